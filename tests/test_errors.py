@@ -1,0 +1,42 @@
+"""The exceptions: what they say, and that they survive a process boundary."""
+
+from __future__ import annotations
+
+import pickle
+
+import pandas as pd
+import pytest
+
+from webanalytics import errors
+
+
+def test_a_parameter_error_is_a_value_error_of_the_package() -> None:
+    error = errors.ParameterError.one_of("encoding", ("hex", "base64"))
+    assert isinstance(error, ValueError)
+    assert isinstance(error, errors.WebAnalyticsError)
+    assert error.parameter == "encoding"
+
+
+def test_a_missing_extra_says_how_to_install_it() -> None:
+    error = errors.MissingExtraError("parquet", "pyarrow", "writing Parquet files")
+    assert isinstance(error, ImportError)
+    assert 'pip install "webanalytics[parquet]"' in str(error)
+
+
+def test_an_interrupt_is_a_keyboard_interrupt_with_rows() -> None:
+    error = errors.AuditInterrupted(pd.DataFrame({"url": ["a", "b"]}), 5)
+    assert isinstance(error, KeyboardInterrupt)
+    assert len(error.partial) == 2
+    assert "2 of 5 rows" in str(error)
+
+
+def test_a_row_error_pickles() -> None:
+    error = pickle.loads(pickle.dumps(errors.RowError("The `url` parameter is wrong.", "dns")))
+    assert (error.sentence, error.error_type) == ("The `url` parameter is wrong.", "dns")
+
+
+@pytest.mark.parametrize(
+    "kind", "dns refused tls timeout robots http too_large not_html blocked invalid parse".split()
+)
+def test_error_type_is_known(kind: str) -> None:
+    assert kind in errors.ERROR_TYPES

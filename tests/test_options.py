@@ -1,0 +1,86 @@
+"""Options: defaults, checks, blocks, and one record for each keyword argument."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+import webanalytics as wa
+from webanalytics.options import RECORDS, RunOptions, resolve
+
+
+def test_every_option_has_a_typed_keyword_argument() -> None:
+    assert set(RunOptions.__annotations__) == set(RECORDS)
+
+
+@pytest.mark.parametrize("key", list(RECORDS))
+def test_default_is_allowed_and_explained(key: str) -> None:
+    record = RECORDS[key]
+    assert record.check(record.default) == record.default
+    assert record.meaning.endswith(".")
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "sentence"),
+    [
+        ("concurrency", 0, "The `concurrency` parameter must be an integer from 1 to 1000."),
+        ("concurrency", 2.5, "The `concurrency` parameter must be an integer from 1 to 1000."),
+        ("concurrency", True, "The `concurrency` parameter must be an integer from 1 to 1000."),
+        ("timeout", -1, "The `timeout` parameter must be a number of seconds from 0.001 to 3600."),
+        ("timeout", float("nan"), "The `timeout` parameter must be a number of seconds from 0.001 to 3600."),
+        ("robots", 1, "The `robots` parameter must be True or False."),
+        ("workers", "two", "The `workers` parameter must be an integer from 1 to 256, or None for one per processor."),
+        ("user_agent", "a\r\nb: c", "The `user_agent` parameter must be a line of printable ASCII characters."),
+    ],
+)
+def test_wrong_value_raises_before_any_work(key: str, value: object, sentence: str) -> None:
+    with pytest.raises(wa.ParameterError) as caught:
+        wa.metadata([], **{key: value})
+    assert str(caught.value) == sentence
+
+
+def test_unknown_option_lists_the_known_ones() -> None:
+    with pytest.raises(wa.ParameterError, match=r"`retry` parameter does not exist.*retries"):
+        wa.text([], retry=3)
+
+
+def test_a_block_ends() -> None:
+    before = wa.options.concurrency
+    with wa.option_context(concurrency=3):
+        with wa.option_context(delay=1.5):
+            assert (wa.options.concurrency, wa.options.delay) == (3, 1.5)
+        assert (wa.options.concurrency, wa.options.delay) == (3, 0.0)
+    assert wa.options.concurrency == before
+
+
+def test_a_block_is_its_own_threads() -> None:
+    seen = []
+    with wa.option_context(retries=9):
+        thread = threading.Thread(target=lambda: seen.append(wa.options.retries))
+        thread.start()
+        thread.join()
+    assert seen == [RECORDS["retries"].default]
+
+
+def test_the_call_wins_over_the_session() -> None:
+    wa.options.per_host = 5
+    try:
+        assert resolve({})["per_host"] == 5
+        assert resolve({"per_host": 2})["per_host"] == 2
+    finally:
+        wa.options.per_host = RECORDS["per_host"].default
+
+
+def test_a_wrong_session_value_changes_nothing() -> None:
+    with pytest.raises(wa.ParameterError):
+        wa.options.per_host = 0
+    with pytest.raises(wa.ParameterError):
+        wa.options.perhost = 3
+    assert wa.options.per_host == RECORDS["per_host"].default
+
+
+def test_options_print_with_their_meaning() -> None:
+    lines = repr(wa.options).splitlines()
+    assert len(lines) == len(RECORDS)
+    assert any(line.startswith("robots") and "robots.txt" in line for line in lines)

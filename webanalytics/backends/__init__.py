@@ -1,0 +1,1 @@
+"""Where the work is done: one protocol, one form of answer."""

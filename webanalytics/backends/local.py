@@ -1,0 +1,277 @@
+"""The backend of this machine: fetching on the event loop, analysis in worker processes."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import time
+from collections import defaultdict, deque
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from webanalytics.backends.base import Answer, Fetched, Job, Outcome, SavedPage, Task
+from webanalytics.backends.workers import WorkerDiedError, WorkerPool
+from webanalytics.errors import BackendError, RowError
+from webanalytics.fetching import Fetcher, FetchError, FetchSettings
+from webanalytics.operations import Operation
+
+log = logging.getLogger("webanalytics")
+
+HELD_BYTES = 64_000_000
+"""Bodies that wait for a worker before further fetches are held back, in bytes."""
+
+YIELD_SECONDS = 0.02
+"""How long record operations compute before the event loop has its turn."""
+
+
+def fetch_settings(options: dict[str, Any] | Any) -> FetchSettings:
+    """Return the part of a run's options that is about fetching."""
+    return FetchSettings(
+        **{field.name: options[field.name] for field in fields(FetchSettings) if field.name in options}
+    )
+
+
+def worker_count(options: Any) -> int:
+    """Return how many worker processes a run may have."""
+    if options["workers"] is not None:
+        return int(options["workers"])
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _host(job: Job) -> str:
+    try:
+        return urlsplit(job.subject).netloc if isinstance(job.subject, str) else ""
+    except ValueError:
+        return ""
+
+
+def interleave(jobs: Sequence[Job]) -> Iterator[Job]:
+    """Yield the jobs host by host in turn, so that a list sorted by host keeps many hosts busy.
+
+    Examples
+    --------
+    >>> urls = ["http://a/1", "http://a/2", "http://a/3", "http://b/1"]
+    >>> [job.subject for job in interleave([Job(n, url) for n, url in enumerate(urls)])]
+    ['http://a/1', 'http://b/1', 'http://a/2', 'http://a/3']
+    """
+    queues: defaultdict[str, deque[Job]] = defaultdict(deque)
+    for job in jobs:
+        queues[_host(job)].append(job)
+    waiting = deque(queues.values())
+    while waiting:
+        queue = waiting.popleft()
+        yield queue.popleft()
+        if queue:
+            waiting.append(queue)
+
+
+async def as_answered(
+    jobs: Iterator[Job], answer: Callable[[Job], Awaitable[Answer]], window: int
+) -> AsyncIterator[Answer]:
+    """Answer jobs with ``window`` of them under way, and yield the answers as they come."""
+    ready: asyncio.Queue[Answer | BaseException | None] = asyncio.Queue()
+
+    async def pull() -> None:
+        try:
+            for job in jobs:
+                ready.put_nowait(await answer(job))
+        except Exception as error:  # handed to the consumer below
+            ready.put_nowait(error)
+        else:
+            ready.put_nowait(None)
+
+    tasks = [asyncio.create_task(pull()) for _ in range(window)]
+    try:
+        running = window
+        while running:
+            item = await ready.get()
+            if isinstance(item, BaseException):
+                raise item
+            if item is None:
+                running -= 1
+            else:
+                yield item
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+class _Room:
+    """Holds fetches back while the bodies that wait for a worker take much memory."""
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._held = 0
+        self._free = asyncio.Event()
+        self._free.set()
+
+    async def wait(self) -> None:
+        await self._free.wait()
+
+    def add(self, size: int) -> None:
+        self._held += size
+        if self._held > self._limit:
+            self._free.clear()
+        elif self._held <= self._limit:
+            self._free.set()
+
+
+class _Run:
+    """One run over pages or images: what its jobs share."""
+
+    def __init__(self, task: Task, fetcher: Fetcher, pool: WorkerPool) -> None:
+        self._fetcher = fetcher
+        self._pool = pool
+        self._kind = task.operations[0].kind
+        self._subject = task.operations[0].subject
+        self._names = tuple(operation.name for operation in task.operations)
+        self._settings = {name: dict(task.settings.get(name, {})) for name in self._names}
+        self._deadline = float(task.options["parse_timeout"])
+        self._max_bytes = int(task.options["max_bytes"])
+        self._room = _Room(HELD_BYTES)
+
+    async def answer(self, job: Job) -> Answer:
+        """Answer one job; whatever goes wrong with it is its own outcome."""
+        fetched: Fetched | None = None
+        try:
+            content, page, fetched = await self._content(job.subject)
+            self._room.add(len(content))
+            try:
+                outcomes = await self._analyse((content, *page) if self._kind == "page" else (content,))
+            finally:
+                self._room.add(-len(content))
+        except FetchError as error:
+            outcomes = self._all_failed(error)
+            fetched = Fetched(
+                error.final_url, tuple(error.redirects), error.http_status, error.elapsed, error.bytes
+            )
+        except RowError as error:
+            outcomes = self._all_failed(error)
+        except BackendError:
+            raise
+        except Exception as error:
+            log.exception("an input could not be answered")
+            outcomes = self._all_failed(
+                RowError(
+                    f"The `{self._subject}` parameter names content that could not be read: {type(error).__name__}.",
+                    "parse",
+                )
+            )
+        return Answer(job.number, outcomes, fetched)
+
+    def _all_failed(self, error: RowError) -> tuple[Outcome, ...]:
+        return (Outcome.failed(error),) * len(self._names)
+
+    async def _content(self, subject: Any) -> tuple[Any, tuple[str, str, str], Fetched]:
+        """Return the content, the rest of what a page is made from, and how it was had."""
+        if isinstance(subject, SavedPage):
+            size = len(subject.html)
+            self._check_size(size)
+            return subject.html, (subject.url, subject.url, ""), Fetched(subject.url, bytes=size)
+        if isinstance(subject, bytes):
+            self._check_size(len(subject))
+            return subject, ("", "", ""), Fetched(bytes=len(subject))
+        if isinstance(subject, Path):
+            content = await asyncio.to_thread(self._read, subject)
+            return content, (str(subject), str(subject), ""), Fetched(str(subject), bytes=len(content))
+        await self._room.wait()
+        response = await self._fetcher.fetch(subject, parameter=self._subject, accept=self._accept)
+        fetched = Fetched(
+            response.final_url,
+            response.redirects,
+            response.http_status,
+            response.elapsed,
+            len(response.content),
+        )
+        return response.content, (subject, response.final_url, response.content_type), fetched
+
+    @property
+    def _accept(self) -> Any:
+        return self._kind
+
+    def _read(self, path: Path) -> bytes:
+        try:
+            with path.open("rb") as file:
+                content = file.read(self._max_bytes + 1)
+        except OSError as error:
+            raise RowError(
+                f"The `{self._subject}` parameter names a file that cannot be read: {error.strerror}.",
+                "invalid",
+            ) from None
+        self._check_size(len(content))
+        return content
+
+    def _check_size(self, size: int) -> None:
+        if size > self._max_bytes:
+            raise RowError(
+                f"The `{self._subject}` parameter names content larger than {self._max_bytes} bytes.",
+                "too_large",
+            )
+
+    async def _analyse(self, content: tuple[Any, ...]) -> tuple[Outcome, ...]:
+        arguments = (self._names, self._settings, content if self._kind == "page" else content[0])
+        try:
+            results = await self._pool.run(self._kind, self._names, arguments, self._deadline)
+        except TimeoutError:
+            return self._all_failed(
+                RowError(
+                    f"The `{self._subject}` parameter names content that takes longer than "
+                    f"{self._deadline:g} seconds to analyse.",
+                    "timeout",
+                )
+            )
+        except WorkerDiedError:
+            return self._all_failed(
+                RowError(f"The `{self._subject}` parameter names content that ended its analysis.", "parse")
+            )
+        return tuple(Outcome(*result) for result in results)
+
+
+def _record(operation: Operation, settings: dict[str, Any], subject: Any) -> Outcome:
+    parameter = operation.parameter(operation.subject)
+    if subject is None:
+        return Outcome(None, f"The `{parameter.name}` parameter is required.", "invalid")
+    try:
+        return Outcome(operation.function()(subject, **settings))
+    except RowError as error:
+        return Outcome.failed(error)
+
+
+class LocalBackend:
+    """Answers every operation on this machine."""
+
+    name = "local"
+
+    async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncIterator[Answer]:
+        """Yield one answer for each job, in the order they are finished."""
+        run = self._records if task.operations[0].kind == "record" else self._contents
+        async for answer in run(task, jobs):
+            yield answer
+
+    async def _records(self, task: Task, jobs: Sequence[Job]) -> AsyncIterator[Answer]:
+        (operation,) = task.operations
+        settings = dict(task.settings[operation.name])
+        turn = time.monotonic()
+        for job in jobs:
+            yield Answer(job.number, (_record(operation, settings, job.subject),))
+            if time.monotonic() - turn > YIELD_SECONDS:
+                await asyncio.sleep(0)
+                turn = time.monotonic()
+
+    async def _contents(self, task: Task, jobs: Sequence[Job]) -> AsyncIterator[Answer]:
+        options = task.options
+        async with AsyncExitStack() as stack:
+            pool = await stack.enter_async_context(
+                WorkerPool(worker_count(options), options["worker_memory"])
+            )
+            fetcher = await stack.enter_async_context(Fetcher(fetch_settings(options)))
+            run = _Run(task, fetcher, pool)
+            window = min(len(jobs), 4 * int(options["concurrency"]))
+            async for answer in as_answered(interleave(jobs), run.answer, window):
+                yield answer

@@ -1,0 +1,198 @@
+"""A pool of worker processes in which a hanging or crashing analysis costs one row and one worker."""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import json
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from webanalytics.backends.worker import HEADER
+from webanalytics.errors import BackendError
+
+START_SECONDS = 120.0
+_BOOTSTRAP = (
+    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+    "from webanalytics.backends.worker import main; main(int(sys.argv[2]))"
+)
+
+
+class WorkerDiedError(Exception):
+    """The worker ended in the middle of a message: killed, crashed or out of memory."""
+
+
+class Worker:
+    """One worker process; `exchange` blocks and is called from a thread of the pool."""
+
+    def __init__(self, memory: int) -> None:
+        self.memory = memory
+        self.prepared: set[str] = set()
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        command = [sys.executable, "-c", _BOOTSTRAP, json.dumps(sys.path), str(memory)]
+        self._process = subprocess.Popen(  # noqa: S603
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr
+        )
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._process.pid
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process is still there."""
+        return self._process.poll() is None
+
+    def exchange(self, kind: str, arguments: tuple[Any, ...]) -> Any:
+        """Send one message and return the answer."""
+        message = pickle.dumps((kind, arguments), protocol=5)
+        pipe_in, pipe_out = self._process.stdin, self._process.stdout
+        assert pipe_in is not None  # noqa: S101
+        assert pipe_out is not None  # noqa: S101
+        try:
+            pipe_in.write(HEADER.pack(len(message)))
+            pipe_in.write(message)
+            pipe_in.flush()
+            header = pipe_out.read(HEADER.size)
+            answer = pipe_out.read(HEADER.unpack(header)[0]) if len(header) == HEADER.size else b""
+            return pickle.loads(answer)  # noqa: S301 - written by our own worker
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
+            raise WorkerDiedError(self._last_words()) from error
+
+    def _last_words(self) -> str:
+        self._stderr.seek(0)
+        lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else "no message"
+
+    def kill(self) -> None:
+        """End the process at once; a thread that waits for its answer gets `WorkerDiedError`."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End the process and give its pipes back."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout, self._stderr):
+            if pipe is not None:
+                with contextlib.suppress(OSError):  # what could not be written is of no use any more
+                    pipe.close()
+
+
+class _Idle:
+    """Warm workers kept for the next call of this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._workers: list[Worker] = []
+        self._owner = os.getpid()
+
+    def take(self, memory: int) -> Worker:
+        """Return a warm worker with this memory limit, else a new one."""
+        with self._lock:
+            if self._owner != os.getpid():  # after a fork the pipes belong to the parent
+                self._workers, self._owner = [], os.getpid()
+            usable = [worker for worker in self._workers if worker.memory == memory]
+            for worker in usable:
+                self._workers.remove(worker)
+                if worker.alive:
+                    return worker
+                worker.close()
+        try:
+            return Worker(memory)
+        except OSError as error:
+            raise BackendError(f"the worker process did not start: {error}") from error
+
+    def give(self, worker: Worker) -> None:
+        with self._lock:
+            self._workers.append(worker)
+
+    def close(self) -> None:
+        """End all idle workers."""
+        with self._lock:
+            workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.close()
+
+
+_idle = _Idle()
+close_idle_workers = _idle.close
+atexit.register(close_idle_workers)
+
+
+class WorkerPool:
+    """At most ``size`` worker processes at a time, for the length of one run.
+
+    Parameters
+    ----------
+    size : int
+        Processes that may work at once.
+    memory : int
+        Address space of each in MiB (Linux).
+    """
+
+    def __init__(self, size: int, memory: int) -> None:
+        self._memory = memory
+        self._slots = asyncio.Semaphore(size)
+        self._threads = ThreadPoolExecutor(size, thread_name_prefix="webanalytics-worker")
+
+    async def __aenter__(self) -> WorkerPool:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._threads.shutdown(wait=False)
+
+    async def run(
+        self, kind: str, names: tuple[str, ...], arguments: tuple[Any, ...], deadline: float
+    ) -> Any:
+        """Return the worker's answer.
+
+        Raises
+        ------
+        TimeoutError
+            The answer took longer than ``deadline`` seconds; the worker has been killed.
+        WorkerDiedError
+            The worker crashed.
+        BackendError
+            A worker process cannot be started at all.
+        """
+        async with self._slots:
+            worker = await self._take()
+            try:
+                if not worker.prepared.issuperset(names):
+                    await self._prepare(worker, names)
+                async with asyncio.timeout(deadline):
+                    answer = await self._call(worker.exchange, kind, arguments)
+            except BaseException:  # a worker that did not finish its message is of no use to anyone
+                worker.kill()
+                self._threads.submit(worker.close)
+                raise
+            _idle.give(worker)
+            return answer
+
+    async def _take(self) -> Worker:
+        loop = asyncio.get_running_loop()
+        starting = loop.run_in_executor(self._threads, _idle.take, self._memory)
+        try:
+            return await asyncio.shield(starting)
+        except asyncio.CancelledError:  # the process may be on its way: keep it, do not lose it
+            starting.add_done_callback(lambda done: None if done.exception() else _idle.give(done.result()))
+            raise
+
+    async def _prepare(self, worker: Worker, names: tuple[str, ...]) -> None:
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self._call(worker.exchange, "prepare", (names,))
+        except (TimeoutError, WorkerDiedError) as error:
+            raise BackendError(f"the worker process did not start: {error}") from error
+        worker.prepared.update(names)
+
+    async def _call(self, function: Any, *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)

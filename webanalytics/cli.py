@@ -1,0 +1,236 @@
+"""The command line: one sub-command per operation, made from its declaration.
+
+Exit status: 0 every row is ok; 1 some rows failed (they are in the output, with their error);
+2 the call was wrong; 130 interrupted (the finished rows are written).
+"""
+
+from __future__ import annotations
+
+import argparse
+import getpass
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from webanalytics import face
+from webanalytics._version import __version__
+from webanalytics.errors import AuditInterrupted, ParameterError, WebAnalyticsError
+from webanalytics.frames.reading import read_frame
+from webanalytics.frames.terminal import print_table
+from webanalytics.frames.writing import FORMATS, write_frame, write_text
+from webanalytics.operations import AUDIT, OPERATIONS, Operation, Parameter
+from webanalytics.options import RECORDS, Option
+
+COMMANDS = {"phone": "phones"}
+"""Sub-commands that are not named like their operation."""
+
+SECRET_VARIABLE = "WEBANALYTICS_SECRET"  # noqa: S105 - the name of a variable
+TEXT_FORMATS = ("table", "csv", "tsv", "json", "jsonl")
+
+
+def _option_flag(parser: argparse._ArgumentGroup, option: Option) -> None:
+    flag, key = "--" + option.key.replace("_", "-"), option.key
+    meaning = f"{option.meaning} (default: {option.default})"
+    if isinstance(option.default, bool) or key == "progress":
+        parser.add_argument(flag, dest=key, action=argparse.BooleanOptionalAction, help=option.meaning)
+    elif isinstance(option.default, str):
+        parser.add_argument(flag, dest=key, metavar="TEXT", help=meaning)
+    else:
+        kind = float if isinstance(option.default, float) else int
+        parser.add_argument(flag, dest=key, type=kind, metavar="N", help=meaning)
+
+
+def _setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None:
+    flag, key = "--" + parameter.keyword.replace("_", "-"), parameter.keyword
+    if parameter.name == "secret":  # arguments are seen by every user of the machine: never a secret
+        meaning = f"file that holds the secret (else ${SECRET_VARIABLE}, else a prompt)"
+        parser.add_argument("--secret-file", metavar="FILE", help=meaning)
+    elif parameter.type is bool:
+        parser.add_argument(flag, dest=key, action=argparse.BooleanOptionalAction, help=parameter.meaning)
+    elif key == "stop_words":
+        parser.add_argument(flag, dest=key, nargs="*", metavar="WORD", help=parameter.meaning)
+    else:
+        kind = int if parameter.expectation.startswith("an integer") else str
+        default = (
+            "" if parameter.required or parameter.default is None else f" (default: {parameter.default})"
+        )
+        choices = f" One of: {', '.join(parameter.choices)}." if parameter.choices else ""
+        parser.add_argument(
+            flag, dest=key, type=kind, required=parameter.required, help=parameter.meaning + choices + default
+        )
+
+
+def _common(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument("inputs", nargs="*", metavar=what.upper(), help="one or more; see also --input")
+    parser.add_argument(
+        "-i", "--input", metavar="FILE", help="table of inputs: .csv .tsv .txt .json .parquet .xlsx"
+    )
+    parser.add_argument("-c", "--column", help="column of --input that holds the inputs")
+    _output_flags(parser)
+    group = parser.add_argument_group("options of the run")
+    for option in RECORDS.values():
+        _option_flag(group, option)
+
+
+def _output_flags(parser: argparse.ArgumentParser) -> None:
+    meaning = f"file to write; the suffix names the format: {', '.join('.' + kind for kind in FORMATS)}"
+    parser.add_argument("-o", "--output", metavar="FILE", help=meaning)
+    meaning = "what to print: a table on a terminal, csv into a pipe"
+    parser.add_argument("-f", "--format", choices=TEXT_FORMATS, help=meaning)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="webanalytics", description=__doc__.split("\n")[0])
+    parser.add_argument("--version", action="version", version=f"webanalytics {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    audit = commands.add_parser("audit", help="Metadata, text, readability and keywords of pages.")
+    _common(audit, "url")
+    _setting_flag(audit, AUDIT[0].parameter("body"))
+    audit.set_defaults(run=_run_operation, name="audit")
+    for operation in OPERATIONS.values():
+        _operation_parser(commands, operation)
+    sitemap = commands.add_parser("sitemap", help="Read a sitemap, or an index of them, into a list of URLs.")
+    _common(sitemap, "url")
+    sitemap.set_defaults(run=_run_operation, name="sitemap")
+    demo = commands.add_parser("demo", help="Serve the sample site, audit it and write tables and charts.")
+    demo.add_argument("folder", nargs="?", default="webanalytics-demo", help="where the files go")
+    demo.set_defaults(run=_run_demo)
+    return parser
+
+
+def _operation_parser(commands: Any, operation: Operation) -> None:
+    name = COMMANDS.get(operation.name, operation.name)
+    extra = " 'phones update FILE|URL' merges a newer list of disposable numbers." if name == "phones" else ""
+    parser = commands.add_parser(name, help=operation.summary, description=operation.summary + extra)
+    _common(parser, operation.subject)
+    for parameter in operation.settings:
+        _setting_flag(parser, parameter)
+    if operation.name == "convert":
+        parser.add_argument(
+            "--save-to", metavar="FOLDER", default="converted", help="folder of the converted files"
+        )
+    parser.set_defaults(run=_run_operation, name=name)
+
+
+def _inputs(arguments: argparse.Namespace) -> Any:
+    given = list(arguments.inputs)
+    if arguments.input is not None:
+        if given:
+            raise ParameterError("The `input` parameter must be left out where inputs are given.", "input")
+        return read_frame(arguments.input)
+    if not given and not sys.stdin.isatty():
+        given = [line.strip() for line in sys.stdin if line.strip()]
+    if not given:
+        raise ParameterError("The `input` parameter is required where no inputs are given.", "input")
+    return given
+
+
+def _secret(arguments: argparse.Namespace) -> str:
+    if arguments.secret_file is not None:
+        try:
+            return Path(arguments.secret_file).read_text("utf-8").rstrip("\r\n")
+        except (OSError, UnicodeError):
+            raise ParameterError("The `secret-file` parameter must be a UTF-8 file.", "secret-file") from None
+    if SECRET_VARIABLE in os.environ:
+        return os.environ[SECRET_VARIABLE]
+    return getpass.getpass("Secret: ")
+
+
+def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the keyword arguments that the command line sets."""
+    names = {*RECORDS, "body", "save_to"}
+    names.update(item.keyword for operation in OPERATIONS.values() for item in operation.settings)
+    given = {key: value for key, value in vars(arguments).items() if key in names and value is not None}
+    if given.get("stop_words") and len(given["stop_words"]) == 1:
+        (given["stop_words"],) = given["stop_words"]
+    if "secret_file" in arguments:
+        given["secret"] = _secret(arguments)
+    return given
+
+
+def _run_operation(arguments: argparse.Namespace) -> int:
+    if arguments.name == "phones" and arguments.inputs[:1] == ["update"]:
+        return _update_phones(arguments.inputs[1:], arguments)
+    function: Callable[..., pd.DataFrame] = getattr(face, arguments.name)
+    inputs, keywords = _inputs(arguments), _keywords(arguments)
+    _check_output(arguments)
+    if arguments.name != "sitemap":
+        keywords["column"] = arguments.column
+    elif isinstance(inputs, pd.DataFrame):
+        inputs = inputs[arguments.column or inputs.columns[0]].tolist()
+    interrupted = False
+    try:
+        frame = function(inputs, **keywords)
+    except AuditInterrupted as interrupt:
+        frame, interrupted = interrupt.partial, True
+        print(f"webanalytics: {interrupt}", file=sys.stderr)
+    _write(frame, arguments)
+    if interrupted:
+        return 130
+    return int(bool((frame["status"] != "ok").any()))
+
+
+def _check_output(arguments: argparse.Namespace) -> None:
+    """Refuse a file that cannot be written before any work is done."""
+    if arguments.output is None:
+        return
+    path = Path(arguments.output)
+    if path.suffix.lower().lstrip(".") not in FORMATS or not path.parent.is_dir():
+        known = ", ".join(FORMATS)
+        raise ParameterError(
+            f"The `output` parameter must be a file in an existing folder with one of the suffixes: {known}.",
+            "output",
+        )
+
+
+def _write(frame: pd.DataFrame, arguments: argparse.Namespace) -> None:
+    if arguments.output is not None:
+        path = write_frame(frame, arguments.output)
+        print(f"{len(frame)} rows in {path}", file=sys.stderr)
+    if arguments.output is None or arguments.format is not None:
+        kind = arguments.format or ("table" if sys.stdout.isatty() else "csv")
+        if kind == "table":
+            print_table(frame, sys.stdout)
+        else:
+            write_text(frame, sys.stdout, kind)
+
+
+def _update_phones(sources: Sequence[str], arguments: argparse.Namespace) -> int:
+    from webanalytics.phone_update import update_from
+
+    if len(sources) != 1:
+        raise ParameterError("The `update` parameter must be one file or URL.", "update")
+    print(update_from(sources[0], allow_private=bool(arguments.allow_private)))
+    return 0
+
+
+def _run_demo(arguments: argparse.Namespace) -> int:
+    from webanalytics.demo import run_demo
+
+    return run_demo(Path(arguments.folder))
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit status."""
+    for stream in (sys.stdout, sys.stderr):  # a page may hold what the terminal's encoding does not
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    parsed = _parser().parse_args(arguments)
+    try:
+        return int(parsed.run(parsed))
+    except WebAnalyticsError as error:
+        print(f"webanalytics: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of the pipe has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())

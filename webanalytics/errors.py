@@ -1,0 +1,123 @@
+"""The exceptions of webanalytics.
+
+::
+
+    WebAnalyticsError
+    ├── ParameterError (ValueError)     a wrong call: raised before any work is done
+    ├── MissingExtraError (ImportError) an optional dependency is not installed
+    └── BackendError                    the backend cannot work at all
+    AuditInterrupted (KeyboardInterrupt)  Ctrl-C or "Interrupt kernel"; carries the finished rows
+    RowError                            internal: one bad input, turned into a row of the frame
+
+A bad *row* is never an exception: it is a row whose ``status`` is ``"error"``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, Literal, get_args
+
+ErrorType = Literal[
+    "dns",
+    "refused",
+    "tls",
+    "timeout",
+    "robots",
+    "http",
+    "too_large",
+    "not_html",
+    "blocked",
+    "invalid",
+    "parse",
+]
+"""What went wrong with one input; the values of the ``error_type`` column."""
+
+ERROR_TYPES: tuple[str, ...] = get_args(ErrorType)
+
+
+class WebAnalyticsError(Exception):
+    """Base of every error that webanalytics raises on purpose."""
+
+
+class ParameterError(WebAnalyticsError, ValueError):
+    """A wrong argument; the message is one sentence that names the parameter and the choices.
+
+    Parameters
+    ----------
+    sentence : str
+        What to change, naming the parameter in backticks.
+    parameter : str
+        Name of the parameter to change.
+
+    Examples
+    --------
+    >>> raise ParameterError.one_of("encoding", ["hex", "base64"])
+    Traceback (most recent call last):
+    webanalytics.errors.ParameterError: The `encoding` parameter must be one of: hex, base64.
+    """
+
+    def __init__(self, sentence: str, parameter: str) -> None:
+        super().__init__(sentence)
+        self.parameter = parameter
+
+    @classmethod
+    def one_of(cls, parameter: str, choices: Iterable[object]) -> ParameterError:
+        """Return the error for a value outside a closed set of choices."""
+        return cls(f"The `{parameter}` parameter must be one of: {', '.join(map(str, choices))}.", parameter)
+
+
+class MissingExtraError(WebAnalyticsError, ImportError):
+    """An optional dependency is missing; the message names the extra to install.
+
+    Examples
+    --------
+    >>> raise MissingExtraError("excel", "openpyxl", "writing xlsx")
+    Traceback (most recent call last):
+    webanalytics.errors.MissingExtraError: writing xlsx needs openpyxl: pip install "webanalytics[excel]"
+    """
+
+    def __init__(self, extra: str, package: str, purpose: str) -> None:
+        super().__init__(f'{purpose} needs {package}: pip install "webanalytics[{extra}]"')
+        self.extra = extra
+
+
+class BackendError(WebAnalyticsError):
+    """The backend as a whole cannot work (its worker processes do not start, for example)."""
+
+
+class AuditInterrupted(KeyboardInterrupt):
+    """Ctrl-C or "Interrupt kernel" during a run.
+
+    Attributes
+    ----------
+    partial : pandas.DataFrame
+        The rows that were finished, with the index of their inputs. `webanalytics.last_partial`
+        returns the same frame when the exception itself is out of reach.
+    """
+
+    def __init__(self, partial: Any, total: int | None = None) -> None:
+        of_total = f" of {total}" if total is not None else ""
+        super().__init__(
+            f"interrupted after {len(partial)}{of_total} rows; they are in .partial and last_partial()"
+        )
+        self.partial = partial
+
+
+class RowError(Exception):
+    """One input cannot be answered; backends turn this into an outcome, never let it out.
+
+    Parameters
+    ----------
+    sentence : str
+        One sentence naming the parameter to change.
+    error_type : ErrorType
+        The kind of failure, for the ``error_type`` column.
+    """
+
+    def __init__(self, sentence: str, error_type: ErrorType) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.error_type: ErrorType = error_type
+
+    def __reduce__(self) -> tuple[type[RowError], tuple[str, ErrorType]]:
+        return type(self), (self.sentence, self.error_type)

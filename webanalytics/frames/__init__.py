@@ -1,0 +1,1 @@
+"""Inputs of any kind -> jobs; answers -> DataFrames with one schema."""

@@ -1,0 +1,239 @@
+"""Inputs of every kind -> one subject a row, with the index the result will have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from webanalytics.backends.base import Job, SavedPage
+from webanalytics.errors import ParameterError
+from webanalytics.operations import Operation
+
+Inputs: TypeAlias = str | bytes | Path | Iterable[Any] | pd.Series | pd.Index | pd.DataFrame
+"""What every function takes: one input, any iterable, a Series, an Index or a DataFrame."""
+
+_URL = re.compile(r"\s*https?://\S", re.I)
+_HTML_SUFFIXES = (".html", ".htm", ".xhtml")
+
+
+@dataclass(frozen=True)
+class _Finder:
+    """How the input column of a DataFrame is recognised: by its name, else by its values."""
+
+    names: frozenset[str]
+    looks_right: Callable[[str], bool]
+
+
+def _finder(names: str, pattern: re.Pattern[str]) -> _Finder:
+    return _Finder(frozenset(names.split()), lambda value: pattern.match(value) is not None)
+
+
+_FINDERS: dict[str, _Finder] = {
+    "url": _finder("url urls link links loc href address page page_url", _URL),
+    "image": _finder(
+        "image images img src path file url", re.compile(r".+\.(webp|png|jpe?g|gif|tiff?)([?#].*)?$", re.I)
+    ),
+    "record": _finder("record records raw_record tlsa", re.compile(r".*\b(TLSA|TYPE52)\b", re.I | re.S)),
+    "phone": _finder(
+        "phone phones number numbers phone_number tel telephone mobile msisdn",
+        re.compile(r"\s*\+?[\d ().-]{6,}$"),
+    ),
+    "message": _finder("message messages text payload body", re.compile(r"(?!)")),
+}
+
+
+@dataclass(frozen=True)
+class Rows:
+    """The inputs of a run, row by row.
+
+    Attributes
+    ----------
+    index : pandas.Index
+        Index of the inputs, and of the result.
+    labels : list of (str or None)
+        What the input column shows.
+    jobs : list of Job
+        The distinct inputs in the order they first stand.
+    numbers : numpy.ndarray of int64
+        For every row the number of its job.
+    """
+
+    index: pd.Index
+    labels: list[str | None]
+    jobs: list[Job]
+    numbers: np.ndarray[Any, np.dtype[np.int64]]
+
+
+def read_inputs(inputs: Inputs, operation: Operation, parameter: str, column: str | None = None) -> Rows:
+    """Turn inputs of any kind into rows.
+
+    Parameters
+    ----------
+    inputs : str, bytes, path, iterable, Series, Index or DataFrame
+        What the caller gave.
+    operation : Operation
+        Whose inputs they are.
+    parameter : str
+        The caller's name for them, for error sentences.
+    column : str, optional
+        Column of a DataFrame; found by itself where there is no doubt.
+
+    Returns
+    -------
+    Rows
+        One row per input, in input order; equal inputs share one job.
+
+    Raises
+    ------
+    ParameterError
+        For something that is no list of inputs, or no column that fits.
+    """
+    if isinstance(inputs, pd.DataFrame) and _holds_pages(inputs, operation, column):
+        pairs = zip(inputs["url"].tolist(), inputs["html"].tolist(), strict=True)
+        return _distinct([_saved(url, html) for url, html in pairs], inputs.index, operation)
+    values = read_values(inputs, operation, parameter, column)
+    return _distinct(values.tolist(), values.index, operation)
+
+
+def read_values(inputs: Inputs, operation: Operation, parameter: str, column: str | None = None) -> pd.Series:
+    """Return inputs of any kind as a Series; see `read_inputs`."""
+    if isinstance(inputs, pd.DataFrame):
+        return inputs[_input_column(inputs, operation, column)]
+    if column is not None:
+        raise ParameterError(
+            "The `column` parameter must be left out unless the input is a DataFrame.", "column"
+        )
+    if isinstance(inputs, pd.Series):
+        return inputs
+    if isinstance(inputs, pd.Index):
+        return pd.Series(inputs, index=pd.RangeIndex(len(inputs)))
+    values = _from_iterable(inputs, parameter)
+    column_of = np.empty(len(values), dtype=object)
+    for row, value in enumerate(values):
+        column_of[row] = value
+    return pd.Series(column_of, dtype=object)
+
+
+def _from_iterable(inputs: Any, parameter: str) -> list[Any]:
+    if isinstance(inputs, (str, bytes, bytearray, Path, SavedPage)):
+        return [inputs]
+    if isinstance(inputs, Mapping) or not isinstance(inputs, Iterable):
+        kind = type(inputs).__name__
+        raise ParameterError(
+            f"The `{parameter}` parameter must be a string, a list, a Series or a DataFrame, not {kind}.",
+            parameter,
+        )
+    return list(inputs)
+
+
+def _holds_pages(frame: pd.DataFrame, operation: Operation, column: str | None) -> bool:
+    return operation.kind == "page" and column is None and {"url", "html"} <= set(frame.columns)
+
+
+def _saved(url: Any, html: Any) -> Any:
+    """Return a saved page; a row without HTML is a URL to fetch like any other."""
+    return (
+        SavedPage(str(url) if isinstance(url, str) else "", html) if isinstance(html, (str, bytes)) else url
+    )
+
+
+def _input_column(frame: pd.DataFrame, operation: Operation, column: str | None) -> Any:
+    names = list(frame.columns)
+    if column is not None:
+        if names.count(column) != 1:
+            raise _no_column(f"`{column}`" if column not in names else f"one `{column}`", names)
+        return column
+    if len(names) == 1:
+        return names[0]
+    finder = _FINDERS[operation.subject]
+    named = [name for name in names if str(name).strip().lower() in finder.names]
+    fitting = [name for name in names if _fits(frame[name], finder)] if len(named) != 1 else named
+    candidates = [name for name in fitting if name in named] or fitting
+    if len(candidates) == 1:
+        return candidates[0]
+    raise _no_column("the inputs", candidates or named or names)
+
+
+def _no_column(wanted: str, candidates: Iterable[Any]) -> ParameterError:
+    choices = ", ".join(f"`{name}`" for name in candidates) or "none, for the DataFrame has no columns"
+    return ParameterError(
+        f"The `column` parameter must name the column that holds {wanted}; candidates are: {choices}.",
+        "column",
+    )
+
+
+def _fits(values: pd.Series | pd.DataFrame, finder: _Finder) -> bool:
+    """Tell whether a column's first values all look like inputs."""
+    if isinstance(values, pd.DataFrame):  # a name that stands twice
+        return False
+    sample = values.dropna().head(100).tolist()
+    return bool(sample) and all(isinstance(value, str) and finder.looks_right(value) for value in sample)
+
+
+def _subject(value: Any, operation: Operation) -> Any:
+    """Return what a backend works on, None for a missing value."""
+    if isinstance(value, (SavedPage, Path)):
+        return value
+    if isinstance(value, (bytearray, memoryview)):
+        value = bytes(value)
+    if isinstance(value, bytes):
+        return value if operation.kind == "image" else None
+    if isinstance(value, str):
+        return _text_subject(value, operation)
+    if operation.subject == "phone" and isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+        return str(value)
+    return None
+
+
+def _text_subject(value: str, operation: Operation) -> Any:
+    if operation.kind == "record":
+        return value
+    stripped = value.strip()
+    if not stripped:
+        return None
+    path = _existing_file(stripped, operation)
+    return path if path is not None else stripped
+
+
+def _existing_file(text: str, operation: Operation) -> Path | None:
+    """Return the path that a string names, if it names a saved page or an image."""
+    if "://" in text or len(text) > 4096 or "\0" in text:
+        return None
+    if operation.kind == "page" and not text.lower().endswith(_HTML_SUFFIXES):
+        return None
+    path = Path(text)
+    if operation.kind == "image" and not re.match(r"(?i)[a-z][a-z0-9+.-]*:(?!\\)", text):
+        return path  # an image is a file unless it is a URL: a missing one is a row that says so
+    try:
+        return path if path.is_file() else None
+    except OSError:
+        return None
+
+
+def _label(value: Any) -> str | None:
+    if isinstance(value, SavedPage):
+        return value.url
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return f"<{len(value)} bytes>"
+    if isinstance(value, (str, Path)):
+        return str(value)
+    return None if value is None or (np.ndim(value) == 0 and pd.isna(value)) else str(value)[:200]
+
+
+def _distinct(values: list[Any], index: pd.Index, operation: Operation) -> Rows:
+    jobs: list[Job] = []
+    known: dict[Any, int] = {}
+    numbers = np.empty(len(values), dtype=np.int64)
+    for row, value in enumerate(values):
+        subject = _subject(value, operation)
+        number = known.setdefault(subject, len(jobs))
+        if number == len(jobs):
+            jobs.append(Job(number, subject))
+        numbers[row] = number
+    return Rows(index, [_label(value) for value in values], jobs, numbers)

@@ -1,0 +1,62 @@
+"""Files of inputs -> frames, for the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from webanalytics.errors import MissingExtraError, ParameterError
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".xlsx")
+
+
+def read_frame(path: str | Path) -> pd.DataFrame:
+    """Read a table of inputs; every cell of a text file stays the text it is.
+
+    Parameters
+    ----------
+    path : str or path
+        CSV, TSV, JSON, JSON Lines, Parquet, Excel, or a text file with one input a line.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The table; a text file has the one column ``input``.
+
+    Raises
+    ------
+    ParameterError
+        For a file that is not there, cannot be read, or has another suffix.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        raise ParameterError(
+            f"The `input` parameter must be a file with one of the suffixes: {', '.join(SUFFIXES)}.", "input"
+        )
+    try:
+        return _read(path, suffix)
+    except ImportError:
+        extra, package = ("excel", "openpyxl") if suffix == ".xlsx" else ("parquet", "pyarrow")
+        raise MissingExtraError(extra, package, f"reading {suffix} files") from None
+    except OSError as error:
+        raise ParameterError(
+            f"The `input` parameter must be a file that can be read: {error.strerror}.", "input"
+        ) from None
+    except ValueError:
+        raise ParameterError(f"The `input` parameter must be a well-formed {suffix} file.", "input") from None
+
+
+def _read(path: Path, suffix: str) -> pd.DataFrame:
+    if suffix in (".csv", ".tsv"):
+        separator = "," if suffix == ".csv" else "\t"
+        return pd.read_csv(path, sep=separator, dtype=str, encoding="utf-8-sig", keep_default_na=False)
+    if suffix == ".txt":
+        lines = path.read_text("utf-8-sig").splitlines()
+        return pd.DataFrame({"input": [line for line in lines if line.strip()]}, dtype=object)
+    if suffix in (".json", ".jsonl"):
+        return pd.read_json(path, lines=suffix == ".jsonl", dtype=False, convert_dates=False)
+    if suffix == ".parquet":
+        return pd.read_parquet(path)
+    return pd.read_excel(path, dtype=str, keep_default_na=False)

@@ -1,0 +1,113 @@
+"""Converted images: written to a folder, and how much they save."""
+
+from __future__ import annotations
+
+import os
+import re
+import tempfile
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pandas as pd
+
+from webanalytics.backends.base import Answer
+from webanalytics.errors import ParameterError
+from webanalytics.frames.build import FrameBuilder
+from webanalytics.frames.schema import make_series
+
+_UNSAFE = re.compile(r"[^\w.-]+")
+_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")
+NAME_LENGTH = 80
+"""Longest stem of a written file; the rest of a long one is cut off."""
+
+
+class ImageFolder:
+    """Writes each converted image as it comes, and never over a file that was converted.
+
+    Parameters
+    ----------
+    folder : str or path
+        Made if it is not there.
+
+    Raises
+    ------
+    ParameterError
+        Where the folder is a file or cannot be made.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+        self._names: set[str] = set()
+        self._sources: set[Path] | None = None
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ParameterError(
+                f"The `save_to` parameter must be a folder that can be written to: {error.strerror}.",
+                "save_to",
+            ) from None
+
+    def keep(self, answer: Answer, builder: FrameBuilder) -> Answer:
+        """Write the image of an answer and put the path in the place of its bytes."""
+        (outcome,) = answer.outcomes
+        if outcome.data is None:
+            return answer
+        subject = builder.rows.jobs[answer.number].subject
+        if self._sources is None:
+            paths = (job.subject for job in builder.rows.jobs if isinstance(job.subject, Path))
+            self._sources = {path.resolve() for path in paths}
+        path = self._free_path(_stem(subject, answer.number), f".{outcome.data['outputFormat']}")
+        _write(path, outcome.data["content"])
+        data = {**outcome.data, "content": None, "path": str(path)}
+        return replace(answer, outcomes=(replace(outcome, data=data),))
+
+    def _free_path(self, stem: str, suffix: str) -> Path:
+        number = 1
+        while True:
+            name = f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}"
+            path = self._folder / name
+            if name.lower() not in self._names and path.resolve() not in (self._sources or ()):
+                self._names.add(name.lower())
+                return path
+            number += 1
+
+
+def _stem(subject: Any, number: int) -> str:
+    """Return a safe file name: it may come from a URL, so it is never taken as a path."""
+    if isinstance(subject, Path):
+        name = subject.stem
+    elif isinstance(subject, str):
+        name = PurePosixPath(unquote(urlsplit(subject).path)).stem
+    else:
+        name = ""
+    name = _UNSAFE.sub("-", name).strip(".-")[:NAME_LENGTH]
+    return name if name and not _RESERVED.match(name) else f"image-{number + 1}"
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write the file whole or not at all."""
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".webanalytics-")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(temporary).chmod(0o644)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def add_savings(frame: pd.DataFrame) -> pd.DataFrame:
+    """Fill ``saved`` (bytes) and ``saved_share`` (of the given size)."""
+    saved = frame["inputSize"] - frame["outputSize"]
+    share = (saved / frame["inputSize"]).astype("Float64").tolist()
+    missing = pd.isna(frame["inputSize"]).tolist()
+    frame["saved"] = saved
+    frame["saved_share"] = make_series(
+        [None if gone else float(value) for value, gone in zip(share, missing, strict=True)],
+        "float",
+        frame.index,
+    )
+    return frame

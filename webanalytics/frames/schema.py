@@ -1,0 +1,139 @@
+"""One schema for every frame: the same columns and dtypes whatever the rows hold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from webanalytics.operations import AUDIT, Field, Operation
+from webanalytics.operations.base import Dtype
+
+PANDAS_3 = int(pd.__version__.split(".", 1)[0]) >= 3
+_DTYPES: dict[Dtype, Any] = {
+    # before pandas 3 there is no NaN-missing string dtype without pyarrow: objects, with NaN too
+    "string": "str" if PANDAS_3 else object,
+    "integer": "Int64",
+    "float": "float64",
+    "boolean": "boolean",
+    "object": object,
+}
+
+STATUS = Field("status", str, "ok or error.")
+ERROR_COLUMNS = (
+    Field("error", str, "One sentence naming the parameter to change."),
+    Field("error_type", str, "Kind of failure."),
+)
+FETCH_COLUMNS = (
+    Field("final_url", str, "Where the fetch ended."),
+    Field("redirects", list[str], "URLs passed through before the final one."),
+    Field("http_status", int, "HTTP status of the last answer."),
+    Field("elapsed", float, "Seconds the fetch took."),
+    Field("bytes", int, "Size of the body after decompression."),
+)
+
+
+def make_series(values: Sequence[Any], dtype: Dtype, index: pd.Index) -> pd.Series:
+    """Return a column with the dtype of its field; None becomes the dtype's missing value."""
+    if dtype == "string":
+        return _strings(values, index)
+    if dtype == "object":
+        column = np.empty(len(values), dtype=object)
+        for row, value in enumerate(values):
+            column[row] = np.nan if value is None else value
+        return pd.Series(column, index=index, dtype=object)
+    if dtype == "float":
+        return pd.Series(
+            [np.nan if value is None else value for value in values], index=index, dtype="float64"
+        )
+    return pd.Series(pd.array(list(values), dtype=_DTYPES[dtype]), index=index)
+
+
+def _strings(values: Sequence[Any], index: pd.Index) -> pd.Series:
+    if not PANDAS_3:
+        column = np.empty(len(values), dtype=object)
+        column[:] = values
+        return pd.Series(np.where(pd.isna(column), np.nan, column), index=index, dtype=object)
+    try:
+        return pd.Series(values, index=index, dtype="str")
+    except UnicodeEncodeError:  # lone surrogates, which a page may hold but no encoding can store
+        clean = [v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for v in values]
+        return pd.Series(clean, index=index, dtype="str")
+
+
+def audit_fields() -> tuple[tuple[int, Field], ...]:
+    """Return the columns of an audit: position of the operation, and its field.
+
+    Where two operations have a column of one name that means the same, the first one's is kept.
+    """
+    chosen: dict[str, tuple[int, Field]] = {}
+    for position, operation in enumerate(AUDIT):
+        for field in operation.columns:
+            if field.name not in _AUDIT_LEFT_OUT.get(operation.name, ()):
+                chosen.setdefault(field.audit_name, (position, field))
+    return tuple(chosen.values())
+
+
+_AUDIT_LEFT_OUT = {"keywords": ("density", "note")}
+
+
+def operation_fields(operation: Operation, names: Sequence[str] | None = None) -> tuple[Field, ...]:
+    """Return the columns of an operation's frame, all or those asked for."""
+    return tuple(field for field in operation.columns if names is None or field.name in names)
+
+
+def as_frame(columns: dict[str, pd.Series], index: pd.Index, operation: str) -> pd.DataFrame:
+    """Return the columns as a frame that knows which operation made it."""
+    from webanalytics._version import __version__
+
+    frame = pd.DataFrame(columns, index=index)
+    frame.attrs["webanalytics"] = {"operation": operation, "version": __version__, "schema": 1}
+    return frame
+
+
+AUDIT_TABLE = (
+    "url",
+    "status",
+    "title",
+    "language",
+    "wordCount",
+    "fleschReadingEase",
+    "averageGradeLevel",
+    "keywords",
+    "error",
+)
+TABLES: dict[str, tuple[str, ...]] = {
+    "audit": AUDIT_TABLE,
+    "metadata": ("url", "status", "title", "description", "lang", "robots", "canonical", "error"),
+    "text": ("url", "status", "title", "language", "text", "error"),
+    "readability": (
+        "url",
+        "status",
+        "fleschReadingEase",
+        "fleschReadingEaseText",
+        "averageGradeLevel",
+        "targetAudience",
+        "wordCount",
+        "readingTimeMinutes",
+        "error",
+    ),
+    "keywords": ("url", "rank", "keyword", "frequency", "density", "note", "error"),
+    "dane": ("hostname", "port", "usage", "selector", "matching", "is_valid", "security_level", "error"),
+    "hmac": ("message", "hmac", "algorithm", "encoding", "error"),
+    "phone": ("input", "phone", "isDisposable", "firstSeen", "country", "line_type", "valid", "error"),
+    "convert": (
+        "image",
+        "outputFormat",
+        "inputSize",
+        "outputSize",
+        "saved_share",
+        "width",
+        "height",
+        "path",
+        "error",
+    ),
+    "sitemap": ("url", "lastmod", "priority", "sitemap", "error"),
+}
+"""Columns that a table on a terminal shows, by operation."""

@@ -1,0 +1,87 @@
+"""Frames as tables to read on a terminal."""
+
+from __future__ import annotations
+
+import shutil
+import unicodedata
+from typing import IO, Any
+
+import pandas as pd
+
+from webanalytics.frames.schema import AUDIT_TABLE, TABLES
+
+MOST_ROWS = 60
+"""Rows shown of a longer frame, half from each end."""
+_GAP = "  "
+_SMALLEST = 8
+
+
+def _cells(column: pd.Series) -> list[str]:
+    return [_cell(value) for value in column.tolist()]
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, dict):
+        value = ", ".join(str(key) for key in list(value)[:5])
+    elif isinstance(value, list):
+        value = f"{len(value)} items"
+    elif isinstance(value, float):
+        value = "" if value != value else f"{value:.2f}".rstrip("0").rstrip(".")
+    elif value is None or value is pd.NA:
+        value = ""
+    # control characters of a page would act on the terminal
+    return " ".join("".join(c if c.isprintable() else " " for c in str(value)).split())
+
+
+def width(text: str) -> int:
+    """Return how many terminal cells a text takes (Unicode Standard Annex 11)."""
+    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in text)
+    return len(text) + wide - sum(unicodedata.combining(letter) > 0 for letter in text)
+
+
+def _fitted(text: str, size: int) -> str:
+    if width(text) > size:
+        while text and width(text) > size - 1:
+            text = text[:-1]
+        text += "…"
+    return text + " " * (size - width(text))
+
+
+def _sizes(columns: dict[str, list[str]], room: int) -> dict[str, int]:
+    """Return the columns' widths: the widest gives way until the line fits."""
+    sizes = {name: max([width(name), *map(width, cells)]) for name, cells in columns.items()}
+    while sum(sizes.values()) + len(_GAP) * (len(sizes) - 1) > room:
+        widest = max(sizes, key=lambda name: sizes[name])
+        if sizes[widest] <= _SMALLEST:
+            break
+        sizes[widest] -= 1
+    return sizes
+
+
+def table(frame: pd.DataFrame, room: int) -> str:
+    """Return the main columns of a frame as text of at most ``room`` cells a line."""
+    operation = frame.attrs.get("webanalytics", {}).get("operation", "")
+    wanted = [name for name in TABLES.get(operation, AUDIT_TABLE) if name in frame.columns]
+    shown = frame[wanted or list(frame.columns)[:8]]
+    left_out = len(shown) - MOST_ROWS
+    if left_out > 0:
+        shown = pd.concat([shown.head(MOST_ROWS // 2), shown.tail(MOST_ROWS // 2)])
+    columns = {str(name): _cells(shown[name]) for name in shown.columns}
+    columns = {name: cells for name, cells in columns.items() if name not in ("error",) or any(cells)}
+    sizes = _sizes(columns, room)
+    lines = [_GAP.join(_fitted(name, sizes[name]) for name in columns).rstrip()]
+    lines.append(_GAP.join("-" * sizes[name] for name in columns))
+    for number, row in enumerate(zip(*columns.values(), strict=True)):
+        if left_out > 0 and number == MOST_ROWS // 2:
+            lines.append(f"... {left_out} more rows ...")
+        lines.append(
+            _GAP.join(_fitted(cell, sizes[name]) for name, cell in zip(columns, row, strict=True)).rstrip()
+        )
+    failed = int((frame["status"] != "ok").sum()) if "status" in frame else 0
+    lines.append(f"\n{len(frame)} rows, {failed} failed")
+    return "\n".join(lines)
+
+
+def print_table(frame: pd.DataFrame, file: IO[str]) -> None:
+    """Print the main columns of a frame, as wide as the terminal."""
+    print(table(frame, shutil.get_terminal_size((110, 40)).columns), file=file)

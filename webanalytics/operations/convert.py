@@ -1,0 +1,61 @@
+"""Image conversion between WebP, PNG, JPG, GIF and TIFF."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from webanalytics.operations.base import Field, Operation, Parameter
+
+Format = Literal["png", "jpg", "webp", "gif", "tiff"]
+
+CONVERT = Operation(
+    name="convert",
+    path="webpconverter",
+    method="POST",
+    summary="Convert an image between WebP, PNG, JPG, GIF and TIFF.",
+    kind="image",
+    subject="image",
+    input_column="image",
+    parameters=(
+        Parameter("image", str, "The image file to convert.", expects="a WebP, PNG, JPG, GIF or TIFF image"),
+        Parameter("outputFormat", Format, "Target format."),
+        Parameter("quality", int, "Quality of jpg and webp.", default=90, low=1, high=100),
+        Parameter(
+            "maxWidth",
+            int | None,
+            "Largest width in pixels; the aspect ratio is kept.",
+            default=None,
+            low=1,
+            high=10_000,
+            premium=True,
+        ),
+        Parameter(
+            "maxHeight",
+            int | None,
+            "Largest height in pixels; the aspect ratio is kept.",
+            default=None,
+            low=1,
+            high=10_000,
+            premium=True,
+        ),
+    ),
+    fields=(
+        Field("id", str | None, "Identifier of the conversion on a service.", premium=True),
+        Field("inputFormat", str, "Format of the given image."),
+        Field("outputFormat", str, "Format of the converted image."),
+        Field("inputSize", int, "Bytes given.", premium=True),
+        Field("outputSize", int, "Bytes of the converted image.", premium=True),
+        Field("mimeType", str, "MIME type of the output."),
+        Field("expires", int | None, "Unix time at which a service forgets the image."),
+        Field("downloadURL", str | None, "Where a service offers the converted file."),
+        Field("saved", int, "Bytes saved: inputSize less outputSize.", extra=True),
+        Field("saved_share", float, "Saved bytes as a share of inputSize.", extra=True),
+        Field("width", int, "Width of the output in pixels.", extra=True),
+        Field("height", int, "Height of the output in pixels.", extra=True),
+        Field("frames", int, "Frames of the output, 1 for a still image.", extra=True),
+        Field("path", str | None, "File written with save_to.", extra=True),
+        Field("content", bytes | None, "The converted image, where no folder was given.", extra=True),
+    ),
+    credits=5,
+    formats=("json", "xml", "yaml"),
+)

@@ -1,0 +1,38 @@
+"""Keyword frequency over the visible text of a page."""
+
+from __future__ import annotations
+
+from webanalytics.operations.base import Field, Operation, Parameter
+from webanalytics.operations.page_url import PAGE_URL
+
+KEYWORDS = Operation(
+    name="keywords",
+    path="keywordextractor",
+    method="POST",
+    summary="Fetch a web page and return its keywords with the frequency of each.",
+    kind="page",
+    subject="url",
+    input_column="url",
+    parameters=(
+        PAGE_URL,
+        Parameter("ngrams", int, "Words in a keyword.", default=1, low=1, high=3, local=True),
+        Parameter("top", int, "Most keywords of a page.", default=50, low=1, high=10_000, local=True),
+        Parameter("min_length", int, "Fewest letters of a word.", default=4, low=1, high=100, local=True),
+        Parameter(
+            "stop_words",
+            list[str] | str | None,
+            "Words left out: a list, a language code, or None for the page's own language.",
+            default=None,
+            expects="a list of words, a language code such as en, or none",
+            local=True,
+        ),
+    ),
+    fields=(
+        Field("url", str, "URL as submitted."),
+        Field("keywords", dict[str, int], "Keyword to frequency, most frequent first."),
+        Field("density", dict[str, float], "Keyword to share of all words of the text.", extra=True),
+        Field("note", str, "Why a page has no keywords, where the reason is known.", extra=True),
+    ),
+    credits=10,
+    formats=("json", "xml", "yaml", "csv"),
+)
