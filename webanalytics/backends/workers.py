@@ -12,7 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from webanalytics.backends.worker import HEADER
@@ -127,6 +127,11 @@ close_idle_workers = _idle.close
 atexit.register(close_idle_workers)
 
 
+def _keep_started(starting: Future[Worker]) -> None:
+    if starting.exception() is None:
+        _idle.give(starting.result())
+
+
 class WorkerPool:
     """At most ``size`` worker processes at a time, for the length of one run.
 
@@ -178,12 +183,13 @@ class WorkerPool:
             return answer
 
     async def _take(self) -> Worker:
-        loop = asyncio.get_running_loop()
-        starting = loop.run_in_executor(self._threads, _idle.take, self._memory)
+        starting = self._threads.submit(_idle.take, self._memory)
         try:
-            return await asyncio.shield(starting)
-        except asyncio.CancelledError:  # the process may be on its way: keep it, do not lose it
-            starting.add_done_callback(lambda done: None if done.exception() else _idle.give(done.result()))
+            return await asyncio.shield(asyncio.wrap_future(starting))
+        except asyncio.CancelledError:
+            # The process may be on its way: keep it for later. The callback is the thread's own, for
+            # the event loop may be closed by then.
+            starting.add_done_callback(_keep_started)
             raise
 
     async def _prepare(self, worker: Worker, names: tuple[str, ...]) -> None:

@@ -1,0 +1,86 @@
+"""``webanalytics demo``: the sample site, served on loopback, audited, and written to files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from webanalytics import charts, face
+from webanalytics.frames.terminal import table
+from webanalytics.frames.writing import write_frame
+from webanalytics.testing import sample_site
+
+SHOWN = 14
+"""Rows of the table that the demo prints."""
+
+
+def findings(pages: pd.DataFrame) -> list[str]:
+    """Return what an audit's frame shows at a glance, a sentence each."""
+    good = pages[pages["status"] == "ok"]
+    if good.empty:
+        return ["No page could be read."]
+    titles = good["title"].str.strip()
+    repeated = titles[titles.ne("") & titles.duplicated(keep=False)]
+    images = [image for row in good["imgTags"] for image in row]
+    lines = [
+        f"{len(good)} of {len(pages)} pages read, {good['language'].nunique()} languages, "
+        f"{int(good['wordCount'].sum()):,} words, {good['readingTimeMinutes'].sum():.0f} minutes to read.",
+        f"{int(titles.eq('').sum())} pages without a title, {len(repeated)} that share theirs with another page.",
+        f"{int(good['description'].eq('').sum())} pages without a meta description.",
+        f"{sum(not image['alt'] for image in images)} of {len(images)} images without a description (alt).",
+    ]
+    graded = good.dropna(subset=["averageGradeLevel"])
+    if not graded.empty:
+        hardest = graded.loc[graded["averageGradeLevel"].idxmax()]
+        lines.append(
+            f"Hardest to read: {hardest['title']} (US grade {hardest['averageGradeLevel']:.1f}, "
+            f"{hardest['targetAudience']})."
+        )
+    failed = pages[pages["status"] != "ok"]
+    for kind, count in failed["error_type"].value_counts().items():
+        example = failed[failed["error_type"] == kind].iloc[0]
+        lines.append(f"{count} not read ({kind}), such as {example['url']}")
+    return lines
+
+
+def run_demo(folder: Path, width: int = 110) -> int:
+    """Audit the sample site, print the findings and write tables and charts.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Where the files go; made if it is not there.
+    width : int
+        Width of the printed table in characters.
+
+    Returns
+    -------
+    int
+        Exit status, 0.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with sample_site() as site:
+        print(f"Sample site on {site.url}, {len(site.pages)} pages\n")
+        pages = face.audit(site.pages, allow_private=True)
+        # the site is gone in a moment, and its port differs from run to run
+        pages["url"] = pages["url"].str.replace(site.url.rstrip("/"), "", regex=False)
+        print(table(pages.head(SHOWN), width).rsplit("\n\n", 1)[0])
+        print(f"... and {len(pages) - SHOWN} more\n")
+        for line in findings(pages):
+            print(f"  - {line}")
+    print("\nWritten:")
+    for path in (
+        write_frame(pages, folder / "audit.csv"),
+        write_frame(pages, folder / "audit.parquet"),
+        _chart(charts.keywords, pages, folder / "keywords.png"),
+        _chart(charts.readability, pages, folder / "readability.png"),
+    ):
+        print(f"  {path}")
+    return 0
+
+
+def _chart(draw: object, pages: pd.DataFrame, path: Path) -> Path:
+    axes = draw(pages)  # type: ignore[operator]
+    axes.figure.savefig(path, dpi=120)
+    return path
