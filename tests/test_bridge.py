@@ -131,7 +131,9 @@ def interrupt_after(seconds: float) -> None:
 @pytest.mark.parametrize("nested", [False, True], ids=["script", "running loop"])
 def test_an_interrupt_hands_back_the_finished_rows(half_slow_site: list[str], nested: bool) -> None:
     index = [f"row {number}" for number in range(12)]
-    wa.metadata(half_slow_site[:1], allow_private=True, robots=False)  # warm workers: the time below is the run's
+    wa.metadata(
+        half_slow_site[:1], allow_private=True, robots=False
+    )  # warm workers: the time below is the run's
 
     def call() -> float:
         interrupt_after(1.5)
@@ -178,7 +180,15 @@ def test_a_cancelled_asynchronous_call_keeps_its_rows(half_slow_site: list[str])
 
 def test_ctrl_c_in_a_terminal_is_quiet_and_writes_the_rows(half_slow_site: list[str], tmp_path: Path) -> None:
     output = tmp_path / "rows.csv"
-    command = [sys.executable, "-m", "webanalytics", "metadata", *half_slow_site, "--allow-private", "--no-robots"]
+    command = [
+        sys.executable,
+        "-m",
+        "webanalytics",
+        "metadata",
+        *half_slow_site,
+        "--allow-private",
+        "--no-robots",
+    ]
     process = subprocess.Popen(
         [*command, "--per-host", "20", "-o", str(output)],
         stdout=subprocess.PIPE,
@@ -188,7 +198,7 @@ def test_ctrl_c_in_a_terminal_is_quiet_and_writes_the_rows(half_slow_site: list[
     )
     time.sleep(6)
     os.killpg(process.pid, signal.SIGINT)
-    stdout, stderr = process.communicate(timeout=20)
+    _, stderr = process.communicate(timeout=20)
     assert process.returncode == 130
     assert "interrupted after 6 of 12 rows" in stderr
     assert "Traceback" not in stderr

@@ -36,7 +36,20 @@ def test_a_row_error_pickles() -> None:
 
 
 @pytest.mark.parametrize(
-    "kind", "dns refused tls timeout robots http too_large not_html blocked invalid parse".split()
+    "kind",
+    [
+        "dns",
+        "refused",
+        "tls",
+        "timeout",
+        "robots",
+        "http",
+        "too_large",
+        "not_html",
+        "blocked",
+        "invalid",
+        "parse",
+    ],
 )
 def test_error_type_is_known(kind: str) -> None:
     assert kind in errors.ERROR_TYPES

@@ -12,7 +12,9 @@ import webanalytics as wa
 from webanalytics.operations import AUDIT, OPERATIONS
 from webanalytics.testing import Reply, SiteServer
 
-PAGE = "<html lang=en><title>{0}</title><h1>{0}</h1><p>" + "The quick brown fox jumps over the lazy dog. " * 12
+PAGE = (
+    "<html lang=en><title>{0}</title><h1>{0}</h1><p>" + "The quick brown fox jumps over the lazy dog. " * 12
+)
 LOCAL = {"allow_private": True, "retries": 0}
 
 
@@ -23,7 +25,9 @@ def site():
         "/a,b.html": PAGE.format("Comma").encode(),
         "/old": Reply(302, {"Location": "/"}),
         "/secret/x": PAGE.format("Secret").encode(),
-        "/robots.txt": Reply(headers={"Content-Type": "text/plain"}, body=b"User-agent: *\nDisallow: /secret/\n"),
+        "/robots.txt": Reply(
+            headers={"Content-Type": "text/plain"}, body=b"User-agent: *\nDisallow: /secret/\n"
+        ),
     }
     with SiteServer(pages) as server:
         yield server
@@ -120,7 +124,11 @@ def test_body_is_filled_only_when_asked_for(site: SiteServer) -> None:
 def test_all_page_frames_join_on_url(site: SiteServer) -> None:
     urls = [f"{site.url}/", f"{site.url}/old"]
     frames = [getattr(wa, name)(urls, **LOCAL) for name in ("metadata", "text", "readability")]
-    joined = frames[0].merge(frames[1], on="url", suffixes=("", "_text")).merge(frames[2], on="url", suffixes=("", "_r"))
+    joined = (
+        frames[0]
+        .merge(frames[1], on="url", suffixes=("", "_text"))
+        .merge(frames[2], on="url", suffixes=("", "_r"))
+    )
     assert joined["url"].tolist() == urls
     assert joined["wordCount"].gt(100).all()
 
@@ -164,7 +172,9 @@ def test_saved_pages_are_not_fetched(tmp_path: Path) -> None:
 def test_a_hanging_parser_costs_its_own_row() -> None:
     good = "<title>fine</title>"
     html = [good] * 10 + ["<ul><li>" * 400_000] + [good] * 10
-    frame = wa.audit(pd.DataFrame({"url": [f"http://a.example/{n}" for n in range(21)], "html": html}), parse_timeout=2)
+    frame = wa.audit(
+        pd.DataFrame({"url": [f"http://a.example/{n}" for n in range(21)], "html": html}), parse_timeout=2
+    )
     assert frame["title"].drop(10).eq("fine").all()
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -21,12 +23,12 @@ def findings(pages: pd.DataFrame) -> list[str]:
     if good.empty:
         return ["No page could be read."]
     titles = good["title"].str.strip()
-    repeated = titles[titles.ne("") & titles.duplicated(keep=False)]
+    repeated = int((titles.ne("") & titles.duplicated(keep=False)).sum())
     images = [image for row in good["imgTags"] for image in row]
     lines = [
         f"{len(good)} of {len(pages)} pages read, {good['language'].nunique()} languages, "
         f"{int(good['wordCount'].sum()):,} words, {good['readingTimeMinutes'].sum():.0f} minutes to read.",
-        f"{int(titles.eq('').sum())} pages without a title, {len(repeated)} that share theirs with another page.",
+        f"{int(titles.eq('').sum())} pages without a title, {repeated} that share theirs with another page.",
         f"{int(good['description'].eq('').sum())} pages without a meta description.",
         f"{sum(not image['alt'] for image in images)} of {len(images)} images without a description (alt).",
     ]
@@ -80,7 +82,7 @@ def run_demo(folder: Path, width: int = 110) -> int:
     return 0
 
 
-def _chart(draw: object, pages: pd.DataFrame, path: Path) -> Path:
-    axes = draw(pages)  # type: ignore[operator]
+def _chart(draw: Callable[[pd.DataFrame], Any], pages: pd.DataFrame, path: Path) -> Path:
+    axes = draw(pages)
     axes.figure.savefig(path, dpi=120)
     return path

@@ -134,7 +134,9 @@ def _busy_children() -> list[psutil.Process]:
     found = []
     for child in psutil.Process().children(recursive=True):
         try:
-            if child.status() != psutil.STATUS_ZOMBIE and "webanalytics.backends.worker" in " ".join(child.cmdline()):
+            if child.status() != psutil.STATUS_ZOMBIE and "webanalytics.backends.worker" in " ".join(
+                child.cmdline()
+            ):
                 found += [child] if child.cpu_percent(0.1) > 50 else []
         except psutil.NoSuchProcess:
             continue

@@ -114,12 +114,26 @@ def test_saved_pages(tmp_path: Path) -> None:
     frame = pd.DataFrame({"url": [A, B], "html": ["<p>a", None]})
     assert subjects(read_inputs(frame, METADATA, "urls")) == [SavedPage(A, "<p>a"), B]
     assert subjects(read_inputs([str(file), file], METADATA, "urls")) == [file, file]
-    assert subjects(read_inputs([str(tmp_path / "none.html")], METADATA, "urls")) == [str(tmp_path / "none.html")]
+    assert subjects(read_inputs([str(tmp_path / "none.html")], METADATA, "urls")) == [
+        str(tmp_path / "none.html")
+    ]
 
 
 def test_images(tmp_path: Path) -> None:
-    given = [b"\x89PNG", bytearray(b"GIF8"), "photo.jpg", "https://a.example/x.png", "data:image/png;base64,AA=="]
-    expected = [b"\x89PNG", b"GIF8", Path("photo.jpg"), "https://a.example/x.png", "data:image/png;base64,AA=="]
+    given = [
+        b"\x89PNG",
+        bytearray(b"GIF8"),
+        "photo.jpg",
+        "https://a.example/x.png",
+        "data:image/png;base64,AA==",
+    ]
+    expected = [
+        b"\x89PNG",
+        b"GIF8",
+        Path("photo.jpg"),
+        "https://a.example/x.png",
+        "data:image/png;base64,AA==",
+    ]
     rows = read_inputs(given, CONVERT, "images")
     assert subjects(rows) == expected
     assert rows.labels[:2] == ["<4 bytes>", "<4 bytes>"]

@@ -27,7 +27,9 @@ OG = "url locale locale:alternate title type description determiner site_name im
 OG_NAMES = [f"og:{name}" for name in (OG + " image:width image:height").split()]
 CARD = "title description image image:alt card site site:id url account_id creator creator:id player player:width"
 CARD_NAMES = [f"card:{name}" for name in (CARD + " player:height player:stream").split()] + [
-    f"card:app:{part}:{platform}" for part in ("name", "id", "url") for platform in ("handset", "tablet", "store")
+    f"card:app:{part}:{platform}"
+    for part in ("name", "id", "url")
+    for platform in ("handset", "tablet", "store")
 ]
 
 # name, dtype of the column, Premium
@@ -206,7 +208,11 @@ def test_only_local_parameters_are_added() -> None:
             {"output_format": "png", "quality": True},
             "The `quality` parameter must be an integer from 1 to 100.",
         ),
-        ("convert", {"output_format": "bmp"}, "The `output_format` parameter must be one of: png, jpg, webp, gif, tiff."),
+        (
+            "convert",
+            {"output_format": "bmp"},
+            "The `output_format` parameter must be one of: png, jpg, webp, gif, tiff.",
+        ),
         ("keywords", {"ngrams": 4}, "The `ngrams` parameter must be an integer from 1 to 3."),
     ],
 )

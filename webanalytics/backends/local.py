@@ -149,7 +149,11 @@ class _Run:
         except FetchError as error:
             outcomes = self._all_failed(error)
             fetched = Fetched(
-                error.final_url, tuple(error.redirects), error.http_status, error.elapsed, error.bytes
+                error.final_url or None,
+                tuple(error.redirects),
+                error.http_status,
+                error.elapsed or None,
+                error.bytes or None,
             )
         except RowError as error:
             outcomes = self._all_failed(error)
@@ -159,7 +163,8 @@ class _Run:
             log.exception("an input could not be answered")
             outcomes = self._all_failed(
                 RowError(
-                    f"The `{self._subject}` parameter names content that could not be read: {type(error).__name__}.",
+                    f"The `{self._subject}` parameter names content that could not be read "
+                    f"({type(error).__name__}).",
                     "parse",
                 )
             )

@@ -27,8 +27,8 @@ def phones_frame(values: pd.Series, region: str | None = None) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        With the index of the input: ``phone`` (E.164), ``isDisposable``, ``firstSeen``, ``ok`` (whether there is a
-        number) and ``error`` (the sentence of a row without one).
+        With the index of the input: ``phone`` (E.164), ``isDisposable``, ``firstSeen``, ``ok`` (whether there
+        is a number) and ``error`` (the sentence of a row without one).
 
     Raises
     ------

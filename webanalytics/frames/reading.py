@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pandas as pd
@@ -56,7 +57,13 @@ def _read(path: Path, suffix: str) -> pd.DataFrame:
         lines = path.read_text("utf-8-sig").splitlines()
         return pd.DataFrame({"input": [line for line in lines if line.strip()]}, dtype=object)
     if suffix in (".json", ".jsonl"):
-        return pd.read_json(path, lines=suffix == ".jsonl", dtype=False, convert_dates=False)
+        text = path.read_text("utf-8-sig")
+        rows = (
+            [json.loads(line) for line in text.splitlines() if line]
+            if suffix == ".jsonl"
+            else json.loads(text)
+        )
+        return pd.DataFrame(rows if isinstance(rows, list) else [rows])
     if suffix == ".parquet":
         return pd.read_parquet(path)
     return pd.read_excel(path, dtype=str, keep_default_na=False)

@@ -68,6 +68,8 @@ def table(frame: pd.DataFrame, room: int) -> str:
         shown = pd.concat([shown.head(MOST_ROWS // 2), shown.tail(MOST_ROWS // 2)])
     columns = {str(name): _cells(shown[name]) for name in shown.columns}
     columns = {name: cells for name, cells in columns.items() if name not in ("error",) or any(cells)}
+    while len(columns) > 1 and (_SMALLEST + len(_GAP)) * len(columns) > room:
+        columns.popitem()
     sizes = _sizes(columns, room)
     lines = [_GAP.join(_fitted(name, sizes[name]) for name in columns).rstrip()]
     lines.append(_GAP.join("-" * sizes[name] for name in columns))

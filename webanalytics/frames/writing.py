@@ -30,7 +30,8 @@ def flat(frame: pd.DataFrame) -> pd.DataFrame:
     result = frame[names].copy()
     for name in names:
         if result[name].dtype == object:
-            result[name] = result[name].map(as_plain)
+            cells = [as_plain(value) for value in result[name]]
+            result[name] = pd.Series(cells, index=result.index, dtype=object)  # as text, never guessed at
     return result
 
 

@@ -1,0 +1,1 @@
+"""Benchmarks: run ``python -m tests.benchmarks`` with WEBANALYTICS_CORPUS set."""

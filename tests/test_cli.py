@@ -1,0 +1,199 @@
+"""The command line, run as a user runs it."""
+
+from __future__ import annotations
+
+import fcntl
+import io
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from webanalytics import cli
+from webanalytics.operations import OPERATIONS
+from webanalytics.options import RECORDS
+from webanalytics.testing import SiteServer
+
+RECORD = "_443._tcp.a.example. 3600 IN TLSA 3 1 1 " + "ab" * 32
+
+
+def run(*arguments: str, **more: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "webanalytics", *arguments]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, **more
+    )
+
+
+@pytest.fixture
+def site():
+    with SiteServer(
+        {"/": b"<title>Home, sweet</title><p>Some words here", "/b": b"<title>Second</title>"}
+    ) as server:
+        yield server
+
+
+def test_a_pipe_gets_csv(site: SiteServer) -> None:
+    done = run("metadata", f"{site.url}/", f"{site.url}/b", "--allow-private")
+    assert done.returncode == 0
+    frame = pd.read_csv(io.StringIO(done.stdout))
+    assert frame["title"].tolist() == ["Home, sweet", "Second"]
+    assert done.stderr == ""
+
+
+def test_a_failed_row_shows_in_the_exit_status(site: SiteServer, tmp_path: Path) -> None:
+    output = tmp_path / "out.json"
+    done = run("text", f"{site.url}/", f"{site.url}/none", "--allow-private", "-o", str(output))
+    assert done.returncode == 1
+    assert [row["error_type"] for row in json.loads(output.read_text())] == [None, "http"]
+    assert done.stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["keywords", "x", "--ngrams", "7"], "The `ngrams` parameter must be an integer from 1 to 3."),
+        (
+            ["metadata", "x", "--concurrency", "0"],
+            "The `concurrency` parameter must be an integer from 1 to 1000.",
+        ),
+        (["metadata", "x", "-o", "x.doc"], "`output` parameter must be a file"),
+        (["metadata", "--input", "none.csv"], "The `input` parameter must be a file that can be read"),
+        (["metadata"], "The `input` parameter is required"),
+        (["hmac", "x", "--secret-file", "none"], "The `secret-file` parameter must be a UTF-8 file."),
+    ],
+)
+def test_a_wrong_call_is_one_sentence(arguments: list[str], sentence: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_input_from_a_table_and_from_standard_input(site: SiteServer, tmp_path: Path) -> None:
+    table = tmp_path / "urls.csv"
+    table.write_text(f"name,from,to\nx,{site.url}/,{site.url}/b\n")
+    done = run("metadata", "--input", str(table), "--column", "to", "--allow-private", "-f", "jsonl")
+    assert json.loads(done.stdout)["title"] == "Second"
+    done = run("metadata", "--input", str(table), "--allow-private")
+    assert done.returncode == 2
+    assert "candidates are: `from`, `to`." in done.stderr
+    done = subprocess.run(
+        [sys.executable, "-m", "webanalytics", "metadata", "--allow-private", "-f", "jsonl"],
+        input=f"{site.url}/\n\n{site.url}/b\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert [json.loads(line)["title"] for line in done.stdout.splitlines()] == ["Home, sweet", "Second"]
+
+
+def test_the_secret_comes_from_a_file_or_the_environment_never_an_argument(tmp_path: Path) -> None:
+    file = tmp_path / "secret"
+    file.write_text("Jefe\n")
+    expected = "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"  # RFC 4231, test case 2
+    for more, environment in ((["--secret-file", str(file)], {}), ([], {"WEBANALYTICS_SECRET": "Jefe"})):
+        done = run("hmac", "what do ya want for nothing?", *more, env={**os.environ, **environment})
+        assert pd.read_csv(io.StringIO(done.stdout))["hmac"].tolist() == [expected]
+    assert run("hmac", "x", "--secret", "Jefe").returncode == 2
+
+
+def test_records_and_phones() -> None:
+    done = run("dane", RECORD, "-f", "jsonl")
+    assert json.loads(done.stdout)["security_level"] == "Recommended"
+    done = run("phones", "+12085813945", "--no-details", "-f", "jsonl")
+    assert json.loads(done.stdout)["firstSeen"] == "2024-01-30"
+    done = run("phones", "020 7946 0018", "--region", "GB", "-f", "jsonl")
+    assert json.loads(done.stdout)["phone"] == "+442079460018"
+
+
+def test_phones_update_merges_a_list(tmp_path: Path) -> None:
+    newer = tmp_path / "newer.json"
+    newer.write_text('{"12125550199": "2026-01-02"}')
+    environment = {**os.environ, "WEBANALYTICS_DATA": str(tmp_path / "data")}
+    done = run("phones", "update", str(newer), env=environment)
+    assert done.returncode == 0
+    assert done.stdout.startswith("1 numbers added")
+    done = run("phones", "+12125550199", "--no-details", "-f", "jsonl", env=environment)
+    assert json.loads(done.stdout)["firstSeen"] == "2026-01-02"
+    with SiteServer({"/list.json": b'{"12125550198": "2026-01-03"}'}) as server:
+        done = run("phones", "update", f"{server.url}/list.json", "--allow-private", env=environment)
+    assert done.stdout.startswith("1 numbers added")
+    assert run("phones", "update", "none.json", env=environment).returncode == 2
+
+
+def test_images_are_converted_into_a_folder(tmp_path: Path) -> None:
+    from PIL import Image
+
+    Image.new("RGB", (40, 30), "navy").save(tmp_path / "blue.png")
+    folder = tmp_path / "out"
+    done = run("convert", str(tmp_path / "blue.png"), "--output-format", "webp", "--save-to", str(folder))
+    assert done.returncode == 0
+    assert Image.open(folder / "blue.webp").size == (40, 30)
+    assert run("convert", str(tmp_path / "none.png"), "--output-format", "webp", cwd=tmp_path).returncode == 1
+
+
+def test_a_terminal_gets_a_table_and_a_bar(site: SiteServer) -> None:
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 100, 0, 0))
+    command = [
+        sys.executable,
+        "-m",
+        "webanalytics",
+        "metadata",
+        f"{site.url}/",
+        f"{site.url}/b",
+        "--allow-private",
+    ]
+    environment = {**os.environ, "COLUMNS": "100", "TERM": "xterm"}
+    with subprocess.Popen(command, stdout=slave, stderr=slave, stdin=slave, env=environment) as process:
+        os.close(slave)
+        shown = b""
+        while True:
+            try:
+                part = os.read(master, 65536)
+            except OSError:  # the other end is closed
+                break
+            if not part:
+                break
+            shown += part
+    os.close(master)
+    text = shown.decode()
+    assert process.returncode == 0
+    assert "Home, sweet" in text
+    assert "2 rows, 0 failed" in text
+    assert re.search(r"metadata: +\d+%", text), "the progress bar"
+
+
+def test_every_operation_and_option_has_its_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    for name, operation in OPERATIONS.items():
+        with pytest.raises(SystemExit):
+            cli.main([cli.COMMANDS.get(name, name), "--help"])
+        shown = capsys.readouterr().out
+        flags = {
+            "--" + item.keyword.replace("_", "-") for item in operation.settings if item.name != "secret"
+        }
+        flags |= {"--" + key.replace("_", "-") for key in RECORDS}
+        assert {flag for flag in flags if flag not in shown} == set()
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        cli.main(["--version"])
+    assert re.fullmatch(r"webanalytics \d+\.\d+\.\d+\n", capsys.readouterr().out)
+
+
+def test_a_closed_pipe_is_no_error(site: SiteServer) -> None:
+    urls = " ".join([f"{site.url}/"] * 2000)
+    command = f"{sys.executable} -m webanalytics metadata {urls} --allow-private | head -1"
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)
+    assert done.stdout.startswith("url,status,")
+    assert "Traceback" not in done.stderr
+    assert "Error" not in done.stderr

@@ -1,0 +1,262 @@
+"""Operations over pages."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Unpack
+
+import pandas as pd
+
+from webanalytics.frames.inputs import Inputs
+from webanalytics.frames.tidy import tidy_keywords
+from webanalytics.operations import AUDIT, KEYWORDS, METADATA, READABILITY, TEXT
+from webanalytics.options import RunOptions
+from webanalytics.run import collect
+
+
+async def metadata(
+    urls: Inputs, *, column: str | None = None, body: bool = False, **options: Unpack[RunOptions]
+) -> pd.DataFrame:
+    """Read the metadata of pages: meta tags, Open Graph, social cards, headings, images, JSON-LD.
+
+    Parameters
+    ----------
+    urls : str, path, iterable, Series, Index or DataFrame
+        Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``.
+    column : str, optional
+        Column of a DataFrame that holds the URLs; found by itself where there is no doubt.
+    body : bool, default False
+        Fill ``responseBody`` with the HTML of each page.
+    **options
+        Options of this call, such as ``concurrency=8``; see `webanalytics.options`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per input, in input order, with the input's index. ``url`` is the input,
+        ``final_url`` where it ended; then the fields of the operation (strings, and lists of dicts
+        for ``favicons``, ``jsonld``, ``headings`` and ``imgTags``), ``error``, ``error_type``,
+        ``redirects``, ``http_status``, ``elapsed`` in seconds and ``bytes``.
+
+    Raises
+    ------
+    ParameterError
+        For a wrong argument, before any work. A page that cannot be had is a row.
+    AuditInterrupted
+        On Ctrl-C; carries the finished rows.
+
+    Notes
+    -----
+    Tags are read as the HTML standard, the Open Graph protocol (ogp.me) and schema.org define
+    them; where a tag repeats, the first that is not empty wins.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import webanalytics as wa
+    >>> pages = pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>A &amp; B</title>"]})
+    >>> wa.metadata(pages).loc[0, "title"]
+    'A & B'
+    """
+    return await collect(
+        (METADATA,), urls, "urls", column=column, settings={"metadata": {"body": body}}, options=options
+    )
+
+
+async def text(urls: Inputs, *, column: str | None = None, **options: Unpack[RunOptions]) -> pd.DataFrame:
+    """Extract the main text of pages, with title, dates, language and publisher.
+
+    Parameters
+    ----------
+    urls : str, path, iterable, Series, Index or DataFrame
+        Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``.
+    column : str, optional
+        Column of a DataFrame that holds the URLs.
+    **options
+        Options of this call; see `webanalytics.options`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per input; ``text``, ``title``, ``title_alt``, ``description`` and ``language``
+        (ISO 639-1) are strings, ``date`` is a dict with ``published`` and ``modified``,
+        ``publisher`` a dict with ``name``, ``url`` and ``logo`` (both missing where the page
+        has none).
+
+    Raises
+    ------
+    ParameterError
+        For a wrong argument, before any work.
+    AuditInterrupted
+        On Ctrl-C; carries the finished rows.
+
+    Notes
+    -----
+    The main text is what trafilatura (Barbaresi, ACL 2021) extracts.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import webanalytics as wa
+    >>> html = "<h1>Tides</h1><p>" + "The sea rises and falls twice a day. " * 8 + "</p>"
+    >>> frame = wa.text(pd.DataFrame({"url": ["https://sea.example/"], "html": [html]}))
+    >>> frame.loc[0, ["title_alt", "language"]].tolist()
+    ['Tides', 'en']
+    """
+    return await collect((TEXT,), urls, "urls", column=column, settings={}, options=options)
+
+
+async def readability(
+    urls: Inputs, *, column: str | None = None, **options: Unpack[RunOptions]
+) -> pd.DataFrame:
+    """Score how easily the main text of pages reads.
+
+    Parameters
+    ----------
+    urls : str, path, iterable, Series, Index or DataFrame
+        Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``.
+    column : str, optional
+        Column of a DataFrame that holds the URLs.
+    **options
+        Options of this call; see `webanalytics.options`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per input: the indices (float64, two decimals, NaN where a formula is not defined
+        for the page's language), ``wordCount`` and ``sentenceCount`` (Int64),
+        ``readingTimeMinutes`` at 238 words a minute, ``averageGradeLevel`` and
+        ``targetAudience``.
+
+    Raises
+    ------
+    ParameterError
+        For a wrong argument, before any work.
+    AuditInterrupted
+        On Ctrl-C; carries the finished rows.
+
+    Notes
+    -----
+    Flesch (1948), Kincaid et al. (1975), Gunning (1952), Coleman and Liau (1975),
+    McLaughlin (1969, SMOG), Smith and Senter (1967, ARI), Dale and Chall (1948), each as the
+    textstat package computes it. Reading speed: Brysbaert (2019).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import webanalytics as wa
+    >>> html = "<p>" + "The cat sat on the mat. The dog ran to the door. " * 8 + "</p>"
+    >>> frame = wa.readability(pd.DataFrame({"url": ["https://cat.example/"], "html": [html]}))
+    >>> frame.loc[0, ["fleschReadingEaseText", "targetAudience"]].tolist()
+    ['Very Easy', 'elementary']
+    """
+    return await collect((READABILITY,), urls, "urls", column=column, settings={}, options=options)
+
+
+async def keywords(
+    urls: Inputs,
+    *,
+    column: str | None = None,
+    ngrams: int = 1,
+    top: int = 50,
+    min_length: int = 4,
+    stop_words: Sequence[str] | str | None = None,
+    **options: Unpack[RunOptions],
+) -> pd.DataFrame:
+    """Count the words of pages, in tidy form: one row per page and keyword.
+
+    Parameters
+    ----------
+    urls : str, path, iterable, Series, Index or DataFrame
+        Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``.
+    column : str, optional
+        Column of a DataFrame that holds the URLs.
+    ngrams : {1, 2, 3}, default 1
+        Words in a keyword.
+    top : int, default 50
+        Most keywords of a page.
+    min_length : int, default 4
+        Fewest letters of a word.
+    stop_words : list of str or str, optional
+        Words to leave out, or a language code; by default those of the page's own language.
+    **options
+        Options of this call; see `webanalytics.options`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``url``, ``keyword``, ``frequency`` (Int64), ``density`` (float64, share of all words),
+        ``rank`` (Int64, 1 for the most frequent), ``status``, ``error``, ``error_type``, ``note``.
+        The index repeats that of the inputs. A page without keywords, or that failed, keeps one
+        row with an empty keyword.
+
+    Raises
+    ------
+    ParameterError
+        For a wrong argument, before any work.
+    AuditInterrupted
+        On Ctrl-C; carries the finished rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import webanalytics as wa
+    >>> html = "<p>Green tea, black tea, green leaves"
+    >>> pages = pd.DataFrame({"url": ["https://tea.example/"], "html": [html]})
+    >>> wa.keywords(pages, min_length=3)[["keyword", "frequency"]].head(2).values.tolist()
+    [['green', 2], ['tea', 2]]
+    """
+    words = stop_words if stop_words is None or isinstance(stop_words, str) else list(stop_words)
+    settings = {"ngrams": ngrams, "top": top, "min_length": min_length, "stop_words": words}
+    return await collect(
+        (KEYWORDS,),
+        urls,
+        "urls",
+        column=column,
+        settings={"keywords": settings},
+        options=options,
+        finish=tidy_keywords,
+    )
+
+
+async def audit(
+    urls: Inputs, *, column: str | None = None, body: bool = False, **options: Unpack[RunOptions]
+) -> pd.DataFrame:
+    """Metadata, text, readability and keywords of pages, from one fetch and one parse of each.
+
+    Parameters
+    ----------
+    urls : str, path, iterable, Series, Index or DataFrame
+        Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``.
+    column : str, optional
+        Column of a DataFrame that holds the URLs.
+    body : bool, default False
+        Fill ``responseBody`` with the HTML of each page.
+    **options
+        Options of this call; see `webanalytics.options`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per input with the columns of all four operations; ``keywords`` is the map of
+        keyword to frequency, and the meta keywords are in ``meta_keywords``.
+
+    Raises
+    ------
+    ParameterError
+        For a wrong argument, before any work.
+    AuditInterrupted
+        On Ctrl-C; carries the finished rows.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import webanalytics as wa
+    >>> pages = pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>Hello</title><p>Hello there"]})
+    >>> frame = wa.audit(pages)
+    >>> frame.loc[0, "title"], frame.loc[0, "keywords"]
+    ('Hello', {'hello': 1})
+    """
+    return await collect(
+        AUDIT, urls, "urls", column=column, settings={"metadata": {"body": body}}, options=options
+    )

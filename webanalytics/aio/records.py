@@ -1,0 +1,180 @@
+"""Operations over records: TLSA records, messages, phone numbers."""
+
+from __future__ import annotations
+
+from typing import Any, Unpack
+
+import pandas as pd
+
+from webanalytics.errors import ParameterError
+from webanalytics.frames.certificates import matcher
+from webanalytics.frames.inputs import Inputs
+from webanalytics.frames.lookup import lookup_frame
+from webanalytics.operations import DANE, HMAC, PHONE
+from webanalytics.options import RunOptions, resolve
+from webanalytics.run import collect
+
+
+async def dane(
+    records: Inputs,
+    *,
+    column: str | None = None,
+    certificates: Any = None,
+    **options: Unpack[RunOptions],
+) -> pd.DataFrame:
+    """Parse, explain and validate DANE/TLSA records.
+
+    Parameters
+    ----------
+    records : str, iterable, Series, Index or DataFrame
+        TLSA records as zone files have them, such as
+        ``_443._tcp.example.org. 3600 IN TLSA 3 1 1 <hex>``.
+    column : str, optional
+        Column of a DataFrame that holds the records.
+    certificates : certificate, list or Series, optional
+        One certificate or chain for all records, or one for each: PEM or DER bytes, PEM text, a
+        path, or `cryptography.x509.Certificate`; adds the column ``matches_certificate``.
+    **options
+        Options of this call; see `webanalytics.options`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per record: ``raw_record``, the dicts ``parsed``, ``interpretation`` and
+        ``validation``, and their main parts as columns of their own.
+
+    Raises
+    ------
+    ParameterError
+        For a wrong argument, before any work. A line that is no TLSA record is a row.
+    AuditInterrupted
+        On Ctrl-C; carries the finished rows.
+
+    Notes
+    -----
+    RFC 6698, RFC 7218 (names of the codes), RFC 7671 (operational guidance).
+
+    Examples
+    --------
+    >>> import webanalytics as wa
+    >>> frame = wa.dane("_25._tcp.mail.example.org. 3600 IN TLSA 3 1 1 " + "ab" * 32)
+    >>> frame.loc[0, ["hostname", "port", "security_level"]].tolist()
+    ['mail.example.org', 25, 'Recommended']
+    """
+    rows = records if isinstance(records, (str, pd.Series, pd.Index, pd.DataFrame)) else list(records)  # type: ignore[arg-type]
+    match = matcher(certificates, 1 if isinstance(rows, str) else len(rows))
+    return match(await collect((DANE,), rows, "records", column=column, settings={}, options=options))
+
+
+async def hmac(
+    messages: Inputs,
+    *,
+    secret: str,
+    algorithm: str = "sha256",
+    encoding: str = "hex",
+    column: str | None = None,
+    **options: Unpack[RunOptions],
+) -> pd.DataFrame:
+    """Sign messages with a secret key.
+
+    Parameters
+    ----------
+    messages : str, iterable, Series, Index or DataFrame
+        Messages; signed as UTF-8.
+    secret : str
+        Secret key, used as UTF-8. It is in no frame, log or error.
+    algorithm : {"sha256", "sha384", "sha512", "sha1", "md5"}, default "sha256"
+        Hash algorithm.
+    encoding : {"hex", "base64"}, default "hex"
+        Encoding of the signature.
+    column : str, optional
+        Column of a DataFrame that holds the messages.
+    **options
+        Options of this call; see `webanalytics.options`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``message``, ``status``, ``hmac``, ``algorithm``, ``encoding``, ``error``, ``error_type``.
+
+    Raises
+    ------
+    ParameterError
+        For a wrong argument, before any work.
+    AuditInterrupted
+        On Ctrl-C; carries the finished rows.
+
+    Notes
+    -----
+    RFC 2104; test vectors in RFC 2202 and RFC 4231.
+
+    Examples
+    --------
+    >>> import webanalytics as wa
+    >>> wa.hmac("what do ya want for nothing?", secret="Jefe").loc[0, "hmac"]
+    '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'
+    """
+    if not secret:
+        raise ParameterError("The `secret` parameter is required.", "secret")
+    settings = {"secret": secret, "algorithm": algorithm, "encoding": encoding}
+    return await collect(
+        (HMAC,), messages, "messages", column=column, settings={"hmac": settings}, options=options
+    )
+
+
+async def phones(
+    numbers: Inputs,
+    *,
+    column: str | None = None,
+    region: str | None = None,
+    details: bool = True,
+    **options: Unpack[RunOptions],
+) -> pd.DataFrame:
+    """Tell which phone numbers belong to disposable-number services.
+
+    Parameters
+    ----------
+    numbers : str, iterable, Series, Index or DataFrame
+        Phone numbers in E.164 format (``+12085813945``), or national ones with ``region``.
+    column : str, optional
+        Column of a DataFrame that holds the numbers.
+    region : str, optional
+        ISO 3166 code of the country whose national format the numbers may have.
+    details : bool, default True
+        Add ``country``, ``carrier``, ``line_type`` and ``valid``. Without them a million numbers
+        take a second or two.
+    **options
+        Options of this call; see `webanalytics.options`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``input``, ``status``, ``phone`` (E.164), ``isDisposable`` (boolean), ``firstSeen``
+        (``YYYY-MM-DD``), the details, ``error``, ``error_type``.
+
+    Raises
+    ------
+    ParameterError
+        For a wrong argument, before any work. A string that is no number is a row.
+    AuditInterrupted
+        On Ctrl-C; carries the finished rows.
+
+    Notes
+    -----
+    The list is that of the npm package ``@ip1sms/disposable-phone-numbers`` (MIT); countries,
+    carriers and line types come from the phonenumbers package.
+
+    Examples
+    --------
+    >>> import webanalytics as wa
+    >>> frame = wa.phones(["+12085813945", "+12125550123"], details=False)
+    >>> frame[["isDisposable", "firstSeen"]].values.tolist()
+    [[True, '2024-01-30'], [False, nan]]
+    """
+    settings = PHONE.check_settings({"region": region, "details": details})
+    if not details:
+        resolve(options)
+        return lookup_frame(numbers, column, region)
+    return await collect(
+        (PHONE,), numbers, "numbers", column=column, settings={"phone": settings}, options=options
+    )
