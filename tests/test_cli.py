@@ -136,7 +136,8 @@ def test_images_are_converted_into_a_folder(tmp_path: Path) -> None:
     folder = tmp_path / "out"
     done = run("convert", str(tmp_path / "blue.png"), "--output-format", "webp", "--save-to", str(folder))
     assert done.returncode == 0
-    assert Image.open(folder / "blue.webp").size == (40, 30)
+    with Image.open(folder / "blue.webp") as image:
+        assert image.size == (40, 30)
     assert run("convert", str(tmp_path / "none.png"), "--output-format", "webp", cwd=tmp_path).returncode == 1
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import logging
 import os
 import time
@@ -12,7 +13,7 @@ from contextlib import AsyncExitStack
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from webanalytics.backends.base import Answer, Fetched, Job, Outcome, SavedPage, Task
 from webanalytics.backends.workers import WorkerDiedError, WorkerPool
@@ -102,6 +103,24 @@ async def as_answered(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+def data_url_content(url: str) -> bytes:
+    """Return the bytes inside a data: URL (RFC 2397).
+
+    Examples
+    --------
+    >>> data_url_content("data:image/gif;base64,R0lGODlh")
+    b'GIF89a'
+    """
+    head, comma, data = url.partition(",")
+    content = unquote_to_bytes(data)
+    if comma and not head.lower().endswith(";base64"):
+        return content
+    try:
+        return base64.b64decode(b"".join(content.split()), validate=True)
+    except ValueError:
+        raise RowError("The `image` parameter must be a well-formed data: URL.", "invalid") from None
+
+
 class _Room:
     """Holds fetches back while the bodies that wait for a worker take much memory."""
 
@@ -185,6 +204,10 @@ class _Run:
         if isinstance(subject, Path):
             content = await asyncio.to_thread(self._read, subject)
             return content, (str(subject), str(subject), ""), Fetched(str(subject), bytes=len(content))
+        if self._kind == "image" and subject[:5].lower() == "data:":
+            content = data_url_content(subject)
+            self._check_size(len(content))
+            return content, ("", "", ""), Fetched(bytes=len(content))
         await self._room.wait()
         response = await self._fetcher.fetch(subject, parameter=self._subject, accept=self._accept)
         fetched = Fetched(

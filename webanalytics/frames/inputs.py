@@ -18,6 +18,9 @@ from webanalytics.operations import Operation
 Inputs: TypeAlias = str | bytes | Path | Iterable[Any] | pd.Series | pd.Index | pd.DataFrame
 """What every function takes: one input, any iterable, a Series, an Index or a DataFrame."""
 
+LABEL_LENGTH = 200
+"""How much of an input that is no name, such as a data: URL, its column shows."""
+
 _URL = re.compile(r"\s*https?://\S", re.I)
 _HTML_SUFFIXES = (".html", ".htm", ".xhtml")
 
@@ -221,9 +224,11 @@ def _label(value: Any) -> str | None:
         return value.url
     if isinstance(value, (bytes, bytearray, memoryview)):
         return f"<{len(value)} bytes>"
+    if isinstance(value, str) and value[:5].lower() == "data:":
+        return value if len(value) <= LABEL_LENGTH else f"{value[: LABEL_LENGTH - 1]}…"
     if isinstance(value, (str, Path)):
         return str(value)
-    return None if value is None or (np.ndim(value) == 0 and pd.isna(value)) else str(value)[:200]
+    return None if value is None or (np.ndim(value) == 0 and pd.isna(value)) else str(value)[:LABEL_LENGTH]
 
 
 def _distinct(values: list[Any], index: pd.Index, operation: Operation) -> Rows:

@@ -1,0 +1,60 @@
+"""Progress: a bar where somebody sees it, silence elsewhere."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import nbformat
+import pytest
+from nbclient import NotebookClient
+
+CALL = "import webanalytics as wa\nframe = wa.hmac([str(n) for n in range(3000)], secret='k'{more})\nprint(len(frame))\n"
+
+
+@pytest.mark.parametrize(
+    ("more", "bar"), [("", False), (", progress=False", False), (", progress=True", True)]
+)
+def test_a_pipe_is_silent_unless_asked(more: str, bar: bool) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CALL.format(more=more)], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "3000\n"
+    assert ("hmac" in done.stderr) is bar
+
+
+def test_the_environment_can_switch_it_on() -> None:
+    import os
+
+    environment = {**os.environ, "WEBANALYTICS_PROGRESS": "1"}
+    command = [sys.executable, "-c", CALL.format(more="")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, env=environment)
+    assert "hmac: " in done.stderr
+
+
+def run_cell(source: str) -> list[nbformat.NotebookNode]:
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(textwrap.dedent(source))])
+    NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    return notebook.cells[0].outputs
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_a_notebook_shows_a_widget_and_no_noise() -> None:
+    outputs = run_cell(CALL.format(more=""))
+    kinds = {output.get("name", output.output_type) for output in outputs}
+    assert "stderr" not in kinds
+    assert any("application/vnd.jupyter.widget-view+json" in output.get("data", {}) for output in outputs)
+    assert any(output.get("text") == "3000\n" for output in outputs)
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")
+def test_await_works_in_a_cell_and_progress_can_be_off() -> None:
+    outputs = run_cell(
+        """
+        import webanalytics as wa
+        frame = await wa.aio.hmac(["a", "b"], secret="k", progress=False)
+        print(len(frame), len(wa.hmac(["a"], secret="k")))
+        """
+    )
+    assert [output.get("text") for output in outputs] == ["2 1\n"]
