@@ -93,6 +93,14 @@ def test_input_from_a_table_and_from_standard_input(site: SiteServer, tmp_path: 
         timeout=60,
     )
     assert [json.loads(line)["title"] for line in done.stdout.splitlines()] == ["Home, sweet", "Second"]
+    done = subprocess.run(
+        [sys.executable, "-m", "webanalytics", "metadata", "--input", "-", "--allow-private", "-f", "jsonl"],
+        input=f"url,lastmod\n{site.url}/b,2026-01-01\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert [json.loads(line)["title"] for line in done.stdout.splitlines()] == ["Second"]
 
 
 def test_the_secret_comes_from_a_file_or_the_environment_never_an_argument(tmp_path: Path) -> None:

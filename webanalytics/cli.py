@@ -19,7 +19,7 @@ import pandas as pd
 from webanalytics import face
 from webanalytics._version import __version__
 from webanalytics.errors import AuditInterrupted, ParameterError, WebAnalyticsError
-from webanalytics.frames.reading import read_frame
+from webanalytics.frames.reading import read_csv, read_frame
 from webanalytics.frames.terminal import print_table
 from webanalytics.frames.writing import FORMATS, write_frame, write_text
 from webanalytics.operations import AUDIT, OPERATIONS, Operation, Parameter
@@ -67,7 +67,7 @@ def _setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None
 def _common(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("inputs", nargs="*", metavar=what.upper(), help="one or more; see also --input")
     parser.add_argument(
-        "-i", "--input", metavar="FILE", help="table of inputs: .csv .tsv .txt .json .parquet .xlsx"
+        "-i", "--input", metavar="FILE", help="table of inputs: .csv .tsv .txt .json .jsonl .parquet .xlsx, or - for CSV from standard input"
     )
     parser.add_argument("-c", "--column", help="column of --input that holds the inputs")
     _output_flags(parser)
@@ -121,7 +121,7 @@ def _inputs(arguments: argparse.Namespace) -> Any:
     if arguments.input is not None:
         if given:
             raise ParameterError("The `input` parameter must be left out where inputs are given.", "input")
-        return read_frame(arguments.input)
+        return read_csv(sys.stdin) if arguments.input == "-" else read_frame(arguments.input)
     if not given and not sys.stdin.isatty():
         given = [line.strip() for line in sys.stdin if line.strip()]
     if not given:

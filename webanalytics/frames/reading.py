@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import IO
 
 import pandas as pd
 
@@ -49,10 +50,15 @@ def read_frame(path: str | Path) -> pd.DataFrame:
         raise ParameterError(f"The `input` parameter must be a well-formed {suffix} file.", "input") from None
 
 
+def read_csv(file: IO[str], separator: str = ",") -> pd.DataFrame:
+    """Read a table from an open text file; every cell stays the text it is."""
+    return pd.read_csv(file, sep=separator, dtype=str, keep_default_na=False)
+
+
 def _read(path: Path, suffix: str) -> pd.DataFrame:
     if suffix in (".csv", ".tsv"):
-        separator = "," if suffix == ".csv" else "\t"
-        return pd.read_csv(path, sep=separator, dtype=str, encoding="utf-8-sig", keep_default_na=False)
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            return read_csv(file, "," if suffix == ".csv" else "\t")
     if suffix == ".txt":
         lines = path.read_text("utf-8-sig").splitlines()
         return pd.DataFrame({"input": [line for line in lines if line.strip()]}, dtype=object)
