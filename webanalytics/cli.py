@@ -66,9 +66,8 @@ def _setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None
 
 def _common(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("inputs", nargs="*", metavar=what.upper(), help="one or more; see also --input")
-    parser.add_argument(
-        "-i", "--input", metavar="FILE", help="table of inputs: .csv .tsv .txt .json .jsonl .parquet .xlsx, or - for CSV from standard input"
-    )
+    meaning = "table of inputs: .csv .tsv .txt .json .jsonl .parquet .xlsx; - is CSV from standard input"
+    parser.add_argument("-i", "--input", metavar="FILE", help=meaning)
     parser.add_argument("-c", "--column", help="column of --input that holds the inputs")
     _output_flags(parser)
     group = parser.add_argument_group("options of the run")

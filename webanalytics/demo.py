@@ -34,7 +34,7 @@ def findings(pages: pd.DataFrame) -> list[str]:
     ]
     graded = good.dropna(subset=["averageGradeLevel"])
     if not graded.empty:
-        hardest = graded.loc[graded["averageGradeLevel"].idxmax()]
+        hardest = graded.iloc[int(graded["averageGradeLevel"].argmax())]
         lines.append(
             f"Hardest to read: {hardest['title']} (US grade {hardest['averageGradeLevel']:.1f}, "
             f"{hardest['targetAudience']})."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
@@ -121,6 +121,6 @@ class Backend(Protocol):
 
     name: str
 
-    def run(self, task: Task, jobs: Sequence[Job]) -> AsyncIterator[Answer]:
+    def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Answer, None]:
         """Yield one answer for each job, in the order they are finished."""
         ...

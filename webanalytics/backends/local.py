@@ -8,7 +8,7 @@ import logging
 import os
 import time
 from collections import defaultdict, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import fields
 from pathlib import Path
@@ -73,7 +73,7 @@ def interleave(jobs: Sequence[Job]) -> Iterator[Job]:
 
 async def as_answered(
     jobs: Iterator[Job], answer: Callable[[Job], Awaitable[Answer]], window: int
-) -> AsyncIterator[Answer]:
+) -> AsyncGenerator[Answer, None]:
     """Answer jobs with ``window`` of them under way, and yield the answers as they come."""
     ready: asyncio.Queue[Answer | BaseException | None] = asyncio.Queue()
 
@@ -276,13 +276,13 @@ class LocalBackend:
 
     name = "local"
 
-    async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncIterator[Answer]:
+    async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Answer, None]:
         """Yield one answer for each job, in the order they are finished."""
         run = self._records if task.operations[0].kind == "record" else self._contents
         async for answer in run(task, jobs):
             yield answer
 
-    async def _records(self, task: Task, jobs: Sequence[Job]) -> AsyncIterator[Answer]:
+    async def _records(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Answer, None]:
         (operation,) = task.operations
         settings = dict(task.settings[operation.name])
         turn = time.monotonic()
@@ -292,7 +292,7 @@ class LocalBackend:
                 await asyncio.sleep(0)
                 turn = time.monotonic()
 
-    async def _contents(self, task: Task, jobs: Sequence[Job]) -> AsyncIterator[Answer]:
+    async def _contents(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Answer, None]:
         options = task.options
         async with AsyncExitStack() as stack:
             pool = await stack.enter_async_context(

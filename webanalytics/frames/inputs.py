@@ -107,7 +107,8 @@ def read_inputs(inputs: Inputs, operation: Operation, parameter: str, column: st
 def read_values(inputs: Inputs, operation: Operation, parameter: str, column: str | None = None) -> pd.Series:
     """Return inputs of any kind as a Series; see `read_inputs`."""
     if isinstance(inputs, pd.DataFrame):
-        return inputs[_input_column(inputs, operation, column)]
+        found: pd.Series = inputs[_input_column(inputs, operation, column)]
+        return found
     if column is not None:
         raise ParameterError(
             "The `column` parameter must be left out unless the input is a DataFrame.", "column"

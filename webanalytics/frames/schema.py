@@ -35,7 +35,7 @@ FETCH_COLUMNS = (
 )
 
 
-def make_series(values: Sequence[Any], dtype: Dtype, index: pd.Index) -> pd.Series:
+def make_series(values: Sequence[Any] | np.ndarray[Any, Any], dtype: Dtype, index: pd.Index) -> pd.Series:
     """Return a column with the dtype of its field; None becomes the dtype's missing value."""
     if dtype == "string":
         return _strings(values, index)
@@ -51,7 +51,7 @@ def make_series(values: Sequence[Any], dtype: Dtype, index: pd.Index) -> pd.Seri
     return pd.Series(pd.array(list(values), dtype=_DTYPES[dtype]), index=index)
 
 
-def _strings(values: Sequence[Any], index: pd.Index) -> pd.Series:
+def _strings(values: Sequence[Any] | np.ndarray[Any, Any], index: pd.Index) -> pd.Series:
     if not PANDAS_3:
         column = np.empty(len(values), dtype=object)
         column[:] = values

@@ -42,7 +42,7 @@ def _holds_bytes(column: pd.Series) -> bool:
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
     names = [name for name in frame.columns if not _holds_bytes(frame[name])]
     rows = frame[names].astype(object).to_dict("records")
-    return [{key: _json_value(value) for key, value in row.items()} for row in rows]
+    return [{str(key): _json_value(value) for key, value in row.items()} for row in rows]
 
 
 def _json_value(value: Any) -> Any:
