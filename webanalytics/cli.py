@@ -46,7 +46,7 @@ def _option_flag(parser: argparse._ArgumentGroup, option: Option) -> None:
 
 def _setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None:
     flag, key = "--" + parameter.keyword.replace("_", "-"), parameter.keyword
-    if parameter.name == "secret":  # arguments are seen by every user of the machine: never a secret
+    if parameter.secret:  # arguments are seen by every user of the machine: never a secret
         meaning = f"file that holds the secret (else ${SECRET_VARIABLE}, else a prompt)"
         parser.add_argument("--secret-file", metavar="FILE", help=meaning)
     elif parameter.type is bool:

@@ -116,6 +116,7 @@ async def hmac(
     """
     if not secret:
         raise ParameterError("The `secret` parameter is required.", "secret")
+    secret = HMAC.parameter("secret").check(secret)  # masked from here on, in tracebacks too
     settings = {"secret": secret, "algorithm": algorithm, "encoding": encoding}
     return await collect(
         (HMAC,), messages, "messages", column=column, settings={"hmac": settings}, options=options

@@ -30,7 +30,7 @@ def matcher(certificates: Any, count: int) -> Callable[[pd.DataFrame], pd.DataFr
     Raises
     ------
     ParameterError
-        For a list of another length.
+        For a list of another length, or a certificate that cannot be read.
     """
     if certificates is None:
         return lambda frame: frame
@@ -44,13 +44,19 @@ def matcher(certificates: Any, count: int) -> Callable[[pd.DataFrame], pd.DataFr
             "certificates",
         )
 
-    def add(frame: pd.DataFrame) -> pd.DataFrame:
-        from webanalytics.analysis.tlsa import matches
+    from webanalytics.analysis.tlsa import load_chain, matches
 
+    known: dict[int, Any] = {}  # one certificate for many records is read once
+    for one in given:
+        if id(one) not in known:
+            known[id(one)] = load_chain(one) if _given(one) else None
+    chains = [known[id(one)] for one in given]
+
+    def add(frame: pd.DataFrame) -> pd.DataFrame:
         records = frame["raw_record"].where(frame["status"] == "ok").tolist()
         found = [
-            matches(record, one) if isinstance(record, str) and _given(one) else None
-            for record, one in zip(records, given, strict=True)
+            matches(record, chain) if isinstance(record, str) and chain is not None else None
+            for record, chain in zip(records, chains, strict=True)
         ]
         frame.insert(
             len(frame.columns) - 2, "matches_certificate", make_series(found, "boolean", frame.index)

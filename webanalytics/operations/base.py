@@ -14,6 +14,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from webanalytics.errors import ParameterError
+from webanalytics.operations.secret import Secret
 
 Kind = Literal["page", "image", "record"]
 Dtype = Literal["string", "integer", "float", "boolean", "object"]
@@ -71,6 +72,8 @@ class Parameter:
         Takes effect only on plans that include it.
     local : bool
         Not part of the service: a hosted call drops it in silence.
+    secret : bool
+        Checked values are wrapped in a `Secret`, which shows itself nowhere.
     """
 
     name: str
@@ -82,6 +85,7 @@ class Parameter:
     expects: str = ""
     premium: bool = False
     local: bool = False
+    secret: bool = False
 
     @property
     def required(self) -> bool:
@@ -126,10 +130,13 @@ class Parameter:
         """
         from pydantic import ValidationError
 
+        if isinstance(value, Secret):
+            return value
         if hasattr(value, "dtype") and hasattr(value, "item"):
             value = value.item()  # a NumPy scalar, as a cell of a frame is
         try:
-            return _validator(self.type, self.low, self.high)(value)
+            checked = _validator(self.type, self.low, self.high)(value)
+            return Secret(checked) if self.secret else checked
         except ValidationError:
             pass  # raised below, outside this block: the wrong value, maybe a secret, is not chained to it
         raise ParameterError(self.sentence(name), name or self.name)

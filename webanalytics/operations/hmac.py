@@ -19,7 +19,7 @@ HMAC = Operation(
     input_column="message",
     parameters=(
         Parameter("message", str, "Message to sign."),
-        Parameter("secret", str, "Secret key."),
+        Parameter("secret", str, "Secret key.", secret=True),
         Parameter("algorithm", Algorithm, "Hash algorithm.", default="sha256"),
         Parameter("encoding", Encoding, "Output encoding.", default="hex"),
     ),
