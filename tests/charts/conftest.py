@@ -1,0 +1,28 @@
+"""Frames to draw, and what every chart must hold to."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from PIL import Image
+
+
+@pytest.fixture
+def picture() -> Callable[[Axes], Any]:
+    """Return a function that saves the chart as a PNG, without any warning, and reads its pixels."""
+
+    def draw(ax: Axes) -> Any:
+        stream = io.BytesIO()
+        ax.figure.savefig(stream, format="png")
+        pixels = np.asarray(Image.open(stream).convert("L"))
+        assert (pixels < 128).sum() > 200, "the picture is blank"
+        edge = np.concatenate([pixels[0], pixels[-1], pixels[:, 0], pixels[:, -1]])
+        assert edge.min() > 200, "something is cut off at the edge of the picture"
+        return pixels
+
+    return draw

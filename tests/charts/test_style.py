@@ -1,0 +1,116 @@
+"""The shared style: labels that any page may bring, and no trace in matplotlib's settings."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import unicodedata
+
+import matplotlib as mpl
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webanalytics.charts import keywords, style
+from webanalytics.errors import ParameterError
+
+
+@given(st.text(max_size=200), st.integers(5, 60))
+def test_shortened_text_fits_on_one_line(text: str, width: int) -> None:
+    short = style.shorten(text, width)
+    cells = sum(
+        0
+        if unicodedata.combining(letter) or unicodedata.category(letter) == "Cf"
+        else 2
+        if unicodedata.east_asian_width(letter) in "WF"
+        else 1
+        for letter in short
+    )
+    assert cells <= width
+    assert "\n" not in short
+    short.encode()  # no lone surrogate is left
+
+
+@given(st.text(alphabet=st.characters(min_codepoint=33, max_codepoint=126), min_size=31, max_size=90))
+def test_shortened_text_keeps_both_ends(text: str) -> None:
+    short = style.shorten(text, 30)
+    head, tail = short.split("…")
+    assert text.startswith(head)
+    assert text.endswith(tail)
+    assert abs(len(head) - len(tail)) <= 1
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("short", "short"),
+        (" two\r\n lines\t", "two lines"),
+        ("a\u202eb\u200fc", "abc"),
+        ("", ""),
+    ],
+)
+def test_short_text_is_only_cleaned(text: str, expected: str) -> None:
+    assert style.shorten(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("urls", "labels"),
+    [
+        (["https://a.example", "https://a.example/b/?q=1"], ["/", "/b/?q=1"]),
+        (["https://u:p@a.example/x", "http://b.example:8080/x"], ["a.example/x", "b.example:8080/x"]),
+        (["/already/a%20path", "/"], ["/already/a path", "/"]),
+        (["http://[::1/", "no url at all"], ["http://[::1/", "no url at all"]),
+        ([None, float("nan"), 3], ["", "", "3"]),
+    ],
+)
+def test_urls_are_labelled_by_their_paths(urls: list[object], labels: list[str]) -> None:
+    assert style.path_labels(pd.Series(urls, dtype=object)) == labels
+
+
+def test_letters_without_any_font_become_squares(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(style, "_FALLBACK_FONTS", ())
+    assert style.lettering(["灯り lamp", "مصباح"]) == (["□□ lamp", "مصباح"], ["DejaVu Sans"])
+
+
+def test_an_installed_fallback_font_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    held = {
+        "DejaVu Sans": frozenset(map(ord, "lamp ")),
+        "First": frozenset(),
+        "Second": frozenset(map(ord, "灯り")),
+    }
+    monkeypatch.setattr(style, "_FALLBACK_FONTS", ("First", "Second"))
+    monkeypatch.setattr(style, "_letters", held.get)
+    assert style.lettering(["灯り lamp"]) == (["灯り lamp"], ["DejaVu Sans", "Second"])
+
+
+def test_missing_columns_are_named() -> None:
+    with pytest.raises(ParameterError, match=r"`frame` parameter must have the columns: b, c\.$") as caught:
+        style.require_columns(pd.DataFrame({"a": []}), ["a", "b", "c"])
+    assert caught.value.parameter == "frame"
+
+
+def test_failures_without_kinds_are_counted() -> None:
+    assert style.failures(pd.DataFrame({"status": ["error", "ok", pd.NA]})) == "1 failed"
+    assert style.failures(pd.DataFrame({"status": ["ok"]})) == ""
+    assert style.failures(pd.DataFrame({"url": ["x"]})) == ""
+
+
+def test_settings_are_the_users_own_again() -> None:
+    frame = pd.DataFrame({"url": "https://a.example/", "keyword": ["lamp"], "frequency": [1]})
+    with mpl.rc_context({"axes.titlesize": 31, "axes.grid": True, "figure.facecolor": "black"}):
+        before = dict(mpl.rcParams)
+        ax = keywords(frame)
+        assert dict(mpl.rcParams) == before
+    assert ax.figure.get_facecolor() == (1, 1, 1, 1)  # and theirs have not leaked into the chart
+    assert ax.title.get_fontsize() != 31
+
+
+def test_a_notebook_shows_the_axes() -> None:
+    frame = pd.DataFrame({"url": "https://a.example/", "keyword": ["lamp"], "frequency": [1]})
+    assert keywords(frame)._repr_png_().startswith(b"\x89PNG")
+
+
+def test_charts_never_import_pyplot() -> None:
+    code = "import sys, webanalytics.charts; sys.exit('matplotlib.pyplot' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
