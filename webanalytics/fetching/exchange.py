@@ -1,0 +1,278 @@
+"""One HTTP exchange: a request, its answer read under limits, its failures named."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import ssl
+from dataclasses import dataclass
+from typing import Any
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from multidict import CIMultiDict
+from yarl import URL
+
+from webanalytics.fetching.addresses import SocketFactory, refusals
+from webanalytics.fetching.content import Accept, check_body, check_type
+from webanalytics.fetching.decoding import ACCEPTED, DecodingError, decoder_for
+from webanalytics.fetching.response import Problem
+from webanalytics.fetching.retry import retry_after
+from webanalytics.fetching.settings import FetchSettings
+
+REDIRECTS = frozenset((301, 302, 303, 307, 308))
+RETRIED = frozenset((429, 503))
+# Browsers take 256 KB of headers; sites with long security policies need more than aiohttp's 8 KB.
+HEADER_BYTES = 32_768
+INTERIM_ANSWERS = 20
+# Idle connections are file descriptors: a run over thousands of hosts must not collect them.
+KEEP_ALIVE = 3.0
+_WANTED: dict[str, str] = {
+    "page": "text/html,application/xhtml+xml,text/plain;q=0.8,*/*;q=0.1",
+    "image": "image/webp,image/png,image/jpeg,image/gif,image/tiff,image/*;q=0.8,*/*;q=0.1",
+    "any": "*/*",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What an exchange is for.
+
+    Attributes
+    ----------
+    accept : {"page", "image", "any"}
+        Kind of answer.
+    max_bytes : int
+        Size of the body after decompression.
+    cut : bool
+        Take the first `max_bytes` of a longer body rather than none of it.
+    """
+
+    accept: Accept
+    max_bytes: int
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer: a redirect (`location` is not None) or a body."""
+
+    status: int
+    headers: CIMultiDict[str]
+    content: bytes = b""
+    location: str | None = None
+
+
+class PatientResponse(aiohttp.ClientResponse):
+    """A response that ends an exchange after too many interim answers (100 to 199).
+
+    aiohttp skips any number of them, and a server that sends nothing else would keep the event
+    loop of the whole run busy until the time is up.
+    """
+
+    async def start(self, connection: Any) -> aiohttp.ClientResponse:
+        """Read the head of the answer."""
+        protocol = connection.protocol
+        read, left = protocol.read, INTERIM_ANSWERS
+
+        async def counted() -> Any:
+            nonlocal left
+            if left < 0:
+                raise Problem("protocol")
+            left -= 1
+            return await read()
+
+        protocol.read = counted
+        try:
+            return await super().start(connection)
+        finally:
+            del protocol.read
+
+
+def resolver() -> AbstractResolver:
+    """Return the resolver of c-ares where it works, the system's otherwise.
+
+    The system's resolver needs a thread for each look-up; a handful of slow names would hold up
+    all others.
+    """
+    try:
+        return aiohttp.AsyncResolver()
+    except Exception:  # not installed, or not for this kind of event loop
+        return aiohttp.ThreadedResolver()
+
+
+def open_session(settings: FetchSettings, names: AbstractResolver) -> aiohttp.ClientSession:
+    """Return a session that keeps no cookies, obeys no proxy variables and dials only what it may."""
+    connector = aiohttp.TCPConnector(
+        limit=0,
+        resolver=names,
+        keepalive_timeout=KEEP_ALIVE,
+        socket_factory=SocketFactory(settings.allow_private),
+    )
+    return aiohttp.ClientSession(
+        connector=connector,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers={"User-Agent": settings.user_agent, "Accept-Encoding": ACCEPTED},
+        auto_decompress=False,
+        trust_env=False,
+        max_line_size=HEADER_BYTES,
+        max_field_size=HEADER_BYTES,
+        response_class=PatientResponse,
+        timeout=aiohttp.ClientTimeout(total=None, connect=settings.connect_timeout),
+    )
+
+
+async def exchange(
+    session: aiohttp.ClientSession, url: URL, wanted: Wanted, settings: FetchSettings, seconds: float
+) -> Answer:
+    """Return the answer of one request, or raise `Problem`.
+
+    Parameters
+    ----------
+    session : aiohttp.ClientSession
+        See `open_session`.
+    url : yarl.URL
+        A checked URL.
+    wanted : Wanted
+        What kind of answer, and how much of it.
+    settings : FetchSettings
+        The run's limits.
+    seconds : float
+        Time for all of it.
+    """
+    headers = {"Accept": _WANTED[wanted.accept]}
+    received = _Count()
+    refused: list[str] = []
+    token = refusals.set(refused)
+    try:
+        async with (
+            asyncio.timeout(seconds),
+            session.get(url, headers=headers, allow_redirects=False) as answer,
+        ):
+            received.status = answer.status
+            # A body that is not read to its end closes the connection when the block is left.
+            return await _read(answer, wanted, received)
+    except Problem as problem:
+        problem.http_status = problem.http_status or received.status
+        problem.received = received.size
+        raise
+    except Exception as error:
+        raise _named(error, refused, settings, received) from None
+    finally:
+        refusals.reset(token)
+
+
+class _Count:
+    """What had arrived when something went wrong."""
+
+    def __init__(self) -> None:
+        self.size = 0
+        self.status: int | None = None
+
+
+async def _read(answer: aiohttp.ClientResponse, wanted: Wanted, received: _Count) -> Answer:
+    headers = CIMultiDict(
+        (name, _readable(value)) for name, value in answer.headers.items() if name.lower() != "set-cookie"
+    )
+    status = answer.status
+    if status in REDIRECTS:
+        return Answer(status, headers, location=answer.headers.get("Location", ""))
+    if not 200 <= status <= 299:
+        again = status in RETRIED
+        raise Problem(
+            "status",
+            again=again,
+            retry_after=retry_after(answer.headers.get("Retry-After")) if again else None,
+            status=status,
+        )
+    content_type = headers.get("Content-Type", "")
+    check_type(content_type, wanted.accept)
+    content = await _body(answer, wanted, received)
+    check_body(content, content_type, wanted.accept)
+    return Answer(status, headers, content)
+
+
+async def _body(answer: aiohttp.ClientResponse, wanted: Wanted, received: _Count) -> bytes:
+    decoder = decoder_for(answer.headers.getall("Content-Encoding", ()))
+    limit = wanted.max_bytes
+    too_large = Problem("too_large", limit=f"{limit:,}")
+    if (answer.content_length or 0) > limit and not wanted.cut:
+        raise too_large
+    body = bytearray()
+    raw = 0
+    async for chunk in answer.content.iter_any():
+        raw += len(chunk)
+        body += decoder.feed(chunk, limit + 1 - len(body))
+        received.size = len(body)
+        # What is compressed is counted too: a stream may go on without ever giving a byte.
+        if len(body) > limit or raw > limit + 65_536:
+            if wanted.cut:
+                return bytes(body[:limit])
+            raise too_large
+    if not decoder.complete:
+        raise Problem("interrupted", again=True)
+    return bytes(body)
+
+
+def _readable(value: str) -> str:
+    """Return a header value without the surrogates that stand for bytes outside UTF-8."""
+    return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+_Kind = tuple[type[Exception] | tuple[type[Exception], ...], str, bool]
+# The first that fits; the last column says whether to try again.
+_ERRORS: tuple[_Kind, ...] = (
+    (aiohttp.ConnectionTimeoutError, "connect_timeout", False),
+    (TimeoutError, "timeout", False),
+    (DecodingError, "encoding", False),
+    ((aiohttp.ClientConnectorCertificateError, ssl.CertificateError), "certificate", False),
+    ((aiohttp.ClientSSLError, ssl.SSLError), "handshake", False),
+    (aiohttp.ClientConnectorDNSError, "lookup_failed", False),
+    (aiohttp.ClientConnectorError, "refused", False),
+    ((aiohttp.ClientPayloadError, aiohttp.ServerDisconnectedError), "interrupted", True),
+    ((aiohttp.InvalidURL, UnicodeError), "invalid_url", False),
+    (aiohttp.ClientResponseError, "protocol", False),
+    (OSError, "interrupted", True),
+)
+
+
+def _named(error: Exception, refused: list[str], settings: FetchSettings, received: _Count) -> Problem:
+    """Return the problem that an exception of aiohttp or the system stands for."""
+    key, again = next(
+        ((key, again) for kinds, key, again in _ERRORS if isinstance(error, kinds)), ("protocol", False)
+    )
+    details: dict[str, Any] = {}
+    if key == "refused":
+        if refused:
+            key = "private"
+        elif _errno(error) == errno.ETIMEDOUT:
+            key = "connect_timeout"
+        elif _errno(error) == errno.ECONNRESET:
+            key, again = "interrupted", True
+    elif key == "lookup_failed" and _unknown(error):
+        key = "unknown_host"
+    if key == "connect_timeout":
+        details["seconds"] = f"{settings.connect_timeout:g}"
+    elif key == "timeout":
+        details["seconds"] = f"{settings.timeout:g}"
+    return Problem(key, http_status=received.status, received=received.size, again=again, **details)
+
+
+def _errno(error: Exception) -> int | None:
+    return getattr(error, "errno", None) or getattr(getattr(error, "os_error", None), "errno", None)
+
+
+def _unknown(error: BaseException | None) -> bool:
+    """Return whether a look-up failed because there is no such name, not for want of an answer."""
+    while error is not None:
+        if isinstance(error, socket.gaierror):
+            return error.errno in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))
+        if type(error).__name__ == "DNSError":
+            return bool(error.args) and error.args[0] in (_ARES_NODATA, _ARES_NOTFOUND)
+        error = error.__cause__ or getattr(error, "os_error", None)
+    return False
+
+
+# c-ares (ares.h): no data for this kind of record, no such name.
+_ARES_NODATA, _ARES_NOTFOUND = 1, 4

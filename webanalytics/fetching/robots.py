@@ -1,0 +1,206 @@
+"""robots.txt (RFC 9309): fetched once for each origin of a run, read by Protego.
+
+What an unreadable robots.txt means:
+
+- HTTP 400 to 499: there are no rules, everything may be fetched (section 2.3.1.3). So too when it
+  redirects in a circle or to a place that is not fetched.
+- HTTP 500 to 599: nothing may be fetched (section 2.3.1.4). The standard demands it, and a site
+  that answers so is in trouble; the error says why, and ``robots=False`` goes on without the rules.
+- No answer at all (no such host, refused, TLS, timeout): the error that the page itself would give.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from protego import Protego
+
+from webanalytics.fetching.response import Problem
+
+_AGENT_LINE = re.compile(r"\s*user[ -]?agent\s*[:\s]\s*([^#]*)", re.IGNORECASE)
+_PRODUCT = re.compile(r"([A-Za-z][\w.-]*)/\d")
+OURS = "ours"
+# Parsing up to here takes a few milliseconds; longer texts are parsed beside the event loop.
+_SHORT = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What an origin lets us do.
+
+    Attributes
+    ----------
+    parser : protego.Protego or None
+        The rules; None when there are none.
+    problem : Problem or None
+        Why nothing may be fetched.
+    crawl_delay : float
+        Seconds between two requests.
+    elapsed : float
+        Seconds on the network that reading the rules took.
+    size : int
+        Characters of the rules, a measure of the memory they take.
+    """
+
+    parser: Protego | None = None
+    problem: Problem | None = None
+    crawl_delay: float = 0.0
+    elapsed: float = 0.0
+    size: int = 0
+
+    def check(self, url: str) -> None:
+        """Raise `Problem` when the URL may not be fetched."""
+        if self.problem is not None:
+            raise self.problem.once()
+        if self.parser is not None and not self.parser.can_fetch(url, OURS):
+            raise Problem("robots")
+
+
+def product_tokens(agent: str) -> frozenset[str]:
+    """Return the names under which a robots.txt may speak of a user agent (RFC 9309 section 2.2.1).
+
+    Examples
+    --------
+    >>> sorted(product_tokens("Mozilla/5.0 (compatible; ExampleBot/2.1; +https://example.com/bot)"))
+    ['examplebot']
+    """
+    found = {name.lower() for name in _PRODUCT.findall(agent)} or {agent.split()[0].lower()}
+    return frozenset(found - {"mozilla"} or found)
+
+
+def own_groups(text: str, agent: str) -> str:
+    r"""Return a robots.txt whose groups are named "ours", "theirs" and "*".
+
+    Rules for others need not be told apart, and a group of thousands of names with thousands of
+    rules would otherwise take the product of both in time and memory.
+
+    Examples
+    --------
+    >>> own_groups("User-agent: webanalytics\nUser-agent: a\nDisallow: /", "webanalytics/1.0").split("\n")
+    ['User-agent: ours', 'User-agent: theirs', 'Disallow: /']
+    """
+    tokens = product_tokens(agent)
+
+    def line(text: str) -> str:
+        found = _AGENT_LINE.match(text)
+        if not found:
+            return text
+        name = found[1].strip().lower()
+        if name == "*":
+            return "User-agent: *"
+        own = name.partition("/")[0].replace("*", "").strip() in tokens
+        return f"User-agent: {OURS if own else 'theirs'}"
+
+    return "\n".join(map(line, text.splitlines()))
+
+
+def parse(content: bytes, agent: str, max_crawl_delay: float) -> Rules:
+    r"""Return the rules of a robots.txt for one user agent.
+
+    Parameters
+    ----------
+    content : bytes
+        The file; UTF-8 (RFC 9309 section 2.3), what is not is replaced.
+    agent : str
+        The User-Agent header.
+    max_crawl_delay : float
+        A longer crawl-delay is shortened to this, in seconds.
+
+    Examples
+    --------
+    >>> rules = parse(b"User-agent: *\nDisallow: /private/\nCrawl-delay: 2", "webanalytics/1.0", 30)
+    >>> rules.crawl_delay
+    2.0
+    >>> rules.check("https://example.com/private/page")
+    Traceback (most recent call last):
+    webanalytics.fetching.response.Problem: robots
+    """
+    text = own_groups(content.decode("utf-8-sig", "replace"), agent)
+    parser = Protego.parse(text)
+    delay = min(parser.crawl_delay(OURS) or 0.0, max_crawl_delay)
+    return Rules(parser, crawl_delay=delay, size=len(text))
+
+
+class RobotsCache:
+    """The rules of the origins of a run.
+
+    Those who ask for the same origin at one time wait for one fetch. A failure is forgotten after
+    some seconds, so that one bad moment of a server does not cost all its pages.
+
+    Parameters
+    ----------
+    load : callable
+        Fetches the rules of an origin; does not raise.
+    max_size : int
+        Characters of rules kept in all; the least recently used go first.
+    failure_seconds : float
+        How long a failure is kept.
+    """
+
+    def __init__(
+        self,
+        load: Callable[[str], Awaitable[Rules]],
+        *,
+        max_size: int = 5_000_000,
+        failure_seconds: float = 30.0,
+    ) -> None:
+        self._load = load
+        self._max_size = max_size
+        self._failure_seconds = failure_seconds
+        self._kept: OrderedDict[str, tuple[Rules, float]] = OrderedDict()
+        self._size = 0
+        self._loading: dict[str, asyncio.Task[Rules]] = {}
+
+    async def rules(self, origin: str) -> tuple[Rules, float]:
+        """Return the rules of an origin, and the seconds on the network spent for it just now."""
+        kept = self._kept.get(origin)
+        if kept is not None:
+            if asyncio.get_running_loop().time() < kept[1]:
+                self._kept.move_to_end(origin)
+                return kept[0], 0.0
+            self._drop(origin)
+        task = self._loading.get(origin)
+        if task is None:
+            task = self._loading[origin] = asyncio.create_task(self._fill(origin))
+        # One who is cancelled must not take the answer from the others.
+        rules = await asyncio.shield(task)
+        return rules, rules.elapsed
+
+    async def close(self) -> None:
+        """Stop what is still being fetched."""
+        tasks = list(self._loading.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _fill(self, origin: str) -> Rules:
+        try:
+            rules = await self._load(origin)
+            now = asyncio.get_running_loop().time()
+            expires = now + self._failure_seconds if rules.problem else float("inf")
+            self._kept[origin] = (rules, expires)
+            self._size += _weight(rules)
+            while self._size > self._max_size and len(self._kept) > 1:
+                self._drop(next(iter(self._kept)))
+            return rules
+        finally:
+            self._loading.pop(origin, None)
+
+    def _drop(self, origin: str) -> None:
+        rules, _ = self._kept.pop(origin)
+        self._size -= _weight(rules)
+
+
+def _weight(rules: Rules) -> int:
+    return rules.size + 500  # the objects of an origin without rules are not free either
+
+
+async def parse_aside(content: bytes, agent: str, max_crawl_delay: float) -> Rules:
+    """Return `parse` of a file, a long one without holding up the event loop."""
+    if len(content) <= _SHORT:
+        return parse(content, agent, max_crawl_delay)
+    return await asyncio.to_thread(parse, content, agent, max_crawl_delay)

@@ -1,0 +1,123 @@
+"""What a run may do on the network."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from webanalytics.errors import ParameterError
+from webanalytics.options import USER_AGENT
+
+_HEADER_TEXT = re.compile(r"[\x20-\x7e]*[\x21-\x7e]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FetchSettings:
+    """Limits and manners of a run; every figure can be changed.
+
+    Parameters
+    ----------
+    concurrency : int
+        Requests under way at one time, over all hosts.
+    per_host : int
+        Requests under way at one time to one host.
+    delay : float
+        Seconds between the starts of two requests to one host.
+    connect_timeout : float
+        Seconds to look up a host, connect and agree on TLS.
+    timeout : float
+        Seconds on the network for one fetch: robots.txt, look-up, connection, redirects, body and
+        retries together. Waiting for a turn, for `delay`, for a crawl-delay or between tries is not
+        counted.
+    max_bytes : int
+        Size of a page after decompression.
+    max_redirects : int
+        Redirects followed for one page.
+    retries : int
+        Further tries after HTTP 429, HTTP 503 or a connection that broke off.
+    robots : bool
+        Obey robots.txt (RFC 9309) and its crawl-delay.
+    user_agent : str
+        The User-Agent header; its tokens also choose the group of robots.txt.
+    allow_private : bool
+        Also fetch from private, local and reserved addresses, and from host names of one label.
+    ports : tuple of int or None
+        The only ports to connect to; None for any.
+    backoff : float
+        Seconds before the first retry, doubled for each further one, less up to half at random.
+    max_retry_after : float
+        Longest ``Retry-After`` that is waited for, in seconds; a longer one is an answer, not a pause.
+    max_crawl_delay : float
+        Longest crawl-delay that is obeyed, in seconds; a longer one is shortened to it.
+    max_robots_bytes : int
+        How much of a robots.txt is read. RFC 9309 section 2.5 asks for at least 500 KiB.
+
+    Raises
+    ------
+    ParameterError
+        For a value out of range, naming the parameter.
+
+    Examples
+    --------
+    >>> FetchSettings(delay=1.0, per_host=1).retries
+    2
+    >>> FetchSettings(concurrency=0)
+    Traceback (most recent call last):
+    webanalytics.errors.ParameterError: The `concurrency` parameter must be an integer from 1 to 1000.
+    """
+
+    concurrency: int = 32
+    per_host: int = 8
+    delay: float = 0.0
+    connect_timeout: float = 10.0
+    timeout: float = 30.0
+    max_bytes: int = 10_000_000
+    max_redirects: int = 10
+    retries: int = 2
+    robots: bool = True
+    user_agent: str = USER_AGENT
+    allow_private: bool = False
+    ports: tuple[int, ...] | None = None
+    backoff: float = 0.5
+    max_retry_after: float = 60.0
+    max_crawl_delay: float = 30.0
+    max_robots_bytes: int = 500 * 1024
+
+    def __post_init__(self) -> None:
+        self._integer("concurrency", 1, 1000)
+        self._integer("per_host", 1, 1000)
+        self._integer("max_bytes", 1, 2_000_000_000)
+        self._integer("max_redirects", 0, 100)
+        self._integer("retries", 0, 20)
+        self._integer("max_robots_bytes", 1, 100_000_000)
+        for name in ("connect_timeout", "timeout"):
+            self._seconds(name, 0.001)
+        for name in ("delay", "backoff", "max_retry_after", "max_crawl_delay"):
+            self._seconds(name, 0.0)
+        for name in ("robots", "allow_private"):
+            if not isinstance(getattr(self, name), bool):
+                raise ParameterError.one_of(name, (True, False))
+        if not isinstance(self.user_agent, str) or not _HEADER_TEXT.fullmatch(self.user_agent):
+            raise ParameterError("The `user_agent` parameter must be printable ASCII text.", "user_agent")
+        self._check_ports()
+
+    def _check_ports(self) -> None:
+        if self.ports is None:
+            return
+        ports = tuple(self.ports) if isinstance(self.ports, Iterable) else ()
+        if not ports or not all(type(port) is int and 1 <= port <= 65535 for port in ports):
+            raise ParameterError("The `ports` parameter must be None or integers from 1 to 65535.", "ports")
+        object.__setattr__(self, "ports", ports)
+
+    def _integer(self, name: str, low: int, high: int) -> None:
+        value = getattr(self, name)
+        if type(value) is not int or not low <= value <= high:
+            raise ParameterError(f"The `{name}` parameter must be an integer from {low} to {high}.", name)
+
+    def _seconds(self, name: str, low: float, high: float = 86_400.0) -> None:
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise ParameterError(
+                f"The `{name}` parameter must be a number of seconds from {low:g} to {high:g}.", name
+            )
