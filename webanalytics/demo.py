@@ -25,11 +25,16 @@ def findings(pages: pd.DataFrame) -> list[str]:
     titles = good["title"].str.strip()
     repeated = int((titles.ne("") & titles.duplicated(keep=False)).sum())
     images = [image for row in good["imgTags"] for image in row]
+
+    def pages_are(count: int) -> str:
+        return f"{count} page" if count == 1 else f"{count} pages"
+
+    untitled, undescribed = int(titles.eq("").sum()), int(good["description"].eq("").sum())
     lines = [
         f"{len(good)} of {len(pages)} pages read, {good['language'].nunique()} languages, "
         f"{int(good['wordCount'].sum()):,} words, {good['readingTimeMinutes'].sum():.0f} minutes to read.",
-        f"{int(titles.eq('').sum())} pages without a title, {repeated} that share theirs with another page.",
-        f"{int(good['description'].eq('').sum())} pages without a meta description.",
+        f"{pages_are(untitled)} without a title, {repeated} that share theirs with another page.",
+        f"{pages_are(undescribed)} without a meta description.",
         f"{sum(not image['alt'] for image in images)} of {len(images)} images without a description (alt).",
     ]
     graded = good.dropna(subset=["averageGradeLevel"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 import zipfile
 from pathlib import Path
 
@@ -15,3 +16,21 @@ def corpus_pages() -> dict[str, bytes]:
         sys.exit("WEBANALYTICS_CORPUS must name the folder of the saved pages")
     with zipfile.ZipFile(Path(folder) / "pages.zip") as archive:
         return {name: archive.read(name) for name in archive.namelist()}
+
+
+def offline_textstat() -> None:
+    """Give textstat the pronouncing dictionary in NLTK's format, so that it asks no network."""
+    import nltk
+
+    from webanalytics.analysis.syllables import pronouncing_dictionary
+
+    folder = Path(tempfile.mkdtemp())
+    target = folder / "corpora" / "cmudict"
+    target.mkdir(parents=True)
+    for made in (folder, folder / "corpora", target):
+        made.chmod(0o700)  # NLTK refuses folders that others may write to
+    words = pronouncing_dictionary().items()
+    lines = (f"{word.upper()} 1 {' '.join(['AH0'] * count or ['M'])}\n" for word, count in words)
+    (target / "cmudict").write_text("".join(lines), "utf-8")
+    (target / "cmudict").chmod(0o600)
+    nltk.data.path = [str(folder)]

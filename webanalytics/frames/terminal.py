@@ -7,13 +7,89 @@ import unicodedata
 from typing import IO, Any
 
 import pandas as pd
-
-from webanalytics.frames.schema import AUDIT_TABLE, TABLES
+from pandas.api.types import is_numeric_dtype
 
 MOST_ROWS = 60
 """Rows shown of a longer frame, half from each end."""
 _GAP = "  "
 _SMALLEST = 8
+
+
+_PAGE, _FAILED = (("url", "page"),), (("error_type", "failed"),)
+TABLES: dict[str, tuple[tuple[str, str], ...]] = {
+    "audit": (
+        *_PAGE,
+        ("title", "title"),
+        ("language", "lang"),
+        ("wordCount", "words"),
+        ("fleschReadingEase", "Flesch"),
+        ("averageGradeLevel", "grade"),
+        ("keywords", "keywords"),
+        *_FAILED,
+    ),
+    "metadata": (*_PAGE, ("title", "title"), ("description", "description"), ("robots", "robots"), *_FAILED),
+    "text": (*_PAGE, ("title", "title"), ("language", "lang"), ("text", "text"), *_FAILED),
+    "readability": (
+        *_PAGE,
+        ("fleschReadingEase", "Flesch"),
+        ("fleschReadingEaseText", "in words"),
+        ("averageGradeLevel", "grade"),
+        ("targetAudience", "audience"),
+        ("wordCount", "words"),
+        ("readingTimeMinutes", "minutes"),
+        *_FAILED,
+    ),
+    "keywords": (
+        *_PAGE,
+        ("rank", "rank"),
+        ("keyword", "keyword"),
+        ("frequency", "frequency"),
+        ("density", "density"),
+        ("note", "note"),
+        *_FAILED,
+    ),
+    "dane": (
+        ("raw_record", "record"),
+        ("hostname", "host"),
+        ("port", "port"),
+        ("usage", "usage"),
+        ("selector", "selector"),
+        ("matching", "matching"),
+        ("is_valid", "valid"),
+        ("security_level", "security"),
+        ("matches_certificate", "matches"),
+        *_FAILED,
+    ),
+    "hmac": (("message", "message"), ("hmac", "hmac"), *_FAILED),
+    "phone": (
+        ("input", "input"),
+        ("phone", "phone"),
+        ("isDisposable", "disposable"),
+        ("firstSeen", "first seen"),
+        ("country", "country"),
+        ("line_type", "line"),
+        ("valid", "valid"),
+        *_FAILED,
+    ),
+    "convert": (
+        ("image", "image"),
+        ("inputSize", "bytes in"),
+        ("outputSize", "bytes out"),
+        ("saved_share", "saved"),
+        ("width", "width"),
+        ("height", "height"),
+        ("path", "file"),
+        *_FAILED,
+    ),
+    "sitemap": (
+        ("url", "page"),
+        ("lastmod", "changed"),
+        ("priority", "priority"),
+        ("sitemap", "sitemap"),
+        *_FAILED,
+    ),
+}
+"""Columns that a table shows with their headings, by operation; one that is empty throughout is left out."""
 
 
 def _cells(column: pd.Series) -> list[str]:
@@ -26,7 +102,7 @@ def _cell(value: Any) -> str:
     elif isinstance(value, list):
         value = f"{len(value)} items"
     elif isinstance(value, float):
-        value = "" if value != value else f"{value:.2f}".rstrip("0").rstrip(".")
+        value = "" if value != value else f"{value:.2f}"
     elif value is None or value is pd.NA:
         value = ""
     # control characters of a page would act on the terminal
@@ -39,12 +115,13 @@ def width(text: str) -> int:
     return len(text) + wide - sum(unicodedata.combining(letter) > 0 for letter in text)
 
 
-def _fitted(text: str, size: int) -> str:
+def _fitted(text: str, size: int, right: bool = False) -> str:
     if width(text) > size:
         while text and width(text) > size - 1:
             text = text[:-1]
         text += "…"
-    return text + " " * (size - width(text))
+    space = " " * (size - width(text))
+    return space + text if right else text + space
 
 
 def _sizes(columns: dict[str, list[str]], room: int) -> dict[str, int]:
@@ -61,23 +138,24 @@ def _sizes(columns: dict[str, list[str]], room: int) -> dict[str, int]:
 def table(frame: pd.DataFrame, room: int) -> str:
     """Return the main columns of a frame as text of at most ``room`` cells a line."""
     operation = frame.attrs.get("webanalytics", {}).get("operation", "")
-    wanted = [name for name in TABLES.get(operation, AUDIT_TABLE) if name in frame.columns]
-    shown = frame[wanted or list(frame.columns)[:8]]
-    left_out = len(shown) - MOST_ROWS
-    if left_out > 0:
-        shown = pd.concat([shown.head(MOST_ROWS // 2), shown.tail(MOST_ROWS // 2)])
-    columns = {str(name): _cells(shown[name]) for name in shown.columns}
-    columns = {name: cells for name, cells in columns.items() if name not in ("error",) or any(cells)}
+    wanted = TABLES.get(operation) or tuple((str(name), str(name)) for name in list(frame.columns)[:8])
+    left_out = len(frame) - MOST_ROWS
+    shown = frame if left_out <= 0 else pd.concat([frame.head(MOST_ROWS // 2), frame.tail(MOST_ROWS // 2)])
+    columns = {heading: _cells(shown[name]) for name, heading in wanted if name in shown}
+    columns = {heading: cells for heading, cells in columns.items() if any(cells) or not len(shown)}
+    numbers = {heading for name, heading in wanted if name in shown and is_numeric_dtype(shown[name])}
     while len(columns) > 1 and (_SMALLEST + len(_GAP)) * len(columns) > room:
         columns.popitem()
     sizes = _sizes(columns, room)
-    lines = [_GAP.join(_fitted(name, sizes[name]) for name in columns).rstrip()]
+    lines = [_GAP.join(_fitted(name, sizes[name], name in numbers) for name in columns).rstrip()]
     lines.append(_GAP.join("-" * sizes[name] for name in columns))
     for number, row in enumerate(zip(*columns.values(), strict=True)):
         if left_out > 0 and number == MOST_ROWS // 2:
             lines.append(f"... {left_out} more rows ...")
         lines.append(
-            _GAP.join(_fitted(cell, sizes[name]) for name, cell in zip(columns, row, strict=True)).rstrip()
+            _GAP.join(
+                _fitted(cell, sizes[name], name in numbers) for name, cell in zip(columns, row, strict=True)
+            ).rstrip()
         )
     failed = int((frame["status"] != "ok").sum()) if "status" in frame else 0
     lines.append(f"\n{len(frame)} rows, {failed} failed")
