@@ -30,8 +30,16 @@ def test_default_is_allowed_and_explained(key: str) -> None:
         ("timeout", -1, "The `timeout` parameter must be a number of seconds from 0.001 to 3600."),
         ("timeout", float("nan"), "The `timeout` parameter must be a number of seconds from 0.001 to 3600."),
         ("robots", 1, "The `robots` parameter must be True or False."),
-        ("workers", "two", "The `workers` parameter must be an integer from 1 to 256, or None for one per processor."),
-        ("user_agent", "a\r\nb: c", "The `user_agent` parameter must be a line of printable ASCII characters."),
+        (
+            "workers",
+            "two",
+            "The `workers` parameter must be an integer from 1 to 256, or None for one per processor.",
+        ),
+        (
+            "user_agent",
+            "a\r\nb: c",
+            "The `user_agent` parameter must be a line of printable ASCII characters.",
+        ),
     ],
 )
 def test_wrong_value_raises_before_any_work(key: str, value: object, sentence: str) -> None:

@@ -34,7 +34,13 @@ def test_every_function_is_in_the_table_with_its_defaults(name: str) -> None:
         if part[1] != "...":
             assert repr(parameters[part[0]].default).replace("'", '"') == part[1]
     own = [key for key, item in parameters.items() if item.kind is not item.VAR_KEYWORD]
-    missing = {key for key in own if key not in shown} - {"column", "inputs", "output_format", "protocol", "ttl"}
+    missing = {key for key in own if key not in shown} - {
+        "column",
+        "inputs",
+        "output_format",
+        "protocol",
+        "ttl",
+    }
     assert missing == set()
 
 

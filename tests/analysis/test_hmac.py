@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webanalytics.analysis import hmac
-from webanalytics.operations.secret import MASK, Secret
 from webanalytics.errors import ParameterError, RowError
+from webanalytics.operations.secret import MASK, Secret
 
 LARGE_KEY = b"Test Using Larger Than Block-Size Key - Hash Key First"
 

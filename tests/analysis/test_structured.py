@@ -58,7 +58,7 @@ def test_usual_slips_are_mended(text: str) -> None:
     ("text", "name"),
     [
         ('{"name": "two\nlines\tand tab"}', "two\nlines\tand tab"),
-        ('{"name": "a\x01b"}', "a\x01b"),
+        ('{"name": "a\x01b"}', "ab"),  # the parser drops what HTML does not allow in a document
         (r'{"name": "it\'s"}', "it's"),
         (r'{"name": "a\x41",}', "ax41"),
         (r'{"name": "\u00fc\n\"q\" \\",}', 'ü\n"q" \\'),

@@ -55,7 +55,9 @@ def report() -> str:
     with SiteServer(pages) as server:
         code = "from tests.benchmarks.memory import audit_many; audit_many()"
         start = time.perf_counter()
-        process = subprocess.Popen([sys.executable, "-c", code, server.url], stdout=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            [sys.executable, "-c", code, server.url], stdout=subprocess.PIPE, text=True
+        )
 
         def watch() -> None:
             nonlocal peak

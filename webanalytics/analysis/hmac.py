@@ -7,8 +7,8 @@ import hmac
 from collections.abc import Callable, Iterable
 from typing import Any, Final
 
-from webanalytics.operations.secret import Secret
 from webanalytics.errors import ParameterError, RowError
+from webanalytics.operations.secret import Secret
 
 ALGORITHMS: Final = ("sha256", "sha384", "sha512", "sha1", "md5")
 """Hash functions, the default first."""

@@ -76,7 +76,9 @@ def clean_word(piece: str) -> str:
     """
     if piece.isalnum():
         return piece
-    return _PUNCTUATION.sub("", _OTHER_APOSTROPHE.sub("", piece))
+    if "'" in piece:
+        piece = _OTHER_APOSTROPHE.sub("", piece)
+    return _PUNCTUATION.sub("", piece)
 
 
 def count_sentences(text: str) -> int:
@@ -94,32 +96,33 @@ def count_sentences(text: str) -> int:
 
 # What a piece adds to each count of `Counts` from `words` on, `pieces`, `sentences` and `characters` aside.
 _Measure = tuple[int, int, int, int, int, int]
+_NOTHING: _Measure = (0, 0, 0, 0, 0, 0)
 
 
 class _Measures(dict[str, _Measure]):
     """Measures of the pieces seen lately; a text is mostly made of pieces that earlier texts had."""
 
-    def __init__(self, language: str, threshold: int, max_kept: int, max_length: int = 64) -> None:
+    def __init__(self, language: str, threshold: int) -> None:
         super().__init__()
         self.syllables = syllable_counter(language)
         self.easy = easy_words()
         self.threshold = threshold
-        self.max_kept = max_kept
-        self.max_length = max_length
 
-    def __missing__(self, piece: str) -> _Measure:
-        measure = self.measure(piece)
-        if len(piece) <= self.max_length:
-            if len(self) >= self.max_kept:
-                self.clear()
-            self[piece] = measure
-        return measure
+    def learn(self, pieces: list[str], max_length: int = 64) -> dict[str, _Measure]:
+        """Measure new pieces, keep them, and return those that are too long to keep."""
+        long: dict[str, _Measure] = {}
+        for piece in pieces:
+            measure = self._measure(piece)
+            if len(piece) <= max_length:
+                self[piece] = measure
+            else:
+                long[piece] = measure
+        return long
 
-    def measure(self, piece: str) -> _Measure:
-        """Return what one piece adds to the counts."""
-        word = clean_word(piece)
+    def _measure(self, piece: str) -> _Measure:
+        word = piece if piece.isalnum() else clean_word(piece)
         if not word:
-            return (0, 0, 0, 0, 0, 0)
+            return _NOTHING
         letters = len(word) - word.count("'")
         lower = word.lower()
         count = self.syllables(lower)
@@ -127,14 +130,14 @@ class _Measures(dict[str, _Measure]):
             return (1, letters, count, count >= 3, 0, 0)
         heard = count
         # textstat cleans a word a second time here, after the lower case of a dotted capital I gave it a dot.
-        if _COMBINING_DOT in lower:
+        if not lower.isascii() and _COMBINING_DOT in lower:
             heard = self.syllables(lower.replace(_COMBINING_DOT, ""))
         return (1, letters, count, count >= 3, 1, heard >= self.threshold)
 
 
 @lru_cache(maxsize=4)
-def _measures(patterns: str, threshold: int, max_kept: int) -> _Measures:
-    return _Measures(patterns, threshold, max_kept)
+def _measures(patterns: str, threshold: int) -> _Measures:
+    return _Measures(patterns, threshold)
 
 
 def count_text(text: str, language: str = "en", complex_from: int = 3, max_kept: int = 30_000) -> Counts:
@@ -156,11 +159,18 @@ def count_text(text: str, language: str = "en", complex_from: int = 3, max_kept:
     LookupError
         For a language without hyphenation patterns.
     """
-    measures = _measures(patterns_of(language), complex_from, max_kept)
+    measures = _measures(patterns_of(language), complex_from)
     pieces = text.split()
+    counted = Counter(pieces)
+    new = [piece for piece in counted if piece not in measures]
+    if len(measures) + len(new) > max_kept:
+        measures.clear()
+        new = list(counted)
+    long = measures.learn(new)
     words = letters = syllables = polysyllables = hard = complex_words = 0
-    for piece, times in Counter(pieces).items():
-        word, letter, syllable, polysyllable, hard_word, complex_word = measures[piece]
+    for piece, times in counted.items():
+        measure = measures.get(piece) or long[piece]
+        word, letter, syllable, polysyllable, hard_word, complex_word = measure
         words += times * word
         letters += times * letter
         syllables += times * syllable

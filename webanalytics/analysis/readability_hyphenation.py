@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from operator import itemgetter
 
 from pyphen import LANGUAGES, language_fallback
@@ -89,6 +89,12 @@ def mask_of(pattern: str) -> int:
     return sum(((1 << level) - 1) << (_FIELD * offset) for offset, level in levels_of(pattern))
 
 
+@lru_cache(maxsize=128)
+def _odd_levels(places: int) -> int:
+    """Return a mask of the odd levels at so many places in a row."""
+    return _ODD_LEVELS * (((1 << _FIELD * places) - 1) // ((1 << _FIELD) - 1))
+
+
 class _Masks(dict[str, int]):
     """Patterns taken apart, each when a word first has it."""
 
@@ -109,7 +115,8 @@ class _Windows(dict[str, int]):
         self._patterns = patterns
         self._masks = masks
 
-    def __missing__(self, letters: str) -> int:
+    def find(self, letters: str) -> int:
+        """Return the mask of letters that were not met before, and keep it."""
         mask = 0
         for end in range(1, len(letters) + 1):
             if letters[:end] in self._patterns:
@@ -144,11 +151,15 @@ class Hyphenation:
 
     def _levels(self, word: str) -> int:
         """Return the highest level at each place of a word between dots, as `mask_of` packs them."""
-        windows, starts = self._windows, self._starts
+        known, starts = self._windows.get, self._starts
         levels = 0
         for start in range(len(word) - 1, -1, -1):
-            levels = levels << _FIELD | windows[word[start : start + _WINDOW]]
-            if (beginning := word[start : start + _WINDOW + 1]) in starts and len(beginning) > _WINDOW:
+            beginning = word[start : start + _WINDOW + 1]
+            mask = known(beginning[:_WINDOW])
+            if mask is None:
+                mask = self._windows.find(beginning[:_WINDOW])
+            levels = levels << _FIELD | mask
+            if beginning in starts and len(beginning) > _WINDOW:
                 levels |= self._long_at(word, start, beginning)
         return levels
 
@@ -162,14 +173,13 @@ class Hyphenation:
         return levels
 
     def _hyphens(self, word: str, left: int, right: int) -> int:
-        """Return a bit at each place where a hyphen may stand: an odd level allows it, an even one forbids it."""
-        levels = self._levels(f".{word}.")
+        """Return a bit wherever a hyphen may stand: an odd level allows it, an even one forbids it."""
         places = len(word) - right - left + 1
         if places <= 0:
             return 0
-        levels >>= _FIELD * (left + 1)
+        levels = self._levels(f".{word}.") >> _FIELD * (left + 1)
         highest = levels & ~(levels >> 1)
-        return highest & (_ODD_LEVELS * (((1 << _FIELD * places) - 1) // ((1 << _FIELD) - 1)))
+        return highest & _odd_levels(places)
 
     def count(self, word: str, left: int = 2, right: int = 2) -> int:
         """Return how many places `positions` would name.
@@ -198,7 +208,11 @@ class Hyphenation:
         """
         hyphens = self._hyphens(word, left, right)
         field = (1 << _FIELD) - 1
-        return [place for place in range(left, len(word) - right + 1) if hyphens >> _FIELD * (place - left) & field]
+        return [
+            place
+            for place in range(left, len(word) - right + 1)
+            if hyphens >> _FIELD * (place - left) & field
+        ]
 
 
 @cache

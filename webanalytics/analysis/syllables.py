@@ -6,7 +6,7 @@ import re
 import sys
 from array import array
 from collections.abc import Callable
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from zlib import crc32
 
@@ -90,10 +90,9 @@ def syllable_counter(language: str) -> Callable[[str], int]:
 
 
 @cache
-def _counter(patterns: str, max_kept: int = 20_000, max_length: int = 1000) -> Callable[[str], int]:
+def _counter(patterns: str, max_length: int = 1000) -> Callable[[str], int]:
     hyphens = hyphenation(patterns).count
 
-    @lru_cache(maxsize=max_kept)
     def by_patterns(word: str) -> int:
         if len(word) <= max_length:
             return hyphens(word) + 1

@@ -1,0 +1,99 @@
+"""Language of a page's text."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webanalytics.analysis.language import detect, primary_subtag
+from webanalytics.analysis.page import Page
+
+# Article 1 of the Universal Declaration of Human Rights, as the United Nations publish it.
+ARTICLE_1 = {
+    "cs": "Všichni lidé rodí se svobodní a sobě rovní co do důstojnosti a práv.",
+    "da": "Alle mennesker er født frie og lige i værdighed og rettigheder.",
+    "de": "Alle Menschen sind frei und gleich an Würde und Rechten geboren.",
+    "el": "Όλοι οι άνθρωποι γεννιούνται ελεύθεροι και ίσοι στην αξιοπρέπεια και τα δικαιώματα.",
+    "en": "All human beings are born free and equal in dignity and rights.",
+    "es": "Todos los seres humanos nacen libres e iguales en dignidad y derechos.",
+    "fi": "Kaikki ihmiset syntyvät vapaina ja tasavertaisina arvoltaan ja oikeuksiltaan.",
+    "fr": "Tous les êtres humains naissent libres et égaux en dignité et en droits.",
+    "hu": "Minden emberi lény szabadon születik és egyenlő méltósága és joga van.",
+    "it": "Tutti gli esseri umani nascono liberi ed eguali in dignità e diritti.",
+    "ja": "すべての人間は、生まれながらにして自由であり、かつ、尊厳と権利とについて平等である。",
+    "nl": "Alle mensen worden vrij en gelijk in waardigheid en rechten geboren.",
+    "pl": "Wszyscy ludzie rodzą się wolni i równi pod względem swej godności i swych praw.",
+    "pt": "Todos os seres humanos nascem livres e iguais em dignidade e em direitos.",
+    "ru": "Все люди рождаются свободными и равными в своем достоинстве и правах.",
+    "sv": "Alla människor är födda fria och lika i värde och rättigheter.",
+    "tr": "Bütün insanlar hür, haysiyet ve haklar bakımından eşit doğarlar.",
+    "uk": "Всі люди народжуються вільними і рівними у своїй гідності та правах.",
+    "zh": "人人生而自由,在尊严和权利上一律平等。",
+    "ar": "يولد جميع الناس أحرارا متساوين في الكرامة والحقوق.",
+    "ko": "모든 인간은 태어날 때부터 자유로우며 그 존엄과 권리에 있어 동등하다.",
+}
+
+
+@pytest.mark.parametrize("code", ARTICLE_1)
+def test_detection(code: str) -> None:
+    assert detect(ARTICLE_1[code]) == code
+
+
+@pytest.mark.parametrize("text", ["", " \n", "12.99", "2024-01-01 — 17:30", "x y z 1 2 3", "OK"])
+def test_undecidable(text: str) -> None:
+    assert detect(text) == ""
+
+
+@given(st.text(max_size=60))
+def test_answers_are_codes(text: str) -> None:
+    code = detect(text)
+    assert code == "" or (len(code) == 2 and code.isascii() and code.islower())
+
+
+def test_only_a_sample_is_read() -> None:
+    assert detect(ARTICLE_1["de"] * 5_000 + ARTICLE_1["ru"]) == "de"
+
+
+@pytest.mark.parametrize(
+    ("tag", "language"),
+    [
+        ("de", "de"),
+        ("EN-us", "en"),
+        ("pt_BR", "pt"),
+        ("zh-Hant-TW", "zh"),
+        ("de, en", "de"),
+        ("gsw-CH", ""),
+        ("", ""),
+    ],
+)
+def test_primary_subtag(tag: str, language: str) -> None:
+    assert primary_subtag(tag) == language
+
+
+@pytest.mark.parametrize(
+    ("markup", "language"),
+    [
+        # The text goes before the attribute, and long lines before menus.
+        (f"<html lang=en><nav>Home About Contact</nav><p>{ARTICLE_1['de']}", "de"),
+        (f"<html lang=it>{'<a>Sign in</a> ' * 3}<p>{ARTICLE_1['fr']} {ARTICLE_1['fr']}", "fr"),
+        ("<html lang=de-AT><p>42", "de"),
+        ("<html><p>42", ""),
+    ],
+)
+def test_pages(markup: str, language: str) -> None:
+    assert Page(markup).language == language
+
+
+def test_corpus(corpus_pages: dict[str, bytes]) -> None:
+    """Where the address ends in a country's code or the text was read by eye, the language is known."""
+    for name, content in corpus_pages.items():
+        language = Page(content).language
+        # a shop's list of whisky names, which declares no language, is in none
+        assert bool(language) is not name.startswith("whiskyverkostung.com")
+        if name.startswith(("zdf.de", "bmas.de", "umweltbundesamt.de", "proplanta.de")):
+            assert language == "de"
+        if name.startswith(("madame.lefigaro.fr", "francais.radio.cz", "dw.com-elephants", "arteradio.com")):
+            assert language == "fr"
+        if name.startswith(("elcomercio.pe", "24horas.cl", "laprensagrafica.com")):
+            assert language == "es"

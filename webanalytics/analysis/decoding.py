@@ -1,0 +1,224 @@
+"""Bytes of a page to text, by the rules that browsers follow.
+
+The order is that of the HTML standard's encoding sniffing algorithm: byte order mark, Content-Type
+header, a declaration inside the page, and detection last. Labels are looked up in the list of the
+Encoding standard alone (the webencodings package), never among Python's codecs: a page that names
+``punycode`` or ``utf-7`` names nothing, as in a browser.
+
+Notes
+-----
+HTML standard, section 13.2.3 "The input byte stream"; Encoding standard, section 4 "Encodings".
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from typing import TYPE_CHECKING, NamedTuple
+
+import webencodings
+
+if TYPE_CHECKING:
+    from charset_normalizer import CharsetMatch
+
+PRESCAN_BYTES = 65_536
+"""Bytes at the start of a page in which a declaration is looked for."""
+
+SAMPLE_BYTES = 8_192
+"""Bytes that the detection of an undeclared encoding looks at."""
+
+_BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
+_UTF16_XML = ((b"<\x00?\x00x\x00", "utf-16le"), (b"\x00<\x00?\x00x", "utf-16be"))
+_HEADER = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
+# What opens and is never closed swallows the rest, in a browser as here: no second look at the same bytes.
+_META = re.compile(
+    rb"<!--(?:-?>|.*?-->|.*)|<(script|style|title)\b(?:.*?</\1|.*)|<meta(?=[\s/])([^<>]*)>",
+    re.IGNORECASE | re.DOTALL,
+)
+_ATTRIBUTE = re.compile(rb"""([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?""")
+_XML_ENCODING = re.compile(rb"""<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._:-]+)["']""")
+# A run of text that holds a byte beyond ASCII; markup tells nothing about the encoding.
+_FOREIGN_RUN = re.compile(rb"[^<>\x80-\xff]{0,200}[\x80-\xff][^<>]*")
+# Names of Python codecs for the encodings of the standard that detection may choose from.
+_CANDIDATES = [
+    *("cp1252", "cp1251", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "cp874"),
+    *("cp866", "koi8_r", "koi8_u", "iso8859_2", "iso8859_5", "iso8859_7"),
+    *("shift_jis", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
+]
+_STANDARD_NAMES = {"cp932": "shift_jis", "cp949": "euc-kr", "cp874": "windows-874", "iso8859_2": "iso-8859-2"}
+
+
+class Decoded(NamedTuple):
+    """A decoded page and how its encoding was found.
+
+    Attributes
+    ----------
+    text : str
+        The page.
+    charset : str
+        Name of the encoding in the Encoding standard, in lower case.
+    header : str or None
+        Label in the Content-Type header, as it was written.
+    declared : str or None
+        Label declared inside the page, as it was written.
+    """
+
+    text: str
+    charset: str
+    header: str | None
+    declared: str | None
+
+
+def header_label(content_type: str) -> str | None:
+    """Return the charset parameter of a Content-Type header.
+
+    Examples
+    --------
+    >>> header_label('text/html; charset="ISO-8859-1"')
+    'ISO-8859-1'
+    >>> header_label("text/html") is None
+    True
+    """
+    found = _HEADER.search(content_type)
+    return found[1] if found else None
+
+
+def declared_label(content: bytes, prescan: int = PRESCAN_BYTES) -> str | None:
+    """Return the label that a page declares for itself.
+
+    Parameters
+    ----------
+    content : bytes
+        The page.
+    prescan : int
+        Number of bytes that are looked at. The standard's prescan takes 1,024, and lets the parser
+        change the encoding at a later declaration; both are done here in one go.
+
+    Examples
+    --------
+    >>> declared_label(b'<!-- <meta charset=a> --><meta charset="windows-1251">')
+    'windows-1251'
+    >>> declared_label(b'<meta http-equiv=Content-Type content="text/html; charset=gb2312">')
+    'gb2312'
+    """
+    head = content[:prescan]
+    for match in _META.finditer(head):
+        if match[2] is not None and (label := _meta_label(match[2])):
+            return label
+    found = _XML_ENCODING.match(head.lstrip())
+    return found[1].decode("ascii") if found else None
+
+
+def _meta_label(attributes: bytes) -> str | None:
+    values: dict[str, str] = {}
+    for name, *forms in _ATTRIBUTE.findall(attributes):
+        value = next(filter(None, forms), b"").decode("latin-1").strip()
+        values.setdefault(name.decode("latin-1").lower(), value)
+    if values.get("charset"):
+        return values["charset"]
+    if values.get("http-equiv", "").lower() == "content-type":
+        return header_label(values.get("content", ""))
+    return None
+
+
+def _for_header(label: str | None) -> webencodings.Encoding | None:
+    return webencodings.lookup(label) if label else None
+
+
+def _for_declaration(label: str | None) -> webencodings.Encoding | None:
+    """Return what a declaration inside the page means: it was readable, so the page is no UTF-16."""
+    encoding = _for_header(label)
+    if encoding is None:
+        return None
+    if encoding.name in ("utf-16le", "utf-16be"):
+        return webencodings.UTF8
+    return webencodings.lookup("windows-1252") if encoding.name == "x-user-defined" else encoding
+
+
+def detect(content: bytes, sample: int = SAMPLE_BYTES) -> str:
+    """Return the standard's name of the encoding that a page without any label is most likely in.
+
+    UTF-8 is tried on the whole page, everything else on a sample of its text beyond ASCII.
+
+    Examples
+    --------
+    >>> detect("<p>naïve".encode())
+    'utf-8'
+    """
+    try:
+        # A page that was cut off at a size limit may end in the middle of a character.
+        codecs.getincrementaldecoder("utf-8")().decode(content, False)
+    except UnicodeDecodeError:
+        return _detect_legacy(content, sample)
+    return "utf-8"
+
+
+def _detect_legacy(content: bytes, sample: int) -> str:
+    text = bytearray()
+    for match in _FOREIGN_RUN.finditer(content[:PRESCAN_BYTES]):
+        text += match[0] + b"\n"
+        if len(text) >= sample:
+            break
+    # The last run may end in the middle of a character, which has up to four bytes.
+    ends = range(4) if len(content) > PRESCAN_BYTES else range(1)
+    matches = filter(None, (_best_match(bytes(text[: len(text) - 1 - end])) for end in ends))
+    best = min(matches, key=lambda match: (match.chaos, -match.coherence), default=None)
+    label = best.encoding if best else "windows-1252"
+    encoding = webencodings.lookup(_STANDARD_NAMES.get(label, label.replace("_", "-")))
+    return encoding.name if encoding else "windows-1252"
+
+
+def _best_match(text: bytes) -> CharsetMatch | None:
+    from charset_normalizer import from_bytes
+
+    return from_bytes(text, cp_isolation=_CANDIDATES, steps=5, chunk_size=512).best()
+
+
+def decode(content: bytes | str, content_type: str = "") -> Decoded:
+    r"""Decode a page.
+
+    Parameters
+    ----------
+    content : bytes or str
+        The page; text is taken as it is.
+    content_type : str
+        The Content-Type header it came with.
+
+    Returns
+    -------
+    Decoded
+        What cannot be decoded is in the text as U+FFFD.
+
+    Examples
+    --------
+    >>> decode(b"<meta charset=iso-8859-1>caf\xe9").charset
+    'windows-1252'
+    >>> decode(b"caf\xc3\xa9", "text/html; charset=punycode")
+    Decoded(text='café', charset='utf-8', header='punycode', declared=None)
+    """
+    header = header_label(content_type)
+    if isinstance(content, str):
+        start = content[:PRESCAN_BYTES].encode("utf-8", "replace")
+        return Decoded(content.removeprefix("\ufeff"), "utf-8", header, declared_label(start))
+    declared = declared_label(content)
+    for mark, name in _BYTE_ORDER_MARKS:
+        if content.startswith(mark):
+            return Decoded(_decode(content[len(mark) :], name), name, header, declared)
+    name = _choose(content, header, declared)
+    return Decoded(_decode(content, name), name, header, declared)
+
+
+def _choose(content: bytes, header: str | None, declared: str | None) -> str:
+    for mark, name in _UTF16_XML:
+        if content.startswith(mark) and not header:
+            return name
+    encoding = _for_header(header) or _for_declaration(declared)
+    return str(encoding.name) if encoding else detect(content)
+
+
+def _decode(content: bytes, name: str) -> str:
+    if name == "utf-8":
+        return content.decode("utf-8", "replace")
+    # The standard decodes gbk with the decoder of gb18030, which knows more characters.
+    encoding = webencodings.lookup("gb18030" if name == "gbk" else name) or webencodings.UTF8
+    return str(encoding.codec_info.decode(content, "replace")[0])
