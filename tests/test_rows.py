@@ -63,7 +63,7 @@ def test_eight_awkward_inputs_eight_rows(site: SiteServer, silent_server: str) -
     assert frame["http_status"].tolist()[:4] == [200] * 4
     assert frame.loc["g", "http_status"] == 404
     assert all(sentence.startswith("The `url` parameter ") for sentence in frame["error"].dropna())
-    asked = [request.path for request in list(site.requests)[before:]]
+    asked = [request.target for request in list(site.requests)[before:]]
     assert asked.count("/") == 2, "the duplicate is fetched once, the redirect's target once more"
 
 

@@ -14,14 +14,18 @@ import psutil
 import pytest
 
 from webanalytics.backends import workers
+from webanalytics.backends.base import PackedOutcomes
+from webanalytics.backends.processes import Template
 from webanalytics.backends.workers import WorkerDiedError, WorkerPool
 
-PAGE = (("metadata",), {"metadata": {}}, ("<title>x</title>", "u", "u", ""))
 
-
-@pytest.fixture
-def broken_analysis(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An importable analysis that hangs, dies or eats memory, as the page asks."""
+@pytest.fixture(params=["forked", "started"])
+def broken_analysis(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An importable analysis that hangs, dies or eats memory, as the page asks; workers of both kinds."""
+    if request.param == "started":
+        monkeypatch.setattr(Template, "works_here", staticmethod(lambda: False))
+    elif sys.platform != "linux":
+        pytest.skip("workers are forked from a template on Linux only")
     module = tmp_path / "sitecustomize.py"
     module.write_text(
         textwrap.dedent(
@@ -61,7 +65,12 @@ def ask(*contents: str, deadline: float = 20.0, size: int = 2) -> list[object]:
             ]
             return await asyncio.gather(*jobs, return_exceptions=True)
 
-    return asyncio.run(main())
+    return [
+        [(item.data, item.error, item.error_type) for item in PackedOutcomes(answer)]
+        if isinstance(answer, bytes)
+        else answer
+        for answer in asyncio.run(main())
+    ]
 
 
 def test_a_hanging_page_costs_itself_and_one_worker(broken_analysis: None) -> None:
@@ -113,6 +122,17 @@ def test_no_more_workers_than_asked_for(broken_analysis: None) -> None:
     assert len(pids) <= 2
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="workers are forked from a template on Linux only")
+def test_a_lost_template_is_replaced(broken_analysis: None) -> None:
+    ask("fine", size=1)
+    for child in psutil.Process().children(recursive=True):
+        child.kill()
+    psutil.wait_procs(psutil.Process().children(recursive=True), timeout=5)
+    ((data, error, _),) = ask("fine", size=1)[0]
+    assert error is None
+    assert data["pid"] != os.getpid()
+
+
 def test_a_cancelled_run_leaves_no_busy_worker(broken_analysis: None) -> None:
     async def main() -> None:
         async with WorkerPool(1, 1024) as pool:
@@ -160,7 +180,7 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
     code = (
         "import os, pandas as pd, webanalytics as wa\n"
         "wa.metadata(pd.DataFrame({'url': ['http://a.example/'], 'html': ['<p>']}))\n"
-        "import psutil; print([c.pid for c in psutil.Process().children()], flush=True); os.kill(os.getpid(), 9)"
+        "import psutil; print([c.pid for c in psutil.Process().children(recursive=True)], flush=True); os.kill(os.getpid(), 9)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     pids = [int(part) for part in done.stdout.strip(" []\n").split(",")]

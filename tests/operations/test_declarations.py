@@ -132,9 +132,9 @@ PARAMETER_ROWS = [
 
 @pytest.mark.parametrize("row", OPERATION_ROWS, ids=lambda row: row[0])
 def test_operation_row(row: tuple[str, str, str, int]) -> None:
-    name, method, path, credits = row
+    name, method, path, price = row
     operation = OPERATIONS[name]
-    assert (operation.method, operation.path, operation.credits) == (method, path, credits)
+    assert (operation.method, operation.path, operation.credits) == (method, path, price)
 
 
 def test_there_are_eight_operations() -> None:

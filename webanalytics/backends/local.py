@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from webanalytics.backends.base import Answer, Fetched, Job, Outcome, SavedPage, Task
+from webanalytics.backends.base import Answer, Fetched, Job, Outcome, PackedOutcomes, SavedPage, Task
 from webanalytics.backends.workers import WorkerDiedError, WorkerPool
 from webanalytics.errors import BackendError, RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings
@@ -158,6 +158,7 @@ class _Run:
     async def answer(self, job: Job) -> Answer:
         """Answer one job; whatever goes wrong with it is its own outcome."""
         fetched: Fetched | None = None
+        outcomes: Sequence[Outcome]
         try:
             content, page, fetched = await self._content(job.subject)
             self._room.add(len(content))
@@ -242,7 +243,7 @@ class _Run:
                 "too_large",
             )
 
-    async def _analyse(self, content: tuple[Any, ...]) -> tuple[Outcome, ...]:
+    async def _analyse(self, content: tuple[Any, ...]) -> Sequence[Outcome]:
         arguments = (self._names, self._settings, content if self._kind == "page" else content[0])
         try:
             results = await self._pool.run(self._kind, self._names, arguments, self._deadline)
@@ -258,7 +259,9 @@ class _Run:
             return self._all_failed(
                 RowError(f"The `{self._subject}` parameter names content that ended its analysis.", "parse")
             )
-        return tuple(Outcome(*result) for result in results)
+        return (
+            PackedOutcomes(results) if self._kind == "page" else tuple(Outcome(*result) for result in results)
+        )
 
 
 def _record(operation: Operation, settings: dict[str, Any], subject: Any) -> Outcome:

@@ -18,10 +18,12 @@ from collections.abc import Callable
 from typing import Any, BinaryIO
 
 from webanalytics.analysis.registry import analysis_function
+from webanalytics.backends.base import PackedOutcomes
 from webanalytics.errors import ErrorType, RowError
 
 HEADER = struct.Struct(">Q")
 IDLE_SECONDS = 300.0
+TRIM_EVERY = 32
 
 Result = tuple[dict[str, Any] | None, str | None, ErrorType | None]
 
@@ -63,11 +65,11 @@ def prepare(names: tuple[str, ...]) -> list[Result]:
     return []
 
 
-HANDLERS: dict[str, Callable[..., list[Result]]] = {
-    "page": answer_page,
-    "image": answer_image,
-    "prepare": prepare,
-}
+def _packed_page(*arguments: Any) -> bytes:
+    return PackedOutcomes.pack(answer_page(*arguments))
+
+
+HANDLERS: dict[str, Callable[..., Any]] = {"page": _packed_page, "image": answer_image, "prepare": prepare}
 
 
 def _limit_memory(mebibytes: int) -> None:
@@ -89,6 +91,16 @@ def _private_pipes() -> tuple[BinaryIO, BinaryIO]:
     return requests, answers
 
 
+def _give_back_memory() -> None:
+    """Hand freed memory back to the system: glibc keeps what a large page took (Linux)."""
+    try:
+        import ctypes
+
+        ctypes.CDLL("libc.so.6").malloc_trim(0)
+    except (OSError, AttributeError, ImportError):  # another C library, which has its own ways
+        pass
+
+
 def _next_message(requests: BinaryIO) -> bytes | None:
     if os.name == "posix" and not select.select([requests], [], [], IDLE_SECONDS)[0]:
         return None
@@ -96,14 +108,23 @@ def _next_message(requests: BinaryIO) -> bytes | None:
     return requests.read(HEADER.unpack(header)[0]) if len(header) == HEADER.size else None
 
 
-def main(memory: int) -> None:
-    """Serve messages until the parent closes the pipe."""
+def serve(requests: BinaryIO, answers: BinaryIO, memory: int) -> None:
+    """Answer messages until the parent closes the pipe or has been silent for long."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, which ends its workers
-    requests, answers = _private_pipes()
     _limit_memory(memory)
+    served = 0
     while (message := _next_message(requests)) is not None:
         kind, arguments = pickle.loads(message)  # noqa: S301 - written by the parent process
         answer = pickle.dumps(HANDLERS[kind](*arguments), protocol=5)
         answers.write(HEADER.pack(len(answer)))
         answers.write(answer)
         answers.flush()
+        served += 1
+        if served % TRIM_EVERY == 0:
+            _give_back_memory()
+
+
+def main(memory: int) -> None:
+    """Be a worker that was started as a process of its own."""
+    requests, answers = _private_pipes()
+    serve(requests, answers, memory)

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import atexit
-import contextlib
-import json
 import os
 import pickle
-import subprocess
-import sys
-import tempfile
 import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
+from webanalytics.backends.processes import START_SECONDS, Process, StartedProcess, Template
 from webanalytics.backends.worker import HEADER
 from webanalytics.errors import BackendError
-
-START_SECONDS = 120.0
-_BOOTSTRAP = (
-    "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
-    "from webanalytics.backends.worker import main; main(int(sys.argv[2]))"
-)
 
 
 class WorkerDiedError(Exception):
@@ -32,58 +22,23 @@ class WorkerDiedError(Exception):
 class Worker:
     """One worker process; `exchange` blocks and is called from a thread of the pool."""
 
-    def __init__(self, memory: int) -> None:
+    def __init__(self, process: Process, memory: int) -> None:
         self.memory = memory
-        self.prepared: set[str] = set()
-        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        command = [sys.executable, "-c", _BOOTSTRAP, json.dumps(sys.path), str(memory)]
-        self._process = subprocess.Popen(  # noqa: S603
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr
-        )
-
-    @property
-    def pid(self) -> int:
-        """Process id."""
-        return self._process.pid
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process is still there."""
-        return self._process.poll() is None
+        self.process = process
 
     def exchange(self, kind: str, arguments: tuple[Any, ...]) -> Any:
         """Send one message and return the answer."""
         message = pickle.dumps((kind, arguments), protocol=5)
-        pipe_in, pipe_out = self._process.stdin, self._process.stdout
-        assert pipe_in is not None  # noqa: S101
-        assert pipe_out is not None  # noqa: S101
+        requests, answers = self.process.requests, self.process.answers
         try:
-            pipe_in.write(HEADER.pack(len(message)))
-            pipe_in.write(message)
-            pipe_in.flush()
-            header = pipe_out.read(HEADER.size)
-            answer = pipe_out.read(HEADER.unpack(header)[0]) if len(header) == HEADER.size else b""
+            requests.write(HEADER.pack(len(message)))
+            requests.write(message)
+            requests.flush()
+            header = answers.read(HEADER.size)
+            answer = answers.read(HEADER.unpack(header)[0]) if len(header) == HEADER.size else b""
             return pickle.loads(answer)  # noqa: S301 - written by our own worker
         except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
-            raise WorkerDiedError(self._last_words()) from error
-
-    def _last_words(self) -> str:
-        self._stderr.seek(0)
-        lines = self._stderr.read().decode("utf-8", "replace").strip().splitlines()
-        return lines[-1] if lines else "no message"
-
-    def kill(self) -> None:
-        """End the process at once; a thread that waits for its answer gets `WorkerDiedError`."""
-        self._process.kill()
-
-    def close(self) -> None:
-        """End the process and give its pipes back."""
-        self._process.kill()
-        self._process.wait()
-        for pipe in (self._process.stdin, self._process.stdout, self._stderr):
-            if pipe is not None:
-                with contextlib.suppress(OSError):  # what could not be written is of no use any more
-                    pipe.close()
+            raise WorkerDiedError(self.process.last_words()) from error
 
 
 class _Idle:
@@ -92,21 +47,24 @@ class _Idle:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._workers: list[Worker] = []
+        self._template = Template()
         self._owner = os.getpid()
 
-    def take(self, memory: int) -> Worker:
+    def take(self, memory: int, names: tuple[str, ...]) -> Worker:
         """Return a warm worker with this memory limit, else a new one."""
         with self._lock:
             if self._owner != os.getpid():  # after a fork the pipes belong to the parent
                 self._workers, self._owner = [], os.getpid()
-            usable = [worker for worker in self._workers if worker.memory == memory]
-            for worker in usable:
+                self._template.forget()
+            for worker in [worker for worker in self._workers if worker.memory == memory]:
                 self._workers.remove(worker)
-                if worker.alive:
+                if worker.process.alive:
                     return worker
-                worker.close()
+                worker.process.close()
+        if self._template.works_here():
+            return Worker(self._template.fork(memory, names), memory)
         try:
-            return Worker(memory)
+            return Worker(StartedProcess(memory), memory)
         except OSError as error:
             raise BackendError(f"the worker process did not start: {error}") from error
 
@@ -119,7 +77,8 @@ class _Idle:
         with self._lock:
             workers, self._workers = self._workers, []
         for worker in workers:
-            worker.close()
+            worker.process.close()
+        self._template.close()
 
 
 _idle = _Idle()
@@ -169,21 +128,21 @@ class WorkerPool:
             A worker process cannot be started at all.
         """
         async with self._slots:
-            worker = await self._take()
+            worker = await self._take(names)
             try:
-                if not worker.prepared.issuperset(names):
+                if not worker.process.prepared.issuperset(names):
                     await self._prepare(worker, names)
                 async with asyncio.timeout(deadline):
                     answer = await self._call(worker.exchange, kind, arguments)
             except BaseException:  # a worker that did not finish its message is of no use to anyone
-                worker.kill()
-                self._threads.submit(worker.close)
+                worker.process.kill()
+                self._threads.submit(worker.process.close)
                 raise
             _idle.give(worker)
             return answer
 
-    async def _take(self) -> Worker:
-        starting = self._threads.submit(_idle.take, self._memory)
+    async def _take(self, names: tuple[str, ...]) -> Worker:
+        starting = self._threads.submit(_idle.take, self._memory, names)
         try:
             return await asyncio.shield(asyncio.wrap_future(starting))
         except asyncio.CancelledError:
@@ -198,7 +157,7 @@ class WorkerPool:
                 await self._call(worker.exchange, "prepare", (names,))
         except (TimeoutError, WorkerDiedError) as error:
             raise BackendError(f"the worker process did not start: {error}") from error
-        worker.prepared.update(names)
+        worker.process.prepared.update(names)
 
     async def _call(self, function: Any, *arguments: Any) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from webanalytics.backends.base import Answer, Fetched
+from webanalytics.backends.base import Answer, Fetched, Outcome
 from webanalytics.frames.inputs import Rows
 from webanalytics.frames.schema import (
     ERROR_COLUMNS,
@@ -72,34 +73,76 @@ class FrameBuilder:
         return self._frame([answer for answer in answers if answer is not None], labels, index)
 
     def _frame(self, answers: list[Answer], labels: list[str | None], index: pd.Index) -> pd.DataFrame:
-        columns = {self.operations[0].input_column: make_series(labels, "string", index)}
-        statuses = [self._status(answer) for answer in answers]
-        columns[STATUS.name] = make_series([status for status, _, _ in statuses], STATUS.dtype, index)
+        """Lay the answers out in columns, one answer at a time, for each is unpacked only once."""
         fetch = FETCH_COLUMNS if self.operations[0].kind == "page" else ()
         known = {field.name for field in fetch}
-        for position, field in self._fields:
-            name = field.audit_name if len(self.operations) > 1 else field.column_name
-            if name not in known:
-                columns[name] = make_series(_values(answers, position, field), field.dtype, index)
-        for place, field in enumerate(ERROR_COLUMNS, start=1):
-            columns[field.name] = make_series([status[place] for status in statuses], field.dtype, index)
-        for field in fetch:
-            values = [_fetch_value(answer, field.name) for answer in answers]
-            columns[field.name] = make_series(values, field.dtype, index)
+        fields = [(position, field) for position, field in self._fields if self._heading(field) not in known]
+        heads = [
+            STATUS,
+            *(replace(field, column=self._heading(field)) for _, field in fields),
+            *ERROR_COLUMNS,
+            *fetch,
+        ]
+        cells: list[list[Any]] = [[] for _ in heads]
+        shared = SharedStrings()
+        for answer in answers:
+            outcomes = list(answer.outcomes)
+            status, *error = _status(outcomes)
+            values = (shared.compact(_read(outcomes[position], field)) for position, field in fields)
+            fetched = (_fetch_value(answer, field.name) for field in fetch)
+            for column, value in zip(cells, (status, *values, *error, *fetched), strict=True):
+                column.append(value)
+        columns = {self.operations[0].input_column: make_series(labels, "string", index)}
+        for head, column in zip(heads, cells, strict=True):
+            columns[head.column_name] = make_series(column, head.dtype, index)
+            column.clear()  # what is in the frame need not be here too
         return as_frame(columns, index, self._name)
 
-    @staticmethod
-    def _status(answer: Answer) -> tuple[str, str | None, str | None]:
-        for outcome in answer.outcomes:
-            if outcome.error is not None:
-                return outcome.status, outcome.error, outcome.error_type
-        return "ok", None, None
+    def _heading(self, field: Field) -> str:
+        return field.audit_name if len(self.operations) > 1 else field.column_name
 
 
-def _values(answers: list[Answer], position: int, field: Field) -> list[Any]:
-    return [
-        None if (data := answer.outcomes[position].data) is None else field.read(data) for answer in answers
-    ]
+class SharedStrings:
+    """Lets equal short strings be one object: menus, icons and keys are the same all over a site."""
+
+    def __init__(self, longest: int = 200, most: int = 200_000) -> None:
+        self._known: dict[str, str] = {}
+        self._longest = longest
+        self._most = most
+
+    def compact(self, value: Any) -> Any:
+        """Return an equal value of the same types; lists and dicts are new ones of just the size they need.
+
+        Examples
+        --------
+        >>> SharedStrings().compact([{"src": "a"}, {"src": "a"}])
+        [{'src': 'a'}, {'src': 'a'}]
+        """
+        if isinstance(value, str):
+            return self._share(value)
+        if isinstance(value, list):
+            return [self.compact(item) for item in value]
+        if isinstance(value, dict):
+            return {self._share(key): self.compact(item) for key, item in value.items()}
+        return value
+
+    def _share(self, text: str) -> str:
+        if len(text) > self._longest:
+            return text
+        if len(self._known) >= self._most:
+            self._known.clear()
+        return self._known.setdefault(text, text)
+
+
+def _status(outcomes: list[Outcome]) -> tuple[str, str | None, str | None]:
+    for outcome in outcomes:
+        if outcome.error is not None:
+            return outcome.status, outcome.error, outcome.error_type
+    return "ok", None, None
+
+
+def _read(outcome: Outcome, field: Field) -> Any:
+    return None if outcome.data is None else field.read(outcome.data)
 
 
 def _fetch_value(answer: Answer, name: str) -> Any:
