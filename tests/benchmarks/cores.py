@@ -10,7 +10,7 @@ from statistics import median
 
 from tests.benchmarks.corpus import corpus_pages
 
-REPEATS = 4
+REPEATS = 8
 DELAY = 0.1
 
 

@@ -19,6 +19,9 @@ _SENTENCE = re.compile(
     r"[^\w.!?]*+(\w)[^\s.!?]*+\s[^\w.!?]*+\w[^\s.!?]*+\s[^\w.!?]*+\w[^.!?]*+|[^.!?]++",
 )
 
+# Letters of the longest pieces and words that are kept from text to text.
+_LONGEST_KEPT = 64
+
 _COMBINING_DOT = "\u0307"
 
 
@@ -105,15 +108,16 @@ class _Measures(dict[str, _Measure]):
     def __init__(self, language: str, threshold: int) -> None:
         super().__init__()
         self.syllables = syllable_counter(language)
+        self.known_words: dict[str, int] = {}  # pieces differ by capitals and commas, words less often
         self.easy = easy_words()
         self.threshold = threshold
 
-    def learn(self, pieces: list[str], max_length: int = 64) -> dict[str, _Measure]:
+    def learn(self, pieces: list[str]) -> dict[str, _Measure]:
         """Measure new pieces, keep them, and return those that are too long to keep."""
         long: dict[str, _Measure] = {}
         for piece in pieces:
             measure = self._measure(piece)
-            if len(piece) <= max_length:
+            if len(piece) <= _LONGEST_KEPT:
                 self[piece] = measure
             else:
                 long[piece] = measure
@@ -125,7 +129,11 @@ class _Measures(dict[str, _Measure]):
             return _NOTHING
         letters = len(word) - word.count("'")
         lower = word.lower()
-        count = self.syllables(lower)
+        count = self.known_words.get(lower, -1)
+        if count < 0:
+            count = self.syllables(lower)
+            if len(lower) <= _LONGEST_KEPT:
+                self.known_words[lower] = count
         if lower in self.easy:
             return (1, letters, count, count >= 3, 0, 0)
         heard = count
@@ -165,6 +173,7 @@ def count_text(text: str, language: str = "en", complex_from: int = 3, max_kept:
     new = [piece for piece in counted if piece not in measures]
     if len(measures) + len(new) > max_kept:
         measures.clear()
+        measures.known_words.clear()
         new = list(counted)
     long = measures.learn(new)
     words = letters = syllables = polysyllables = hard = complex_words = 0

@@ -57,11 +57,10 @@ def _read_patterns(name: str) -> dict[str, str]:
     patterns = content.decode(charset).split("\n")
     # The digits are taken from the whole file at once: one call instead of one for each pattern.
     letters = content.translate(None, b"0123456789").decode(charset).split("\n")
-    return {
-        key.strip(): pattern.strip()
-        for key, pattern in zip(letters, patterns, strict=True)
-        if len(key) != len(pattern)
-    }
+    if b" " in content or b"\t" in content or b"\r" in content:
+        letters, patterns = [key.strip() for key in letters], [pattern.strip() for pattern in patterns]
+    # Lines without a digit are in it too: they raise no level.
+    return dict(zip(letters, patterns, strict=True))
 
 
 def levels_of(pattern: str) -> list[tuple[int, int]]:

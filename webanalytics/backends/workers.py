@@ -50,8 +50,8 @@ class _Idle:
         self._template = Template()
         self._owner = os.getpid()
 
-    def take(self, memory: int, names: tuple[str, ...]) -> Worker:
-        """Return a warm worker with this memory limit, else a new one."""
+    def warm(self, memory: int) -> Worker | None:
+        """Return a warm worker with this memory limit, if there is one; does not wait for anything."""
         with self._lock:
             if self._owner != os.getpid():  # after a fork the pipes belong to the parent
                 self._workers, self._owner = [], os.getpid()
@@ -61,6 +61,10 @@ class _Idle:
                 if worker.process.alive:
                     return worker
                 worker.process.close()
+        return None
+
+    def new(self, memory: int, names: tuple[str, ...]) -> Worker:
+        """Return a new worker."""
         if self._template.works_here():
             return Worker(self._template.fork(memory, names), memory)
         try:
@@ -128,7 +132,7 @@ class WorkerPool:
             A worker process cannot be started at all.
         """
         async with self._slots:
-            worker = await self._take(names)
+            worker = _idle.warm(self._memory) or await self._start(names)
             try:
                 if not worker.process.prepared.issuperset(names):
                     await self._prepare(worker, names)
@@ -141,8 +145,8 @@ class WorkerPool:
             _idle.give(worker)
             return answer
 
-    async def _take(self, names: tuple[str, ...]) -> Worker:
-        starting = self._threads.submit(_idle.take, self._memory, names)
+    async def _start(self, names: tuple[str, ...]) -> Worker:
+        starting = self._threads.submit(_idle.new, self._memory, names)
         try:
             return await asyncio.shield(asyncio.wrap_future(starting))
         except asyncio.CancelledError:
