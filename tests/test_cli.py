@@ -19,7 +19,7 @@ import pytest
 
 from webanalytics import cli
 from webanalytics.operations import OPERATIONS
-from webanalytics.options import RECORDS
+from webanalytics.settings import RECORDS
 from webanalytics.testing import SiteServer
 
 RECORD = "_443._tcp.a.example. 3600 IN TLSA 3 1 1 " + "ab" * 32

@@ -53,3 +53,12 @@ def test_a_row_error_pickles() -> None:
 )
 def test_error_type_is_known(kind: str) -> None:
     assert kind in errors.ERROR_TYPES
+
+
+def test_errors_survive_a_process_boundary() -> None:
+    error = pickle.loads(pickle.dumps(errors.ParameterError.one_of("encoding", ("hex",))))
+    assert (str(error), error.parameter) == ("The `encoding` parameter must be one of: hex.", "encoding")
+    interrupt = pickle.loads(pickle.dumps(errors.AuditInterrupted(pd.DataFrame({"url": ["a"]}), 3)))
+    assert "1 of 3 rows" in str(interrupt)
+    missing = pickle.loads(pickle.dumps(errors.MissingExtraError("excel", "openpyxl", "writing Excel files")))
+    assert missing.extra == "excel"

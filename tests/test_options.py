@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import threading
 
 import pytest
 
 import webanalytics as wa
-from webanalytics.options import RECORDS, RunOptions, resolve
+from webanalytics.settings import RECORDS, RunOptions, resolve
 
 
 def test_every_option_has_a_typed_keyword_argument() -> None:
@@ -92,3 +94,9 @@ def test_options_print_with_their_meaning() -> None:
     lines = repr(wa.options).splitlines()
     assert len(lines) == len(RECORDS)
     assert any(line.startswith("robots") and "robots.txt" in line for line in lines)
+
+
+def test_the_options_stay_an_object_when_modules_are_imported() -> None:
+    code = "import webanalytics as wa; wa.hmac(['a'], secret='k'); wa.options.delay = 2.0; print(wa.options.delay)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "2.0\n"

@@ -10,7 +10,7 @@ import pytest
 
 import webanalytics as wa
 from webanalytics.errors import ERROR_TYPES
-from webanalytics.options import RECORDS
+from webanalytics.settings import RECORDS
 
 ROOT = Path(__file__).parent.parent
 README = ROOT.joinpath("README.md").read_text("utf-8")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import socket
+import traceback
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -195,6 +197,54 @@ def test_a_wrong_call_does_no_work(site: SiteServer) -> None:
         with pytest.raises(wa.ParameterError):
             call()
     assert len(site.requests) == before
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: wa.dane(5),
+        lambda: wa.dane({"a": 1}),
+        lambda: wa.hmac(None, secret="k"),
+        lambda: wa.keywords([], stop_words="xx"),
+        lambda: wa.keywords([], stop_words=5),
+        lambda: wa.convert([b"x"], "webp", save_to=5),
+        lambda: wa.phones(5),
+        lambda: wa.phones([], region="Sweden"),
+    ],
+)
+def test_a_wrong_call_is_a_parameter_error(call: Callable[[], object]) -> None:
+    with pytest.raises(wa.ParameterError, match=r"^The `"):
+        call()
+
+
+def test_missing_and_wrong_inputs_are_told_apart() -> None:
+    for function, parameter in (
+        (lambda rows: wa.convert(rows, "webp"), "image"),
+        (wa.metadata, "url"),
+        (wa.dane, "record"),
+        (lambda rows: wa.hmac(rows, secret="k"), "message"),
+    ):
+        frame = function([None, 5.5])
+        assert frame["error_type"].tolist() == ["invalid", "invalid"]
+        assert frame["error"].tolist()[0] == f"The `{parameter}` parameter is required."
+        assert frame["error"].tolist()[1].startswith(f"The `{parameter}` parameter must be ")
+
+
+def test_sizes_of_saved_pages_are_bytes() -> None:
+    page = pd.DataFrame({"url": ["http://a.example/"], "html": ["é" * 1000]})
+    assert wa.metadata(page).loc[0, "bytes"] == 2000
+    assert wa.metadata(page, max_bytes=1500).loc[0, "error_type"] == "too_large"
+
+
+def test_a_traceback_with_variables_shows_no_secret() -> None:
+    secret = "hunter" + "2"
+    try:
+        wa.hmac(["a"], secret=secret, algorithm="sha3")
+    except wa.ParameterError as error:
+        shown = traceback.TracebackException.from_exception(error, capture_locals=True)
+        frames = [frame for frame in shown.stack if frame.filename != __file__]
+        assert frames
+        assert not any("hunter2" in str(frame.locals) for frame in frames)
 
 
 def test_no_exception_shows_a_secret() -> None:

@@ -18,9 +18,9 @@ MODULES = sorted(
     if path.name != "__main__.py"
 )
 
-# A floor may import itself and any floor below it; `options` and `_version` lie at the bottom.
+# A floor may import itself and any floor below it; `settings` and `_version` lie at the bottom.
 FLOORS = ("cli demo phone_update", "face", "aio", "bridge run", "frames charts testing", "backends")
-FLOORS += ("analysis fetching", "operations", "errors options _version")
+FLOORS += ("analysis fetching", "operations", "errors settings _version")
 HEIGHT = {room: len(FLOORS) - level for level, rooms in enumerate(FLOORS) for room in rooms.split()}
 
 # What must never be imported from where: worker processes and declarations stay light.

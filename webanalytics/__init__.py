@@ -37,8 +37,8 @@ if TYPE_CHECKING:
         text,
         tlsa_record,
     )
-    from webanalytics.options import option_context, options
     from webanalytics.run import last_partial
+    from webanalytics.settings import option_context, options
 
 __all__ = [
     "AuditInterrupted",
@@ -78,7 +78,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'webanalytics' has no attribute {name!r}")
     if name in _MODULES:
         return import_module(f"webanalytics.{name}")
-    home = "errors" if name in _ERRORS else "options" if name in _OPTIONS else "face"
+    home = "errors" if name in _ERRORS else "settings" if name in _OPTIONS else "face"
     home = "run" if name == "last_partial" else home
     value = getattr(import_module(f"webanalytics.{home}"), name)
     globals()[name] = value

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, ParamSpec, TypeVar
 
+from webanalytics.operations.secret import Secret
 from webanalytics.run import Run, current_run
 
 P = ParamSpec("P")
@@ -110,6 +111,8 @@ def plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
+        if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
+            kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
         run = Run()
         token = current_run.set(run)
         try:

@@ -23,7 +23,7 @@ from webanalytics.frames.reading import read_csv, read_frame
 from webanalytics.frames.terminal import print_table
 from webanalytics.frames.writing import FORMATS, write_frame, write_text
 from webanalytics.operations import AUDIT, OPERATIONS, Operation, Parameter
-from webanalytics.options import RECORDS, Option
+from webanalytics.settings import RECORDS, Option
 
 COMMANDS = {"phone": "phones"}
 """Sub-commands that are not named like their operation."""

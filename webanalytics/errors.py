@@ -60,6 +60,9 @@ class ParameterError(WebAnalyticsError, ValueError):
         super().__init__(sentence)
         self.parameter = parameter
 
+    def __reduce__(self) -> tuple[type[ParameterError], tuple[str, str]]:
+        return type(self), (str(self), self.parameter)
+
     @classmethod
     def one_of(cls, parameter: str, choices: Iterable[object]) -> ParameterError:
         """Return the error for a value outside a closed set of choices."""
@@ -79,6 +82,10 @@ class MissingExtraError(WebAnalyticsError, ImportError):
     def __init__(self, extra: str, package: str, purpose: str) -> None:
         super().__init__(f'{purpose} needs {package}: pip install "webanalytics[{extra}]"')
         self.extra = extra
+        self._parts = (extra, package, purpose)
+
+    def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str]]:
+        return type(self), self._parts
 
 
 class BackendError(WebAnalyticsError):
@@ -101,6 +108,10 @@ class AuditInterrupted(KeyboardInterrupt):
             f"interrupted after {len(partial)}{of_total} rows; they are in .partial and last_partial()"
         )
         self.partial = partial
+        self._total = total
+
+    def __reduce__(self) -> tuple[type[AuditInterrupted], tuple[Any, int | None]]:
+        return type(self), (self.partial, self._total)
 
 
 class RowError(Exception):

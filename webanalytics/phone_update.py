@@ -9,8 +9,8 @@ from webanalytics.backends.local import fetch_settings
 from webanalytics.bridge import run_plain
 from webanalytics.errors import ParameterError, RowError
 from webanalytics.fetching import Fetcher
-from webanalytics.options import resolve
 from webanalytics.run import Run
+from webanalytics.settings import resolve
 
 
 def update_from(source: str, *, allow_private: bool = False) -> str:

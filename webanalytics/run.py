@@ -17,7 +17,7 @@ from webanalytics.errors import AuditInterrupted
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import Inputs, read_inputs
 from webanalytics.operations import Operation
-from webanalytics.options import resolve
+from webanalytics.settings import resolve
 
 REDRAW_SECONDS = 0.05
 """Shortest time between two changes of a progress bar."""
@@ -166,8 +166,8 @@ async def collect(
             async for answer in answers:
                 builder.add(on_answer(answer, builder) if on_answer else answer)
                 run.step()
-    except BaseException:
-        if own is None:  # awaited directly: nobody else will keep the rows that are done
+    except BaseException as error:
+        if own is None or isinstance(error, Exception):  # nobody else will keep the rows that are done
             _keep(result())
         raise
     finally:

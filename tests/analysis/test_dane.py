@@ -230,7 +230,6 @@ def test_records_that_are_not_valid(text, format_start, length_valid):
         ("_853._udp.dns.example.", (853, "udp", "dns.example")),
         ("_5000._sctp.example.", (5000, "sctp", "example")),
         ("_65535._tcp.example.", (65535, "tcp", "example")),
-        ("*._tcp.example.com.", (None, "tcp", "example.com")),
         ("_443._tcp", (443, "tcp", "")),
         ("_443._tcp.a\\.b.example.", (443, "tcp", "a\\.b.example")),
         ("_443._tcp.xn--bcher-kva.example.", (443, "tcp", "xn--bcher-kva.example")),
@@ -244,7 +243,13 @@ def test_names_of_services(name, expected):
     assert answer["validation"]["is_valid"]
 
 
-# decisions: 3 1 1 Recommended; other DANE usages with SHA-2 Good; PKIX usages with SHA-2 Acceptable; matching 0 Weak
+def test_a_wildcard_names_no_port():
+    answer = dane.analyse(record(name="*._tcp.example.com."))
+    assert (answer["parsed"]["port"], answer["parsed"]["hostname"]) == (None, "example.com")
+    assert not answer["validation"]["is_valid"]
+
+
+# 3 1 1 Recommended; other DANE usages with SHA-2 Good; PKIX usages with SHA-2 Acceptable; matching 0 Weak
 @pytest.mark.parametrize("usage", range(4))
 @pytest.mark.parametrize("selector", range(2))
 @pytest.mark.parametrize("matching", range(3))

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from webanalytics.backends.base import SavedPage
+from webanalytics.backends.base import UNUSABLE, SavedPage
 from webanalytics.errors import ParameterError
 from webanalytics.frames.inputs import read_inputs
 from webanalytics.operations import CONVERT, DANE, HMAC, METADATA, PHONE
@@ -58,7 +58,12 @@ def test_the_index_is_kept() -> None:
     assert read_inputs(pd.Series([A, B], index=[7, 7]), METADATA, "urls").index.tolist() == [7, 7]
 
 
-@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT, "", "  ", 3.5, {"a": 1}])
+@pytest.mark.parametrize("wrong", [3.5, {"a": 1}, b"http://a.example/", True])
+def test_what_cannot_be_a_url_is_told_apart_from_nothing(wrong: object) -> None:
+    assert subjects(read_inputs([wrong], METADATA, "urls")) == [UNUSABLE]
+
+
+@pytest.mark.parametrize("missing", [None, float("nan"), pd.NA, pd.NaT, "", "  "])
 def test_what_is_no_url_is_a_row_without_subject(missing: object) -> None:
     rows = read_inputs([A, missing], METADATA, "urls")
     assert subjects(rows) == [A, None]
@@ -146,3 +151,30 @@ def test_columns_of_other_operations_are_found() -> None:
     frame = pd.DataFrame({"id": ["a"], "contact": ["+12085813945"]})
     assert subjects(read_inputs(frame, PHONE, "numbers")) == ["+12085813945"]
     assert subjects(read_inputs([12085813945], PHONE, "numbers")) == ["12085813945"]
+
+
+def test_html_is_used_whatever_the_url_column_is_called() -> None:
+    saved = [SavedPage(A, "<p>a")]
+    for frame in (
+        pd.DataFrame({"url": [A], "html": ["<p>a"]}),
+        pd.DataFrame({"link": [A], "html": ["<p>a"], "note": ["x"]}),
+    ):
+        assert subjects(read_inputs(frame, METADATA, "urls")) == saved
+    frame = pd.DataFrame({"x": [A], "y": [B], "html": ["<p>a"]})
+    assert subjects(read_inputs(frame, METADATA, "urls", "x")) == saved
+    assert subjects(read_inputs(pd.DataFrame({"html": ["<p>a"]}), METADATA, "urls")) == [
+        SavedPage("", "<p>a")
+    ]
+    with pytest.raises(ParameterError, match="`column`"):
+        read_inputs(frame, METADATA, "urls")
+
+
+def test_numbers_with_a_blank_cell_stay_numbers() -> None:
+    rows = read_inputs(pd.Series([2085813945.0, None]), PHONE, "numbers")
+    assert subjects(rows) == ["2085813945", None]
+    assert rows.labels == ["2085813945", None]
+
+
+def test_levels_of_an_index_are_no_inputs() -> None:
+    with pytest.raises(ParameterError, match="one level"):
+        read_inputs(pd.MultiIndex.from_tuples([(A, 1)]), METADATA, "urls")

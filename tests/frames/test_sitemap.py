@@ -58,7 +58,14 @@ def test_what_cannot_be_read_is_a_row(site: SiteServer) -> None:
     assert frame["url"].isna().all()
 
 
-@pytest.mark.parametrize("wrong", [[], [None], "", 5])
+def test_a_sitemap_without_pages_says_so() -> None:
+    with SiteServer({"/s.xml": URLSET.format("").encode()}) as server:
+        frame = wa.sitemap(f"{server.url}/s.xml", allow_private=True)
+    assert frame[["status", "error_type"]].values.tolist() == [["error", "parse"]]
+    assert frame.loc[0, "error"] == "The `url` parameter names a sitemap that lists no page."
+
+
+@pytest.mark.parametrize("wrong", [[], [None], "", 5, None, {"a": 1}])
 def test_a_wrong_call_names_the_parameter(wrong: object) -> None:
-    with pytest.raises((wa.ParameterError, TypeError)):
+    with pytest.raises(wa.ParameterError, match="`url` parameter"):
         wa.sitemap(wrong)

@@ -104,6 +104,14 @@ def test_a_text_file_has_one_input_a_line(tmp_path: Path) -> None:
     ]
 
 
+def test_a_table_without_headings_loses_no_row(tmp_path: Path) -> None:
+    (tmp_path / "urls.csv").write_text("https://a.example/,x\nhttps://b.example/,y\n")
+    assert read_frame(tmp_path / "urls.csv").iloc[:, 0].tolist() == [
+        "https://a.example/",
+        "https://b.example/",
+    ]
+
+
 @pytest.mark.parametrize("name", ["none.csv", "broken.json", "x.doc"])
 def test_a_wrong_input_file_is_named(name: str, tmp_path: Path) -> None:
     (tmp_path / "broken.json").write_text("{")

@@ -10,8 +10,8 @@ import pandas as pd
 from webanalytics.frames.inputs import Inputs
 from webanalytics.frames.saving import ImageFolder, add_savings
 from webanalytics.operations import CONVERT
-from webanalytics.options import RunOptions
 from webanalytics.run import collect
+from webanalytics.settings import RunOptions
 
 
 async def convert(
@@ -43,7 +43,7 @@ async def convert(
     column : str, optional
         Column of a DataFrame that holds the images.
     **options
-        Options of this call; see `webanalytics.options`.
+        Options of this call; `webanalytics.options` prints them all.
 
     Returns
     -------
@@ -66,8 +66,8 @@ async def convert(
     >>> file = io.BytesIO()
     >>> Image.new("RGB", (40, 30), "navy").save(file, "png")
     >>> frame = wa.convert(file.getvalue(), "webp", max_width=20)
-    >>> frame.loc[0, ["outputFormat", "mimeType", "width", "height"]].tolist()
-    ['webp', 'image/webp', 20, 15]
+    >>> frame[["outputFormat", "mimeType", "width", "height"]].values.tolist()
+    [['webp', 'image/webp', 20, 15]]
     """
     folder = None if save_to is None else ImageFolder(save_to)
     settings = {

@@ -7,11 +7,12 @@ from typing import Unpack
 
 import pandas as pd
 
+from webanalytics.analysis.stopwords import chosen_stop_words
 from webanalytics.frames.inputs import Inputs
 from webanalytics.frames.tidy import tidy_keywords
 from webanalytics.operations import AUDIT, KEYWORDS, METADATA, READABILITY, TEXT
-from webanalytics.options import RunOptions
 from webanalytics.run import collect
+from webanalytics.settings import RunOptions
 
 
 async def metadata(
@@ -28,7 +29,7 @@ async def metadata(
     body : bool, default False
         Fill ``responseBody`` with the HTML of each page.
     **options
-        Options of this call, such as ``concurrency=8``; see `webanalytics.options`.
+        Options of this call, such as ``concurrency=8``; `webanalytics.options` prints them all.
 
     Returns
     -------
@@ -73,7 +74,7 @@ async def text(urls: Inputs, *, column: str | None = None, **options: Unpack[Run
     column : str, optional
         Column of a DataFrame that holds the URLs.
     **options
-        Options of this call; see `webanalytics.options`.
+        Options of this call; `webanalytics.options` prints them all.
 
     Returns
     -------
@@ -118,7 +119,7 @@ async def readability(
     column : str, optional
         Column of a DataFrame that holds the URLs.
     **options
-        Options of this call; see `webanalytics.options`.
+        Options of this call; `webanalytics.options` prints them all.
 
     Returns
     -------
@@ -180,7 +181,7 @@ async def keywords(
     stop_words : list of str or str, optional
         Words to leave out, or a language code; by default those of the page's own language.
     **options
-        Options of this call; see `webanalytics.options`.
+        Options of this call; `webanalytics.options` prints them all.
 
     Returns
     -------
@@ -206,8 +207,11 @@ async def keywords(
     >>> wa.keywords(pages, min_length=3)[["keyword", "frequency"]].head(2).values.tolist()
     [['green', 2], ['tea', 2]]
     """
-    words = stop_words if stop_words is None or isinstance(stop_words, str) else list(stop_words)
-    settings = {"ngrams": ngrams, "top": top, "min_length": min_length, "stop_words": words}
+    words = list(stop_words) if isinstance(stop_words, (tuple, set, frozenset)) else stop_words
+    settings = KEYWORDS.check_settings(
+        {"ngrams": ngrams, "top": top, "min_length": min_length, "stop_words": words}
+    )
+    chosen_stop_words(settings["stop_words"], "en")  # raises for a language without a list
     return await collect(
         (KEYWORDS,),
         urls,
@@ -233,7 +237,7 @@ async def audit(
     body : bool, default False
         Fill ``responseBody`` with the HTML of each page.
     **options
-        Options of this call; see `webanalytics.options`.
+        Options of this call; `webanalytics.options` prints them all.
 
     Returns
     -------

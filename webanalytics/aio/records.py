@@ -6,13 +6,14 @@ from typing import Any, Unpack
 
 import pandas as pd
 
+from webanalytics.analysis.phone import check_region
 from webanalytics.errors import ParameterError
 from webanalytics.frames.certificates import matcher
-from webanalytics.frames.inputs import Inputs
+from webanalytics.frames.inputs import Inputs, read_values
 from webanalytics.frames.lookup import lookup_frame
 from webanalytics.operations import DANE, HMAC, PHONE
-from webanalytics.options import RunOptions, resolve
 from webanalytics.run import collect
+from webanalytics.settings import RunOptions, resolve
 
 
 async def dane(
@@ -35,7 +36,7 @@ async def dane(
         One certificate or chain for all records, or one for each: PEM or DER bytes, PEM text, a
         path, or `cryptography.x509.Certificate`; adds the column ``matches_certificate``.
     **options
-        Options of this call; see `webanalytics.options`.
+        Options of this call; `webanalytics.options` prints them all.
 
     Returns
     -------
@@ -58,12 +59,12 @@ async def dane(
     --------
     >>> import webanalytics as wa
     >>> frame = wa.dane("_25._tcp.mail.example.org. 3600 IN TLSA 3 1 1 " + "ab" * 32)
-    >>> frame.loc[0, ["hostname", "port", "security_level"]].tolist()
-    ['mail.example.org', 25, 'Recommended']
+    >>> frame[["hostname", "port", "security_level"]].values.tolist()
+    [['mail.example.org', 25, 'Recommended']]
     """
-    rows = records if isinstance(records, (str, pd.Series, pd.Index, pd.DataFrame)) else list(records)  # type: ignore[arg-type]
-    match = matcher(certificates, 1 if isinstance(rows, str) else len(rows))
-    return match(await collect((DANE,), rows, "records", column=column, settings={}, options=options))
+    rows = read_values(records, DANE, "records", column)
+    match = matcher(certificates, len(rows))
+    return match(await collect((DANE,), rows, "records", settings={}, options=options))
 
 
 async def hmac(
@@ -90,7 +91,7 @@ async def hmac(
     column : str, optional
         Column of a DataFrame that holds the messages.
     **options
-        Options of this call; see `webanalytics.options`.
+        Options of this call; `webanalytics.options` prints them all.
 
     Returns
     -------
@@ -145,7 +146,7 @@ async def phones(
         Add ``country``, ``carrier``, ``line_type`` and ``valid``. Without them a million numbers
         take a second or two.
     **options
-        Options of this call; see `webanalytics.options`.
+        Options of this call; `webanalytics.options` prints them all.
 
     Returns
     -------
@@ -172,7 +173,7 @@ async def phones(
     >>> frame[["isDisposable", "firstSeen"]].values.tolist()
     [[True, '2024-01-30'], [False, nan]]
     """
-    settings = PHONE.check_settings({"region": region, "details": details})
+    settings = PHONE.check_settings({"region": check_region(region), "details": details})
     if not details:
         resolve(options)
         return lookup_frame(numbers, column, region)

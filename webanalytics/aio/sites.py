@@ -8,7 +8,7 @@ from typing import Unpack
 import pandas as pd
 
 from webanalytics.frames.sitemap import sitemap_frame
-from webanalytics.options import RunOptions, resolve
+from webanalytics.settings import RunOptions, resolve
 
 
 async def sitemap(url: str | Iterable[str], **options: Unpack[RunOptions]) -> pd.DataFrame:
@@ -19,7 +19,7 @@ async def sitemap(url: str | Iterable[str], **options: Unpack[RunOptions]) -> pd
     url : str or iterable of str
         URL of the sitemap; XML, gzip, text, RSS or Atom.
     **options
-        Options of this call; see `webanalytics.options`.
+        Options of this call; `webanalytics.options` prints them all.
 
     Returns
     -------

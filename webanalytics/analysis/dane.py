@@ -42,7 +42,7 @@ def analyse(record: str, limit: int = 200_000) -> dict[str, Any]:
     dict
         ``raw_record``, ``parsed``, ``interpretation`` and ``validation``. In ``parsed``, ``ttl`` is None
         where the record has none, ``port`` and ``protocol`` where the name has none (or, for the
-        port, is a wildcard); ``class`` is ``IN`` where it is not written.
+        port, is a wildcard, which makes it invalid); ``class`` is ``IN`` where it is not written.
 
     Raises
     ------

@@ -296,7 +296,7 @@ def read_owner(name: str) -> Owner:
 
 def _read_port(label: bytes) -> tuple[int | None, str | None]:
     if label == b"*":
-        return None, None
+        return None, "the name must begin with a port such as _443; a wildcard names none"
     port = int(label[1:])
     if not _PORT.fullmatch(label) or port > 65_535:
         return port, "the port in the name must be a number from 1 to 65535 without leading zeros"

@@ -14,8 +14,10 @@ def analysis_function(name: str) -> Callable[..., dict[str, Any]]:
 
     Examples
     --------
-    >>> analysis_function("hmac")("what", "Jefe", "md5")["hmac"]
-    'd0a1...'
+    The second test case of RFC 2202:
+
+    >>> analysis_function("hmac")("what do ya want for nothing?", "Jefe", "md5")["hmac"]
+    '750c783e6ab0b503eaa86e310a5db738'
     """
     function: Callable[..., dict[str, Any]] = import_module(f"webanalytics.analysis.{name}").analyse
     return function

@@ -6,6 +6,7 @@ import pickle
 import zlib
 from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Literal, Protocol, overload
 
 from webanalytics.errors import ErrorType, RowError
@@ -74,6 +75,24 @@ class SavedPage:
     html: str | bytes
 
 
+class Unusable(Enum):
+    """What stands for an input of a type that the operation cannot take, such as a number for a URL."""
+
+    UNUSABLE = "unusable"
+
+
+UNUSABLE = Unusable.UNUSABLE
+
+
+def check_subject(subject: Any, operation: Operation) -> None:
+    """Raise `RowError` for an input that is missing or of another kind."""
+    parameter = operation.parameter(operation.subject)
+    if subject is None:
+        raise RowError(f"The `{parameter.name}` parameter is required.", "invalid")
+    if subject is UNUSABLE:
+        raise RowError(parameter.sentence(), "invalid")
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """One distinct input.
@@ -83,7 +102,8 @@ class Job:
     number : int
         Position among the jobs of a run.
     subject : object
-        URL, path, `SavedPage`, record, message, number, or the bytes of an image.
+        URL, path, `SavedPage`, record, message, number, or the bytes of an image; None for a missing
+        input and `UNUSABLE` for one of another kind.
     """
 
     number: int

@@ -15,7 +15,16 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes, urlsplit
 
-from webanalytics.backends.base import Answer, Fetched, Job, Outcome, PackedOutcomes, SavedPage, Task
+from webanalytics.backends.base import (
+    Answer,
+    Fetched,
+    Job,
+    Outcome,
+    PackedOutcomes,
+    SavedPage,
+    Task,
+    check_subject,
+)
 from webanalytics.backends.workers import WorkerDiedError, WorkerPool
 from webanalytics.errors import BackendError, RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings
@@ -147,8 +156,9 @@ class _Run:
     def __init__(self, task: Task, fetcher: Fetcher, pool: WorkerPool) -> None:
         self._fetcher = fetcher
         self._pool = pool
-        self._kind = task.operations[0].kind
-        self._subject = task.operations[0].subject
+        self._operation = task.operations[0]
+        self._kind = self._operation.kind
+        self._subject = self._operation.subject
         self._names = tuple(operation.name for operation in task.operations)
         self._settings = {name: dict(task.settings.get(name, {})) for name in self._names}
         self._deadline = float(task.options["parse_timeout"])
@@ -160,6 +170,7 @@ class _Run:
         fetched: Fetched | None = None
         outcomes: Sequence[Outcome]
         try:
+            check_subject(job.subject, self._operation)
             content, page, fetched = await self._content(job.subject)
             self._room.add(len(content))
             try:
@@ -196,7 +207,12 @@ class _Run:
     async def _content(self, subject: Any) -> tuple[Any, tuple[str, str, str], Fetched]:
         """Return the content, the rest of what a page is made from, and how it was had."""
         if isinstance(subject, SavedPage):
-            size = len(subject.html)
+            html = subject.html
+            size = (
+                len(html)
+                if isinstance(html, bytes) or html.isascii()
+                else len(html.encode("utf-8", "replace"))
+            )
             self._check_size(size)
             return subject.html, (subject.url, subject.url, ""), Fetched(subject.url, bytes=size)
         if isinstance(subject, bytes):
@@ -265,10 +281,8 @@ class _Run:
 
 
 def _record(operation: Operation, settings: dict[str, Any], subject: Any) -> Outcome:
-    parameter = operation.parameter(operation.subject)
-    if subject is None:
-        return Outcome(None, f"The `{parameter.name}` parameter is required.", "invalid")
     try:
+        check_subject(subject, operation)
         return Outcome(operation.function()(subject, **settings))
     except RowError as error:
         return Outcome.failed(error)

@@ -66,7 +66,10 @@ class _Idle:
     def new(self, memory: int, names: tuple[str, ...]) -> Worker:
         """Return a new worker."""
         if self._template.works_here():
-            return Worker(self._template.fork(memory, names), memory)
+            try:
+                return Worker(self._template.fork(memory, names), memory)
+            except BackendError:  # something outside ended the template: a second one is worth the try
+                return Worker(self._template.fork(memory, names), memory)
         try:
             return Worker(StartedProcess(memory), memory)
         except OSError as error:

@@ -111,6 +111,7 @@ SENTENCES: Mapping[str, tuple[ErrorType, str]] = MappingProxyType(
             "The `{parameter}` parameter {names} a page that is neither HTML nor text.",
         ),
         "not_sitemap": ("parse", "The `{parameter}` parameter {names} a document that is not a sitemap."),
+        "empty_sitemap": ("parse", "The `{parameter}` parameter {names} a sitemap that lists no page."),
         "broken_sitemap": (
             "parse",
             "The `{parameter}` parameter {names} a sitemap that is broken after its first {count} entries.",

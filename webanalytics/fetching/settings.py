@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from webanalytics.errors import ParameterError
-from webanalytics.options import USER_AGENT
+from webanalytics.settings import USER_AGENT
 
 _HEADER_TEXT = re.compile(r"[\x20-\x7e]*[\x21-\x7e]")
 

@@ -10,8 +10,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
+from pandas.api.types import is_float_dtype
 
-from webanalytics.backends.base import Job, SavedPage
+from webanalytics.backends.base import UNUSABLE, Job, SavedPage
 from webanalytics.errors import ParameterError
 from webanalytics.operations import Operation
 
@@ -97,8 +98,12 @@ def read_inputs(inputs: Inputs, operation: Operation, parameter: str, column: st
     ParameterError
         For something that is no list of inputs, or no column that fits.
     """
-    if isinstance(inputs, pd.DataFrame) and _holds_pages(inputs, operation, column):
-        pairs = zip(inputs["url"].tolist(), inputs["html"].tolist(), strict=True)
+    if (
+        isinstance(inputs, pd.DataFrame)
+        and operation.kind == "page"
+        and list(inputs.columns).count("html") == 1
+    ):
+        pairs = zip(_page_urls(inputs, operation, column), inputs["html"].tolist(), strict=True)
         return _distinct([_saved(url, html) for url, html in pairs], inputs.index, operation)
     values = read_values(inputs, operation, parameter, column)
     return _distinct(values.tolist(), values.index, operation)
@@ -108,13 +113,17 @@ def read_values(inputs: Inputs, operation: Operation, parameter: str, column: st
     """Return inputs of any kind as a Series; see `read_inputs`."""
     if isinstance(inputs, pd.DataFrame):
         found: pd.Series = inputs[_input_column(inputs, operation, column)]
-        return found
+        return _numbers_as_digits(found, operation)
     if column is not None:
         raise ParameterError(
             "The `column` parameter must be left out unless the input is a DataFrame.", "column"
         )
     if isinstance(inputs, pd.Series):
-        return inputs
+        return _numbers_as_digits(inputs, operation)
+    if isinstance(inputs, pd.MultiIndex):
+        raise ParameterError(
+            f"The `{parameter}` parameter must be a list, a Series or an Index of one level.", parameter
+        )
     if isinstance(inputs, pd.Index):
         return pd.Series(inputs, index=pd.RangeIndex(len(inputs)))
     values = _from_iterable(inputs, parameter)
@@ -122,6 +131,16 @@ def read_values(inputs: Inputs, operation: Operation, parameter: str, column: st
     for row, value in enumerate(values):
         column_of[row] = value
     return pd.Series(column_of, dtype=object)
+
+
+def _numbers_as_digits(values: pd.Series, operation: Operation) -> pd.Series:
+    """Return phone numbers that a blank cell has turned into floats as the integers they were."""
+    if operation.subject != "phone" or not is_float_dtype(values.dtype):
+        return values
+    try:
+        return values.astype("Int64")
+    except (TypeError, ValueError):  # there are fractions among them
+        return values
 
 
 def _from_iterable(inputs: Any, parameter: str) -> list[Any]:
@@ -136,8 +155,14 @@ def _from_iterable(inputs: Any, parameter: str) -> list[Any]:
     return list(inputs)
 
 
-def _holds_pages(frame: pd.DataFrame, operation: Operation, column: str | None) -> bool:
-    return operation.kind == "page" and column is None and {"url", "html"} <= set(frame.columns)
+def _page_urls(frame: pd.DataFrame, operation: Operation, column: str | None) -> list[Any]:
+    """Return the URLs of saved pages; pages of which only the HTML is there have none."""
+    others = frame.drop(columns="html")
+    if column is None and not len(others.columns):
+        return [None] * len(frame)
+    if column is None and list(others.columns).count("url") == 1:
+        column = "url"
+    return list(others[_input_column(others, operation, column)].tolist())
 
 
 def _saved(url: Any, html: Any) -> Any:
@@ -181,18 +206,18 @@ def _fits(values: pd.Series | pd.DataFrame, finder: _Finder) -> bool:
 
 
 def _subject(value: Any, operation: Operation) -> Any:
-    """Return what a backend works on, None for a missing value."""
+    """Return what a backend works on, None for a missing value, `UNUSABLE` for one of another kind."""
     if isinstance(value, (SavedPage, Path)):
         return value
     if isinstance(value, (bytearray, memoryview)):
         value = bytes(value)
     if isinstance(value, bytes):
-        return value if operation.kind == "image" else None
+        return value if operation.kind == "image" else UNUSABLE
     if isinstance(value, str):
         return _text_subject(value, operation)
     if operation.subject == "phone" and isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return str(value)
-    return None
+    return None if value is None or (np.ndim(value) == 0 and pd.isna(value)) else UNUSABLE
 
 
 def _text_subject(value: str, operation: Operation) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import IO
 
@@ -10,6 +11,7 @@ import pandas as pd
 
 from webanalytics.errors import MissingExtraError, ParameterError
 
+_INPUT = re.compile(r"\s*(https?://|\+\d{6})", re.I)
 SUFFIXES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".xlsx")
 
 
@@ -51,8 +53,16 @@ def read_frame(path: str | Path) -> pd.DataFrame:
 
 
 def read_csv(file: IO[str], separator: str = ",") -> pd.DataFrame:
-    """Read a table from an open text file; every cell stays the text it is."""
-    return pd.read_csv(file, sep=separator, dtype=str, keep_default_na=False)
+    """Read a table from an open text file; every cell stays the text it is.
+
+    A first line that holds a URL or a phone number is taken for a row, not for headings.
+    """
+    frame = pd.read_csv(file, sep=separator, dtype=str, keep_default_na=False, header=None)
+    if frame.empty or any(_INPUT.match(cell) for cell in frame.iloc[0]):
+        return frame.rename(columns=str)
+    headed = frame.iloc[1:].reset_index(drop=True)
+    headed.columns = pd.Index(frame.iloc[0].tolist())
+    return headed
 
 
 def _read(path: Path, suffix: str) -> pd.DataFrame:

@@ -38,6 +38,8 @@ class ImageFolder:
     """
 
     def __init__(self, folder: str | Path) -> None:
+        if not isinstance(folder, (str, os.PathLike)):
+            raise ParameterError("The `save_to` parameter must be a folder.", "save_to")
         self._folder = Path(folder)
         self._names: set[str] = set()
         self._sources: set[Path] | None = None

@@ -9,7 +9,7 @@ import pandas as pd
 
 from webanalytics.backends.local import fetch_settings
 from webanalytics.errors import ParameterError
-from webanalytics.fetching import Fetcher, read_sitemap
+from webanalytics.fetching import SENTENCES, Fetcher, read_sitemap, sentence
 from webanalytics.frames.schema import ERROR_COLUMNS, STATUS, as_frame, make_series
 from webanalytics.operations import Field
 
@@ -24,15 +24,24 @@ SITEMAP_FIELDS = (
 )
 
 
+def _empty(url: str) -> dict[str, Any]:
+    error_type, _ = SENTENCES["empty_sitemap"]
+    text = sentence("empty_sitemap", "url")
+    return {"sitemap": url, "status": "error", "error": text, "error_type": error_type}
+
+
 async def sitemap_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -> pd.DataFrame:
     """Read sitemaps, indexes followed, into a frame."""
+    if isinstance(urls, Mapping) or not isinstance(urls, Iterable):
+        urls = ()
     given = [urls] if isinstance(urls, str) else list(urls)
     if not given or not all(isinstance(url, str) and url.strip() for url in given):
         raise ParameterError("The `url` parameter must be the URL of a sitemap, or a list of them.", "url")
     rows: list[dict[str, Any]] = []
     async with Fetcher(fetch_settings(options)) as fetcher:
         for url in given:
-            rows.extend(await read_sitemap(fetcher, url))
+            found = await read_sitemap(fetcher, url)
+            rows.extend(found or [_empty(url)])
     index = pd.RangeIndex(len(rows))
     columns = {
         field.name: make_series([row.get(field.name) for row in rows], field.dtype, index)
