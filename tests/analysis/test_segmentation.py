@@ -152,3 +152,10 @@ def test_hostile_text_takes_little_time(text: str) -> None:
     start = time.process_time()
     segment(text)
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("word", "counted"), [("せん", 1), ("って", 1), ("灯り", 4), ("ランプ", 6), ("ひまわり", 8), ("検索", 4)]
+)
+def test_japanese_endings_are_no_words_of_their_own(word: str, counted: int) -> None:
+    assert letters(word) == counted

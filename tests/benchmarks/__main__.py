@@ -1,11 +1,11 @@
-"""Print all benchmark tables, or those named: ``pages``, ``cores``, ``memory``."""
+"""Print all benchmark tables, or those named: ``pages``, ``cores``, ``memory``, ``phones``."""
 
 from __future__ import annotations
 
 import sys
 from importlib import import_module
 
-NAMES = ("pages", "cores", "memory")
+NAMES = ("pages", "cores", "memory", "phones")
 
 for name in sys.argv[1:] or NAMES:
     print(import_module(f"tests.benchmarks.{name}").report(), flush=True)

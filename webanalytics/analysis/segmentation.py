@@ -221,6 +221,10 @@ def bare(word: str, language: str) -> str:
     return word.removesuffix("'s")
 
 
+# Up to three letters of hiragana are endings and particles (ません, って), not words to search for.
+_HIRAGANA_ENDING = re.compile(r"[\u3041-\u309f]{1,3}")
+
+
 def letters(word: str) -> int:
     """Return the length of a word in letters.
 
@@ -233,5 +237,7 @@ def letters(word: str) -> int:
     (4, 4, 4, 0)
     """
     if _UNSPACED.match(word):
+        if _HIRAGANA_ENDING.fullmatch(word):
+            return 1
         return 2 * len(word) if len(word) > 1 else 0
     return len(word) - word.count("'") + len(_HANGUL.findall(word))
