@@ -32,6 +32,8 @@ def lookup_frame(numbers: Inputs, column: str | None = None, region: str | None 
     found = phones_frame(values, region)
     good = found["ok"].to_numpy()
     index = values.index
+    kinds = np.full(len(values), "invalid", dtype=object)
+    kinds[good] = None
     columns = {
         PHONE.input_column: _shown(values),
         STATUS.name: make_series(np.where(good, "ok", "error"), "string", index),
@@ -39,7 +41,7 @@ def lookup_frame(numbers: Inputs, column: str | None = None, region: str | None 
         "isDisposable": found["isDisposable"],
         "firstSeen": found["firstSeen"],
         "error": found["error"],
-        "error_type": make_series(np.where(good, None, "invalid"), "string", index),
+        "error_type": make_series(kinds, "string", index),
     }
     return as_frame(columns, index, PHONE.name)
 
