@@ -135,18 +135,28 @@ class WorkerPool:
             A worker process cannot be started at all.
         """
         async with self._slots:
-            worker = _idle.warm(self._memory) or await self._start(names)
-            try:
-                if not worker.process.prepared.issuperset(names):
-                    await self._prepare(worker, names)
-                async with asyncio.timeout(deadline):
-                    answer = await self._call(worker.exchange, kind, arguments)
-            except BaseException:  # a worker that did not finish its message is of no use to anyone
-                worker.process.kill()
-                self._threads.submit(worker.process.close)
-                raise
-            _idle.give(worker)
-            return answer
+            warm = _idle.warm(self._memory)
+            if warm is not None:
+                try:
+                    return await self._ask(warm, kind, names, arguments, deadline)
+                except (WorkerDiedError, BackendError):  # it may have been killed while it was idle
+                    pass
+            return await self._ask(await self._start(names), kind, names, arguments, deadline)
+
+    async def _ask(
+        self, worker: Worker, kind: str, names: tuple[str, ...], arguments: tuple[Any, ...], deadline: float
+    ) -> Any:
+        try:
+            if not worker.process.prepared.issuperset(names):
+                await self._prepare(worker, names)
+            async with asyncio.timeout(deadline):
+                answer = await self._call(worker.exchange, kind, arguments)
+        except BaseException:  # a worker that did not finish its message is of no use to anyone
+            worker.process.kill()
+            self._threads.submit(worker.process.close)
+            raise
+        _idle.give(worker)
+        return answer
 
     async def _start(self, names: tuple[str, ...]) -> Worker:
         starting = self._threads.submit(_idle.new, self._memory, names)

@@ -52,15 +52,24 @@ def make_series(values: Sequence[Any] | np.ndarray[Any, Any], dtype: Dtype, inde
 
 
 def _strings(values: Sequence[Any] | np.ndarray[Any, Any], index: pd.Index) -> pd.Series:
-    if not PANDAS_3:
-        column = np.empty(len(values), dtype=object)
-        column[:] = values
-        return pd.Series(np.where(pd.isna(column), np.nan, column), index=index, dtype=object)
-    try:
+    if isinstance(values, list):
+        values = [_storable(value) for value in values]
+    if PANDAS_3:
         return pd.Series(values, index=index, dtype="str")
-    except UnicodeEncodeError:  # lone surrogates, which a page may hold but no encoding can store
-        clean = [v.encode("utf-8", "replace").decode() if isinstance(v, str) else v for v in values]
-        return pd.Series(clean, index=index, dtype="str")
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return pd.Series(np.where(pd.isna(column), np.nan, column), index=index, dtype=object)
+
+
+def _storable(value: Any) -> Any:
+    """Return a string with "?" for lone surrogates, which a page may hold but no encoding can store."""
+    if not isinstance(value, str) or value.isascii():
+        return value
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        return value.encode("utf-8", "replace").decode()
+    return value
 
 
 def audit_fields() -> tuple[tuple[int, Field], ...]:
