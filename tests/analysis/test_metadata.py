@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from webanalytics.analysis.metadata import analyse
@@ -383,6 +383,7 @@ PIECES = st.sampled_from(
 
 
 @settings(max_examples=300, deadline=None)
+@example("<meta <html lang=\ud800")
 @given(st.lists(st.one_of(PIECES, st.text(max_size=5)), max_size=40).map("".join))
 def test_any_text_is_read_or_is_a_bad_row(html: str) -> None:
     try:

@@ -248,4 +248,6 @@ def late_language(page: Page) -> str:
     before = page.html[: tag.start()].lower()
     if before.rfind("<script") > before.rfind("</script"):
         return ""
-    return found[1] if (found := _LANG.search(tag[0])) else ""
+    found = _LANG.search(tag[0])
+    # from the markup, not from the parser, which would have replaced lone surrogates
+    return found[1].encode("utf-8", "replace").decode() if found else ""
