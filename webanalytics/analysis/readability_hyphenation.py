@@ -54,11 +54,10 @@ def _read_patterns(name: str) -> dict[str, str]:
         content = text.encode(charset := "utf-8")
     if b"=" in content:  # A change of spelling at the hyphen follows the pattern: omaa1tje./=,2,1
         content = re.sub(rb"/.*=.*", b"", content)
+    content = content.translate(None, b" \t\r")
     patterns = content.decode(charset).split("\n")
     # The digits are taken from the whole file at once: one call instead of one for each pattern.
     letters = content.translate(None, b"0123456789").decode(charset).split("\n")
-    if b" " in content or b"\t" in content or b"\r" in content:
-        letters, patterns = [key.strip() for key in letters], [pattern.strip() for pattern in patterns]
     # Lines without a digit are in it too: they raise no level.
     return dict(zip(letters, patterns, strict=True))
 

@@ -8,7 +8,6 @@ without threads that does nothing else, so forking it is safe; the notebook is n
 from __future__ import annotations
 
 import ctypes
-import gc
 import json
 import os
 import signal
@@ -37,8 +36,6 @@ def main() -> None:
             return
         memory, names = json.loads(message)
         prepare(tuple(names))
-        gc.collect()
-        gc.freeze()  # a collection in a worker must not write to the shared pages
         pid = os.fork()
         if pid == 0:
             _be_worker(control, pipes, memory)

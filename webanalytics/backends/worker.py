@@ -8,6 +8,7 @@ analyses alone and ends by itself when its parent is gone or has been silent for
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import select
@@ -62,6 +63,10 @@ def prepare(names: tuple[str, ...]) -> list[Result]:
         warm = getattr(sys.modules[analysis_function(name).__module__], "warm_up", None)
         if warm is not None:
             warm()
+    # What is imported stays: no collection needs to look at it again, or to write to memory that a
+    # worker shares with the template it was forked from.
+    gc.collect()
+    gc.freeze()
     return []
 
 
