@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from contextvars import ContextVar
 from typing import Any
@@ -122,7 +122,6 @@ async def collect(
     column: str | None = None,
     settings: Mapping[str, Mapping[str, Any]],
     options: Mapping[str, Any],
-    fields: Iterable[str] | None = None,
     finish: Callable[[pd.DataFrame], pd.DataFrame] = lambda frame: frame,
     on_answer: Callable[[Answer, FrameBuilder], Answer] | None = None,
 ) -> pd.DataFrame:
@@ -142,8 +141,6 @@ async def collect(
         Settings by operation name, as the caller gave them.
     options : mapping
         Options of this call.
-    fields : iterable of str, optional
-        Fields wanted, where not all are.
     finish : callable
         Makes the final frame from the row-per-input frame; also used for partial results.
     on_answer : callable, optional
@@ -152,7 +149,7 @@ async def collect(
     checked = {item.name: item.check_settings(settings.get(item.name, {})) for item in operations}
     resolved = resolve(options)
     rows = read_inputs(inputs, operations[0], parameter, column)
-    builder = FrameBuilder(rows, operations, fields)
+    builder = FrameBuilder(rows, operations)
     own = current_run.get()
     run = own or Run()
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote_to_bytes, urlsplit
 
+from webanalytics.analysis.registry import analysis_function
 from webanalytics.backends.base import (
     Answer,
     Fetched,
@@ -283,7 +284,7 @@ class _Run:
 def _record(operation: Operation, settings: dict[str, Any], subject: Any) -> Outcome:
     try:
         check_subject(subject, operation)
-        return Outcome(operation.function()(subject, **settings))
+        return Outcome(analysis_function(operation.name)(subject, **settings))
     except RowError as error:
         return Outcome.failed(error)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -18,7 +17,6 @@ from webanalytics.frames.schema import (
     as_frame,
     audit_fields,
     make_series,
-    operation_fields,
 )
 from webanalytics.operations import Field, Operation
 
@@ -34,34 +32,19 @@ class FrameBuilder:
         The inputs.
     operations : tuple of Operation
         One operation, or those of an audit.
-    fields : iterable of str, optional
-        Names of the fields wanted, where not all are.
     """
 
-    def __init__(
-        self, rows: Rows, operations: tuple[Operation, ...], fields: Iterable[str] | None = None
-    ) -> None:
+    def __init__(self, rows: Rows, operations: tuple[Operation, ...]) -> None:
         self.rows = rows
         self.operations = operations
-        names = None if fields is None else tuple(fields)
         audit = len(operations) > 1
-        self._fields = (
-            audit_fields() if audit else tuple((0, f) for f in operation_fields(operations[0], names))
-        )
+        self._fields = audit_fields() if audit else tuple((0, field) for field in operations[0].columns)
         self._name = "audit" if audit else operations[0].name
         self._answers: list[Answer | None] = [None] * len(rows.jobs)
 
     def add(self, answer: Answer) -> None:
         """Keep an answer."""
         self._answers[answer.number] = answer
-
-    def __getitem__(self, number: int) -> Answer | None:
-        return self._answers[number]
-
-    @property
-    def done(self) -> int:
-        """How many inputs have their answer."""
-        return sum(answer is not None for answer in self._answers)
 
     def frame(self) -> pd.DataFrame:
         """Return one row for each input that has its answer, in input order."""

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from webanalytics.operations import AUDIT, Field, Operation
+from webanalytics.operations import AUDIT, Field
 from webanalytics.operations.base import Dtype
 
 PANDAS_3 = int(pd.__version__.split(".", 1)[0]) >= 3
@@ -86,11 +86,6 @@ def audit_fields() -> tuple[tuple[int, Field], ...]:
 
 
 _AUDIT_LEFT_OUT = {"keywords": ("density", "note")}
-
-
-def operation_fields(operation: Operation, names: Sequence[str] | None = None) -> tuple[Field, ...]:
-    """Return the columns of an operation's frame, all or those asked for."""
-    return tuple(field for field in operation.columns if names is None or field.name in names)
 
 
 def as_frame(columns: dict[str, pd.Series], index: pd.Index, operation: str) -> pd.DataFrame:

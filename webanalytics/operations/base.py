@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import import_module
 from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -272,8 +271,3 @@ class Operation:
                 raise ParameterError(f"The `{item.keyword}` parameter is required.", item.keyword)
             checked[item.keyword] = item.check(value, item.keyword)
         return checked
-
-    def function(self, name: str = "analyse") -> Callable[..., Any]:
-        """Return the pure function that computes the answer (imported when first asked for)."""
-        function: Callable[..., Any] = getattr(import_module(f"webanalytics.analysis.{self.name}"), name)
-        return function
