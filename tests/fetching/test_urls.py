@@ -63,10 +63,10 @@ def test_the_form_that_is_sent(given: str, sent: str | None) -> None:
 
 
 NOT_FETCHED = [
-    ("example.com", "no_scheme"),
-    ("www.example.com/a", "no_scheme"),
-    ("example.com:8080/a", "no_scheme"),
-    ("localhost:5000", "no_scheme"),
+    ("example.com", "invalid_url"),
+    ("www.example.com/a", "invalid_url"),
+    ("example.com:8080/a", "invalid_url"),
+    ("localhost:5000", "invalid_url"),
     ("", "invalid_url"),
     ("   ", "invalid_url"),
     ("//example.com/", "invalid_url"),

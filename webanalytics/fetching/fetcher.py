@@ -70,7 +70,7 @@ class Fetcher:
     ...         return await fetcher.fetch("example.com")
     >>> asyncio.run(main())
     Traceback (most recent call last):
-    webanalytics.fetching.response.FetchError: The `url` parameter must be a whole URL: put https:// ...
+    webanalytics.fetching.response.FetchError: The `url` parameter must be a valid URL in http or https ...
     """
 
     def __init__(self, settings: FetchSettings, *, names: AbstractResolver | None = None) -> None:
@@ -247,7 +247,7 @@ def _error(problem: Problem, parameter: str, journey: _Journey | None) -> FetchE
     text = sentence(problem.key, parameter, redirected=redirected, **problem.details)
     error_type = SENTENCES[problem.key][0]
     if journey is None:
-        return FetchError(text, error_type)
+        return FetchError(text, error_type, key=problem.key)
     return FetchError(
         text,
         error_type,
@@ -256,4 +256,5 @@ def _error(problem: Problem, parameter: str, journey: _Journey | None) -> FetchE
         redirects=tuple(journey.passed),
         elapsed=journey.elapsed,
         bytes=problem.received,
+        key=problem.key,
     )

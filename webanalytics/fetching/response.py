@@ -63,6 +63,8 @@ class FetchError(RowError):
         Seconds on the network in the last try.
     bytes : int
         Size of what had arrived of the body, after decompression.
+    key : str
+        Which sentence of `webanalytics.fetching.SENTENCES` it is: finer than the error type.
     """
 
     def __init__(
@@ -75,8 +77,10 @@ class FetchError(RowError):
         redirects: tuple[str, ...] = (),
         elapsed: float = 0.0,
         bytes: int = 0,  # noqa: A002 - the name of the column
+        key: str = "",
     ) -> None:
         super().__init__(sentence, error_type)
+        self.key = key
         self.http_status = http_status
         self.final_url = final_url
         self.redirects = redirects

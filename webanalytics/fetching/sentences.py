@@ -19,10 +19,6 @@ SENTENCES: Mapping[str, tuple[ErrorType, str]] = MappingProxyType(
             "invalid",
             "The `{parameter}` parameter must be a valid URL in http or https format.",
         ),
-        "no_scheme": (
-            "invalid",
-            "The `{parameter}` parameter must be a whole URL: put https:// in front of it.",
-        ),
         "credentials": (
             "invalid",
             "The `{parameter}` parameter must be a URL without a user name or password.",

@@ -37,7 +37,6 @@ LOCAL_NAMES = frozenset(
 )
 _INVISIBLE = "\ufeff\u200b"
 _SCHEME = re.compile(r"(https?)://(?=[^/?#])", re.IGNORECASE)
-_OTHER_SCHEME = re.compile(r"[a-z][a-z0-9+.-]*:(?!\d)", re.IGNORECASE)
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _AUTHORITY_END = re.compile(r"[/?#]")
 _NOT_IN_AUTHORITY = re.compile(r"[\s\\%]")
@@ -74,7 +73,7 @@ def check_url(
     Raises
     ------
     Problem
-        ``invalid_url``, ``no_scheme``, ``credentials``, ``long_url``, ``private`` or ``port``.
+        ``invalid_url``, ``credentials``, ``long_url``, ``private`` or ``port``.
 
     Notes
     -----
@@ -157,8 +156,7 @@ def host_key(url: URL) -> str:
 def _split(text: str) -> tuple[str, str, str, str]:
     found = _SCHEME.match(text)
     if not found:
-        scheme_like = text.startswith("/") or _OTHER_SCHEME.match(text)
-        raise Problem("invalid_url" if not text or scheme_like else "no_scheme")
+        raise Problem("invalid_url")
     if _CONTROL.search(text):
         raise Problem("invalid_url")
     rest = text[found.end() :]
