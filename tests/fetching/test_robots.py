@@ -342,6 +342,24 @@ def test_the_cache_is_bounded_and_forgets_failures() -> None:
     asyncio.run(main())
 
 
+def test_rules_are_asked_for_anew_after_their_time() -> None:
+    asked: list[str] = []
+
+    async def load(origin: str) -> Rules:
+        asked.append(origin)
+        return Rules()
+
+    async def main() -> None:
+        cache = RobotsCache(load, keep_seconds=0.05)
+        for pause in (0.0, 0.1, 0.0):
+            await cache.rules("http://a")
+            await asyncio.sleep(pause)
+        assert len(asked) == 2
+        await cache.close()
+
+    asyncio.run(main())
+
+
 def test_one_who_gives_up_does_not_take_it_from_the_others(open_site: Any, answer: Any) -> None:
     async def robots(writer: asyncio.StreamWriter) -> bytes:
         await asyncio.sleep(0.2)

@@ -61,9 +61,11 @@ def analyse(
     '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'
     """
     # Rebound at once: a traceback that prints local variables then shows the mask.
-    secret = Secret(secret)
-    sign = _signer(secret, algorithm, encoding)
-    return {"hmac": sign(_message_bytes(message)), "algorithm": algorithm, "encoding": encoding}
+    secret = secret if isinstance(secret, Secret) else Secret(secret)
+    check_parameters(algorithm, encoding)
+    digest = hmac.digest(secret.reveal(), _message_bytes(message), algorithm)
+    signature = digest.hex() if encoding == "hex" else base64.b64encode(digest).decode("ascii")
+    return {"hmac": signature, "algorithm": algorithm, "encoding": encoding}
 
 
 def sign_many(

@@ -25,6 +25,8 @@ from webanalytics.errors import ErrorType, RowError
 HEADER = struct.Struct(">Q")
 IDLE_SECONDS = 300.0
 TRIM_EVERY = 32
+UNEXPECTED = "made the analysis fail with"
+"""What the sentence of a failure says that is the analysis's own fault, not its content's."""
 
 Result = tuple[dict[str, Any] | None, str | None, ErrorType | None]
 
@@ -38,7 +40,7 @@ def _guarded(subject: str, name: str, function: Any, *arguments: Any, **settings
     except (MemoryError, RecursionError):
         reason = "needs more memory than a worker has"
     except Exception as error:  # a page must never end the run
-        reason = f"made the analysis fail with {type(error).__name__}"
+        reason = f"{UNEXPECTED} {type(error).__name__}"
     return None, f"The `{subject}` parameter names content whose {name} cannot be had: it {reason}.", "parse"
 
 

@@ -139,6 +139,9 @@ class RobotsCache:
         Characters of rules kept in all; the least recently used go first.
     failure_seconds : float
         How long a failure is kept.
+    keep_seconds : float
+        How long rules are kept. RFC 9309 section 2.4 asks for a day at most, which matters to processes
+        that run on.
     """
 
     def __init__(
@@ -147,8 +150,10 @@ class RobotsCache:
         *,
         max_size: int = 5_000_000,
         failure_seconds: float = 30.0,
+        keep_seconds: float = 86_400.0,
     ) -> None:
         self._load = load
+        self._keep_seconds = keep_seconds
         self._max_size = max_size
         self._failure_seconds = failure_seconds
         self._kept: OrderedDict[str, tuple[Rules, float]] = OrderedDict()
@@ -180,9 +185,8 @@ class RobotsCache:
     async def _fill(self, origin: str) -> Rules:
         try:
             rules = await self._load(origin)
-            now = asyncio.get_running_loop().time()
-            expires = now + self._failure_seconds if rules.problem else float("inf")
-            self._kept[origin] = (rules, expires)
+            seconds = self._failure_seconds if rules.problem else self._keep_seconds
+            self._kept[origin] = (rules, asyncio.get_running_loop().time() + seconds)
             self._size += _weight(rules)
             while self._size > self._max_size and len(self._kept) > 1:
                 self._drop(next(iter(self._kept)))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
@@ -18,6 +18,7 @@ from webanalytics.operations.secret import Secret
 Kind = Literal["page", "image", "record"]
 Dtype = Literal["string", "integer", "float", "boolean", "object"]
 REQUIRED: Any = object()
+AS_DEFAULT: Any = object()
 
 _DTYPES: dict[Any, Dtype] = {str: "string", int: "integer", float: "float", bool: "boolean"}
 
@@ -71,6 +72,8 @@ class Parameter:
         Takes effect only on plans that include it.
     local : bool
         Not part of the service: a hosted call drops it in silence.
+    served : object
+        The value that a local parameter has on the service; left out means its default.
     secret : bool
         Checked values are wrapped in a `Secret`, which shows itself nowhere.
     """
@@ -84,7 +87,19 @@ class Parameter:
     expects: str = ""
     premium: bool = False
     local: bool = False
+    served: Any = AS_DEFAULT
     secret: bool = False
+
+    @property
+    def service_value(self) -> Any:
+        """Value that a local parameter has on the service.
+
+        Examples
+        --------
+        >>> Parameter("details", bool, "Add details.", default=True, local=True, served=False).service_value
+        False
+        """
+        return self.default if self.served is AS_DEFAULT else self.served
 
     @property
     def required(self) -> bool:
@@ -115,6 +130,10 @@ class Parameter:
             _without_none(self.type), "a valid value"
         )
 
+    @cached_property
+    def _validate(self) -> Callable[[Any], Any]:
+        return _validator(self.type, self.low, self.high)
+
     def sentence(self, name: str | None = None) -> str:
         """Return the sentence about a wrong value."""
         return f"The `{name or self.name}` parameter must be {self.expectation}."
@@ -134,7 +153,7 @@ class Parameter:
         if hasattr(value, "dtype") and hasattr(value, "item"):
             value = value.item()  # a NumPy scalar, as a cell of a frame is
         try:
-            checked = _validator(self.type, self.low, self.high)(value)
+            checked = self._validate(value)
             return Secret(checked) if self.secret else checked
         except ValidationError:
             pass  # raised below, outside this block: the wrong value, maybe a secret, is not chained to it

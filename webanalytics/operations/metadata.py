@@ -58,7 +58,7 @@ _PAGE = (
     Field("application-name", str, "Application name meta tag."),
     Field("headings", list[Heading], "Headings in document order.", premium=True),
     Field("imgTags", list[Image], "Images in document order.", premium=True),
-    Field("responseBody", str, "Raw HTML, filled only with body=True.", premium=True),
+    Field("responseBody", str, "Raw HTML; locally only with body=True.", premium=True),
 )
 
 _OPEN_GRAPH = {
@@ -110,7 +110,9 @@ METADATA = Operation(
     input_column="url",
     parameters=(
         PAGE_URL,
-        Parameter("body", bool, "Fill responseBody with the raw HTML.", default=False, local=True),
+        Parameter(
+            "body", bool, "Fill responseBody with the raw HTML.", default=False, local=True, served=True
+        ),
     ),
     fields=(
         *_PAGE,

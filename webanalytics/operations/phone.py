@@ -22,7 +22,14 @@ PHONE = Operation(
             expects="a two-letter ISO 3166 region code such as SE",
             local=True,
         ),
-        Parameter("details", bool, "Add country, carrier, line type and validity.", default=True, local=True),
+        Parameter(
+            "details",
+            bool,
+            "Add country, carrier, line type and validity.",
+            default=True,
+            local=True,
+            served=False,
+        ),
     ),
     fields=(
         Field("phone", str, "The number checked, E.164."),
