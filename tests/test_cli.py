@@ -17,7 +17,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from webanalytics import cli
+from webanalytics.cli import main, tables
 from webanalytics.operations import OPERATIONS
 from webanalytics.settings import RECORDS
 from webanalytics.testing import SiteServer
@@ -184,7 +184,7 @@ def test_a_terminal_gets_a_table_and_a_bar(site: SiteServer) -> None:
 def test_every_operation_and_option_has_its_flag(capsys: pytest.CaptureFixture[str]) -> None:
     for name, operation in OPERATIONS.items():
         with pytest.raises(SystemExit):
-            cli.main([cli.COMMANDS.get(name, name), "--help"])
+            main([tables.COMMANDS.get(name, name), "--help"])
         shown = capsys.readouterr().out
         flags = {
             "--" + item.keyword.replace("_", "-") for item in operation.settings if item.name != "secret"
@@ -195,7 +195,7 @@ def test_every_operation_and_option_has_its_flag(capsys: pytest.CaptureFixture[s
 
 def test_version(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        cli.main(["--version"])
+        main(["--version"])
     assert re.fullmatch(r"webanalytics \d+\.\d+\.\d+\n", capsys.readouterr().out)
 
 

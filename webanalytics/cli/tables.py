@@ -1,8 +1,4 @@
-"""The command line: one sub-command per operation, made from its declaration.
-
-Exit status: 0 every row is ok; 1 some rows failed (they are in the output, with their error);
-2 the call was wrong; 130 interrupted (the finished rows are written).
-"""
+"""The sub-commands that make tables: one per operation, made from its declaration."""
 
 from __future__ import annotations
 
@@ -10,6 +6,7 @@ import argparse
 import getpass
 import os
 import sys
+import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,7 +15,8 @@ import pandas as pd
 
 from webanalytics import face
 from webanalytics._version import __version__
-from webanalytics.errors import AuditInterrupted, ParameterError, WebAnalyticsError
+from webanalytics.cli.names import DESCRIPTION, SERVICE_COMMANDS
+from webanalytics.errors import AuditInterrupted, ParameterError
 from webanalytics.frames.reading import read_csv, read_frame
 from webanalytics.frames.terminal import print_table
 from webanalytics.frames.writing import FORMATS, write_frame, write_text
@@ -83,7 +81,7 @@ def _output_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="webanalytics", description=__doc__.split("\n")[0])
+    parser = argparse.ArgumentParser(prog="webanalytics", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"webanalytics {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     audit = commands.add_parser("audit", help="Metadata, text, readability and keywords of pages.")
@@ -98,6 +96,11 @@ def _parser() -> argparse.ArgumentParser:
     demo = commands.add_parser("demo", help="Serve the sample site, audit it and write tables and charts.")
     demo.add_argument("folder", nargs="?", default="webanalytics-demo", help="where the files go")
     demo.set_defaults(run=_run_demo)
+    site = commands.add_parser("site", help="Serve the sample site on this machine until Ctrl-C.")
+    site.add_argument("--port", type=int, default=8000, help="port to listen on (default: 8000)")
+    site.set_defaults(run=_run_site)
+    for name, summary in SERVICE_COMMANDS.items():  # they are listed here and have a parser of their own
+        commands.add_parser(name, help=summary)
     return parser
 
 
@@ -213,23 +216,19 @@ def _run_demo(arguments: argparse.Namespace) -> int:
     return run_demo(Path(arguments.folder))
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return the exit status."""
-    for stream in (sys.stdout, sys.stderr):  # a page may hold what the terminal's encoding does not
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
-    parsed = _parser().parse_args(arguments)
+def _run_site(arguments: argparse.Namespace) -> int:
+    from webanalytics.testing import sample_site
+
     try:
-        return int(parsed.run(parsed))
-    except WebAnalyticsError as error:
-        print(f"webanalytics: {error}", file=sys.stderr)
-        return 2
-    except BrokenPipeError:  # the reader of the pipe has seen enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
-    except KeyboardInterrupt:
-        return 130
+        with sample_site(port=arguments.port) as site:
+            print(f"the sample site is at {site.url}; its pages are listed in {site.sitemap}", flush=True)
+            threading.Event().wait()
+    except (OSError, OverflowError):
+        raise ParameterError("The `port` parameter must be a free port.", "port") from None
+    return 0
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def run(arguments: Sequence[str]) -> int:
+    """Run a sub-command that makes a table, and return the exit status."""
+    parsed = _parser().parse_args(arguments)
+    return int(parsed.run(parsed))

@@ -1,0 +1,47 @@
+"""The command line: tables of operations, and the service.
+
+Exit status: 0 every row is ok; 1 some rows failed (they are in the output, with their error);
+2 the call was wrong; 130 interrupted (the finished rows are written).
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from webanalytics.cli.names import SERVICE_COMMANDS
+from webanalytics.errors import WebAnalyticsError
+
+
+def _run(arguments: Sequence[str]) -> int:
+    if arguments[:1] == ["--"]:
+        arguments = arguments[1:]
+    if arguments and arguments[0] in SERVICE_COMMANDS:
+        from webanalytics.service.commands import main as run_service
+
+        return run_service(arguments)
+    from webanalytics.cli.tables import run
+
+    return run(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit status."""
+    for stream in (sys.stdout, sys.stderr):  # a page may hold what the terminal's encoding does not
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
+    try:
+        return _run(sys.argv[1:] if arguments is None else list(arguments))
+    except WebAnalyticsError as error:
+        print(f"webanalytics: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # the reader of the pipe has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except KeyboardInterrupt:
+        return 130
+
+
+if __name__ == "__main__":
+    sys.exit(main())
