@@ -1,0 +1,252 @@
+"""Accounts in PostgreSQL: any number of servers, each with its own connections."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from webanalytics.errors import MissingExtraError, ParameterError
+from webanalytics.service.accounts.base import AccountsError, Call, Conflict, NoCredits, Receipt, Replay
+from webanalytics.service.accounts.keys import Commands
+from webanalytics.service.accounts.schema import migrate
+from webanalytics.service.accounts.statements import Steps
+from webanalytics.service.accounts.store import Store, failure
+
+try:
+    import asyncpg
+except ImportError:  # an extra
+    asyncpg = None
+
+if TYPE_CHECKING:
+    from asyncpg.pool import PoolConnectionProxy
+    from asyncpg.transaction import Transaction
+
+T = TypeVar("T")
+
+CONNECTIONS = 10
+"""Most connections of one server process."""
+
+STATEMENT_SECONDS = 30.0
+"""Longest a statement, or the wait for a free connection, may take."""
+
+TRIES = 5
+"""How often a transaction is tried that another one was in the way of."""
+
+MOST_IN_GROUP = 256
+"""Most charges of one transaction."""
+
+MOST_WAITING = 20_000
+"""Most charges waiting for the next one."""
+
+MIGRATION_LOCK = int.from_bytes(b"webanaly", "big") >> 1
+"""Advisory lock held while the schema is brought up to date, so that servers may start together."""
+
+
+class PostgresAccounts(Store):
+    """A pool of connections to PostgreSQL.
+
+    Parameters
+    ----------
+    pool : asyncpg.Pool
+        The opened pool.
+    commands : Commands
+        The business logic.
+    clock : callable
+        Unix time.
+    """
+
+    def __init__(self, pool: asyncpg.Pool, commands: Commands, clock: Callable[[], float]) -> None:
+        super().__init__()
+        self._pool, self._commands, self._clock = pool, commands, clock
+        self._waiting: list[tuple[Call, asyncio.Future[Receipt | NoCredits]]] = []
+        self._charging: asyncio.Task[None] | None = None
+        self._closing = False
+
+    @classmethod
+    async def open(
+        cls,
+        url: str,
+        commands: Commands,
+        clock: Callable[[], float],
+        *,
+        connections: int = CONNECTIONS,
+        statement_seconds: float = STATEMENT_SECONDS,
+    ) -> PostgresAccounts:
+        """Connect, bring the schema to the newest version and release what is overdue."""
+        if asyncpg is None:
+            raise MissingExtraError("postgres", "asyncpg", "a PostgreSQL database")
+        try:
+            pool = await asyncpg.create_pool(
+                url,
+                min_size=1,
+                max_size=connections,
+                timeout=statement_seconds,
+                command_timeout=statement_seconds,
+                server_settings={"application_name": "webanalytics"},
+            )
+        except ValueError as error:
+            raise ParameterError(
+                "The `database` parameter must be a PostgreSQL address that can be read.", "database"
+            ) from error
+        except (OSError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            raise AccountsError(f"PostgreSQL cannot be reached: {error or type(error).__name__}.") from error
+        accounts = cls(pool, commands, clock)
+        try:
+            await accounts.run(_migrate)
+            await accounts.sweep(clock)
+        except BaseException:
+            await pool.close()
+            raise
+        accounts.keep_sweeping(clock)
+        return accounts
+
+    # -- running commands -------------------------------------------------------------------------
+
+    async def run(self, command: Callable[..., Steps[T]], *arguments: Any) -> T:
+        """Run a command in a transaction; again where another transaction was in its way."""
+        return await self._tried(self._transaction, command, arguments)
+
+    async def read(self, command: Callable[..., Steps[T]], *arguments: Any) -> T:
+        """Run a command of one statement without a transaction of its own."""
+        return await self._tried(self._statement, command, arguments)
+
+    async def _tried(
+        self,
+        way: Callable[[Callable[..., Steps[T]], tuple[Any, ...]], Awaitable[T]],
+        command: Callable[..., Steps[T]],
+        arguments: tuple[Any, ...],
+    ) -> T:
+        for tries_left in reversed(range(TRIES)):
+            try:
+                return await way(command, arguments)
+            except (AccountsError, ParameterError):
+                raise
+            except _AgainError as error:
+                if not tries_left:
+                    raise failure(error.reason) from error.reason
+                await asyncio.sleep(0)
+            except Exception as error:
+                raise failure(error) from error
+        raise AssertionError  # the last try returns or raises
+
+    async def _statement(self, command: Callable[..., Steps[T]], arguments: tuple[Any, ...]) -> T:
+        steps = command(self._commands, self._clock(), *arguments)
+        async with self._pool.acquire(timeout=STATEMENT_SECONDS) as connection:
+            try:
+                return await _drive(connection, steps)
+            except _PASSING as error:
+                raise _AgainError(error) from error
+
+    async def _transaction(self, command: Callable[..., Steps[T]], arguments: tuple[Any, ...]) -> T:
+        steps = command(self._commands, self._clock(), *arguments)
+        async with self._pool.acquire(timeout=STATEMENT_SECONDS) as connection:
+            transaction = connection.transaction(isolation="read_committed")
+            try:
+                await transaction.start()
+                result = await _drive(connection, steps)
+            except _PASSING as error:  # nothing has been committed
+                await _roll_back(transaction)
+                raise _AgainError(error) from error
+            except BaseException:
+                await _roll_back(transaction)
+                raise
+            await transaction.commit()
+            return result
+
+    # -- charges in groups ------------------------------------------------------------------------
+
+    async def charge(self, call: Call, answer: bytes | None) -> Receipt | Replay | NoCredits | Conflict:
+        """Charge one success that has been computed, together with others that wait."""
+        if call.idempotency is not None:
+            return await self.run(Commands.charge, call, answer)
+        if self._closing or len(self._waiting) >= MOST_WAITING:
+            raise AccountsError("The accounts database has too many calls waiting or is closed.")
+        future: asyncio.Future[Receipt | NoCredits] = asyncio.get_running_loop().create_future()
+        self._waiting.append((call, future))
+        if self._charging is None:
+            self._charging = asyncio.create_task(self._charge_waiting(), name="charge accounts")
+        return await future
+
+    async def _charge_waiting(self) -> None:
+        """Commit what has arrived, and again what has arrived in the meantime."""
+        try:
+            while self._waiting:
+                group, self._waiting = self._waiting[:MOST_IN_GROUP], self._waiting[MOST_IN_GROUP:]
+                await self._charge_group(group)
+        finally:
+            self._charging = None
+
+    async def _charge_group(self, group: list[tuple[Call, asyncio.Future[Receipt | NoCredits]]]) -> None:
+        try:
+            results = await self.run(Commands.charge_group, [call for call, _ in group])
+        except Exception as error:
+            if len(group) > 1 and isinstance(error.__cause__, _OF_ONE):
+                for one in group:
+                    await self._charge_group([one])
+                return
+            for _, future in group:
+                if not future.done():
+                    future.set_exception(AccountsError(str(error)))
+            return
+        for (_, future), result in zip(group, results, strict=True):
+            if not future.done():
+                future.set_result(result)
+
+    async def close(self) -> None:
+        """Finish what was begun and close the connections."""
+        self._closing = True
+        await self.stop_sweeping()
+        while self._charging is not None:
+            await asyncio.wait([self._charging])
+        await self._pool.close()
+
+
+class _AgainError(Exception):
+    """The transaction was rolled back for a reason that passes."""
+
+    def __init__(self, reason: Exception) -> None:
+        super().__init__(str(reason))
+        self.reason = reason
+
+
+if asyncpg is not None:
+    _PASSING: tuple[type[Exception], ...] = (
+        asyncpg.SerializationError,
+        asyncpg.DeadlockDetectedError,
+        asyncpg.UniqueViolationError,  # two servers drew one name
+        asyncpg.PostgresConnectionError,  # the database was restarted
+        asyncpg.AdminShutdownError,
+        asyncpg.InterfaceError,
+        ConnectionError,
+    )
+    _OF_ONE: tuple[type[Exception], ...] = (
+        asyncpg.IntegrityConstraintViolationError,
+        asyncpg.DataError,
+        ValueError,
+    )
+
+
+async def _roll_back(transaction: Transaction) -> None:
+    """Roll back, where there is still a connection to do it on."""
+    with contextlib.suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+        await transaction.rollback()
+
+
+async def _drive(connection: PoolConnectionProxy, steps: Steps[T]) -> T:
+    """Run one command's statements."""
+    try:
+        statement, parameters = next(steps)
+        while True:
+            rows = await connection.fetch(statement, *parameters)
+            statement, parameters = steps.send(rows)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+
+
+def _migrate(_commands: Commands, _now: float) -> Steps[int]:
+    """Bring the schema to the newest version, one server at a time."""
+    yield "SELECT pg_advisory_xact_lock($1)", (MIGRATION_LOCK,)
+    return (yield from migrate("postgresql"))

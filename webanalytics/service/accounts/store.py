@@ -1,0 +1,172 @@
+"""What every store has in common: the methods of `Accounts`, each one command, and the sweeping."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
+
+from webanalytics.errors import ParameterError
+from webanalytics.service.accounts.base import (
+    AccountsError,
+    Call,
+    Conflict,
+    Key,
+    KeyRow,
+    Network,
+    NoCredits,
+    Receipt,
+    Replay,
+    Reservation,
+)
+from webanalytics.service.accounts.keys import Commands
+from webanalytics.service.accounts.statements import Steps
+
+T = TypeVar("T")
+
+
+def failure(error: Exception) -> Exception:
+    """Return the error that a caller gets for one that a database or a command raised."""
+    if isinstance(error, (AccountsError, ParameterError)):
+        return error
+    described = AccountsError(f"The accounts database failed: {error or type(error).__name__}.")
+    described.__cause__ = error
+    return described
+
+
+SWEEP_SECONDS = 60.0
+"""Between two looks for reservations and saved answers whose time is over."""
+
+SWEEP_ACCOUNTS = 100
+SWEEP_ANSWERS = 500
+"""Most accounts and saved answers that one look takes on, so that it never holds up the others."""
+
+READY_SECONDS = 5.0
+"""Time in which a store that works answers."""
+
+
+class Store(ABC):
+    """A store of accounts: a way to run commands, each in a transaction."""
+
+    def __init__(self) -> None:
+        self._sweeper: asyncio.Task[None] | None = None
+
+    @abstractmethod
+    async def run(self, command: Callable[..., Steps[T]], *arguments: Any) -> T:
+        """Run a command (an unbound method of `Commands`) in a transaction and return its result."""
+
+    @abstractmethod
+    async def close(self) -> None:
+        """Finish what was begun and close the store."""
+
+    async def read(self, command: Callable[..., Steps[T]], *arguments: Any) -> T:
+        """Run a command of one statement that changes nothing."""
+        return await self.run(command, *arguments)
+
+    async def change(self, command: Callable[..., Steps[T]], *arguments: Any) -> T:
+        """Run a command that changes keys or plans."""
+        return await self.run(command, *arguments)
+
+    # -- Accounts ---------------------------------------------------------------------------------
+
+    async def find_key(self, digest: bytes) -> Key | None:
+        """Return the key with this SHA-256 digest; revoked and expired ones too."""
+        return await self.read(Commands.find_key, digest)
+
+    async def balance(self, account: int) -> int:
+        """Return the credits left, the month's allowance included."""
+        return await self.read(Commands.balance, account)
+
+    async def charge(self, call: Call, answer: bytes | None) -> Receipt | Replay | NoCredits | Conflict:
+        """Charge one success that has been computed."""
+        return await self.run(Commands.charge, call, answer)
+
+    async def reserve(self, call: Call) -> Reservation | Replay | NoCredits | Conflict:
+        """Hold credits for a call."""
+        return await self.run(Commands.reserve, call)
+
+    async def settle(
+        self,
+        reservation: Reservation,
+        credits: int,  # noqa: A002 - the field's own word
+        answer: bytes | None,
+    ) -> Receipt:
+        """Charge some of a reservation, return the rest."""
+        return await self.run(Commands.settle, reservation, credits, answer)
+
+    async def create_key(
+        self,
+        *,
+        account: str | None,
+        plan: str | None,
+        operations: frozenset[str] | None,
+        networks: tuple[Network, ...],
+        expires: float | None,
+    ) -> tuple[str, Key]:
+        """Create a key, and its account where there is none of that name."""
+        return await self.change(Commands.create_key, account, plan, operations, networks, expires)
+
+    async def list_keys(self) -> Sequence[KeyRow]:
+        """Return all keys, by account."""
+        return await self.read(Commands.list_keys)
+
+    async def rotate_key(self, prefix: str, keep: float) -> tuple[str, Key]:
+        """Return a new key like the old one, which works ``keep`` seconds more."""
+        return await self.change(Commands.rotate_key, prefix, keep)
+
+    async def revoke_key(self, prefix: str) -> Key:
+        """Revoke a key at once."""
+        return await self.change(Commands.revoke_key, prefix)
+
+    async def restrict_key(
+        self,
+        prefix: str,
+        *,
+        operations: frozenset[str] | None,
+        networks: tuple[Network, ...],
+        expires: float | None,
+    ) -> Key:
+        """Replace the restrictions of a key."""
+        return await self.change(Commands.restrict_key, prefix, operations, networks, expires)
+
+    async def change_plan(self, account: str, plan: str) -> int:
+        """Move an account to another plan and return the credits left."""
+        return await self.change(Commands.change_plan, account, plan)
+
+    async def ready(self) -> bool:
+        """Tell whether the store answers."""
+        try:
+            return await asyncio.wait_for(self.read(Commands.ready), READY_SECONDS)
+        except (AccountsError, TimeoutError):
+            return False
+
+    # -- what time ends ---------------------------------------------------------------------------
+
+    async def sweep(self, clock: Callable[[], float], lost: bool = False) -> None:
+        """Return overdue reservations, or with ``lost`` all there are; drop old saved answers."""
+        until = math.inf if lost else clock()
+        while accounts := await self.read(Commands.overdue_before, until, SWEEP_ACCOUNTS):
+            for account in accounts:
+                await self.run(Commands.free_overdue, account, until)
+        await self.run(Commands.prune, SWEEP_ANSWERS)
+
+    def keep_sweeping(self, clock: Callable[[], float], seconds: float = SWEEP_SECONDS) -> None:
+        """Sweep now and then until `stop_sweeping`."""
+
+        async def sweeping() -> None:
+            while True:
+                await asyncio.sleep(seconds)
+                with contextlib.suppress(AccountsError):
+                    await self.sweep(clock)
+
+        self._sweeper = asyncio.create_task(sweeping(), name="sweep accounts")
+
+    async def stop_sweeping(self) -> None:
+        """End what `keep_sweeping` began."""
+        if self._sweeper is not None:
+            self._sweeper.cancel()
+            await asyncio.gather(self._sweeper, return_exceptions=True)
+            self._sweeper = None

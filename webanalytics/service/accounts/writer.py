@@ -1,0 +1,244 @@
+"""The one thread that writes to an SQLite file: whatever has arrived is committed together.
+
+There is no timer. While one group is being committed the next one gathers, so a lone command waits
+for nobody and many commands share one flush to the disk. Nothing is answered before its commit.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import queue
+import sqlite3
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from webanalytics.service.accounts.base import AccountsError, Reservation
+from webanalytics.service.accounts.keys import Commands
+from webanalytics.service.accounts.schema import migrate
+from webanalytics.service.accounts.statements import Steps, for_sqlite
+from webanalytics.service.accounts.store import failure
+
+T = TypeVar("T")
+
+MOST_WAITING = 20_000
+"""Most commands waiting for the writer; further ones are refused."""
+
+MOST_IN_GROUP = 512
+"""Most commands of one transaction."""
+
+BUSY_SECONDS = 5.0
+"""How long another program (a backup, the sqlite3 shell) may hold the file."""
+
+OLDEST_SQLITE = (3, 35, 0)
+"""The first with RETURNING (https://sqlite.org/lang_returning.html)."""
+
+
+class Job:
+    """One command on its way through the writer."""
+
+    __slots__ = ("arguments", "command", "error", "future", "result")
+
+    def __init__(
+        self, command: Callable[..., Steps[Any]], arguments: tuple[Any, ...], future: asyncio.Future[Any]
+    ) -> None:
+        self.command = command
+        self.arguments = arguments
+        self.future = future
+        self.result: Any = None
+        self.error: Exception | None = None
+
+    @property
+    def groups(self) -> bool:
+        """Whether it can share its statements with other charges."""
+        return self.command is Commands.charge and self.arguments[0].idempotency is None
+
+
+class Writer:
+    """A thread with the only connection to an SQLite file.
+
+    Parameters
+    ----------
+    path : Path
+        The file; its folder exists.
+    commands : Commands
+        The business logic.
+    clock : callable
+        Unix time.
+    most_waiting, most_in_group : int
+        Bounds of the queue and of one transaction.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        commands: Commands,
+        clock: Callable[[], float],
+        *,
+        most_waiting: int = MOST_WAITING,
+        most_in_group: int = MOST_IN_GROUP,
+    ) -> None:
+        self._path, self._commands, self._clock = path, commands, clock
+        self._most_waiting, self._most_in_group = most_waiting, most_in_group
+        self._waiting = 0
+        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._loop = asyncio.get_running_loop()
+        self._thread: threading.Thread | None = None
+        self._closing = False
+
+    # -- in the event loop ------------------------------------------------------------------------
+
+    async def open(self) -> None:
+        """Start the thread, open the file and bring its schema to the newest version."""
+        opened = self._loop.create_future()
+        self._thread = threading.Thread(target=self._work, args=(opened,), name="accounts", daemon=True)
+        self._thread.start()
+        await opened
+
+    def submit(self, command: Callable[..., Steps[T]], arguments: tuple[Any, ...]) -> asyncio.Future[T]:
+        """Queue a command; the future has its result once that is on the disk."""
+        if self._closing:
+            raise AccountsError("The accounts database is closed.")
+        if self._waiting >= self._most_waiting:
+            raise AccountsError("The accounts database has too many calls waiting.")
+        self._waiting += 1
+        future: asyncio.Future[T] = self._loop.create_future()
+        self._queue.put(Job(command, arguments, future))
+        return future
+
+    async def close(self) -> None:
+        """Finish what is queued, close the file and end the thread."""
+        if self._closing or self._thread is None:
+            return
+        self._closing = True
+        self._queue.put(None)
+        await self._loop.run_in_executor(None, self._thread.join)
+        await asyncio.sleep(0)  # the last group is delivered
+
+    def _deliver(self, group: Sequence[Job]) -> None:
+        self._waiting -= len(group)
+        for job in group:
+            future = job.future
+            if future.done():
+                if isinstance(job.result, Reservation) and not self._closing:  # nobody waits for it
+                    self.submit(Commands.settle, (job.result, 0, None))
+            elif job.error is not None:
+                future.set_exception(job.error)
+            else:
+                future.set_result(job.result)
+
+    # -- in the thread ----------------------------------------------------------------------------
+
+    def _tell(self, callback: Callable[..., object], *arguments: Any) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+            self._loop.call_soon_threadsafe(callback, *arguments)
+
+    def _work(self, opened: asyncio.Future[None]) -> None:
+        try:
+            self._connect()
+        except Exception as error:  # any failure to open is the caller's answer
+            self._tell(_settle, opened, failure(error))
+            return
+        self._tell(_settle, opened, None)
+        with contextlib.closing(self._connection):
+            while group := self._next_group():
+                jobs = [job for job in group if job is not None]
+                if jobs:
+                    self._run_group(jobs)
+                    self._tell(self._deliver, jobs)
+                if len(jobs) < len(group):
+                    return
+
+    def _connect(self) -> None:
+        if sqlite3.sqlite_version_info < OLDEST_SQLITE:
+            raise AccountsError("The accounts need SQLite 3.35 or newer.")
+        self._path.touch(mode=0o600)
+        self._connection = sqlite3.connect(
+            self._path, timeout=BUSY_SECONDS, isolation_level=None, cached_statements=256
+        )
+        self._cursor = self._connection.cursor()
+        try:
+            for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+                self._cursor.execute(f"PRAGMA {setting}").fetchall()
+            self._cursor.execute("BEGIN IMMEDIATE")
+            self._drive(migrate("sqlite"))
+            self._cursor.execute("COMMIT")
+        except Exception:
+            self._connection.close()
+            raise
+
+    def _next_group(self) -> list[Job | None]:
+        """Wait for a job and take all that have arrived with it."""
+        group = [self._queue.get()]
+        with contextlib.suppress(queue.Empty):
+            while len(group) < self._most_in_group:
+                group.append(self._queue.get_nowait())
+        return group
+
+    def _run_group(self, jobs: Sequence[Job]) -> None:
+        """Run jobs in one transaction; where one fails, run each in its own."""
+        try:
+            self._cursor.execute("BEGIN IMMEDIATE")
+        except Exception as error:  # the thread lives on; every caller is told
+            self._fail(jobs, error)
+            return
+        try:
+            self._run_jobs(jobs)
+        except Exception as error:
+            self._roll_back()
+            if len(jobs) == 1:
+                self._fail(jobs, error)
+            else:
+                for job in jobs:
+                    self._run_group([job])
+            return
+        try:
+            self._cursor.execute("COMMIT")
+        except Exception as error:
+            self._roll_back()
+            self._fail(jobs, error)
+
+    def _run_jobs(self, jobs: Sequence[Job]) -> None:
+        now = self._clock()
+        charges = [job for job in jobs if job.groups] if len(jobs) > 1 else []
+        if charges:
+            calls = [job.arguments[0] for job in charges]
+            results = self._drive(self._commands.charge_group(now, calls))
+            for job, result in zip(charges, results, strict=True):
+                job.result = result
+            if len(charges) == len(jobs):
+                return
+            jobs = [job for job in jobs if not job.groups]
+        for job in jobs:
+            job.result = self._drive(job.command(self._commands, now, *job.arguments))
+
+    def _drive(self, steps: Steps[T]) -> T:
+        """Run one command's statements."""
+        cursor = self._cursor
+        try:
+            statement, parameters = next(steps)
+            while True:
+                rows = cursor.execute(for_sqlite(statement), parameters).fetchall()
+                statement, parameters = steps.send(rows)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+
+    def _roll_back(self) -> None:
+        with contextlib.suppress(sqlite3.Error):
+            if self._connection.in_transaction:
+                self._cursor.execute("ROLLBACK")
+
+    def _fail(self, jobs: Sequence[Job], error: Exception) -> None:
+        for job in jobs:
+            job.result, job.error = None, failure(error)
+
+
+def _settle(future: asyncio.Future[None], error: Exception | None) -> None:
+    if not future.done():
+        if error is None:
+            future.set_result(None)
+        else:
+            future.set_exception(error)
