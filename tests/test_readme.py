@@ -10,6 +10,8 @@ import pytest
 
 import webanalytics as wa
 from webanalytics.errors import ERROR_TYPES
+from webanalytics.service.configuration import settings_table
+from webanalytics.service.plans import PLANS, Plan
 from webanalytics.settings import RECORDS
 
 ROOT = Path(__file__).parent.parent
@@ -42,6 +44,19 @@ def test_every_function_is_in_the_table_with_its_defaults(name: str) -> None:
         "ttl",
     }
     assert missing == set()
+
+
+def test_every_setting_of_the_service_is_in_its_table() -> None:
+    assert settings_table() in README
+
+
+@pytest.mark.parametrize("plan", PLANS.values(), ids=lambda plan: plan.name)
+def test_every_plan_is_in_the_table(plan: Plan) -> None:
+    (row,) = (line for line in README.splitlines() if line.startswith(f"| `{plan.name}` |"))
+    bonus = f", and {plan.bonus_credits} once" if plan.bonus_credits else ""
+    rate = plan.requests_a_minute or "not throttled"
+    cells = f"{plan.monthly_credits:,}{bonus} | {'yes' if plan.premium else 'no'} | {rate}"
+    assert row == f"| `{plan.name}` | {cells} | {plan.upload_bytes // 1_000_000} MB |"
 
 
 def test_every_error_type_is_explained() -> None:

@@ -19,7 +19,7 @@ MODULES = sorted(
 )
 
 # A floor may import itself and any floor below it; `settings` and `_version` lie at the bottom.
-FLOORS = ("cli demo phone_update", "face", "aio", "bridge run", "frames charts testing", "backends")
+FLOORS = ("cli demo phone_update", "face", "aio", "bridge run", "frames charts testing service", "backends")
 FLOORS += ("analysis fetching", "operations", "errors settings _version")
 HEIGHT = {room: len(FLOORS) - level for level, rooms in enumerate(FLOORS) for room in rooms.split()}
 
@@ -30,6 +30,7 @@ FORBIDDEN = {
     "operations": {"pandas", "aiohttp", "matplotlib", "lxml"},
     "backends": {"pandas", "matplotlib", "ipywidgets"},
     "charts": {"aiohttp", "lxml"},
+    "service": {"pandas", "matplotlib", "ipywidgets", "tqdm"},
 }
 
 

@@ -1,0 +1,171 @@
+"""A service small enough for tests of processes, and what it takes to run it as a command."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from http.client import HTTPConnection
+from typing import Any
+
+from aiohttp import web
+
+from webanalytics.service.accounts.base import AccountsError
+from webanalytics.service.results import Record
+from webanalytics.service.settings import ServiceSettings
+
+SERVICE = "tests.service.supervised:open_stub"
+BROKEN = "tests.service.supervised:open_broken"
+ACCOUNTS = "tests.service.supervised:open_no_accounts"
+
+CODE = """
+import json, sys
+from webanalytics.errors import WebAnalyticsError
+from webanalytics.service.accounts.base import AccountsError
+from webanalytics.service.settings import ServiceSettings
+from webanalytics.service.supervisor import serve
+settings, service, accounts = json.loads(sys.argv[1])
+try:
+    sys.exit(serve(ServiceSettings(settings), service, accounts))
+except (WebAnalyticsError, AccountsError) as error:
+    print(error, file=sys.stderr)
+    sys.exit(2)
+"""
+
+
+class Stub:
+    """Answers with its process, after as many seconds as the path says; ``/exit`` ends the process."""
+
+    def __init__(self, owner: bool) -> None:
+        self.owner = owner
+        self.draining = False
+
+    async def handle(self, request: web.BaseRequest) -> web.Response:
+        if request.path == "/exit":
+            os._exit(3)
+        if request.path == "/memory":
+            return web.Response(text=os.environ.get("PROMETHEUS_MULTIPROC_DIR", ""))
+        await asyncio.sleep(float(request.path[1:] or 0))
+        return web.Response(text=f"{os.getpid()} {self.owner} {self.draining}")
+
+    def on_error(self, record: Record) -> None:
+        pass
+
+    def drain(self) -> None:
+        self.draining = True
+
+
+@asynccontextmanager
+async def open_stub(settings: ServiceSettings, *, owner: bool) -> AsyncIterator[Stub]:
+    yield Stub(owner)
+    print("closed", file=sys.stderr, flush=True)
+
+
+@asynccontextmanager
+async def open_broken(settings: ServiceSettings, *, owner: bool) -> AsyncIterator[Stub]:
+    raise AccountsError("The accounts database cannot be opened.")
+    yield
+
+
+class NoAccounts:
+    async def close(self) -> None:
+        print("accounts closed", file=sys.stderr, flush=True)
+
+
+async def open_no_accounts(url: str, settings: ServiceSettings, *, owner: bool) -> NoAccounts:
+    return NoAccounts()
+
+
+class Serving:
+    """A service that runs as a command."""
+
+    def __init__(self, command: subprocess.Popen[str]) -> None:
+        self.command = command
+        self.lines: list[str] = []
+        self.port = 0
+        while not self.port:
+            line = self.read_line()
+            if line.startswith("webanalytics is listening on http://"):
+                self.port = int(line.rsplit(":", 1)[1])
+
+    def read_line(self) -> str:
+        assert self.command.stderr is not None
+        line = self.command.stderr.readline()
+        assert line, f"the service ended: {self.lines}"
+        self.lines.append(line.strip())
+        return self.lines[-1]
+
+    def get(self, path: str = "/0", timeout: float = 10) -> str:
+        client = HTTPConnection("127.0.0.1", self.port, timeout=timeout)
+        try:
+            client.request("GET", path)
+            return client.getresponse().read().decode()
+        finally:
+            client.close()
+
+    def processes(self, number: int) -> set[int]:
+        """Return the processes that answer, asking until there are so many or time is up."""
+        found: set[int] = set()
+        until = time.monotonic() + 15
+        while len(found) < number and time.monotonic() < until:
+            try:
+                found.add(int(self.get().split()[0]))
+            except OSError:
+                time.sleep(0.05)
+        return found
+
+    def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
+        self.command.send_signal(number)
+        return self.wait()
+
+    def wait(self) -> tuple[int, str]:
+        _, rest = self.command.communicate(timeout=30)
+        return self.command.returncode, "\n".join(self.lines) + "\n" + rest
+
+
+def start(arguments: list[str]) -> subprocess.Popen[str]:
+    command = [sys.executable, *arguments]
+    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def command(service: str, **settings: Any) -> list[str]:
+    return ["-c", CODE, json.dumps([{"port": 0, **settings}, service, ACCOUNTS])]
+
+
+@contextmanager
+def serving(service: str = SERVICE, **settings: Any) -> Iterator[Serving]:
+    process = start(command(service, **settings))
+    try:
+        yield Serving(process)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        process.communicate()
+
+
+def gone(process: int) -> bool:
+    """Whether a process has ended; one that nobody has waited for counts as ended."""
+    try:
+        with open(f"/proc/{process}/stat") as file:  # noqa: PTH123
+            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def wait_until(condition: Any, seconds: float = 15) -> bool:
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        if condition():
+            return True
+        time.sleep(0.05)
+    return False

@@ -1,0 +1,42 @@
+"""The README's calls, run as they are written."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.service.live import Server
+from webanalytics.operations import OPERATIONS
+from webanalytics.testing import SampleSite
+
+ROOT = Path(__file__).parents[2]
+(BLOCK,) = re.findall(r"# call each operation\n(.*?)```", ROOT.joinpath("README.md").read_text("utf-8"), re.S)
+CALLS = BLOCK.splitlines()
+
+
+def test_there_is_a_call_of_each_operation() -> None:
+    assert len(CALLS) == len(OPERATIONS)
+    for operation in OPERATIONS.values():
+        assert sum(f"/v1/{operation.path}" in call for call in CALLS) == 1
+
+
+@pytest.mark.skipif(shutil.which("curl") is None, reason="curl is not installed")
+@pytest.mark.parametrize("command", CALLS, ids=lambda call: re.findall(r"/v1/(\w+)", call)[0])
+def test_each_call_succeeds(server: Server, pro: str, site: SampleSite, command: str) -> None:
+    command = command.replace("http://127.0.0.1:8080", server.base).replace("http://127.0.0.1:8000", site.url)
+    done = subprocess.run(
+        ["bash", "-c", command],
+        env={"KEY": pro, "PATH": "/usr/bin:/bin"},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    if "format=csv" in command:
+        assert done.stdout.startswith("key,value\nstatus,ok\n"), done.stdout
+    else:
+        assert json.loads(done.stdout)["status"] == "ok", done.stdout

@@ -1,0 +1,219 @@
+"""How much may be under way at once, and that no account takes it all."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
+
+from webanalytics.service.results import Problem
+
+BUSY = "The service has as many requests under way as it takes; repeat the request later."
+RETRY_SECONDS = 2.0
+
+
+class Admission:
+    """Places for requests that take time; who finds none is told to come back.
+
+    From the moment that more than half of the places are taken, an account that holds more than half of
+    those is refused before the others.
+
+    Parameters
+    ----------
+    limit : int
+        Places.
+    retry_after : float
+        Seconds after which those who are refused may try again.
+    told : callable, optional
+        Told how many places are taken whenever that changes.
+
+    Examples
+    --------
+    >>> admission = Admission(1)
+    >>> async def main():
+    ...     async with admission.place(1), admission.place(2):
+    ...         pass
+    >>> asyncio.run(main())
+    Traceback (most recent call last):
+    webanalytics.service.results.Problem: The service has as many requests under way as it takes; ...
+    """
+
+    def __init__(
+        self,
+        limit: int,
+        retry_after: float = RETRY_SECONDS,
+        told: Callable[[int], None] | None = None,
+    ) -> None:
+        self._limit = limit
+        self._retry_after = retry_after
+        self._told = told
+        self._held: dict[int, int] = {}
+        self.taken = 0
+
+    @asynccontextmanager
+    async def place(self, account: int) -> AsyncIterator[None]:
+        """Hold a place for an account.
+
+        Raises
+        ------
+        Problem
+            503 when there is none for it.
+        """
+        own = self._held.get(account, 0)
+        greedy = 2 * self.taken > self._limit and 2 * own > self.taken
+        if greedy or self.taken >= self._limit:
+            raise Problem(503, BUSY, retry_after=self._retry_after)
+        self._held[account] = own + 1
+        self._count(1)
+        try:
+            yield
+        finally:
+            self._count(-1)
+            _decrease(self._held, account)
+
+    def _count(self, change: int) -> None:
+        self.taken += change
+        if self._told is not None:
+            self._told(self.taken)
+
+
+def _decrease(held: dict[int, int], account: int) -> None:
+    held[account] -= 1
+    if not held[account]:
+        del held[account]
+
+
+class Turns:
+    """Slots that waiting accounts get in turn, however much each of them waits for.
+
+    Parameters
+    ----------
+    size : int or None
+        Slots; None for any number.
+    share : int or None
+        Slots that one account may hold at once; None for any number.
+    seconds : float
+        Longest wait for a slot.
+    """
+
+    def __init__(self, size: int | None, share: int | None = None, *, seconds: float = 60.0) -> None:
+        self._size = size
+        self._share = share
+        self._seconds = seconds
+        self._held: dict[int, int] = {}
+        self._taken = 0
+        self._waiting: OrderedDict[int, deque[asyncio.Future[None]]] = OrderedDict()
+
+    @asynccontextmanager
+    async def turn(self, account: int) -> AsyncIterator[None]:
+        """Hold a slot for an account.
+
+        Raises
+        ------
+        Problem
+            503 when none is free in time.
+        """
+        await self._acquire(account)
+        try:
+            yield
+        finally:
+            self._release(account)
+
+    async def _acquire(self, account: int) -> None:
+        slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        queue = self._waiting.setdefault(account, deque())
+        queue.append(slot)
+        self._grant()
+        if slot.done():
+            return
+        try:
+            async with asyncio.timeout(self._seconds):
+                await slot
+        except BaseException as error:
+            if slot.done() and not slot.cancelled():
+                self._release(account)
+            else:
+                self._leave(account, slot)
+            if isinstance(error, TimeoutError):
+                raise Problem(503, BUSY, retry_after=RETRY_SECONDS) from None
+            raise
+
+    def _leave(self, account: int, slot: asyncio.Future[None]) -> None:
+        queue = self._waiting.get(account)
+        if queue is not None and slot in queue:
+            queue.remove(slot)
+            if not queue:
+                del self._waiting[account]
+
+    def _release(self, account: int) -> None:
+        self._taken -= 1
+        _decrease(self._held, account)
+        self._grant()
+
+    def _grant(self) -> None:
+        """Give free slots to those who wait, one account after another."""
+        while self._size is None or self._taken < self._size:
+            account = next((account for account in self._waiting if self._may_have_more(account)), None)
+            if account is None:
+                return
+            queue = self._waiting.pop(account)
+            slot = queue.popleft()
+            if queue:
+                self._waiting[account] = queue  # at the end: the others come first
+            if not slot.done():  # else the one who waited has gone
+                self._taken += 1
+                self._held[account] = self._held.get(account, 0) + 1
+                slot.set_result(None)
+
+    def _may_have_more(self, account: int) -> bool:
+        return self._share is None or self._held.get(account, 0) < self._share
+
+
+class Room:
+    """Bytes that wait for a worker; while there are many, nothing further is fetched.
+
+    Parameters
+    ----------
+    limit : int
+        Bytes from which on fetches are held back.
+    seconds : float
+        Longest wait for room.
+    """
+
+    def __init__(self, limit: int, *, seconds: float = 60.0) -> None:
+        self._limit = limit
+        self._seconds = seconds
+        self._free = asyncio.Event()
+        self._free.set()
+        self.held = 0
+
+    async def wait(self) -> None:
+        """Wait until there is room.
+
+        Raises
+        ------
+        Problem
+            503 when there is none in time.
+        """
+        try:
+            async with asyncio.timeout(self._seconds):
+                await self._free.wait()
+        except TimeoutError:
+            raise Problem(503, BUSY, retry_after=RETRY_SECONDS) from None
+
+    @contextmanager
+    def hold(self, size: int) -> Iterator[None]:
+        """Count bytes as waiting."""
+        self._add(size)
+        try:
+            yield
+        finally:
+            self._add(-size)
+
+    def _add(self, size: int) -> None:
+        self.held += size
+        if self.held > self._limit:
+            self._free.clear()
+        else:
+            self._free.set()

@@ -1,0 +1,316 @@
+"""The service: from a request to an answer, one rule after the other."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import Any
+
+from aiohttp import web
+
+from webanalytics.operations import OPERATIONS, Operation
+from webanalytics.service.accounts import digest
+from webanalytics.service.accounts.base import Accounts, AccountsError, Key
+from webanalytics.service.auth import (
+    check_address,
+    check_key,
+    check_operation,
+    parse_networks,
+    read_address,
+    within,
+)
+from webanalytics.service.batch import Batch, check_inputs
+from webanalytics.service.body import Body, BodyMemory
+from webanalytics.service.calls import Answer, Caller, Calls
+from webanalytics.service.edge import (
+    KEY_HEADER,
+    REMAINING_HEADER,
+    caller_request_id,
+    forbidden,
+    key_shaped,
+    new_request_id,
+    preflight,
+    trace_context,
+)
+from webanalytics.service.envelope import CODE_FIELD, failure
+from webanalytics.service.formats import choose_format, render
+from webanalytics.service.logs import Log
+from webanalytics.service.metrics import Metrics
+from webanalytics.service.parameters import IN_PLACE_OF_IMAGE, check_parameters, texts
+from webanalytics.service.public import PublicPages
+from webanalytics.service.queries import OPERATION as GRAPHQL
+from webanalytics.service.queries import Queries
+from webanalytics.service.rate import RateLimiter
+from webanalytics.service.results import Problem, Record
+from webanalytics.service.settings import ServiceSettings
+from webanalytics.service.uploads import too_large as image_too_large
+
+PREFIX = "/v1/"
+BATCH = "/batch"
+ENCODED = 4 / 3
+"""Growth of an image in base64."""
+FRAME_BYTES = 65_536
+"""Room in a body beside an image or a text of the largest size."""
+FAILED = "The service failed; repeat the request later with the same parameters."
+UNREADY = "The service cannot reach its accounts; repeat the request later."
+UNREADY_SECONDS = 5.0
+
+_HOST = re.compile(r"[A-Za-z0-9.\-\[\]:]{1,255}")
+
+Handler = Callable[[web.BaseRequest, Caller], Awaitable[Answer]]
+
+
+def too_large(operation: Operation | None, limit: int) -> str:
+    """Return the sentence about an upload over the plan's size."""
+    if operation is not None and operation.kind == "image":
+        return image_too_large(operation, limit).sentence
+    return f"The request body must be at most {limit:,} bytes."
+
+
+def wanted_format(request: web.BaseRequest, offered: Sequence[str]) -> str:
+    """Return the format that an answer is to be in, or raise `Problem` 400 naming ``format``."""
+    query = request.query.get("format") if "?" in request.raw_path else None
+    return choose_format(request.headers.get("Accept"), query, offered)
+
+
+class Service:
+    """The hosted API, one instance a process.
+
+    Parameters
+    ----------
+    settings : ServiceSettings
+        The configuration.
+    accounts : Accounts
+        Keys and credits.
+    calls : Calls
+        What makes calls and has them paid for.
+    queries : Queries
+        What answers GraphQL requests.
+    limiter : RateLimiter
+        Requests a minute.
+    public : PublicPages
+        What needs no key.
+    log : Log
+        One line a request.
+    metrics : Metrics
+        Counters.
+    """
+
+    def __init__(
+        self,
+        settings: ServiceSettings,
+        accounts: Accounts,
+        calls: Calls,
+        queries: Queries,
+        limiter: RateLimiter,
+        public: PublicPages,
+        log: Log,
+        metrics: Metrics,
+    ) -> None:
+        self.settings = settings
+        self._accounts = accounts
+        self._calls = calls
+        self._queries = queries
+        self._limiter = limiter
+        self._public = public
+        self._log = log
+        self._metrics = metrics
+        self._bodies = BodyMemory(settings.body_memory)
+        self._proxies = parse_networks(settings.trusted_proxies, "trusted_proxies")
+        self._operations = {PREFIX + operation.path: operation for operation in OPERATIONS.values()}
+        self._clock = asyncio.get_running_loop().time
+        self.on_connections = metrics.connections
+
+    def drain(self) -> None:
+        """Say from now on that no new requests are wanted: the service is stopping."""
+        self._public.draining = True
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Answer one request; whatever happens in it is an answer."""
+        record = Record(new_request_id(), self._clock())
+        with self._metrics.in_progress():
+            try:
+                response = await self._respond(request, record)
+            except asyncio.CancelledError:
+                record.status = 499  # nobody is there to read an answer any more
+                self.on_error(record)
+                raise
+        record.status = response.status
+        self.on_error(record)
+        return response
+
+    def on_error(self, record: Record) -> None:
+        """Take note of a finished request, also of one that was answered before it could be read."""
+        seconds = self._clock() - record.started
+        self._log.request(record, seconds)
+        self._metrics.request(record, seconds)
+
+    async def _respond(self, request: web.BaseRequest, record: Record) -> web.StreamResponse:
+        if request.method == "OPTIONS":
+            return preflight(record.request_id)
+        if request.method != "POST":
+            public = await self._public.respond(request, record)
+            if public is not None:
+                return public
+        api_key = request.headers.get(KEY_HEADER)
+        if api_key is None or not key_shaped(api_key):
+            return forbidden(record.request_id)
+        return await self._keyed(request, api_key, record)
+
+    async def _keyed(self, request: web.BaseRequest, api_key: str, record: Record) -> web.Response:
+        """Answer a request that carries a key; everything from here on is an envelope."""
+        headers = {
+            "Access-Control-Allow-Origin": "*",
+            "X-Content-Type-Options": "nosniff",
+            "x-edge-request-id": record.request_id,
+            "x-cloud-trace-context": trace_context(record.request_id),
+        }
+        key: Key | None = None
+        operation = self._operations.get(request.path.removesuffix(BATCH))
+        try:
+            found = await self._accounts.find_key(digest(api_key))
+            record.key = found.prefix if found is not None else ""
+            key = check_key(found)
+            caller = self._caller(request, api_key, key, record)
+            check_address(key, request, self._proxies)
+            handler = self._route(request, operation, record)
+            if operation is not None:
+                check_operation(key, operation)
+            ceiling = caller.plan.requests_a_minute
+            if ceiling is not None:
+                await self._limit(key, ceiling, headers)
+            answer = await handler(request, caller)
+        except Problem as problem:
+            answer = Answer(problem.status, failure(problem.sentence), retry_after=problem.retry_after)
+            answer.headers = problem.headers
+        except AccountsError:
+            self._log.failure(record, "accounts")
+            answer = Answer(503, failure(UNREADY), retry_after=UNREADY_SECONDS)
+        except Exception as error:
+            self._log.exception(record, error)
+            answer = Answer(500, failure(FAILED))
+        if key is not None and answer.remaining is None and REMAINING_HEADER not in answer.headers:
+            answer.remaining = await self._balance(key)
+        return await self._response(request, answer, operation, record, headers)
+
+    async def _balance(self, key: Key) -> int | None:
+        try:
+            return await self._accounts.balance(key.account)
+        except AccountsError:
+            return None
+
+    def _caller(self, request: web.BaseRequest, api_key: str, key: Key, record: Record) -> Caller:
+        headers = request.headers
+        caller = Caller(api_key, key, self.settings.plans[key.plan], record)
+        if request.method == "POST":
+            caller.promise = headers.get("Idempotency-Key")
+        caller.fresh = "no-cache" in headers.get("Cache-Control", "").lower()
+        caller.base_url = self.settings.base_url.rstrip("/") or self._own_address(request)
+        return caller
+
+    def _own_address(self, request: web.BaseRequest) -> str:
+        scheme = "http"
+        if self._proxies and within(read_address(request.remote), self._proxies):
+            scheme = "https" if request.headers.get("X-Forwarded-Proto", "").lower() == "https" else scheme
+        host = request.headers.get("Host", "")
+        if not _HOST.fullmatch(host):
+            host = f"{self.settings.host}:{self.settings.port}"
+        return f"{scheme}://{host}"
+
+    async def _limit(self, key: Key, ceiling: int, headers: dict[str, str]) -> None:
+        rate = await self._limiter.hit(key.account, ceiling)
+        headers.update(rate.headers)
+        if not rate.allowed:
+            raise Problem(
+                429,
+                f"The `x-api-key` header must name a plan without throttling to send more than {ceiling} "
+                f"requests a minute; repeat the request in {rate.retry_after} seconds.",
+                retry_after=rate.retry_after,
+            )
+
+    def _route(self, request: web.BaseRequest, operation: Operation | None, record: Record) -> Handler:
+        path, method = request.path, request.method
+        if operation is not None:
+            record.operation = operation.name
+            if path.endswith(BATCH) and method == "POST":
+                return lambda request, caller: self._batch(request, caller, operation)
+            if not path.endswith(BATCH) and method == operation.method:
+                return lambda request, caller: self._single(request, caller, operation)
+        elif path == PREFIX + GRAPHQL and method == "POST":
+            record.operation = GRAPHQL
+            return self._graphql
+        raise Problem(
+            404, "The path of the request must be one of those that /v1/openapi.json lists, with its method."
+        )
+
+    async def _single(self, request: web.BaseRequest, caller: Caller, operation: Operation) -> Answer:
+        wanted_format(request, operation.formats)
+        if operation.method == "GET":
+            given = texts(operation, request.query)
+            return await self._calls.single(caller, operation, check_parameters(operation, given))
+        async with self._body(request, caller, operation) as body:
+            if operation.kind == "image" and request.content_type.startswith("multipart/"):
+                fields = await body.form(operation.subject)
+                parameters = check_parameters(operation, self._form_values(operation, fields))
+            else:
+                parameters = check_parameters(operation, await body.json())
+            return await self._calls.single(caller, operation, parameters)
+
+    @staticmethod
+    def _form_values(operation: Operation, fields: Mapping[str, str | bytes]) -> dict[str, Any]:
+        words = {name: value for name, value in fields.items() if isinstance(value, str)}
+        files = {name: value for name, value in fields.items() if isinstance(value, bytes)}
+        in_place = {name: value for name, value in words.items() if name == IN_PLACE_OF_IMAGE}
+        return {**in_place, **texts(operation, words), **files}
+
+    async def _batch(self, request: web.BaseRequest, caller: Caller, operation: Operation) -> Answer:
+        wanted_format(request, operation.formats)
+        async with self._body(request, caller, operation) as body:
+            inputs = check_inputs(await body.json(), self.settings.batch_size)
+            return await Batch(self._calls, caller, operation, inputs).run()
+
+    async def _graphql(self, request: web.BaseRequest, caller: Caller) -> Answer:
+        wanted_format(request, ("json",))
+        async with self._body(request, caller, None) as body:
+            return await self._queries.run(caller, await body.json())
+
+    def _body(self, request: web.BaseRequest, caller: Caller, operation: Operation | None) -> Body:
+        upload = caller.plan.upload_bytes
+        image = operation is not None and operation.kind == "image"
+        limit = int(upload * ENCODED) + FRAME_BYTES if image else upload
+        return Body(request, limit, too_large(operation, upload), self.settings, self._bodies)
+
+    async def _response(
+        self,
+        request: web.BaseRequest,
+        answer: Answer,
+        operation: Operation | None,
+        record: Record,
+        headers: dict[str, str],
+    ) -> web.Response:
+        headers.update(answer.headers)
+        if answer.remaining is not None:
+            headers.setdefault(REMAINING_HEADER, str(answer.remaining))
+        if answer.status != 200:
+            headers["X-Request-ID"] = caller_request_id(
+                request.headers.get("X-Request-ID"), record.request_id
+            )
+            if answer.retry_after is not None:
+                headers.setdefault("retry-after", str(max(1, round(answer.retry_after))))
+        content: Mapping[str, Any] = answer.envelope
+        if operation is not None and operation.kind == "image" and not request.path.endswith(BATCH):
+            content = {**content, CODE_FIELD: answer.status}
+        offered = operation.formats if operation is not None else ("json",)
+        try:
+            format_name = wanted_format(request, offered)
+        except Problem:
+            format_name = "json"
+        if format_name == "json":
+            body, headers["Content-Type"] = render(content, format_name)
+        else:  # these take long for the text of a large page
+            body, headers["Content-Type"] = await asyncio.to_thread(render, content, format_name)
+        response = web.Response(status=answer.status, body=body, headers=headers)
+        if not request.content.at_eof():  # what was refused unread is not read to keep the connection
+            response.force_close()
+        return response

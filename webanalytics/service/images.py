@@ -1,0 +1,337 @@
+"""Converted images that can be downloaded for a while: a folder anywhere that fsspec reaches.
+
+There is no database beside it. When an image expires is the first part of its file's name, so it holds
+after a restart and for every process that shares the folder.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import re
+import shutil
+import time
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple, Self, TypeVar
+from uuid import UUID, uuid4
+
+import fsspec
+from fsspec.implementations.local import LocalFileSystem
+
+from webanalytics.analysis.convert_formats import EXTENSIONS, MIME_TYPES
+from webanalytics.service.results import Problem
+
+log = logging.getLogger("webanalytics.service")
+T = TypeVar("T")
+
+PATH = "/v1/downloads/"
+"""Where the service offers the images."""
+
+UNAVAILABLE = "The service cannot reach its store of converted images; repeat the request later."
+RETRY_SECONDS = 30.0
+
+_TYPES = {EXTENSIONS[name].removeprefix("."): MIME_TYPES[name] for name in EXTENSIONS}
+_NAME = re.compile(rf"([1-9][0-9]{{0,11}})-([0-9a-f]{{32}})\.({'|'.join(_TYPES)})")
+_UNFINISHED = re.compile(r"([1-9][0-9]{0,11})-[0-9a-f]{32}\.part")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredImage:
+    """An image that was stored.
+
+    Attributes
+    ----------
+    id : str
+        Identifier of the conversion, a random UUID.
+    name : str
+        Name of the file, the last part of its address.
+    expires : int
+        Unix time from which it is gone.
+    """
+
+    id: str
+    name: str
+    expires: int
+
+    def fields(self, base_url: str) -> dict[str, Any]:
+        """Return what an answer says of the image.
+
+        Examples
+        --------
+        >>> StoredImage("8c5a", "1-a.png", 1).fields("https://api.example.com")["downloadURL"]
+        'https://api.example.com/v1/downloads/1-a.png'
+        """
+        return {"id": self.id, "expires": self.expires, "downloadURL": f"{base_url}{PATH}{self.name}"}
+
+
+class FileContent:
+    """The content of a large file, read in pieces by ``async for``.
+
+    Attributes
+    ----------
+    size : int
+        Bytes.
+    """
+
+    def __init__(self, folder: _Folder, run: Callable[..., Any], name: str, size: int, piece: int) -> None:
+        self._folder, self._run, self._name, self._piece = folder, run, name, piece
+        self.size = size
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        file = await self._run(self._folder.open, self._name)
+        try:
+            while piece := await self._run(file.read, self._piece):
+                yield piece
+        finally:
+            file.close()  # not in a thread: a reader that leaves may do so after the store was closed
+
+
+class Download(NamedTuple):
+    """A stored image: its bytes, or where it is large an iterable of them, and its MIME type."""
+
+    content: bytes | FileContent
+    mime_type: str
+
+
+class _Folder:
+    """The folder itself; every method blocks."""
+
+    def __init__(self, url: str, keep_free: int) -> None:
+        # A listing that fsspec remembers would hide what other processes wrote and removed.
+        self._files, root = fsspec.core.url_to_fs(url, use_listings_cache=False)
+        self._root = root.rstrip("/")
+        self._local = isinstance(self._files, LocalFileSystem)
+        self._keep_free = keep_free
+
+    def _path(self, name: str) -> str:
+        return f"{self._root}/{name}"
+
+    def make(self) -> None:
+        """Create the folder, closed to other users where it is a local one."""
+        if self._local:
+            Path(self._root).mkdir(mode=0o700, parents=True, exist_ok=True)
+        else:
+            self._files.makedirs(self._root, exist_ok=True)
+
+    def write(self, name: str, unfinished: str, content: bytes) -> None:
+        """Write a file whole or not at all."""
+        try:
+            if self._local:
+                self._write_private(unfinished, content)
+                Path(self._path(unfinished)).replace(self._path(name))
+            else:
+                self._files.pipe_file(self._path(unfinished), content)
+                self._files.mv(self._path(unfinished), self._path(name))
+        except BaseException:
+            with contextlib.suppress(Exception):
+                self._files.rm_file(self._path(unfinished))
+            raise
+
+    def _write_private(self, unfinished: str, content: bytes) -> None:
+        self.make()
+        # The accounts may lie on the same disk: images must not be what fills it.
+        if shutil.disk_usage(self._root).free < self._keep_free + len(content):
+            raise OSError(errno.ENOSPC, "too little free space")
+        descriptor = os.open(self._path(unfinished), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(descriptor)
+
+    def size(self, name: str) -> int | None:
+        """Return the size of a file, None where there is none."""
+        try:
+            found = self._files.info(self._path(name))
+        except FileNotFoundError:
+            return None
+        return int(found["size"]) if found["type"] == "file" and not found.get("islink") else None
+
+    def read(self, name: str) -> bytes:
+        """Return a whole file."""
+        content: bytes = self._files.cat_file(self._path(name))
+        return content
+
+    def open(self, name: str) -> Any:
+        """Return an open file."""
+        return self._files.open(self._path(name), "rb")
+
+    def names(self) -> list[str]:
+        """Return the names of all files."""
+        try:
+            return [path.rpartition("/")[2] for path in self._files.ls(self._root, detail=False)]
+        except FileNotFoundError:
+            return []
+
+    def remove(self, name: str) -> bool:
+        """Remove a file; another process may have been faster."""
+        try:
+            self._files.rm_file(self._path(name))
+        except FileNotFoundError:
+            return False
+        return True
+
+
+class ImageStore:
+    """Keeps converted images until they expire; an asynchronous context manager with a sweeper inside.
+
+    Parameters
+    ----------
+    url : str
+        Folder: a path, or any URL of fsspec such as ``s3://bucket/images``.
+    seconds : float
+        How long an image can be downloaded.
+    clock : callable
+        Unix time.
+    interval : float
+        Seconds between two sweeps.
+    unfinished_seconds : float
+        Age from which the rest of a write that never ended is removed.
+    timeout : float
+        Seconds that the store may take for one image.
+    keep_free : int
+        Bytes of a local disk that images leave free.
+    whole : int
+        Largest file, in bytes, that is read at once.
+    threads : int
+        Operations of the store under way at once.
+
+    Examples
+    --------
+    >>> async def main():
+    ...     async with ImageStore("memory://examples", 60) as images:
+    ...         stored = await images.save(b"GIF89a", "gif")
+    ...         return await images.open(stored.name), await images.open("../secret.gif")
+    >>> asyncio.run(main())
+    (Download(content=b'GIF89a', mime_type='image/gif'), None)
+    """
+
+    def __init__(
+        self,
+        url: str,
+        seconds: float,
+        clock: Callable[[], float] = time.time,
+        *,
+        interval: float = 300.0,
+        unfinished_seconds: float = 3600.0,
+        timeout: float = 30.0,
+        keep_free: int = 256_000_000,
+        whole: int = 1_000_000,
+        threads: int = 4,
+    ) -> None:
+        self._folder = _Folder(url, keep_free)
+        self._seconds = seconds
+        self._clock = clock
+        self._interval = interval
+        self._unfinished_seconds = unfinished_seconds
+        self._timeout = timeout
+        self._whole = whole
+        self._threads = threads
+
+    async def __aenter__(self) -> Self:
+        self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="webanalytics-images")
+        try:
+            await self._bounded(self._folder.make)
+        except Exception as error:  # it is tried again with every image
+            log.warning("the folder of images cannot be made: %s", type(error).__name__)
+        self._sweeper = asyncio.create_task(self._sweep_for_ever())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._sweeper.cancel()
+        await asyncio.gather(self._sweeper, return_exceptions=True)
+        # What a store that hangs has not begun is not waited for.
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    async def _run(self, function: Callable[..., T], *arguments: Any) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._pool, partial(function, *arguments))
+
+    async def _bounded(self, function: Callable[..., T], *arguments: Any) -> T:
+        async with asyncio.timeout(self._timeout):
+            return await self._run(function, *arguments)
+
+    async def save(self, content: bytes, extension: str) -> StoredImage:
+        """Store an image.
+
+        Parameters
+        ----------
+        content : bytes
+            The file.
+        extension : str
+            ``webp``, ``png``, ``jpg``, ``gif`` or ``tiff``.
+
+        Raises
+        ------
+        Problem
+            503 when the store is full, cannot be written to or does not answer.
+        """
+        now, token = self._clock(), uuid4()
+        expires = int(now + self._seconds)
+        name = f"{expires}-{token.hex}.{extension}"
+        if not _NAME.fullmatch(name):
+            raise ValueError("no extension of a converted image")
+        try:
+            await self._bounded(self._folder.write, name, f"{int(now)}-{token.hex}.part", content)
+        except Exception as error:
+            raise self._failed("written", error) from None
+        return StoredImage(str(UUID(hex=token.hex)), name, expires)
+
+    async def open(self, name: str) -> Download | None:
+        """Return an image by the name of its file, None for every other name and after it has expired.
+
+        Raises
+        ------
+        Problem
+            503 when the store does not answer.
+        """
+        found = _NAME.fullmatch(name)
+        if found is None or int(found[1]) <= self._clock():
+            return None
+        try:
+            size = await self._bounded(self._folder.size, name)
+            if size is None:
+                return None
+            if size > self._whole:
+                content = FileContent(self._folder, self._run, name, size, self._whole // 4)
+                return Download(content, _TYPES[found[3]])
+            return Download(await self._bounded(self._folder.read, name), _TYPES[found[3]])
+        except FileNotFoundError:  # removed in between
+            return None
+        except Exception as error:
+            raise self._failed("read", error) from None
+
+    @staticmethod
+    def _failed(what: str, error: Exception) -> Problem:
+        log.error("an image could not be %s: %s", what, type(error).__name__)
+        return Problem(503, UNAVAILABLE, retry_after=RETRY_SECONDS)
+
+    async def sweep(self) -> int:
+        """Remove what has expired, and return how many files that were; files of others stay."""
+        return await self._run(self._sweep)
+
+    def _sweep(self) -> int:
+        now = self._clock()
+        return sum(self._folder.remove(name) for name in self._folder.names() if self._is_over(name, now))
+
+    def _is_over(self, name: str, now: float) -> bool:
+        if found := _NAME.fullmatch(name):
+            return int(found[1]) <= now
+        found = _UNFINISHED.fullmatch(name)
+        return found is not None and int(found[1]) + self._unfinished_seconds <= now
+
+    async def _sweep_for_ever(self) -> None:
+        while True:
+            try:
+                await self.sweep()
+            except Exception as error:  # the next sweep may do better
+                log.warning("expired images could not be removed: %s", type(error).__name__)
+            await asyncio.sleep(self._interval)

@@ -1,0 +1,309 @@
+"""``webanalytics keys``: create, list, rotate, revoke and restrict API keys.
+
+A new key is the only thing on standard output, so that ``KEY=$(webanalytics keys create)`` holds it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import re
+import sys
+import time
+from collections.abc import Callable, Coroutine, Sequence
+from datetime import UTC, datetime
+from ipaddress import ip_network
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from webanalytics.errors import ParameterError
+from webanalytics.service.configuration import operation_name
+from webanalytics.service.settings import ServiceSettings
+
+if TYPE_CHECKING:
+    from webanalytics.service.accounts.base import Accounts, Key, KeyRow, Network
+
+T = TypeVar("T")
+PREFIX_LENGTH = 8
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
+_DURATION = re.compile(r"(\d{1,6})([smhdw])")
+_PREFIX = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|[0-9a-f]{8}")
+COLUMNS = ("key", "account", "plan", "credits", "operations", "ip", "expires", "state", "last_used")
+
+
+def parse_duration(text: str, parameter: str) -> float:
+    """Return the seconds of a duration such as ``90s``, ``24h`` or ``30d``.
+
+    Examples
+    --------
+    >>> parse_duration("24h", "keep")
+    86400.0
+    """
+    match = _DURATION.fullmatch(text.strip().lower())
+    if match is None:
+        raise ParameterError(
+            f"The `{parameter}` parameter must be a duration such as 90s, 24h or 30d.", parameter
+        )
+    return float(int(match[1]) * _UNITS[match[2]])
+
+
+def parse_expiry(text: str, now: float) -> float:
+    """Return the Unix time that a duration from now, or a date (00:00 UTC) or time, stands for.
+
+    Examples
+    --------
+    >>> parse_expiry("30d", now=0.0)
+    2592000.0
+    >>> parse_expiry("2027-01-31", now=0.0)
+    1801353600.0
+    """
+    word = text.strip()
+    if _DURATION.fullmatch(word.lower()):
+        moment = now + parse_duration(word, "expires")
+    else:
+        try:
+            given = datetime.fromisoformat(word)
+        except ValueError:
+            raise ParameterError(
+                "The `expires` parameter must be a duration such as 30d or a date such as 2027-01-31.",
+                "expires",
+            ) from None
+        moment = (given if given.tzinfo else given.replace(tzinfo=UTC)).timestamp()
+    if moment <= now:
+        raise ParameterError("The `expires` parameter must lie in the future.", "expires")
+    return moment
+
+
+def parse_networks(text: str) -> tuple[Network, ...]:
+    """Return the networks of a list such as ``10.0.0.0/8,2001:db8::1``."""
+    try:
+        networks = tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
+    except ValueError:
+        networks = ()
+    if not networks:
+        raise ParameterError(
+            "The `ip` parameter must be a list of IP addresses or networks such as 10.0.0.0/8.", "ip"
+        )
+    return networks
+
+
+def parse_operations(text: str) -> frozenset[str]:
+    """Return the names of the operations of a list such as ``hmac,websitetotext``."""
+    return frozenset(operation_name(part) for part in text.split(","))
+
+
+def parse_prefix(text: str) -> str:
+    """Return the prefix of a key, for the prefix or for the whole key."""
+    word = text.strip().lower()
+    if not _PREFIX.fullmatch(word):
+        raise ParameterError(
+            f"The `prefix` parameter must be the first {PREFIX_LENGTH} characters of a key, "
+            "as `webanalytics keys list` shows them.",
+            "prefix",
+        )
+    return word[:PREFIX_LENGTH]
+
+
+def moment(seconds: float | None) -> str:
+    """Return a Unix time as ISO 8601, empty for None."""
+    if seconds is None:
+        return ""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+
+
+def state(key: Key, now: float) -> str:
+    """Return what a key is good for at a moment: active, expired, revoked, or about to be revoked."""
+    if key.revoked is not None and key.revoked <= now:
+        return "revoked"
+    if key.expires is not None and key.expires <= now:
+        return "expired"
+    return f"revoked from {moment(key.revoked)}" if key.revoked is not None else "active"
+
+
+def _operations(key: Key) -> str:
+    return "all" if key.operations is None else ",".join(sorted(key.operations))
+
+
+def _networks(key: Key) -> str:
+    return ",".join(map(str, key.networks)) or "any"
+
+
+def key_rows(rows: Sequence[KeyRow], now: float) -> list[dict[str, Any]]:
+    """Return what is shown of each key, by column."""
+    return [
+        dict(
+            zip(
+                COLUMNS,
+                (
+                    row.key.prefix,
+                    row.account_name,
+                    row.key.plan,
+                    row.credits,
+                    _operations(row.key),
+                    _networks(row.key),
+                    moment(row.key.expires) or "never",
+                    state(row.key, now),
+                    moment(row.last_used) or "never",
+                ),
+                strict=True,
+            )
+        )
+        for row in rows
+    ]
+
+
+def table(rows: Sequence[dict[str, Any]]) -> str:
+    """Return rows as aligned columns; names that could break a line are shown escaped."""
+    words = [[column.replace("_", " ") for column in COLUMNS]]
+    for row in rows:
+        texts = (str(row[column]) for column in COLUMNS)
+        words.append([text if text.isprintable() else ascii(text)[1:-1] for text in texts])
+    widths = [max(len(line[place]) for line in words) for place in range(len(COLUMNS))]
+    lines = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in words)
+    return "\n".join(lines) + "\n"
+
+
+def _run(settings: ServiceSettings, work: Callable[[Accounts], Coroutine[Any, Any, T]]) -> T:
+    from webanalytics.service.accounts import open_accounts
+
+    async def with_accounts() -> T:
+        accounts = await open_accounts(settings.database, settings)
+        try:
+            return await work(accounts)
+        finally:
+            await accounts.close()
+
+    return asyncio.run(with_accounts())
+
+
+def _tell(key: Key, what: str) -> None:
+    expires = f"until {moment(key.expires)}" if key.expires is not None else "without expiry"
+    print(
+        f"Key {key.prefix}... on the plan {key.plan} {what}: operations {_operations(key)}, "
+        f"from {_networks(key)}, {expires}.",
+        file=sys.stderr,
+    )
+
+
+def _show_once(api_key: str, key: Key) -> None:
+    print(api_key)
+    _tell(key, "works")
+    print("It is stored hashed and cannot be shown again.", file=sys.stderr)
+
+
+def _create(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
+    if arguments.plan is not None and arguments.plan not in settings.plans:
+        raise ParameterError.one_of("plan", settings.plans)
+    operations = parse_operations(arguments.operations) if arguments.operations else None
+    networks = parse_networks(arguments.ip) if arguments.ip else ()
+    expires = parse_expiry(arguments.expires, time.time()) if arguments.expires else None
+
+    async def work(accounts: Accounts) -> tuple[str, Key]:
+        return await accounts.create_key(
+            account=arguments.account,
+            plan=arguments.plan,
+            operations=operations,
+            networks=networks,
+            expires=expires,
+        )
+
+    _show_once(*_run(settings, work))
+    return 0
+
+
+def _list(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
+    rows = key_rows(_run(settings, lambda accounts: accounts.list_keys()), time.time())
+    print(json.dumps(rows, indent=2) if arguments.format == "json" else table(rows).rstrip("\n"))
+    return 0
+
+
+def _rotate(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
+    prefix = parse_prefix(arguments.prefix)
+    keep = parse_duration(arguments.keep, "keep") if arguments.keep else 0.0
+
+    async def work(accounts: Accounts) -> tuple[str, Key]:
+        return await accounts.rotate_key(prefix, keep)
+
+    _show_once(*_run(settings, work))
+    until = f"until {moment(time.time() + keep)}" if keep else "no longer"
+    print(f"The key {prefix}... works {until}.", file=sys.stderr)
+    return 0
+
+
+def _revoke(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
+    prefix = parse_prefix(arguments.prefix)
+
+    async def work(accounts: Accounts) -> Key:
+        return await accounts.revoke_key(prefix)
+
+    key = _run(settings, work)
+    print(f"The key {key.prefix}... is revoked.", file=sys.stderr)
+    return 0
+
+
+def _restrict(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
+    prefix = parse_prefix(arguments.prefix)
+    changes = _changes(arguments)
+
+    async def work(accounts: Accounts) -> Key:
+        found = [row.key for row in await accounts.list_keys() if row.key.prefix == prefix]
+        if not found:
+            raise ParameterError(f"The `prefix` parameter must be that of a key; {prefix} is none.", "prefix")
+        key = found[-1]
+        kept = {"operations": key.operations, "networks": key.networks, "expires": key.expires}
+        return await accounts.restrict_key(prefix, **{**kept, **changes})
+
+    _tell(_run(settings, work), "works from now on with")
+    return 0
+
+
+def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the restrictions that are given, by the name the accounts know them by."""
+    changes: dict[str, Any] = {}
+    if arguments.operations:
+        given = arguments.operations
+        changes["operations"] = None if given == "all" else parse_operations(given)
+    if arguments.ip:
+        changes["networks"] = () if arguments.ip == "any" else parse_networks(arguments.ip)
+    if arguments.expires:
+        given = arguments.expires
+        changes["expires"] = None if given == "never" else parse_expiry(given, time.time())
+    if not changes:
+        raise ParameterError(
+            "The `restrict` parameter must be followed by --operations, --ip or --expires.", "restrict"
+        )
+    return changes
+
+
+def _restrictions(parser: argparse.ArgumentParser, every: str, anywhere: str, never: str) -> None:
+    meaning = f"operations it may call, with commas{every}"
+    parser.add_argument("--operations", metavar="LIST", help=meaning)
+    meaning = f"addresses and networks calls may come from, with commas{anywhere}"
+    parser.add_argument("--ip", metavar="LIST", help=meaning)
+    meaning = f"duration such as 30d, or date such as 2027-01-31 (00:00 UTC){never}"
+    parser.add_argument("--expires", metavar="WHEN", help=meaning)
+
+
+def add_key_commands(keys: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
+    """Add ``create``, ``list``, ``rotate``, ``revoke`` and ``restrict`` to the parser of ``keys``."""
+    commands = keys.add_subparsers(dest="keys", required=True, metavar="COMMAND")
+
+    def add(name: str, meaning: str, run: Callable[..., int], prefix: bool = True) -> argparse.ArgumentParser:
+        parser = commands.add_parser(name, help=meaning, description=meaning, parents=[common])
+        parser.set_defaults(key_command=run)
+        if prefix:
+            parser.add_argument("prefix", help=f"first {PREFIX_LENGTH} characters of the key")
+        return parser
+
+    create = add("create", "Create a key, and print it: it is shown this once.", _create, prefix=False)
+    create.add_argument("--account", metavar="NAME", help="account it belongs to; a new one by default")
+    create.add_argument("--plan", help="plan of a new account (default: free)")
+    _restrictions(create, "; all by default", "; anywhere by default", "; never by default")
+    shown = add("list", "List the keys.", _list, prefix=False)
+    shown.add_argument("--format", choices=("table", "json"), default="table", help="what to print")
+    rotate = add("rotate", "Replace a key by a new one, and print it.", _rotate)
+    meaning = "how long the old key works on, such as 24h (default: not at all)"
+    rotate.add_argument("--keep", metavar="DURATION", help=meaning)
+    add("revoke", "Revoke a key at once.", _revoke)
+    restrict = add("restrict", "Change what a key may be used for; what is not named stays.", _restrict)
+    _restrictions(restrict, ", or all", ", or any", ", or never")

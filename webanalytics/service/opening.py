@@ -1,0 +1,81 @@
+"""A service from its settings: everything it needs is opened, and closed again in reverse order."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from webanalytics.service.accounts import open_accounts
+from webanalytics.service.admission import Admission
+from webanalytics.service.app import Service
+from webanalytics.service.calls import Calls
+from webanalytics.service.engine import Engine
+from webanalytics.service.graphql import GraphQLEndpoint
+from webanalytics.service.images import ImageStore
+from webanalytics.service.logs import Log
+from webanalytics.service.metrics import Metrics
+from webanalytics.service.notices import Notices
+from webanalytics.service.public import PublicPages
+from webanalytics.service.queries import Queries
+from webanalytics.service.rate import RateLimiter
+from webanalytics.service.settings import ServiceSettings
+
+IMAGES_FOLDER = "webanalytics-images"
+
+
+def images_url(settings: ServiceSettings) -> str:
+    """Return where converted images are kept: as configured, else in a folder beside the database.
+
+    Examples
+    --------
+    >>> images_url(ServiceSettings({"database": "sqlite:////var/lib/accounts.db"}))
+    '/var/lib/webanalytics-images'
+    """
+    if settings.images:
+        return str(settings.images)
+    database: str = settings.database
+    folder = Path(database.removeprefix("sqlite:///")).parent if database.startswith("sqlite:") else Path()
+    return str(folder / IMAGES_FOLDER)
+
+
+@asynccontextmanager
+async def open_service(settings: ServiceSettings, *, owner: bool = True) -> AsyncIterator[Service]:
+    """Open a service for the length of an ``async with`` block.
+
+    Parameters
+    ----------
+    settings : ServiceSettings
+        The configuration.
+    owner : bool
+        Whether this process is to own an SQLite database; else it may use another process's.
+
+    Yields
+    ------
+    Service
+        Ready to handle requests.
+    """
+    log = Log(settings)
+    metrics = Metrics()
+    try:
+        accounts = await open_accounts(settings.database, settings, owner=owner)
+    except BaseException:
+        log.close()
+        raise
+    notices = Notices(settings.notice_webhook, log)
+    try:
+        limiter = RateLimiter(settings.rate_limit_storage)
+        async with (
+            ImageStore(images_url(settings), settings.image_seconds) as images,
+            Engine(settings, images, metrics=metrics) as engine,
+        ):
+            calls = Calls(
+                settings, accounts, engine, Admission(settings.queue, told=metrics.queue), notices.tell
+            )
+            queries = Queries(calls, GraphQLEndpoint(settings))
+            public = PublicPages(settings, accounts, images, metrics)
+            yield Service(settings, accounts, calls, queries, limiter, public, log, metrics)
+    finally:
+        await notices.close()
+        await accounts.close()
+        log.close()

@@ -1,0 +1,188 @@
+"""Pages that were fetched for an account, kept for a minute: several operations on one page fetch it once."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class FetchedPage(NamedTuple):
+    """What the analyses need of a response.
+
+    Attributes
+    ----------
+    final_url : str
+        Where the fetch ended.
+    content_type : str
+        The Content-Type header, "" when there was none.
+    content : bytes
+        The body after decompression.
+    """
+
+    final_url: str
+    content_type: str
+    content: bytes
+
+
+Key = tuple[int, str]
+"""Account and URL: what was fetched for one account is never shown to another."""
+
+ENTRY_BYTES = 500
+"""What an entry takes beside its texts, roughly."""
+
+
+@dataclass(slots=True, eq=False)
+class _Flight:
+    """A fetch under way, and how many wait for it."""
+
+    task: asyncio.Task[FetchedPage] = field(init=False)
+    waiters: int = 0
+
+
+class PageCache:
+    """Fetches pages, each once for all who ask for it at one time, and keeps them for a while.
+
+    Parameters
+    ----------
+    fetch : callable
+        Fetches a URL for an account.
+    seconds : float
+        How long a page is kept; 0 for not at all.
+    max_bytes : int
+        Bytes kept in all; the least recently used pages go first.
+    clock : callable
+        Seconds that only go forward.
+    told : callable, optional
+        Told of each page asked for, whether there was no need to fetch it.
+
+    Notes
+    -----
+    Failures are not kept. A caller that is cancelled leaves the fetch to the others that wait for
+    it; with the last one the fetch is cancelled, too.
+    """
+
+    def __init__(
+        self,
+        fetch: Callable[[int, str], Awaitable[FetchedPage]],
+        seconds: float,
+        max_bytes: int,
+        clock: Callable[[], float] = time.monotonic,
+        told: Callable[[bool], None] | None = None,
+    ) -> None:
+        self._fetch = fetch
+        self._seconds = seconds
+        self._max_bytes = max_bytes
+        self._clock = clock
+        self._told = told
+        self._kept: OrderedDict[Key, tuple[FetchedPage, float]] = OrderedDict()
+        self._flights: dict[Key, _Flight] = {}
+        self._tasks: set[asyncio.Task[FetchedPage]] = set()
+        self._next_purge = 0.0
+        self.bytes = 0
+
+    async def get(self, account: int, url: str, *, fresh: bool = False) -> FetchedPage:
+        """Return a page.
+
+        Parameters
+        ----------
+        account : int
+            For whom.
+        url : str
+            The URL as submitted.
+        fresh : bool
+            Fetch it anew and keep that instead.
+
+        Raises
+        ------
+        FetchError
+            When it cannot be fetched.
+        """
+        key = (account, url)
+        kept = None if fresh else self._find(key)
+        flight = None if fresh else self._flights.get(key)
+        if self._told is not None:
+            self._told(kept is not None or flight is not None)
+        if kept is not None:
+            return kept
+        if flight is None:
+            flight = self._start(key)
+        flight.waiters += 1
+        try:
+            return await asyncio.shield(flight.task)
+        finally:
+            flight.waiters -= 1
+            if not flight.waiters:
+                flight.task.cancel()
+                self._forget(key, flight)
+
+    async def close(self) -> None:
+        """Stop what is still being fetched, and drop what was kept."""
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        self._kept.clear()
+        self.bytes = 0
+
+    def _start(self, key: Key) -> _Flight:
+        flight = self._flights[key] = _Flight()
+        flight.task = asyncio.create_task(self._fly(key, flight))
+        self._tasks.add(flight.task)
+        flight.task.add_done_callback(self._landed)
+        return flight
+
+    async def _fly(self, key: Key, flight: _Flight) -> FetchedPage:
+        try:
+            page = await self._fetch(*key)
+            if self._flights.get(key) is flight:  # no newer one was started in between
+                self._keep(key, page)
+            return page
+        finally:
+            self._forget(key, flight)
+
+    def _landed(self, task: asyncio.Task[FetchedPage]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled():
+            task.exception()  # those who waited have it, or there is nobody left
+
+    def _forget(self, key: Key, flight: _Flight) -> None:
+        if self._flights.get(key) is flight:
+            del self._flights[key]
+
+    def _find(self, key: Key) -> FetchedPage | None:
+        kept = self._kept.get(key)
+        if kept is None:
+            return None
+        if kept[1] <= self._clock():
+            self._drop(key)
+            return None
+        self._kept.move_to_end(key)
+        return kept[0]
+
+    def _keep(self, key: Key, page: FetchedPage) -> None:
+        self._drop(key)
+        now = self._clock()
+        if now >= self._next_purge:
+            for old in [old for old, (_, until) in self._kept.items() if until <= now]:
+                self._drop(old)
+            self._next_purge = now + self._seconds
+        size = _size(key, page)
+        if not self._seconds or size > self._max_bytes:
+            return
+        self._kept[key] = (page, now + self._seconds)
+        self.bytes += size
+        while self.bytes > self._max_bytes:
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, key: Key) -> None:
+        kept = self._kept.pop(key, None)
+        if kept is not None:
+            self.bytes -= _size(key, kept[0])
+
+
+def _size(key: Key, page: FetchedPage) -> int:
+    return len(page.content) + len(key[1]) + len(page.final_url) + len(page.content_type) + ENTRY_BYTES

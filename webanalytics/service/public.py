@@ -1,0 +1,108 @@
+"""What is answered without a key: the API's description, health, metrics and converted images."""
+
+from __future__ import annotations
+
+import orjson
+from aiohttp import web
+
+from webanalytics.service.accounts.base import Accounts
+from webanalytics.service.docs import CONTENT_SECURITY_POLICY, docs_page
+from webanalytics.service.edge import caller_request_id, trace_context
+from webanalytics.service.envelope import failure
+from webanalytics.service.formats import render
+from webanalytics.service.images import PATH, ImageStore
+from webanalytics.service.metrics import Metrics
+from webanalytics.service.openapi import document
+from webanalytics.service.results import Record
+from webanalytics.service.settings import ServiceSettings
+
+TEXT = "text/plain; charset=utf-8"
+NO_IMAGE = "The path of the request must name a converted image that has not expired."
+
+
+class PublicPages:
+    """The paths that need no key.
+
+    Parameters
+    ----------
+    settings : ServiceSettings
+        The configuration, which the description shows.
+    accounts : Accounts
+        Whether they answer decides whether the service is ready.
+    images : ImageStore
+        The converted images.
+    metrics : Metrics
+        The counters.
+    """
+
+    def __init__(
+        self, settings: ServiceSettings, accounts: Accounts, images: ImageStore, metrics: Metrics
+    ) -> None:
+        self.draining = False
+        self._accounts = accounts
+        self._images = images
+        self._metrics = metrics
+        described = document(settings, base_url=settings.base_url)
+        self._document = orjson.dumps(described)
+        self._page = docs_page(described)
+
+    async def respond(self, request: web.BaseRequest, record: Record) -> web.Response | None:
+        """Return the answer to a public path, None for every other."""
+        path = request.path
+        if request.method not in ("GET", "HEAD"):
+            return None
+        if path.startswith(PATH):
+            return await self._download(request, record, path.removeprefix(PATH))
+        content = await self._content(path)
+        if content is None:
+            return None
+        record.operation = path.removeprefix("/v1").strip("/")
+        status, body, content_type = content
+        headers = self._headers(record, content_type)
+        if content_type.startswith("text/html"):
+            headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
+        return web.Response(status=status, body=body, headers=headers)
+
+    async def _content(self, path: str) -> tuple[int, bytes, str] | None:
+        if path == "/healthz":
+            return 200, b"ok\n", TEXT
+        if path == "/readyz":
+            ready = not self.draining and await self._accounts.ready()
+            return (200, b"ready\n", TEXT) if ready else (503, b"not ready\n", TEXT)
+        if path == "/metrics":
+            body, content_type = self._metrics.render()
+            return 200, body, content_type
+        if path == "/v1/openapi.json":
+            return 200, self._document, "application/json; charset=utf-8"
+        if path in ("/docs", "/v1/docs"):
+            return 200, self._page, "text/html; charset=utf-8"
+        return None
+
+    async def _download(self, request: web.BaseRequest, record: Record, name: str) -> web.Response:
+        record.operation = "downloads"
+        found = await self._images.open(name)
+        if found is None:
+            body, content_type = render(failure(NO_IMAGE), "json")
+            headers = self._headers(record, content_type)
+            headers["X-Request-ID"] = caller_request_id(
+                request.headers.get("X-Request-ID"), record.request_id
+            )
+            return web.Response(status=404, body=body, headers=headers)
+        headers = self._headers(record, found.mime_type)
+        content = found.content
+        size = len(content) if isinstance(content, bytes) else content.size
+        headers["Content-Length"] = str(size)
+        headers["Content-Disposition"] = f'attachment; filename="{name}"'
+        headers["Cache-Control"] = "private, no-store"
+        headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
+        return web.Response(body=content, headers=headers)
+
+    @staticmethod
+    def _headers(record: Record, content_type: str) -> dict[str, str]:
+        return {
+            "Access-Control-Allow-Origin": "*",
+            "Content-Type": content_type,
+            "X-Content-Type-Options": "nosniff",
+            "x-edge-request-id": record.request_id,
+            "x-cloud-trace-context": trace_context(record.request_id),
+        }
