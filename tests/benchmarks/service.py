@@ -127,7 +127,7 @@ def echo_server() -> Iterator[str]:
             process.kill()
 
 
-def signing(server: Server, key: str, rounds: int = 5, seconds: float = 3.0) -> str:
+def signing(server: Server, key: str, rounds: int = 5, seconds: float = 2.0) -> str:
     """Compare durable signing with the echo, in turns."""
     ratios, rates = [], []
     with echo_server() as echo:

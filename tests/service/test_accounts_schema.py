@@ -159,12 +159,15 @@ def test_connections_that_end_are_made_anew(tmp_path: Path) -> None:
     async def body() -> None:
         async with stores.open() as accounts:
             key = await new_key(accounts, plan="small")
+            end_all = (
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                f" WHERE datname = '{stores.database}' AND pid <> pg_backend_pid()"
+            )
             for left in (98, 96, 94):
-                stores.server.sql(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-                    f" WHERE datname = '{stores.database}' AND pid <> pg_backend_pid()"
-                )
+                stores.server.sql(end_all)
                 assert await accounts.charge(call(key), None) == Receipt(2, left)
+                stores.server.sql(end_all)
+                assert await accounts.balance(key.account) == left
 
     asyncio.run(body())
     stores.check()

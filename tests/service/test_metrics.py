@@ -47,9 +47,12 @@ def test_what_is_under_way_is_a_gauge() -> None:
     metrics = Metrics()
     metrics.queue(3)
     metrics.connections(5)
-    with metrics.in_progress(), metrics.in_progress():
-        found = samples(metrics.render()[0])
-        assert (found["requests_in_progress",], found["queue_length",], found["connections",]) == (2, 3, 5)
+    metrics.begun()
+    metrics.begun()
+    found = samples(metrics.render()[0])
+    assert (found["requests_in_progress",], found["queue_length",], found["connections",]) == (2, 3, 5)
+    metrics.ended()
+    metrics.ended()
     assert samples(metrics.render()[0])["requests_in_progress",] == 0
 
 

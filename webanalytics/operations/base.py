@@ -23,10 +23,16 @@ AS_DEFAULT: Any = object()
 _DTYPES: dict[Any, Dtype] = {str: "string", int: "integer", float: "float", bool: "boolean"}
 
 
+def _parts(annotation: Any) -> tuple[Any, ...]:
+    """Return the types of a union but None, or the one type that it is."""
+    if get_origin(annotation) is UnionType:
+        return tuple(part for part in get_args(annotation) if part is not type(None))
+    return (annotation,)
+
+
 def _without_none(annotation: Any) -> Any:
     """Return ``X`` for ``X | None``."""
-    if get_origin(annotation) is UnionType:
-        (annotation,) = (part for part in get_args(annotation) if part is not type(None))
+    (annotation,) = _parts(annotation)
     return annotation
 
 
@@ -131,6 +137,19 @@ class Parameter:
         )
 
     @cached_property
+    def _is_certain(self) -> Callable[[Any], bool]:
+        """Tells whether a value of a plain type is right at first sight; the validator judges the rest."""
+        if len(_parts(self.type)) != 1:
+            return lambda value: False  # noqa: ARG005 - the same form as the others
+        plain, low, high = _without_none(self.type), self.low, self.high
+        if plain is str:
+            return lambda value: type(value) is str
+        if plain is int and low is not None and high is not None:
+            return lambda value: type(value) is int and low <= value <= high
+        known = frozenset(choice for choice in self.choices if type(choice) is str)
+        return lambda value: type(value) is str and value in known
+
+    @cached_property
     def _validate(self) -> Callable[[Any], Any]:
         return _validator(self.type, self.low, self.high)
 
@@ -146,10 +165,12 @@ class Parameter:
         ParameterError
             Naming the parameter (as ``name`` where given) and what it may be.
         """
-        from pydantic import ValidationError
-
+        if self._is_certain(value):
+            return Secret(value) if self.secret else value
         if isinstance(value, Secret):
             return value
+        from pydantic import ValidationError
+
         if hasattr(value, "dtype") and hasattr(value, "item"):
             value = value.item()  # a NumPy scalar, as a cell of a frame is
         try:

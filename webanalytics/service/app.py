@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from aiohttp import web
@@ -21,7 +21,7 @@ from webanalytics.service.auth import (
     within,
 )
 from webanalytics.service.batch import Batch, check_inputs
-from webanalytics.service.body import Body, BodyMemory
+from webanalytics.service.body import Body, BodyMemory, arrived, read_object
 from webanalytics.service.calls import Answer, Caller, Calls
 from webanalytics.service.edge import (
     KEY_HEADER,
@@ -50,11 +50,15 @@ PREFIX = "/v1/"
 BATCH = "/batch"
 ENCODED = 4 / 3
 """Growth of an image in base64."""
+ONLY_JSON = ("json",)
+"""The format of what is no operation: GraphQL, and answers to wrong paths."""
 FRAME_BYTES = 65_536
 """Room in a body beside an image or a text of the largest size."""
 FAILED = "The service failed; repeat the request later with the same parameters."
 UNREADY = "The service cannot reach its accounts; repeat the request later."
 UNREADY_SECONDS = 5.0
+GONE = 499
+"""What the log says of a request that nobody waits for any more; it is never sent."""
 
 _HOST = re.compile(r"[A-Za-z0-9.\-\[\]:]{1,255}")
 
@@ -68,10 +72,14 @@ def too_large(operation: Operation | None, limit: int) -> str:
     return f"The request body must be at most {limit:,} bytes."
 
 
-def wanted_format(request: web.BaseRequest, offered: Sequence[str]) -> str:
-    """Return the format that an answer is to be in, or raise `Problem` 400 naming ``format``."""
+def wanted_format(request: web.BaseRequest, operation: Operation | None) -> tuple[str, Problem | None]:
+    """Return the format of the answer, and the problem where one is asked for that is not offered."""
     query = request.query.get("format") if "?" in request.raw_path else None
-    return choose_format(request.headers.get("Accept"), query, offered)
+    offered = operation.formats if operation is not None else ONLY_JSON
+    try:
+        return choose_format(request.headers.get("Accept"), query, offered), None
+    except Problem as problem:
+        return ONLY_JSON[0], problem
 
 
 class Service:
@@ -119,6 +127,7 @@ class Service:
         self._bodies = BodyMemory(settings.body_memory)
         self._proxies = parse_networks(settings.trusted_proxies, "trusted_proxies")
         self._operations = {PREFIX + operation.path: operation for operation in OPERATIONS.values()}
+        self._with_code = {item.name for item in OPERATIONS.values() if item.kind == "image"}
         self._clock = asyncio.get_running_loop().time
         self.on_connections = metrics.connections
 
@@ -129,16 +138,15 @@ class Service:
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request; whatever happens in it is an answer."""
         record = Record(new_request_id(), self._clock())
-        with self._metrics.in_progress():
-            try:
-                response = await self._respond(request, record)
-            except asyncio.CancelledError:
-                record.status = 499  # nobody is there to read an answer any more
-                self.on_error(record)
-                raise
-        record.status = response.status
-        self.on_error(record)
-        return response
+        record.status = GONE  # until there is an answer: the request may be cancelled
+        self._metrics.begun()
+        try:
+            response = await self._respond(request, record)
+            record.status = response.status
+            return response
+        finally:
+            self._metrics.ended()
+            self.on_error(record)
 
     def on_error(self, record: Record) -> None:
         """Take note of a finished request, also of one that was answered before it could be read."""
@@ -168,6 +176,9 @@ class Service:
         }
         key: Key | None = None
         operation = self._operations.get(request.path.removesuffix(BATCH))
+        if operation is not None:
+            record.operation = operation.name
+        format_name, wrong_format = wanted_format(request, operation)
         try:
             found = await self._accounts.find_key(digest(api_key))
             record.key = found.prefix if found is not None else ""
@@ -180,6 +191,8 @@ class Service:
             ceiling = caller.plan.requests_a_minute
             if ceiling is not None:
                 await self._limit(key, ceiling, headers)
+            if wrong_format is not None:
+                raise wrong_format
             answer = await handler(request, caller)
         except Problem as problem:
             answer = Answer(problem.status, failure(problem.sentence), retry_after=problem.retry_after)
@@ -192,7 +205,7 @@ class Service:
             answer = Answer(500, failure(FAILED))
         if key is not None and answer.remaining is None and REMAINING_HEADER not in answer.headers:
             answer.remaining = await self._balance(key)
-        return await self._response(request, answer, operation, record, headers)
+        return await self._response(request, answer, format_name, record, headers)
 
     async def _balance(self, key: Key) -> int | None:
         try:
@@ -206,7 +219,6 @@ class Service:
         if request.method == "POST":
             caller.promise = headers.get("Idempotency-Key")
         caller.fresh = "no-cache" in headers.get("Cache-Control", "").lower()
-        caller.base_url = self.settings.base_url.rstrip("/") or self._own_address(request)
         return caller
 
     def _own_address(self, request: web.BaseRequest) -> str:
@@ -232,7 +244,6 @@ class Service:
     def _route(self, request: web.BaseRequest, operation: Operation | None, record: Record) -> Handler:
         path, method = request.path, request.method
         if operation is not None:
-            record.operation = operation.name
             if path.endswith(BATCH) and method == "POST":
                 return lambda request, caller: self._batch(request, caller, operation)
             if not path.endswith(BATCH) and method == operation.method:
@@ -245,10 +256,14 @@ class Service:
         )
 
     async def _single(self, request: web.BaseRequest, caller: Caller, operation: Operation) -> Answer:
-        wanted_format(request, operation.formats)
         if operation.method == "GET":
             given = texts(operation, request.query)
             return await self._calls.single(caller, operation, check_parameters(operation, given))
+        if operation.kind != "image":
+            content = arrived(request)
+            if content is not None and len(content) <= caller.plan.upload_bytes:
+                parameters = check_parameters(operation, read_object(content))
+                return await self._calls.single(caller, operation, parameters)
         async with self._body(request, caller, operation) as body:
             if operation.kind == "image" and request.content_type.startswith("multipart/"):
                 fields = await body.form(operation.subject)
@@ -265,17 +280,16 @@ class Service:
         return {**in_place, **texts(operation, words), **files}
 
     async def _batch(self, request: web.BaseRequest, caller: Caller, operation: Operation) -> Answer:
-        wanted_format(request, operation.formats)
         async with self._body(request, caller, operation) as body:
             inputs = check_inputs(await body.json(), self.settings.batch_size)
             return await Batch(self._calls, caller, operation, inputs).run()
 
     async def _graphql(self, request: web.BaseRequest, caller: Caller) -> Answer:
-        wanted_format(request, ("json",))
         async with self._body(request, caller, None) as body:
             return await self._queries.run(caller, await body.json())
 
     def _body(self, request: web.BaseRequest, caller: Caller, operation: Operation | None) -> Body:
+        caller.base_url = self.settings.base_url.rstrip("/") or self._own_address(request)
         upload = caller.plan.upload_bytes
         image = operation is not None and operation.kind == "image"
         limit = int(upload * ENCODED) + FRAME_BYTES if image else upload
@@ -285,11 +299,12 @@ class Service:
         self,
         request: web.BaseRequest,
         answer: Answer,
-        operation: Operation | None,
+        format_name: str,
         record: Record,
         headers: dict[str, str],
     ) -> web.Response:
-        headers.update(answer.headers)
+        if answer.headers:
+            headers.update(answer.headers)
         if answer.remaining is not None:
             headers.setdefault(REMAINING_HEADER, str(answer.remaining))
         if answer.status != 200:
@@ -299,13 +314,8 @@ class Service:
             if answer.retry_after is not None:
                 headers.setdefault("retry-after", str(max(1, round(answer.retry_after))))
         content: Mapping[str, Any] = answer.envelope
-        if operation is not None and operation.kind == "image" and not request.path.endswith(BATCH):
+        if record.operation in self._with_code and not request.path.endswith(BATCH):
             content = {**content, CODE_FIELD: answer.status}
-        offered = operation.formats if operation is not None else ("json",)
-        try:
-            format_name = wanted_format(request, offered)
-        except Problem:
-            format_name = "json"
         if format_name == "json":
             body, headers["Content-Type"] = render(content, format_name)
         else:  # these take long for the text of a large page

@@ -42,6 +42,34 @@ class BodyMemory:
         self.held = 0
 
 
+def read_object(text: bytes) -> dict[str, Any]:
+    """Return the JSON object that a body is.
+
+    Raises
+    ------
+    Problem
+        400 when it is something else; RFC 8259 is taken at its word: no NaN, no lone surrogate.
+
+    Examples
+    --------
+    >>> read_object(b'{"phone": "+12085813945"}')
+    {'phone': '+12085813945'}
+    """
+    try:
+        value = orjson.loads(text.removeprefix(b"\xef\xbb\xbf"))
+    except orjson.JSONDecodeError:
+        raise Problem(400, NO_OBJECT) from None
+    if not isinstance(value, dict):
+        raise Problem(400, NO_OBJECT)
+    return value
+
+
+def arrived(request: web.BaseRequest) -> bytes | None:
+    """Return a body that came with its headers, as small ones do; None for one still under way."""
+    content = request.content
+    return content.read_nowait() if content.is_eof() else None
+
+
 class Body:
     """The body of one request, as a context manager that gives its memory back.
 
@@ -113,10 +141,6 @@ class Body:
     async def read(self) -> bytes:
         """Return the whole body."""
         content = self._request.content
-        if content.is_eof():  # it came with the headers, as small bodies do
-            whole = content.read_nowait()
-            self._count(len(whole))
-            return whole
         chunks: list[bytes] = []
         while chunk := await self._next(content.readany()):
             self._count(len(chunk))
@@ -124,22 +148,9 @@ class Body:
         return b"".join(chunks)
 
     async def json(self) -> dict[str, Any]:
-        """Return the JSON object that the body is.
-
-        Raises
-        ------
-        Problem
-            400 when it is something else; RFC 8259 is taken at its word: no NaN, no lone surrogate.
-        """
+        """Return the JSON object that the body is, as `read_object` does."""
         text = await self.read()
-        text = text.removeprefix(b"\xef\xbb\xbf")
-        try:
-            value = orjson.loads(text) if len(text) < LARGE else await asyncio.to_thread(orjson.loads, text)
-        except orjson.JSONDecodeError:
-            raise Problem(400, NO_OBJECT) from None
-        if not isinstance(value, dict):
-            raise Problem(400, NO_OBJECT)
-        return value
+        return read_object(text) if len(text) < LARGE else await asyncio.to_thread(read_object, text)
 
     async def form(self, file: str) -> dict[str, str | bytes]:
         """Return the fields of a multipart/form-data body (RFC 7578), the file among them as bytes."""

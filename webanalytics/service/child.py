@@ -8,6 +8,7 @@ the pipe stays open, and its end means that the supervisor is gone.
 from __future__ import annotations
 
 import asyncio
+import gc
 import importlib
 import json
 import os
@@ -29,6 +30,8 @@ from webanalytics.service.transport import start
 SERVICE = "webanalytics.service.opening:open_service"
 READY = b"ready\n"
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
+COLLECTIONS = (20_000, 20, 50)
+"""Thresholds of the garbage collector; Python's own are (700, 10, 10)."""
 WRONG = 2
 """Exit status of a process that cannot start."""
 
@@ -90,6 +93,17 @@ class StopSignals:
         os._exit(128 + number)
 
 
+def settle_memory() -> None:
+    """Let collections pass over what was imported and opened, and come less often.
+
+    A request makes about a hundred objects, which are freed without a collection; looking at the
+    hundred thousands that stay, every few requests, would take a tenth of the time.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECTIONS)
+
+
 async def serve_until(
     stop: asyncio.Event,
     settings: ServiceSettings,
@@ -126,6 +140,7 @@ async def serve_until(
             on_connections=getattr(service, "on_connections", None),
         )
         try:
+            settle_memory()
             ready()
             await stop.wait()
         finally:

@@ -8,8 +8,7 @@ named by the environment variable ``PROMETHEUS_MULTIPROC_DIR``, which the superv
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
@@ -106,14 +105,13 @@ class Metrics:
         if record.credits:
             self._credits[operation].inc(record.credits)
 
-    @contextmanager
-    def in_progress(self) -> Iterator[None]:
+    def begun(self) -> None:
         """Count a request as under way."""
         self._in_progress.inc()
-        try:
-            yield
-        finally:
-            self._in_progress.dec()
+
+    def ended(self) -> None:
+        """Count a request as no longer under way."""
+        self._in_progress.dec()
 
     def fetched(self, outcome: str, seconds: float) -> None:
         """Count a fetch: ``ok``, or the error type of its failure."""

@@ -8,6 +8,7 @@ from typing import Any
 
 from webanalytics.errors import ParameterError
 from webanalytics.operations import Operation, Parameter
+from webanalytics.operations.base import REQUIRED
 from webanalytics.service.results import Problem
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
@@ -58,18 +59,15 @@ def check_parameters(operation: Operation, given: Mapping[str, Any]) -> dict[str
         400 with one sentence about the first wrong parameter in the order of declaration.
     """
     checked: dict[str, Any] = {}
-    for parameter in operation.parameters:
-        if parameter.local:
-            continue
-        name = parameter.name
+    for name, parameter, is_image in _served(operation):
         value = given.get(name)
-        if operation.kind == "image" and name == operation.subject:
+        if is_image:
             value = given.get(IN_PLACE_OF_IMAGE) if value is None else value
             if isinstance(value, bytes):  # a file of a form: there is nothing to check before it is read
                 checked[name] = value
                 continue
-        if value is None and (parameter.required or name not in given):
-            if parameter.required:
+        if value is None and (parameter.default is REQUIRED or name not in given):
+            if parameter.default is REQUIRED:
                 raise Problem(400, f"The `{name}` parameter is required.")
             checked[name] = parameter.default
             continue
@@ -78,3 +76,18 @@ def check_parameters(operation: Operation, given: Mapping[str, Any]) -> dict[str
         except ParameterError as error:
             raise Problem(400, str(error)) from None
     return checked
+
+
+_served_parameters: dict[str, tuple[tuple[str, Parameter, bool], ...]] = {}
+
+
+def _served(operation: Operation) -> tuple[tuple[str, Parameter, bool], ...]:
+    """Return the service's parameters of an operation, and whether each is the image; looked up once."""
+    found = _served_parameters.get(operation.name)
+    if found is None:
+        found = _served_parameters[operation.name] = tuple(
+            (item.name, item, operation.kind == "image" and item.name == operation.subject)
+            for item in operation.parameters
+            if not item.local
+        )
+    return found

@@ -137,6 +137,7 @@ class PostgresAccounts(Store):
             try:
                 return await _drive(connection, steps)
             except _PASSING as error:
+                _give_up(connection)
                 raise _AgainError(error) from error
 
     async def _transaction(self, command: Callable[..., Steps[T]], arguments: tuple[Any, ...]) -> T:
@@ -147,10 +148,10 @@ class PostgresAccounts(Store):
                 await transaction.start()
                 result = await _drive(connection, steps)
             except _PASSING as error:  # nothing has been committed
-                await _roll_back(transaction)
+                await _roll_back(connection, transaction)
                 raise _AgainError(error) from error
             except BaseException:
-                await _roll_back(transaction)
+                await _roll_back(connection, transaction)
                 raise
             await transaction.commit()
             return result
@@ -219,6 +220,7 @@ if asyncpg is not None:
         asyncpg.PostgresConnectionError,  # the database was restarted
         asyncpg.AdminShutdownError,
         asyncpg.InterfaceError,
+        asyncpg.InternalClientError,  # it is being ended while it is idle
         ConnectionError,
     )
     _OF_ONE: tuple[type[Exception], ...] = (
@@ -228,10 +230,17 @@ if asyncpg is not None:
     )
 
 
-async def _roll_back(transaction: Transaction) -> None:
-    """Roll back, where there is still a connection to do it on."""
-    with contextlib.suppress(OSError, asyncpg.PostgresError, asyncpg.InterfaceError):
+async def _roll_back(connection: PoolConnectionProxy, transaction: Transaction) -> None:
+    """Roll back; a connection on which that cannot be done is given up."""
+    try:
         await transaction.rollback()
+    except Exception:
+        _give_up(connection)
+
+
+def _give_up(connection: PoolConnectionProxy) -> None:
+    with contextlib.suppress(asyncpg.InterfaceError):  # the pool has it back already
+        connection.terminate()
 
 
 async def _drive(connection: PoolConnectionProxy, steps: Steps[T]) -> T:
