@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -143,6 +144,21 @@ def test_a_reservation_is_settled_for_no_more_than_it_holds(stores: Stores) -> N
                 with pytest.raises(AccountsError):
                     await accounts.settle(reservation, wrong, None)
             assert await accounts.settle(reservation, 10, None) == Receipt(10, 90)
+
+    asyncio.run(body())
+    stores.check()
+
+
+def test_a_reservation_is_settled_for_its_own_call(stores: Stores) -> None:
+    async def body() -> None:
+        async with stores.open() as accounts:
+            key = await new_key(accounts, plan="small")
+            mine, other = await accounts.reserve(call(key, 40)), await accounts.reserve(call(key, 50))
+            # The numbers are exchanged: neither may free what the other holds.
+            with pytest.raises(AccountsError, match="do not cover"):
+                await accounts.settle(replace(other, id=mine.id), 50, None)
+            assert await accounts.settle(mine, 40, None) == Receipt(40, 10)
+            assert await accounts.settle(other, 50, None) == Receipt(50, 10, 80)
 
     asyncio.run(body())
     stores.check()

@@ -153,6 +153,20 @@ asyncio.run(main())
     assert version(stores) == [(str(len(schema.MIGRATIONS)),)]
 
 
+def test_the_schema_is_changed_once_by_many_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stores = Stores("postgresql", tmp_path)
+
+    async def body() -> None:
+        opening = [open_accounts(stores.url, ServiceSettings()) for _ in range(8)]
+        for accounts in await asyncio.gather(*opening):
+            await accounts.close()
+
+    for migrations in (schema.MIGRATIONS, NEWER):
+        monkeypatch.setattr(schema, "MIGRATIONS", migrations)
+        asyncio.run(body())
+        assert version(stores) == [(str(len(migrations)),)]
+
+
 def test_connections_that_end_are_made_anew(tmp_path: Path) -> None:
     stores = Stores("postgresql", tmp_path)
 

@@ -320,7 +320,4 @@ class Service:
             body, headers["Content-Type"] = render(content, format_name)
         else:  # these take long for the text of a large page
             body, headers["Content-Type"] = await asyncio.to_thread(render, content, format_name)
-        response = web.Response(status=answer.status, body=body, headers=headers)
-        if not request.content.at_eof():  # what was refused unread is not read to keep the connection
-            response.force_close()
-        return response
+        return web.Response(status=answer.status, body=body, headers=headers)

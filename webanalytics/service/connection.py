@@ -109,9 +109,7 @@ class LastResponse(web.Response):
     """The answer to a request after which a connection cannot go on."""
 
     def __init__(self, status: int, sentence: str, headers: dict[str, str]) -> None:
-        headers = {**headers, "Connection": "close"}
         super().__init__(status=status, body=orjson.dumps(failure(sentence)), headers=headers)
-        self.force_close()
 
 
 class Connection(RequestHandler):
@@ -291,8 +289,13 @@ class Connection(RequestHandler):
             # No protocol is changed to, so what follows is no request, nor of any other protocol.
             self._message_tail = b""
             resp.force_close()
+        # What is refused unread is not read on to keep the connection.
+        last = isinstance(resp, LastResponse) or not request.content.is_eof()
+        if last:
+            resp.force_close()
+            resp.headers["Connection"] = "close"
         finished = await super().finish_response(request, resp, start_time)
-        if isinstance(resp, LastResponse):
+        if last:
             await self._linger()
         return finished
 
@@ -308,3 +311,4 @@ class Connection(RequestHandler):
                 await self._gone.wait()
         except TimeoutError:
             pass
+        self.force_close()  # else aiohttp reads on for a while
