@@ -74,7 +74,10 @@ async def open_service(settings: ServiceSettings, *, owner: bool = True) -> Asyn
             )
             queries = Queries(calls, GraphQLEndpoint(settings))
             public = PublicPages(settings, accounts, images, metrics)
-            yield Service(settings, accounts, calls, queries, limiter, public, log, metrics)
+            try:
+                yield Service(settings, accounts, calls, queries, limiter, public, log, metrics)
+            finally:
+                await limiter.close()
     finally:
         await notices.close()
         await accounts.close()

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from dataclasses import dataclass
+from typing import Any
 
 from limits import RateLimitItemPerMinute
-from limits.aio.strategies import SlidingWindowCounterRateLimiter
-from limits.errors import ConfigurationError
+from limits.aio.storage import MemoryStorage
+from limits.aio.strategies import MovingWindowRateLimiter
+from limits.errors import ConfigurationError, StorageError
 from limits.storage import storage_from_string
 
 from webanalytics.errors import ParameterError
+
+log = logging.getLogger("webanalytics.service")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +28,7 @@ class Rate:
     limit, remaining : int
         Requests a minute, and how many of them are left.
     reset : int
-        Unix time at which the whole limit is there again.
+        Unix time at which the next request beyond those left may go on.
     allowed : bool
         Whether this request may go on.
     """
@@ -47,37 +52,64 @@ class Rate:
 
     @property
     def retry_after(self) -> int:
-        """Seconds until the limit is there again, at least 1."""
+        """Seconds until a request may go on, at least 1."""
         return max(1, self.reset - math.floor(time.time()))
 
 
 class RateLimiter:
-    """Counts the requests of each account in a sliding window of a minute.
+    """Counts the requests of each account in a moving window of a minute.
+
+    Where Redis cannot be reached, this process counts on by itself: a counter that is away must
+    neither stop the service nor lift the limit.
 
     Parameters
     ----------
     storage : str
-        ``memory://``, or ``redis://host:port/db`` for several machines.
+        ``memory://``, or ``redis://host:port/db`` for several processes and machines.
 
     Raises
     ------
     ParameterError
         When the storage cannot be used, naming ``rate_limit_storage``.
+
+    Notes
+    -----
+    A moving window tells exactly when a request may go on: when the oldest of the last minute is a
+    minute old. A fixed one would let twice the limit through around its turn.
     """
 
     def __init__(self, storage: str) -> None:
-        sentence = (
-            "The `rate_limit_storage` parameter must be memory:// or a redis:// URL whose server can be used."
-        )
+        sentence = "The `rate_limit_storage` parameter must be memory:// or redis://... with the extra redis."
+        self._own = MovingWindowRateLimiter(MemoryStorage())
+        self._pool: Any = None
+        options: dict[str, Any] = {"wrap_exceptions": True}
         try:
-            self._storage = storage_from_string(f"async+{storage}")
-        except (ConfigurationError, ImportError, ValueError):
+            if storage.startswith(("redis://", "rediss://")):
+                from redis.asyncio import ConnectionPool
+
+                self._pool = ConnectionPool.from_url(storage)
+                options |= {"implementation": "redispy", "connection_pool": self._pool}
+            shared: Any = storage_from_string(f"async+{storage}", **options)
+        except (ConfigurationError, ImportError, TypeError, ValueError):
             raise ParameterError(sentence, "rate_limit_storage") from None
-        self._strategy = SlidingWindowCounterRateLimiter(self._storage)
+        self._shared = MovingWindowRateLimiter(shared)
+
+    async def close(self) -> None:
+        """Close the connections to Redis."""
+        if self._pool is not None:
+            await self._pool.aclose()
 
     async def hit(self, account: int, limit: int) -> Rate:
         """Count one request of an account."""
+        try:
+            return await self._hit(self._shared, account, limit)
+        except StorageError as error:
+            log.error("requests a minute are counted here alone: %s", type(error.storage_error).__name__)
+            return await self._hit(self._own, account, limit)
+
+    @staticmethod
+    async def _hit(strategy: MovingWindowRateLimiter, account: int, limit: int) -> Rate:
         item = RateLimitItemPerMinute(limit)
-        allowed = await self._strategy.hit(item, "account", str(account))
-        window = await self._strategy.get_window_stats(item, "account", str(account))
+        allowed = await strategy.hit(item, "account", str(account))
+        window = await strategy.get_window_stats(item, "account", str(account))
         return Rate(limit, window.remaining, math.ceil(window.reset_time), allowed)

@@ -54,7 +54,7 @@ RECORDS: dict[str, Setting] = {
             "server",
             "rate_limit_storage",
             "memory://",
-            "Where requests a minute are counted: memory:// or redis://...",
+            "Where requests a minute are counted: memory:// (by each process) or redis://...",
             r"(async\+)?[a-z][a-z0-9.+]*://.*",
             "memory:// or redis://HOST:PORT/NUMBER",
         ),

@@ -223,6 +223,8 @@ def announce(sock: socket.socket, settings: ServiceSettings, log: Log) -> None:
     url = url_of(sock)
     print(f"webanalytics is listening on {url}", file=sys.stderr, flush=True)
     log.info("listening", url=url, processes=settings.processes)
+    if settings.processes > 1 and settings.rate_limit_storage.startswith("memory:"):
+        log.warning("each process counts requests a minute by itself: set rate_limit_storage to redis://...")
 
 
 async def _run(settings: ServiceSettings, sock: socket.socket, service: str, accounts: str) -> int:
