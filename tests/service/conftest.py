@@ -23,7 +23,7 @@ def pro(server: Server) -> str:
     return server.key(plan="pro")
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def site() -> Iterator[SampleSite]:
     """The sample site on loopback."""
     with sample_site() as running:

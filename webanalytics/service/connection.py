@@ -31,6 +31,10 @@ LINGER_SECONDS = 2.0
 LINGER_BYTES = 1_000_000
 """Most bytes dropped from a client that goes on sending after its last answer."""
 
+UNREAD_SECONDS = 5.0
+UNREAD_BYTES = 200_000_000
+"""The same for a request whose body is refused: most clients send all of it before they read."""
+
 MOST_LINGERING = 256
 """Refused connections that get an answer at once; further ones are closed without."""
 
@@ -224,7 +228,8 @@ class Connection(RequestHandler):
 
     def _drop(self, size: int) -> None:
         self._dropped += size
-        if self._dropped > LINGER_BYTES and self.transport is not None:
+        most = LINGER_BYTES if self._refused else UNREAD_BYTES
+        if self._dropped > most and self.transport is not None:
             self.transport.abort()
 
     def _wait_for_headers(self) -> None:
@@ -306,8 +311,9 @@ class Connection(RequestHandler):
         self._close = True  # what arrives from now on is dropped
         self._gone = asyncio.Event()
         transport.write_eof()
+        transport.resume_reading()  # it pauses when nobody takes a body
         try:
-            async with asyncio.timeout(LINGER_SECONDS):
+            async with asyncio.timeout(UNREAD_SECONDS):
                 await self._gone.wait()
         except TimeoutError:
             pass
