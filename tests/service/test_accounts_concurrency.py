@@ -137,10 +137,62 @@ def test_a_reservation_nobody_waits_for_is_returned(stores: Stores) -> None:
             await asyncio.sleep(0)
             waiting.cancel()
             await asyncio.gather(waiting, return_exceptions=True)
-            await asyncio.sleep(0.05)
-            assert await accounts.balance(key.account) == 100
+            assert await reaches(accounts, key, 100)
 
     asyncio.run(body())
+    stores.check()
+
+
+async def reaches(accounts: Any, key: Any, credits_left: int) -> bool:
+    """Whether an account soon has so many credits left."""
+    for _ in range(200):
+        if await accounts.balance(key.account) == credits_left:
+            return True
+        await asyncio.sleep(0.02)
+    return False
+
+
+def cancelled_after_commit(accounts: Any, one: Call) -> asyncio.Task[Any]:
+    """A reservation whose caller is cancelled when it has been committed and not been told."""
+    run = accounts.run
+
+    async def run_and_cancel(command: Any, *arguments: Any) -> Any:
+        result = await run(command, *arguments)
+        if command is Commands.reserve:
+            accounts.run = run
+            waiting.cancel()
+        return result
+
+    accounts.run = run_and_cancel
+    waiting = asyncio.create_task(accounts.reserve(one))
+    return waiting
+
+
+def test_a_reservation_that_was_committed_for_nobody_is_returned(stores: Stores) -> None:
+    async def body() -> None:
+        async with stores.open() as accounts:
+            key = await new_key(accounts, plan="small")
+            one = call(key, 100, again="one")
+            with pytest.raises(asyncio.CancelledError):
+                await cancelled_after_commit(accounts, one)
+            assert await reaches(accounts, key, 100)
+            assert isinstance(await accounts.reserve(one), Reservation)  # its Idempotency-Key is free too
+
+    asyncio.run(body())
+    stores.check()
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_store_that_closes_returns_first_what_nobody_waits_for(kind: str, tmp_path: Path) -> None:
+    stores = Stores(kind, tmp_path)
+
+    async def body() -> None:
+        async with stores.open() as accounts:
+            key = await new_key(accounts, plan="small")
+            await asyncio.wait([cancelled_after_commit(accounts, call(key, 100))])
+
+    asyncio.run(body())
+    assert stores.query("SELECT id FROM reservations") == []
     stores.check()
 
 

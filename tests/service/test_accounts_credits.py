@@ -94,8 +94,8 @@ def test_a_reservation_holds_as_many_prices_as_are_covered(stores: Stores) -> No
             assert (first.credits, first.remaining) == (70, 30)
             second = await accounts.reserve(call(key, 7, 10))
             assert (second.credits, second.remaining) == (28, 2)
-            assert await accounts.reserve(call(key, 7, 10)) == NoCredits(2)
-            assert await accounts.charge(call(key, 3), None) == NoCredits(2)
+            assert await accounts.reserve(call(key, 7, 10)) == NoCredits(2, 98)
+            assert await accounts.charge(call(key, 3), None) == NoCredits(2, 98)
             stores.check()
             assert await accounts.settle(first, 35, None) == Receipt(35, 37)
             assert await accounts.settle(second, 0, None) == Receipt(0, 65)
@@ -169,7 +169,7 @@ def test_a_lost_reservation_is_returned_when_another_call_needs_it(stores: Store
         async with stores.open(reservation_seconds=60.0) as accounts:
             key = await new_key(accounts, plan="small")
             await accounts.reserve(call(key, 50, 2))
-            assert await accounts.charge(call(key, 10), None) == NoCredits(0)
+            assert await accounts.charge(call(key, 10), None) == NoCredits(0, 100)
             stores.clock.now += 60
             assert await accounts.charge(call(key, 10), None) == Receipt(10, 90)
 

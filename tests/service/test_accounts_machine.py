@@ -140,6 +140,10 @@ class Ledger(RuleBasedStateMachine):
 
     # -- calls ------------------------------------------------------------------------------------
 
+    @property
+    def all_held(self) -> int:
+        return sum(held.lots.total() for held in self.held if held.lots is not None)
+
     def earlier(self, one: Call) -> Replay | Conflict | None:
         saved = self.saved.get(one.idempotency.key) if one.idempotency else None
         if saved is None or saved.expires <= self.clock.now:
@@ -165,7 +169,7 @@ class Ledger(RuleBasedStateMachine):
         if earlier := self.earlier(one):
             assert result == earlier
         elif self.purse.left < price:
-            assert result == NoCredits(self.purse.left)
+            assert result == NoCredits(self.purse.left, self.all_held)
         else:
             self.purse.take(price)
             assert result == Receipt(price, self.purse.left, self.purse.use(price))
@@ -187,7 +191,7 @@ class Ledger(RuleBasedStateMachine):
             return multiple()
         covered = [number * price for number in range(1, inputs + 1) if number * price <= self.purse.left]
         if not covered:
-            assert result == NoCredits(self.purse.left)
+            assert result == NoCredits(self.purse.left, self.all_held)
             return multiple()
         lots = self.purse.take(covered[-1])
         assert (result.credits, result.remaining) == (covered[-1], self.purse.left)

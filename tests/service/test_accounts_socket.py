@@ -296,7 +296,7 @@ VALUES = st.one_of(
     st.builds(Reservation, INTEGERS, INTEGERS, INTEGERS, CALLS),
     st.builds(Receipt, INTEGERS, INTEGERS, st.none() | INTEGERS),
     st.builds(Replay, st.binary(), INTEGERS),
-    st.builds(NoCredits, INTEGERS),
+    st.builds(NoCredits, INTEGERS, INTEGERS),
     st.builds(Conflict, st.booleans(), INTEGERS),
     st.tuples(TEXT, KEYS),
     st.lists(KEYS, max_size=2),

@@ -90,6 +90,47 @@ def test_restrictions_are_given_changed_and_lifted(folder: Path, capsys: pytest.
     assert (row["operations"], row["ip"], row["expires"]) == ("all", "any", "never")
 
 
+def test_the_account_of_a_key_moves_to_another_plan(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    keys(capsys, "create", "--account", "other")
+    first = keys(capsys, "create", "--account", "shop")[0].strip()
+    second = keys(capsys, "create", "--account", "shop")[0].strip()
+    shown, told = keys(capsys, "plan", second[:8], "starter")
+    # free has 1,000 credits and 500 once; starter has 25,000, so 24,000 are added
+    assert (shown, told) == ("", "The account shop has the plan starter and 25,500 credits now.\n")
+    rows = listed(capsys)
+    assert [(rows[key[:8]]["plan"], rows[key[:8]]["credits"]) for key in (first, second)] == [
+        ("starter", 25_500)
+    ] * 2
+    assert [row["plan"] for row in rows.values() if row["account"] == "other"] == ["free"]
+    keys(capsys, "plan", first, "free")  # the whole key will do; what was granted stays for this month
+    row = listed(capsys)[first[:8]]
+    assert (row["plan"], row["credits"]) == ("free", 25_500)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["list"],
+        ["rotate", "12345678"],
+        ["revoke", "12345678"],
+        ["restrict", "12345678", "--ip", "any"],
+        ["plan", "12345678", "pro"],
+    ],
+    ids=lambda arguments: arguments[0],
+)
+def test_only_create_makes_a_database(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert main(["keys", *arguments]) == 2
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert shown.err == (
+        "webanalytics: The `database` parameter must name a database that exists; "
+        f"there is no file {folder}/accounts.db (`webanalytics keys create` makes it).\n"
+    )
+    assert list(folder.iterdir()) == []
+
+
 def test_a_rotated_key_can_work_on_for_a_while(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     first = keys(capsys, "create", "--account", "shop")[0].strip()
     second = keys(capsys, "rotate", first[:8], "--keep", "24h")[0].strip()
@@ -132,6 +173,9 @@ WRONG = [
         ["restrict", "12345678", "--ip", "any"],
         "The `prefix` parameter must be that of a key; 12345678 is none.",
     ),
+    (["plan", "12345678", "pro"], "The `prefix` parameter must be that of a key; 12345678 is none."),
+    (["plan", "1234567", "pro"], "The `prefix` parameter must be the first 8 characters of a key"),
+    (["plan", "12345678", "gold"], "The `plan` parameter must be one of: free, starter, pro, mega."),
     (
         ["restrict", "12345678"],
         "The `restrict` parameter must be followed by --operations, --ip or --expires.",
@@ -149,6 +193,7 @@ WRONG = [
 def test_a_wrong_call_is_one_sentence(
     folder: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
 ) -> None:
+    keys(capsys, "create")
     assert main(["keys", *arguments]) == 2
     shown = capsys.readouterr()
     assert shown.out == ""
@@ -163,6 +208,17 @@ def test_a_database_that_cannot_be_opened_is_one_sentence(
 ) -> None:
     assert main(["keys", "list", "--database", "sqlite:////none/accounts.db"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_a_store_of_images_that_is_unknown_is_one_sentence(folder: Path, processes: str) -> None:
+    command = ["-m", "webanalytics", "serve", "--port", "0", "--workers", "1", "--processes", processes]
+    done = start([*command, "--images", "zz://user:hunter2@x"])
+    _, told = done.communicate(timeout=60)
+    assert done.returncode == 2
+    assert set(told.splitlines()) == {
+        "webanalytics: The `images` parameter must be a folder or URL that fsspec can open; zz is unknown."
+    }
 
 
 def test_durations_and_dates() -> None:
@@ -246,6 +302,7 @@ def test_a_missing_extra_is_named(
 def test_a_misspelt_variable_is_told(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    keys(capsys, "create")
     monkeypatch.setenv("WEBANALYTICS_ALOW_PRIVATE", "1")
     assert main(["keys", "list"]) == 0
     assert (

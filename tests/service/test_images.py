@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,11 @@ from aiohttp import web
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from webanalytics.errors import ParameterError
 from webanalytics.service.images import FileContent, ImageStore, StoredImage
 from webanalytics.service.results import Problem
 
+OPENED = "The `images` parameter must be a folder or URL that fsspec can open; "
 TOKEN = "0123456789abcdef0123456789abcdef"
 
 
@@ -419,3 +422,23 @@ def test_a_folder_that_goes_away_is_made_again(tmp_path: Path) -> None:
         assert await images.open(stored.name) == (b"content", "image/png")
 
     run(str(tmp_path / "images"), test)
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("zz://user:hunter2@host/images", OPENED + "zz is unknown."),
+        ("zip://images::/none/a.zip", OPENED + "zip failed (FileNotFoundError)."),
+    ],
+)
+def test_a_folder_that_cannot_be_one_is_told(url: str, sentence: str) -> None:
+    with pytest.raises(ParameterError) as raised:
+        ImageStore(url, 60)
+    assert str(raised.value) == sentence
+    assert raised.value.parameter == "images"
+
+
+def test_the_package_that_a_store_needs_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "s3fs", None)
+    with pytest.raises(ParameterError, match=r"The `images` parameter .*; s3: Install s3fs to access S3\.$"):
+        ImageStore("s3://bucket/images", 60)

@@ -135,6 +135,35 @@ def test_a_killed_supervisor_takes_its_processes_with_it() -> None:
         assert _refused(server.port)
 
 
+def test_the_counters_of_a_killed_service_are_removed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    kept = [
+        tmp_path / "webanalytics-metrics-file",
+        tmp_path / "webanalytics-metrics-link",
+        tmp_path / "other",
+    ]
+    kept[2].mkdir()
+    kept[0].touch()
+    kept[1].symlink_to(kept[2])
+    with serving(**TWO) as killed:
+        left = Path(killed.get("/memory"))
+        assert left.parent == tmp_path
+        processes = killed.processes(2)
+        with serving(**TWO) as other:
+            assert left.is_dir(), "the first still serves"
+            used = Path(other.get("/memory"))
+            killed.command.kill()
+            assert wait_until(lambda: all(map(gone, processes))), processes
+            assert left.is_dir()
+            with serving(**TWO) as last:
+                assert not left.exists()
+                assert used.is_dir()
+                assert last.stop()[0] == 0
+    assert set(tmp_path.iterdir()) == set(kept)
+
+
 @pytest.mark.parametrize("processes", [1, 2])
 def test_a_service_that_cannot_start_says_why_in_one_sentence(processes: int) -> None:
     process = start(command(BROKEN, processes=processes))

@@ -6,6 +6,6 @@ DESCRIPTION = "Page metadata, text, keywords, readability and more: as tables, o
 
 SERVICE_COMMANDS = {
     "serve": "Run the hosted API.",
-    "keys": "Create, list, rotate, revoke and restrict the API keys of the hosted API.",
+    "keys": "Create, list, rotate, revoke and restrict the API keys of the hosted API, and change plans.",
 }
 """Sub-commands that import neither pandas nor charts, with their summaries."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
 from typing import Any
 
 from aiohttp import web
@@ -21,8 +22,10 @@ from webanalytics.service.auth import (
     within,
 )
 from webanalytics.service.batch import Batch, check_inputs
-from webanalytics.service.body import Body, BodyMemory, arrived, read_object
+from webanalytics.service.body import Body, arrived, read_object
+from webanalytics.service.budget import ByteBudget
 from webanalytics.service.calls import Answer, Caller, Calls
+from webanalytics.service.connection import SENT
 from webanalytics.service.edge import (
     KEY_HEADER,
     REMAINING_HEADER,
@@ -124,7 +127,7 @@ class Service:
         self._public = public
         self._log = log
         self._metrics = metrics
-        self._bodies = BodyMemory(settings.body_memory)
+        self._bodies = ByteBudget(settings.body_memory)
         self._proxies = parse_networks(settings.trusted_proxies, "trusted_proxies")
         self._operations = {PREFIX + operation.path: operation for operation in OPERATIONS.values()}
         self._with_code = {item.name for item in OPERATIONS.values() if item.kind == "image"}
@@ -175,7 +178,8 @@ class Service:
             "x-cloud-trace-context": trace_context(record.request_id),
         }
         key: Key | None = None
-        operation = self._operations.get(request.path.removesuffix(BATCH))
+        caller: Caller | None = None
+        operation = self._operations.get(request.rel_url.raw_path.removesuffix(BATCH))
         if operation is not None:
             record.operation = operation.name
         format_name, wrong_format = wanted_format(request, operation)
@@ -203,6 +207,12 @@ class Service:
         except Exception as error:
             self._log.exception(record, error)
             answer = Answer(500, failure(FAILED))
+        except BaseException:
+            if caller is not None:
+                self._calls.sent(caller)
+            raise
+        if caller is not None and caller.answer_bytes:
+            request[SENT] = partial(self._calls.sent, caller)
         if key is not None and answer.remaining is None and REMAINING_HEADER not in answer.headers:
             answer.remaining = await self._balance(key)
         return await self._response(request, answer, format_name, record, headers)
@@ -242,7 +252,7 @@ class Service:
             )
 
     def _route(self, request: web.BaseRequest, operation: Operation | None, record: Record) -> Handler:
-        path, method = request.path, request.method
+        path, method = request.rel_url.raw_path, request.method
         if operation is not None:
             if path.endswith(BATCH) and method == "POST":
                 return lambda request, caller: self._batch(request, caller, operation)
@@ -261,7 +271,7 @@ class Service:
             return await self._calls.single(caller, operation, check_parameters(operation, given))
         if operation.kind != "image":
             content = arrived(request)
-            if content is not None and len(content) <= caller.plan.upload_bytes:
+            if content is not None and len(content) <= self.settings.body_bytes:
                 parameters = check_parameters(operation, read_object(content))
                 return await self._calls.single(caller, operation, parameters)
         async with self._body(request, caller, operation) as body:
@@ -269,7 +279,8 @@ class Service:
                 fields = await body.form(operation.subject)
                 parameters = check_parameters(operation, self._form_values(operation, fields))
             else:
-                parameters = check_parameters(operation, await body.json())
+                given = await body.json(plain=operation.kind == "image")
+                parameters = check_parameters(operation, given)
             return await self._calls.single(caller, operation, parameters)
 
     @staticmethod
@@ -281,7 +292,8 @@ class Service:
 
     async def _batch(self, request: web.BaseRequest, caller: Caller, operation: Operation) -> Answer:
         async with self._body(request, caller, operation) as body:
-            inputs = check_inputs(await body.json(), self.settings.batch_size)
+            content = await body.json(plain=operation.kind == "image")
+            inputs = check_inputs(content, self.settings.batch_size)
             return await Batch(self._calls, caller, operation, inputs).run()
 
     async def _graphql(self, request: web.BaseRequest, caller: Caller) -> Answer:
@@ -291,9 +303,12 @@ class Service:
     def _body(self, request: web.BaseRequest, caller: Caller, operation: Operation | None) -> Body:
         caller.base_url = self.settings.base_url.rstrip("/") or self._own_address(request)
         upload = caller.plan.upload_bytes
-        image = operation is not None and operation.kind == "image"
-        limit = int(upload * ENCODED) + FRAME_BYTES if image else upload
-        return Body(request, limit, too_large(operation, upload), self.settings, self._bodies)
+        if operation is not None and operation.kind == "image":
+            limit, shown = int(upload * ENCODED) + FRAME_BYTES, upload
+        else:
+            limit = shown = min(upload, self.settings.body_bytes)
+        sentence = too_large(operation, shown)
+        return Body(request, limit, sentence, self.settings, self._bodies, caller.key.account)
 
     async def _response(
         self,
@@ -314,7 +329,7 @@ class Service:
             if answer.retry_after is not None:
                 headers.setdefault("retry-after", str(max(1, round(answer.retry_after))))
         content: Mapping[str, Any] = answer.envelope
-        if record.operation in self._with_code and not request.path.endswith(BATCH):
+        if record.operation in self._with_code and not request.rel_url.raw_path.endswith(BATCH):
             content = {**content, CODE_FIELD: answer.status}
         if format_name == "json":
             body, headers["Content-Type"] = render(content, format_name)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+import zlib
+from collections.abc import Awaitable, Iterator
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
@@ -12,6 +13,7 @@ from aiohttp import BodyPartReader, MultipartReader, web
 from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.web_protocol import RequestPayloadError
 
+from webanalytics.service.budget import ByteBudget
 from webanalytics.service.results import Problem
 from webanalytics.service.settings import ServiceSettings
 
@@ -23,8 +25,8 @@ MAX_PARTS = 32
 MAX_TEXT_PART = 65_536
 """Most bytes of a form's text field."""
 
-LARGE = 1_000_000
-"""Bytes of JSON from which it is parsed beside the event loop."""
+PIECE = 1_000_000
+"""Bytes that one step of decompression makes at most."""
 
 BUSY_SECONDS = 2.0
 """After how long a caller may try again when the memory for bodies is used up."""
@@ -34,12 +36,18 @@ BROKEN = "The request body must be complete and well-formed HTTP."
 BROKEN_FORM = "The request body must be well-formed multipart/form-data."
 
 
-class BodyMemory:
-    """How many bytes of bodies all requests of a process hold together."""
+SMALL = 65_536
+"""Bytes that a body may have without being counted: such ones are never refused for want of memory."""
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.held = 0
+COMPLEX = 20_000
+"""Most commas and brackets of a JSON body whose size is that of an image: base64 has none, and parsing
+many of them would hold up all others."""
+
+ENCODINGS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
+"""Content encodings of bodies, with zlib's name of their format (RFC 9110 section 8.4.1)."""
+
+WRONG_ENCODING = "The `Content-Encoding` header must be gzip or deflate, or left out."
+BROKEN_ENCODING = "The request body must be encoded as its `Content-Encoding` header says."
 
 
 def read_object(text: bytes) -> dict[str, Any]:
@@ -65,9 +73,36 @@ def read_object(text: bytes) -> dict[str, Any]:
 
 
 def arrived(request: web.BaseRequest) -> bytes | None:
-    """Return a body that came with its headers, as small ones do; None for one still under way."""
+    """Return a plain body that came with its headers, as small ones do; None for any other."""
     content = request.content
-    return content.read_nowait() if content.is_eof() else None
+    if not content.is_eof() or "Content-Encoding" in request.headers:
+        return None
+    return content.read_nowait()
+
+
+class _Decoder:
+    """Takes the content encoding off a body, a bounded piece at a time."""
+
+    def __init__(self, encoding: str) -> None:
+        if encoding not in ENCODINGS:
+            raise Problem(400, WRONG_ENCODING)
+        self._inflate = zlib.decompressobj(ENCODINGS[encoding])
+
+    def pieces(self, data: bytes) -> Iterator[bytes]:
+        """Yield what a piece of the body stands for."""
+        try:
+            while data:
+                yield self._inflate.decompress(data, PIECE)
+                data = self._inflate.unconsumed_tail
+        except zlib.error:
+            raise Problem(400, BROKEN_ENCODING) from None
+        if self._inflate.unused_data:
+            raise Problem(400, BROKEN_ENCODING)
+
+    def check_end(self) -> None:
+        """Raise `Problem` where the body ends too early."""
+        if not self._inflate.eof:
+            raise Problem(400, BROKEN_ENCODING)
 
 
 class Body:
@@ -83,8 +118,10 @@ class Body:
         The sentence about a larger one.
     settings : ServiceSettings
         ``read_timeout`` and ``body_rate``.
-    memory : BodyMemory
+    memory : ByteBudget
         What all requests share.
+    account : int
+        Whose request it is.
     """
 
     def __init__(
@@ -93,7 +130,8 @@ class Body:
         limit: int,
         too_large: str,
         settings: ServiceSettings,
-        memory: BodyMemory,
+        memory: ByteBudget,
+        account: int,
     ) -> None:
         self._request = request
         self._limit = limit
@@ -101,37 +139,50 @@ class Body:
         self._timeout: float = settings.read_timeout
         self._rate: int = settings.body_rate
         self._memory = memory
+        self._account = account
         self._received = 0
+        self._counted = 0
+        self._patience = self._timeout
+        self._clock = asyncio.get_running_loop().time
 
     async def __aenter__(self) -> Self:
         length = self._request.content_length
         if length is not None and length > self._limit:
             raise Problem(400, self._too_large)
-        self._started = asyncio.get_running_loop().time()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._memory.held -= self._received
+        self._memory.give(self._account, self._counted)
 
     async def _next(self, step: Awaitable[T]) -> T:
-        """Wait for the next part; a sender that is fast enough may take longer than the timeout."""
-        deadline = self._started + self._timeout + self._received / self._rate
+        """Wait for the next part.
+
+        Waiting uses up the sender's patience, and what arrives restores it, up to the timeout: a
+        sender that keeps its rate may take as long as it needs, and none may send fast and then stall.
+        """
+        before = self._clock()
         try:
-            async with asyncio.timeout_at(deadline):
+            async with asyncio.timeout(self._patience):
                 return await step
         except TimeoutError:
             raise Problem(400, f"The request body must arrive within {self._timeout:g} seconds.") from None
         except (RequestPayloadError, ConnectionError):
             raise Problem(400, BROKEN) from None
+        finally:
+            self._patience -= self._clock() - before
 
     def _count(self, size: int) -> None:
+        self._patience = min(self._patience + size / self._rate, self._timeout)
         self._received += size
-        self._memory.held += size
         if self._received > self._limit:
             raise Problem(400, self._too_large)
-        if self._memory.held > self._memory.limit:
+        if self._received <= SMALL:
+            return
+        if self._memory.take(self._account, self._received - self._counted):
+            self._counted = self._received
+        else:
             raise Problem(
                 503,
                 "The service holds as many request bodies as it can; repeat the request later.",
@@ -139,21 +190,41 @@ class Body:
             )
 
     async def read(self) -> bytes:
-        """Return the whole body."""
+        """Return the whole body, its content encoding taken off."""
         content = self._request.content
+        encoding = self._request.headers.get("Content-Encoding", "identity").strip().lower()
+        decoder = None if encoding == "identity" else _Decoder(encoding)
         chunks: list[bytes] = []
         while chunk := await self._next(content.readany()):
-            self._count(len(chunk))
-            chunks.append(chunk)
+            if decoder is None:
+                self._count(len(chunk))
+                chunks.append(chunk)
+                continue
+            for piece in decoder.pieces(chunk):
+                self._count(len(piece))
+                chunks.append(piece)
+                await asyncio.sleep(0)  # a small body may stand for a large one
+        if decoder is not None:
+            decoder.check_end()
         return b"".join(chunks)
 
-    async def json(self) -> dict[str, Any]:
-        """Return the JSON object that the body is, as `read_object` does."""
+    async def json(self, *, plain: bool = False) -> dict[str, Any]:
+        """Return the JSON object that the body is, as `read_object` does.
+
+        Parameters
+        ----------
+        plain : bool
+            Refuse one of many parts: its size is that of an image, and parsing is not bounded by size.
+        """
         text = await self.read()
-        return read_object(text) if len(text) < LARGE else await asyncio.to_thread(read_object, text)
+        if plain and sum(map(text.count, (b",", b"[", b"{"))) > COMPLEX:
+            raise Problem(400, f"The request body must be a JSON object of at most {COMPLEX:,} parts.")
+        return read_object(text)
 
     async def form(self, file: str) -> dict[str, str | bytes]:
         """Return the fields of a multipart/form-data body (RFC 7578), the file among them as bytes."""
+        if "Content-Encoding" in self._request.headers:
+            raise Problem(400, "The `Content-Encoding` header must be left out of a form.")
         fields: dict[str, str | bytes] = {}
         try:
             reader = MultipartReader(self._request.headers, self._request.content)

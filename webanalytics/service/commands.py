@@ -39,7 +39,7 @@ EXTRA_PACKAGES = {
 """What the extra installs: module, and name of the package."""
 
 SERVE = "Run the hosted API: every operation over HTTP, with accounts, credits and limits, until a signal."
-KEYS = "Create, list, rotate, revoke and restrict API keys, also while the service runs."
+KEYS = "Create, list, rotate, revoke and restrict API keys and change plans, also while the service runs."
 _METAVARS = {int: "N", float: "SECONDS", tuple: "LIST", str: "TEXT"}
 
 

@@ -35,6 +35,12 @@ UNREAD_SECONDS = 5.0
 UNREAD_BYTES = 200_000_000
 """The same for a request whose body is refused: most clients send all of it before they read."""
 
+SENT = "sent"
+"""Under this key a request may hold what is to be called when its answer has been taken."""
+
+TAKEN_BYTES = 1_000_000
+TAKEN_SECONDS = 0.02
+
 MOST_LINGERING = 256
 """Refused connections that get an answer at once; further ones are closed without."""
 
@@ -299,10 +305,24 @@ class Connection(RequestHandler):
         if last:
             resp.force_close()
             resp.headers["Connection"] = "close"
-        finished = await super().finish_response(request, resp, start_time)
+        told = request.get(SENT)
+        try:
+            finished = await super().finish_response(request, resp, start_time)
+            if told is not None:
+                await self._taken()
+        finally:
+            if told is not None:
+                told()
         if last:
             await self._linger()
         return finished
+
+    async def _taken(self) -> None:
+        """Wait until the client has taken nearly all of an answer, or is cut off."""
+        while (transport := self.transport) is not None and not transport.is_closing():
+            if transport.get_write_buffer_size() < TAKEN_BYTES:
+                return
+            await asyncio.sleep(TAKEN_SECONDS)
 
     async def _linger(self) -> None:
         transport = self.transport

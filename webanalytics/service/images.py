@@ -27,6 +27,7 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from webanalytics.analysis.convert_formats import EXTENSIONS, MIME_TYPES
+from webanalytics.errors import ParameterError
 from webanalytics.service.results import Problem
 
 log = logging.getLogger("webanalytics.service")
@@ -106,7 +107,10 @@ class _Folder:
 
     def __init__(self, url: str, keep_free: int) -> None:
         # A listing that fsspec remembers would hide what other processes wrote and removed.
-        self._files, root = fsspec.core.url_to_fs(url, use_listings_cache=False)
+        try:
+            self._files, root = fsspec.core.url_to_fs(url, use_listings_cache=False)
+        except Exception as error:  # each kind of store has errors of its own
+            raise _cannot_be_opened(url, error) from error
         self._root = root.rstrip("/")
         self._local = isinstance(self._files, LocalFileSystem)
         self._keep_free = keep_free
@@ -179,6 +183,20 @@ class _Folder:
         return True
 
 
+def _cannot_be_opened(url: str, error: Exception) -> ParameterError:
+    """Return what to tell of a URL; nothing of it but its protocol, since the rest may hold a password."""
+    protocol = url.partition("://")[0] if "://" in url else "a path"
+    if isinstance(error, ImportError):
+        needed = str(error).rstrip(".")
+        sentence = f"The `images` parameter must be a URL whose package is installed; {protocol}: {needed}."
+    else:
+        reason = "is unknown" if "Protocol not known" in str(error) else f"failed ({type(error).__name__})"
+        sentence = (
+            f"The `images` parameter must be a folder or URL that fsspec can open; {protocol} {reason}."
+        )
+    return ParameterError(sentence, "images")
+
+
 class ImageStore:
     """Keeps converted images until they expire; an asynchronous context manager with a sweeper inside.
 
@@ -202,6 +220,11 @@ class ImageStore:
         Largest file, in bytes, that is read at once.
     threads : int
         Operations of the store under way at once.
+
+    Raises
+    ------
+    ParameterError
+        The URL is of a kind that fsspec does not know, or that a package is missing for.
 
     Examples
     --------

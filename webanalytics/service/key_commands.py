@@ -1,4 +1,4 @@
-"""``webanalytics keys``: create, list, rotate, revoke and restrict API keys.
+"""``webanalytics keys``: create, list, rotate, revoke and restrict API keys, and change their plan.
 
 A new key is the only thing on standard output, so that ``KEY=$(webanalytics keys create)`` holds it.
 """
@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime
 from ipaddress import ip_network
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from webanalytics.errors import ParameterError
@@ -163,8 +164,18 @@ def table(rows: Sequence[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _run(settings: ServiceSettings, work: Callable[[Accounts], Coroutine[Any, Any, T]]) -> T:
-    from webanalytics.service.accounts import open_accounts
+def _run(
+    settings: ServiceSettings, work: Callable[[Accounts], Coroutine[Any, Any, T]], *, create: bool = False
+) -> T:
+    from webanalytics.service.accounts import SQLITE, open_accounts
+
+    file = settings.database.removeprefix(SQLITE)
+    if not create and file != settings.database and not Path(file).exists():
+        raise ParameterError(
+            f"The `database` parameter must name a database that exists; there is no file {file} "
+            "(`webanalytics keys create` makes it).",
+            "database",
+        )
 
     async def with_accounts() -> T:
         accounts = await open_accounts(settings.database, settings)
@@ -207,7 +218,7 @@ def _create(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
             expires=expires,
         )
 
-    _show_once(*_run(settings, work))
+    _show_once(*_run(settings, work, create=True))
     return 0
 
 
@@ -241,19 +252,37 @@ def _revoke(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
     return 0
 
 
+async def _find(accounts: Accounts, prefix: str) -> KeyRow:
+    for row in await accounts.list_keys():
+        if row.key.prefix == prefix:
+            return row
+    raise ParameterError(f"The `prefix` parameter must be that of a key; {prefix} is none.", "prefix")
+
+
 def _restrict(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
     prefix = parse_prefix(arguments.prefix)
     changes = _changes(arguments)
 
     async def work(accounts: Accounts) -> Key:
-        found = [row.key for row in await accounts.list_keys() if row.key.prefix == prefix]
-        if not found:
-            raise ParameterError(f"The `prefix` parameter must be that of a key; {prefix} is none.", "prefix")
-        key = found[-1]
+        key = (await _find(accounts, prefix)).key
         kept = {"operations": key.operations, "networks": key.networks, "expires": key.expires}
         return await accounts.restrict_key(prefix, **{**kept, **changes})
 
     _tell(_run(settings, work), "works from now on with")
+    return 0
+
+
+def _plan(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
+    prefix = parse_prefix(arguments.prefix)
+    if arguments.plan not in settings.plans:
+        raise ParameterError.one_of("plan", settings.plans)
+
+    async def work(accounts: Accounts) -> tuple[str, int]:
+        account = (await _find(accounts, prefix)).account_name
+        return account, await accounts.change_plan(account, arguments.plan)
+
+    account, left = _run(settings, work)
+    print(f"The account {account} has the plan {arguments.plan} and {left:,} credits now.", file=sys.stderr)
     return 0
 
 
@@ -285,7 +314,7 @@ def _restrictions(parser: argparse.ArgumentParser, every: str, anywhere: str, ne
 
 
 def add_key_commands(keys: argparse.ArgumentParser, common: argparse.ArgumentParser) -> None:
-    """Add ``create``, ``list``, ``rotate``, ``revoke`` and ``restrict`` to the parser of ``keys``."""
+    """Add ``create``, ``list``, ``rotate`` and the others to the parser of ``keys``."""
     commands = keys.add_subparsers(dest="keys", required=True, metavar="COMMAND")
 
     def add(name: str, meaning: str, run: Callable[..., int], prefix: bool = True) -> argparse.ArgumentParser:
@@ -307,3 +336,5 @@ def add_key_commands(keys: argparse.ArgumentParser, common: argparse.ArgumentPar
     add("revoke", "Revoke a key at once.", _revoke)
     restrict = add("restrict", "Change what a key may be used for; what is not named stays.", _restrict)
     _restrictions(restrict, ", or all", ", or any", ", or never")
+    plan = add("plan", "Move the account of a key, with all its keys, to another plan.", _plan)
+    plan.add_argument("plan", help="name of the plan")

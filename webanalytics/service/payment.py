@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import hmac
+import json
 import re
+import zlib
 from collections.abc import Awaitable, Mapping
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -15,11 +17,15 @@ import orjson
 from webanalytics.operations.secret import Secret
 from webanalytics.service.accounts.base import Conflict, Idempotency, NoCredits
 from webanalytics.service.edge import REMAINING_HEADER
+from webanalytics.service.formats import render
 from webanalytics.service.results import Problem
 
 T = TypeVar("T")
 
 _KEY = re.compile(r"[\x21-\x7e]{1,255}")
+
+HELD_SECONDS = 2.0
+"""After how long a call may be repeated whose credits are held by others."""
 
 RUNNING_SECONDS = 1.0
 """After how long a call may be repeated whose first sending is still being worked on."""
@@ -91,8 +97,16 @@ def no_credits(found: NoCredits, price: int) -> Problem:
     """Return the answer where the credits do not cover a call.
 
     Its header says 0 also where a few credits are left: the header is how a caller tells this 429
-    from the one that passes by waiting, and no waiting helps here.
+    from the one that passes by waiting, and no waiting helps here. Where calls under way hold
+    credits that would do, waiting may help, and the header says how many there are with those.
     """
+    if found.remaining + found.held >= price:
+        sentence = (
+            f"The `x-api-key` header names an account whose last {found.held} credits are held by calls "
+            "under way; repeat the request later."
+        )
+        headers = {REMAINING_HEADER: str(found.remaining + found.held)}
+        return Problem(429, sentence, retry_after=HELD_SECONDS, headers=headers)
     sentence = (
         f"The `x-api-key` header must name an account with credits: the call costs {price}, "
         f"{found.remaining} are left, and the next billing cycle begins on {next_cycle()}."
@@ -110,6 +124,12 @@ async def to_the_end(step: Awaitable[T]) -> T:
         raise
 
 
-def saved_answer(envelope: Mapping[str, Any]) -> bytes:
-    """Return an envelope as it is kept for an Idempotency-Key."""
-    return orjson.dumps(envelope, option=orjson.OPT_NON_STR_KEYS)
+async def pack_answer(envelope: Mapping[str, Any]) -> bytes:
+    """Return an envelope as it is kept for an Idempotency-Key; the work is done beside the event loop."""
+    return await asyncio.to_thread(lambda: zlib.compress(render(envelope, "json")[0], 1))
+
+
+async def unpack_answer(answer: bytes) -> dict[str, Any]:
+    """Return the envelope that was kept; Python's own parser keeps integers of any size."""
+    envelope: dict[str, Any] = await asyncio.to_thread(lambda: json.loads(zlib.decompress(answer)))
+    return envelope

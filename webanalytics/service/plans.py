@@ -22,7 +22,7 @@ class Plan:
     requests_a_minute : int or None
         Ceiling of requests a minute; None for no throttling.
     upload_bytes : int
-        Largest image, and largest body of any other request, in bytes.
+        Largest image in bytes; other bodies are also bounded by the setting ``body_bytes``.
     """
 
     name: str

@@ -16,9 +16,10 @@ import socket
 import sys
 import tempfile
 from asyncio.subprocess import PIPE, Process
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
+from pathlib import Path
 
 from webanalytics.errors import ParameterError
 from webanalytics.service.child import READY, SERVICE, WRONG, StopSignals, load, serve_until
@@ -27,10 +28,19 @@ from webanalytics.service.metrics import FOLDER_VARIABLE, forget_process
 from webanalytics.service.settings import ServiceSettings
 from webanalytics.service.transport import BACKLOG
 
+if sys.platform != "win32":
+    import fcntl
+
 ACCOUNTS = "webanalytics.service.accounts:open_accounts"
 CHILD = "webanalytics.service.child"
 MODULES = tuple(os.path.realpath(place) for place in sys.path)
 """Where modules are found: a process started by this one finds the same ones, and none in its folder."""
+
+METRICS_PREFIX = "webanalytics-metrics-"
+"""How the names of the folders begin in which the processes of one service keep their counters."""
+
+FOLDER_TRIES = 10
+"""How many new folders may be taken for ones left over by services that start at the same moment."""
 
 STABLE_SECONDS = 10.0
 """A process that ran for so long has not failed at once."""
@@ -86,6 +96,59 @@ def url_of(sock: socket.socket) -> str:
     return f"http://[{host}]:{port}" if sock.family == socket.AF_INET6 else f"http://{host}:{port}"
 
 
+def _locked(folder: str) -> int | None:
+    """Lock a folder and return its descriptor; None where it is in use, gone or not this user's."""
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(descriptor).st_uid == os.getuid() and Path(folder).exists():
+            return descriptor
+    except OSError:  # another has it
+        pass
+    os.close(descriptor)
+    return None
+
+
+def _new_folder() -> tuple[str, int]:
+    """Make a folder and lock it."""
+    for _ in range(FOLDER_TRIES):
+        folder = tempfile.mkdtemp(prefix=METRICS_PREFIX)
+        descriptor = _locked(folder)
+        if descriptor is not None:
+            return folder, descriptor
+        shutil.rmtree(folder, ignore_errors=True)
+    folder = tempfile.mkdtemp(prefix=METRICS_PREFIX)  # no locks on this file system: nobody removes it
+    return folder, os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+
+
+@contextmanager
+def metrics_folder() -> Iterator[tuple[str, int]]:
+    """Make a folder for counters, and remove those of services that were killed.
+
+    A folder is locked by its service's processes, which all have its descriptor: one that can be
+    locked belongs to nobody, whatever became of its service.
+
+    Yields
+    ------
+    tuple of str and int
+        The folder, and the descriptor that the processes are to inherit.
+    """
+    for left in Path(tempfile.gettempdir()).glob(f"{METRICS_PREFIX}*"):
+        lock = _locked(str(left))
+        if lock is not None:
+            shutil.rmtree(left, ignore_errors=True)
+            os.close(lock)
+    folder, descriptor = _new_folder()
+    try:
+        yield folder, descriptor
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(descriptor)
+
+
 class Supervisor:
     """Keeps server processes running.
 
@@ -113,14 +176,12 @@ class Supervisor:
         self._stop = asyncio.Event()
         self._failed = False
         self._folder = ""
+        self._lock = -1
 
     async def run(self) -> int:
         """Serve until a signal, and return the exit status."""
         self._stop = StopSignals(at_once=self._kill).received
-        with tempfile.TemporaryDirectory(
-            prefix="webanalytics-metrics-", ignore_cleanup_errors=True
-        ) as folder:
-            self._folder = folder
+        with metrics_folder() as (self._folder, self._lock):
             async with self._owned_accounts():
                 ready = [asyncio.Event() for _ in range(self._settings.processes)]
                 keepers = [asyncio.create_task(self._keep(event)) for event in ready]
@@ -161,7 +222,7 @@ class Supervisor:
             "PYTHONPATH": os.pathsep.join(MODULES),
         }
         command = (sys.executable, "-P", "-m", CHILD)
-        files = (self._sock.fileno(),)
+        files = (self._sock.fileno(), self._lock)
         # Each has a session of its own: Ctrl-C is for the supervisor, which stops them.
         child = await asyncio.create_subprocess_exec(
             *command, stdin=PIPE, stdout=PIPE, pass_fds=files, start_new_session=True, env=environment

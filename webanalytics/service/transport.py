@@ -79,6 +79,9 @@ class Server(web.Server):
         self._on_connections = on_connections
         self._options = {
             "access_log": None,
+            # Bodies are decompressed where they are read, within limits; aiohttp would also decompress
+            # what is refused, to throw it away: gigabytes for a few kilobytes.
+            "auto_decompress": False,
             "keepalive_timeout": settings.keepalive_timeout,
             "loop": self._loop,
         }

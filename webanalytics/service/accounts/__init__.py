@@ -31,7 +31,7 @@ from webanalytics.service.settings import ServiceSettings
 
 __all__ = ["Accounts", "AccountsError", "digest", "open_accounts"]
 
-_SQLITE = "sqlite:///"
+SQLITE = "sqlite:///"
 _POSTGRESQL = ("postgresql://", "postgres://")
 
 WAIT_SECONDS = 3.0
@@ -79,8 +79,8 @@ async def open_accounts(
         idempotency_seconds=settings.idempotency_seconds,
         reservation_seconds=settings.reservation_seconds,
     )
-    if url.startswith(_SQLITE) and len(url) > len(_SQLITE) and "\0" not in url:
-        path = Path(url.removeprefix(_SQLITE))
+    if url.startswith(SQLITE) and len(url) > len(SQLITE) and "\0" not in url:
+        path = Path(url.removeprefix(SQLITE))
         return await open_sqlite(path, commands, clock, owner=owner, wait=wait)
     if url.startswith(_POSTGRESQL):
         return await PostgresAccounts.open(url, commands, clock)

@@ -154,9 +154,18 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class NoCredits:
-    """The credits left do not cover one success."""
+    """The credits left do not cover one success.
+
+    Attributes
+    ----------
+    remaining : int
+        Credits left in the account.
+    held : int
+        Credits that calls under way hold: some of them may come back.
+    """
 
     remaining: int
+    held: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,11 +192,17 @@ class Accounts(Protocol):
         ...
 
     async def charge(self, call: Call, answer: bytes | None) -> Receipt | Replay | NoCredits | Conflict:
-        """Charge one success that has been computed; keep ``answer`` where there is an Idempotency-Key."""
+        """Charge one success that has been computed; keep ``answer`` where there is an Idempotency-Key.
+
+        The answer is kept as it is given: whoever wants it small compresses it before.
+        """
         ...
 
     async def reserve(self, call: Call) -> Reservation | Replay | NoCredits | Conflict:
-        """Hold credits for as many of ``call.inputs`` successes as the balance covers, at least one."""
+        """Hold credits for as many of ``call.inputs`` successes as the balance covers, at least one.
+
+        Where the caller is cancelled meanwhile, what was held is returned.
+        """
         ...
 
     async def settle(

@@ -6,7 +6,6 @@ in any store; a command locks at most the accounts it is called for, in order of
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterable, Mapping, Sequence
 
 from webanalytics.service.accounts.base import (
@@ -147,7 +146,7 @@ class Charging:
             if earlier is not None:
                 return earlier
         if account.left < call.price:
-            return NoCredits(account.left)
+            return NoCredits(account.left, account.held)
         account.charge(call.price)
         receipt = Receipt(call.price, account.left, account.notice(self.notices))
         yield from self._enter(account.id, [(CHARGE, -call.price)], now, call)
@@ -170,7 +169,7 @@ class Charging:
         for call in calls:
             account, price = accounts[call.key.account], call.price
             if account.left < price:
-                results.append(NoCredits(account.left))
+                results.append(NoCredits(account.left, account.held))
                 continue
             account.charge(price)
             results.append(Receipt(price, account.left, account.notice(self.notices)))
@@ -199,7 +198,7 @@ class Charging:
                 return earlier
         successes = min(call.inputs, account.left // call.price) if call.price else call.inputs
         if successes < 1:
-            return NoCredits(account.left)
+            return NoCredits(account.left, account.held)
         hold = account.hold(successes * call.price)
         yield from self._save(account)
         expires = now + self.reservation_seconds
@@ -279,7 +278,7 @@ class Charging:
             return Conflict(False, account.left)
         if answer is None:
             return Conflict(True, account.left)
-        return Replay(zlib.decompress(answer), account.left)
+        return Replay(answer, account.left)
 
     def _remember(
         self,
@@ -290,9 +289,8 @@ class Charging:
         now: float,
     ) -> Steps[None]:
         """Keep a call that runs (its reservation) or is done (its answer)."""
-        kept = None if answer is None else zlib.compress(answer, 1)
         expires = now + (self.reservation_seconds if answer is None else self.idempotency_seconds)
-        row = (account, idempotency.key, idempotency.fingerprint, reservation, kept, expires)
+        row = (account, idempotency.key, idempotency.fingerprint, reservation, answer, expires)
         yield _REMEMBER, row
 
     # -- what time ends ---------------------------------------------------------------------------

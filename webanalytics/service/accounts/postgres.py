@@ -199,6 +199,7 @@ class PostgresAccounts(Store):
         """Finish what was begun and close the connections."""
         self._closing = True
         await self.stop_sweeping()
+        await self.all_returned()
         while self._charging is not None:
             await asyncio.wait([self._charging])
         await self._pool.close()

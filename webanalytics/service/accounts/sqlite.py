@@ -87,6 +87,7 @@ class SqliteAccounts(Store):
     async def close(self) -> None:
         """Finish what was begun, close the file and let it go."""
         await self.stop_sweeping()
+        await self.all_returned()
         if self._server is not None:
             self._server.close()
         await self._writer.close()

@@ -53,6 +53,7 @@ class Store(ABC):
 
     def __init__(self) -> None:
         self._sweeper: asyncio.Task[None] | None = None
+        self._returning: set[asyncio.Task[None]] = set()
 
     @abstractmethod
     async def run(self, command: Callable[..., Steps[T]], *arguments: Any) -> T:
@@ -85,8 +86,30 @@ class Store(ABC):
         return await self.run(Commands.charge, call, answer)
 
     async def reserve(self, call: Call) -> Reservation | Replay | NoCredits | Conflict:
-        """Hold credits for a call."""
-        return await self.run(Commands.reserve, call)
+        """Hold credits for a call; what nobody waits for any more is returned.
+
+        The command is not cancelled with its caller: it may have been committed already.
+        """
+        reserving = asyncio.create_task(self.run(Commands.reserve, call))
+        try:
+            await asyncio.wait([reserving])
+        except asyncio.CancelledError:
+            returning = asyncio.create_task(self._return(reserving))
+            self._returning.add(returning)
+            returning.add_done_callback(self._returning.discard)
+            raise
+        return reserving.result()
+
+    async def _return(self, reserving: asyncio.Task[Reservation | Replay | NoCredits | Conflict]) -> None:
+        with contextlib.suppress(AccountsError):  # it is returned when its time is over
+            result = await reserving
+            if isinstance(result, Reservation):
+                await self.settle(result, 0, None)
+
+    async def all_returned(self) -> None:
+        """Wait for what is being returned because nobody waits for it."""
+        while self._returning:
+            await asyncio.wait(self._returning)
 
     async def settle(
         self,

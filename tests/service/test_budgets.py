@@ -1,0 +1,188 @@
+"""Bodies and answers that are small on one side and large on the other, and customers beside each other."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import socket
+import threading
+import time
+import zlib
+from collections.abc import Iterator
+
+import brotli
+import pytest
+
+from tests.service.live import Server
+from tests.service.test_incoming import open_request
+from webanalytics.testing import SiteServer
+
+HMAC = {"message": "m", "secret": "s"}
+LARGE_PAGE = b"<title>large</title><p>" + b"word word word word\n" * 40_000  # 0.8 MB
+
+
+@pytest.fixture(scope="module")
+def tight(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A service with small budgets."""
+    quick = {
+        "WEBANALYTICS_ANSWER_BYTES": "3000000",
+        "WEBANALYTICS_SAVED_BYTES": "2000000",
+        "WEBANALYTICS_BODY_MEMORY": "8000000",
+    }
+    with Server(tmp_path_factory.mktemp("tight"), environment=quick) as server:
+        yield server
+
+
+def slowest_while(server: Server, work: threading.Thread) -> float:
+    """Return the longest time that /healthz took while a thread works."""
+    slowest = 0.0
+    work.start()
+    while work.is_alive():
+        started = time.monotonic()
+        assert server.call("GET", "/healthz").status == 200
+        slowest = max(slowest, time.monotonic() - started)
+        time.sleep(0.01)
+    return slowest
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+@pytest.mark.parametrize("encoding", ["br", "gzip"])
+def test_a_compressed_body_that_is_refused_is_not_decompressed(
+    server: Server, pro: str, encoding: str, keyed: bool
+) -> None:
+    if encoding == "br":
+        compressor = brotli.Compressor(quality=5)
+        body = b"".join(compressor.process(b" " * 10_000_000) for _ in range(300)) + compressor.finish()
+    else:
+        stream = zlib.compressobj(9, wbits=31)
+        body = b"".join(stream.compress(b" " * 10_000_000) for _ in range(100)) + stream.flush()
+    headers = {"Content-Encoding": encoding}
+    key = pro if keyed else None
+    statuses: list[int] = []
+
+    def send() -> None:
+        statuses.append(server.call("POST", "/v1/hmac", key=key, body=body, headers=headers).status)
+
+    assert slowest_while(server, threading.Thread(target=send)) < 0.5
+    assert statuses == [400 if keyed else 403]
+
+
+def test_a_compressed_body_is_read(server: Server, pro: str) -> None:
+    content = json.dumps(HMAC).encode()
+    plain = server.post("/v1/hmac", pro, **HMAC).json
+    for encoding, body in (
+        ("gzip", gzip.compress(content)),
+        ("deflate", zlib.compress(content)),
+        ("identity", content),
+    ):
+        got = server.call("POST", "/v1/hmac", key=pro, body=body, headers={"Content-Encoding": encoding})
+        assert got.json == plain
+
+
+@pytest.mark.parametrize(
+    ("encoding", "body"),
+    [
+        ("lzma", b"{}"),
+        ("gzip, gzip", gzip.compress(gzip.compress(b"{}"))),
+        ("gzip", gzip.compress(json.dumps(HMAC).encode())[:-8]),  # without its trailer
+        ("gzip", gzip.compress(json.dumps(HMAC).encode()) + b"more"),
+        ("gzip", b"no gzip"),
+        ("deflate", gzip.compress(b"{}")),
+    ],
+)
+def test_a_wrong_content_encoding_is_refused(server: Server, pro: str, encoding: str, body: bytes) -> None:
+    got = server.call("POST", "/v1/hmac", key=pro, body=body, headers={"Content-Encoding": encoding})
+    assert got.status == 400
+    assert "`Content-Encoding`" in got.error
+
+
+def test_a_json_body_of_an_images_size_holds_an_image(server: Server, pro: str) -> None:
+    body = b'{"image": [' + b"1," * 1_000_000 + b'1], "outputFormat": "png"}'
+    got = server.call("POST", "/v1/webpconverter", key=pro, body=body)
+    assert (got.status, got.error) == (400, "The request body must be a JSON object of at most 20,000 parts.")
+
+
+def test_an_answer_is_bounded_and_what_does_not_fit_can_be_sent_again(tight: Server) -> None:
+    key = tight.key()
+    with SiteServer({f"/{number}": LARGE_PAGE for number in range(6)}) as site:
+        inputs = [{"url": f"{site.url}/{number}"} for number in range(6)]
+        got = tight.post("/v1/metadataextractor/batch", key, inputs=inputs)
+        statuses = [item["statusCode"] for item in got.data["results"]]
+        assert sorted(statuses) == [200] * 3 + [503] * 3
+        assert got.headers["x-api-remaining-credits"] == str(250_000 - 2 * 3)
+        assert len(got.body) < 3_100_000
+        again = [given for given, status in zip(inputs, statuses, strict=True) if status == 503]
+        got = tight.post("/v1/metadataextractor/batch", key, inputs=again)
+        assert got.data["succeeded"] == 3
+
+
+def test_a_kept_answer_is_bounded(tight: Server) -> None:
+    key = tight.key()
+    with SiteServer({"/0": LARGE_PAGE, "/1": LARGE_PAGE * 3, "/2": LARGE_PAGE * 5}) as site:
+        inputs = [{"url": f"{site.url}/0"}, {"url": f"{site.url}/0?1"}, {"url": f"{site.url}/0?2"}]
+        body = json.dumps({"inputs": inputs}).encode()
+        headers = {"Idempotency-Key": "large"}
+        answers = [
+            tight.call("POST", "/v1/metadataextractor/batch", key=key, body=body, headers=headers)
+            for _ in range(2)
+        ]
+        assert answers[0].data["succeeded"] == 2
+        assert answers[0].json == answers[1].json
+        body = json.dumps({"url": f"{site.url}/1"}).encode()
+        got = tight.call(
+            "POST", "/v1/metadataextractor", key=key, body=body, headers={"Idempotency-Key": "one"}
+        )
+        assert (got.status, "`Idempotency-Key`" in got.error) == (400, True)
+        assert tight.call("POST", "/v1/metadataextractor", key=key, body=body).status == 200
+        got = tight.post("/v1/metadataextractor", key, url=f"{site.url}/2")
+        assert got.error == "The `url` parameter names a page whose answer has more than 3,000,000 bytes."
+        assert got.headers["x-api-remaining-credits"] == str(250_000 - 2 * 2 - 2)
+
+
+def test_integers_of_any_size_survive_being_kept(server: Server) -> None:
+    page = b'<script type="application/ld+json">{"@type": "Thing", "big": 123456789012345678901234567890}</script>'
+    key = server.key()
+    with SiteServer({"/": page}) as site:
+        body = json.dumps({"url": f"{site.url}/"}).encode()
+        headers = {"Idempotency-Key": "big"}
+        answers = [
+            server.call("POST", "/v1/metadataextractor", key=key, body=body, headers=headers)
+            for _ in range(2)
+        ]
+    assert {got.data["jsonld"][0]["big"] for got in answers} == {123456789012345678901234567890}
+
+
+def test_one_customers_stalled_bodies_leave_room_for_others(tight: Server) -> None:
+    mine, other = tight.key(), tight.key()
+    stalled: list[socket.socket] = []
+    try:
+        for _ in range(4):  # 4 bodies of 1.5 MB: more than half of the 8 MB
+            connection = open_request(tight, mine, "/v1/hmac", "Content-Length: 2000000")
+            connection.sendall(b" " * 1_500_000)
+            stalled.append(connection)
+        time.sleep(0.3)
+        large = "m" * 2_000_000
+        assert tight.post("/v1/hmac", mine, message=large, secret="s").status == 503
+        assert tight.post("/v1/hmac", mine, **HMAC).status == 200  # small ones are not counted
+        assert tight.post("/v1/hmac", other, message=large, secret="s").status == 200
+    finally:
+        for connection in stalled:
+            connection.close()
+
+
+def test_credits_held_by_calls_under_way_are_not_gone(server: Server) -> None:
+    key = server.key(plan="free")
+    assert server.post("/v1/hmac/batch", key, inputs=[HMAC] * 200).status == 200  # 1,100 credits are left
+    with SiteServer({"/": LARGE_PAGE}, delay=1.5) as site:
+        inputs = [{"url": f"{site.url}/{number}"} for number in range(110)]
+        batch = threading.Thread(
+            target=lambda: server.post("/v1/websitetotext/batch", key, inputs=inputs, timeout=100)
+        )
+        batch.start()
+        time.sleep(0.8)
+        got = server.post("/v1/hmac", key, **HMAC)
+        batch.join()
+    assert got.status == 429
+    assert got.headers["x-api-remaining-credits"] == "1100"
+    assert int(got.headers["retry-after"]) >= 1
+    assert server.post("/v1/hmac", key, **HMAC).status == 200
