@@ -20,6 +20,13 @@ CONFORMANCE = (
 )
 
 
+# A made-up host whose look-up takes too long is a 503, as the specification says; a 500 is a fault.
+CONFIG = """
+[checks.not_a_server_error]
+expected-statuses = ["2xx", "3xx", "4xx", "503"]
+"""
+
+
 @pytest.fixture(scope="module")
 def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """A service as it is by default: URLs made up by the tests lead nowhere, and soon."""
@@ -31,7 +38,10 @@ def guarded(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def schemathesis(server: Server, plan: str, checks: tuple[str, ...], *options: str) -> str:
     """Run schemathesis and return what it printed; it exits with 1 for any failed check."""
-    command = [sys.executable, "-m", "schemathesis.cli", "run", f"{server.base}/v1/openapi.json"]
+    config = server.folder / "schemathesis.toml"
+    config.write_text(CONFIG, "utf-8")
+    command = [sys.executable, "-m", "schemathesis.cli", "--config-file", str(config), "run"]
+    command += [f"{server.base}/v1/openapi.json"]
     command += [
         "--checks",
         ",".join(checks),
