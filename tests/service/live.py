@@ -12,7 +12,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from email.message import Message
 from pathlib import Path
@@ -20,7 +20,7 @@ from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
 from webanalytics.service.accounts import open_accounts
-from webanalytics.service.auth import parse_networks
+from webanalytics.service.addresses import read_networks
 from webanalytics.service.settings import ServiceSettings
 
 READY = re.compile(r"listening on (http://\S+)")
@@ -96,7 +96,7 @@ def new_key(database: str, *, plan: str = "pro", account: str | None = None, **l
                 account=account,
                 plan=None if account else plan,
                 operations=frozenset(limits["operations"]) if "operations" in limits else None,
-                networks=parse_networks(limits.get("networks", []), "ip"),
+                networks=read_networks(limits.get("networks", [])),
                 expires=limits.get("expires"),
             )
             return key
@@ -116,7 +116,6 @@ class Server:
     environment: Mapping[str, str] = field(default_factory=dict)
     port: int = 0
     base: str = ""
-    lines: list[str] = field(default_factory=list)
 
     def __enter__(self) -> Self:
         self.database = self.database or database_url(self.folder)
@@ -172,8 +171,3 @@ class Server:
         """Call an operation by POST."""
         return call(self.base, "POST", path, key=key, **values)
 
-
-def running(folder: Path, *options: str, **values: Any) -> Iterator[Server]:
-    """Yield a server, for fixtures."""
-    with Server(folder, options=("--allow-private", *options), **values) as server:
-        yield server

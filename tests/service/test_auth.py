@@ -10,12 +10,12 @@ import pytest
 from aiohttp.test_utils import make_mocked_request
 from multidict import CIMultiDict
 
-from webanalytics.errors import ParameterError
 from webanalytics.service.accounts.base import Key
-from webanalytics.service.auth import caller_address, check_address, check_key, parse_networks
+from webanalytics.service.addresses import read_networks
+from webanalytics.service.auth import caller_address, check_address, check_key
 from webanalytics.service.results import Problem
 
-PROXIES = parse_networks(["10.0.0.0/8", "2001:db8:1::/48"], "trusted_proxies")
+PROXIES = read_networks(["10.0.0.0/8", "2001:db8:1::/48"])
 
 
 def key(**values: Any) -> Key:
@@ -50,9 +50,10 @@ def test_without_proxies_in_the_configuration_no_header_is_believed() -> None:
     assert caller_address(request("10.0.0.1", "192.0.2.1"), ()) == ip_address("10.0.0.1")
 
 
-def test_networks_are_parsed_or_named() -> None:
-    with pytest.raises(ParameterError, match="`ip`"):
-        parse_networks(["192.0.2.0/33"], "ip")
+@pytest.mark.parametrize("text", ["192.0.2.0/33", "192.0.2.1/24", "nonsense", ""])
+def test_what_is_no_network_is_refused(text: str) -> None:
+    with pytest.raises(ValueError):
+        read_networks([text])
 
 
 @pytest.mark.parametrize(

@@ -96,6 +96,15 @@ def test_a_wrong_content_encoding_is_refused(server: Server, pro: str, encoding:
     assert "`Content-Encoding`" in got.error
 
 
+def test_parts_of_other_multipart_types_are_not_decompressed(server: Server, pro: str) -> None:
+    part = gzip.compress(b"\0" * 50_000_000)
+    head = b'--xx\r\nContent-Disposition: form-data; name="image"; filename="a"\r\nContent-Encoding: gzip\r\n\r\n'
+    body = head + part + b"\r\n--xx--\r\n"
+    headers = {"Content-Type": "multipart/mixed; boundary=xx"}
+    got = server.call("POST", "/v1/webpconverter", key=pro, body=body, headers=headers)
+    assert (got.status, got.error) == (400, "The request body must be a JSON object.")
+
+
 def test_a_json_body_of_an_images_size_holds_an_image(server: Server, pro: str) -> None:
     body = b'{"image": [' + b"1," * 1_000_000 + b'1], "outputFormat": "png"}'
     got = server.call("POST", "/v1/webpconverter", key=pro, body=body)

@@ -33,8 +33,6 @@ def test_the_limit_is_the_limit_and_each_account_has_its_own() -> None:
     # a request may go on when the first is a minute old
     assert math.floor(before) + 60 <= rates[-1].reset <= math.ceil(time.time()) + 60
     assert 58 <= rates[-1].retry_after <= 61
-    assert rates[-1].headers["retry-after"] == str(rates[-1].retry_after)
-    assert "retry-after" not in rates[0].headers
     assert hits(limiter, 2, 1)[0].remaining == 4
 
 

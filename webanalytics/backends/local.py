@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import logging
 import os
 import time
@@ -13,7 +12,7 @@ from contextlib import AsyncExitStack
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.parse import urlsplit
 
 from webanalytics.analysis.registry import analysis_function
 from webanalytics.backends.base import (
@@ -26,6 +25,8 @@ from webanalytics.backends.base import (
     Task,
     check_subject,
 )
+from webanalytics.backends.data_urls import data_url_content, is_data_url
+from webanalytics.backends.room import Room
 from webanalytics.backends.workers import WorkerDiedError, WorkerPool
 from webanalytics.errors import BackendError, RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings
@@ -113,44 +114,6 @@ async def as_answered(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-def data_url_content(url: str) -> bytes:
-    """Return the bytes inside a data: URL (RFC 2397).
-
-    Examples
-    --------
-    >>> data_url_content("data:image/gif;base64,R0lGODlh")
-    b'GIF89a'
-    """
-    head, comma, data = url.partition(",")
-    content = unquote_to_bytes(data)
-    if comma and not head.lower().endswith(";base64"):
-        return content
-    try:
-        return base64.b64decode(b"".join(content.split()), validate=True)
-    except ValueError:
-        raise RowError("The `image` parameter must be a well-formed data: URL.", "invalid") from None
-
-
-class _Room:
-    """Holds fetches back while the bodies that wait for a worker take much memory."""
-
-    def __init__(self, limit: int) -> None:
-        self._limit = limit
-        self._held = 0
-        self._free = asyncio.Event()
-        self._free.set()
-
-    async def wait(self) -> None:
-        await self._free.wait()
-
-    def add(self, size: int) -> None:
-        self._held += size
-        if self._held > self._limit:
-            self._free.clear()
-        elif self._held <= self._limit:
-            self._free.set()
-
-
 class _Run:
     """One run over pages or images: what its jobs share."""
 
@@ -164,7 +127,7 @@ class _Run:
         self._settings = {name: dict(task.settings.get(name, {})) for name in self._names}
         self._deadline = float(task.options["parse_timeout"])
         self._max_bytes = int(task.options["max_bytes"])
-        self._room = _Room(HELD_BYTES)
+        self._room = Room(HELD_BYTES)
 
     async def answer(self, job: Job) -> Answer:
         """Answer one job; whatever goes wrong with it is its own outcome."""
@@ -173,11 +136,8 @@ class _Run:
         try:
             check_subject(job.subject, self._operation)
             content, page, fetched = await self._content(job.subject)
-            self._room.add(len(content))
-            try:
+            with self._room.hold(len(content)):
                 outcomes = await self._analyse((content, *page) if self._kind == "page" else (content,))
-            finally:
-                self._room.add(-len(content))
         except FetchError as error:
             outcomes = self._all_failed(error)
             fetched = Fetched(
@@ -222,8 +182,13 @@ class _Run:
         if isinstance(subject, Path):
             content = await asyncio.to_thread(self._read, subject)
             return content, (str(subject), str(subject), ""), Fetched(str(subject), bytes=len(content))
-        if self._kind == "image" and subject[:5].lower() == "data:":
-            content = data_url_content(subject)
+        if self._kind == "image" and is_data_url(subject):
+            try:
+                content = data_url_content(subject)
+            except ValueError:
+                raise RowError(
+                    f"The `{self._subject}` parameter must be a well-formed data: URL.", "invalid"
+                ) from None
             self._check_size(len(content))
             return content, ("", "", ""), Fetched(bytes=len(content))
         await self._room.wait()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager, contextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 
 from webanalytics.service.results import Problem
 
@@ -168,52 +168,3 @@ class Turns:
 
     def _may_have_more(self, account: int) -> bool:
         return self._share is None or self._held.get(account, 0) < self._share
-
-
-class Room:
-    """Bytes that wait for a worker; while there are many, nothing further is fetched.
-
-    Parameters
-    ----------
-    limit : int
-        Bytes from which on fetches are held back.
-    seconds : float
-        Longest wait for room.
-    """
-
-    def __init__(self, limit: int, *, seconds: float = 60.0) -> None:
-        self._limit = limit
-        self._seconds = seconds
-        self._free = asyncio.Event()
-        self._free.set()
-        self.held = 0
-
-    async def wait(self) -> None:
-        """Wait until there is room.
-
-        Raises
-        ------
-        Problem
-            503 when there is none in time.
-        """
-        try:
-            async with asyncio.timeout(self._seconds):
-                await self._free.wait()
-        except TimeoutError:
-            raise Problem(503, BUSY, retry_after=RETRY_SECONDS) from None
-
-    @contextmanager
-    def hold(self, size: int) -> Iterator[None]:
-        """Count bytes as waiting."""
-        self._add(size)
-        try:
-            yield
-        finally:
-            self._add(-size)
-
-    def _add(self, size: int) -> None:
-        self.held += size
-        if self.held > self._limit:
-            self._free.clear()
-        else:
-            self._free.set()

@@ -13,14 +13,8 @@ from aiohttp import web
 from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.service.accounts import digest
 from webanalytics.service.accounts.base import Accounts, AccountsError, Key
-from webanalytics.service.auth import (
-    check_address,
-    check_key,
-    check_operation,
-    parse_networks,
-    read_address,
-    within,
-)
+from webanalytics.service.addresses import read_address, read_networks, within
+from webanalytics.service.auth import check_address, check_key, check_operation
 from webanalytics.service.batch import Batch, check_inputs
 from webanalytics.service.body import Body, arrived, read_object
 from webanalytics.service.budget import ByteBudget
@@ -36,7 +30,7 @@ from webanalytics.service.edge import (
     preflight,
     trace_context,
 )
-from webanalytics.service.envelope import CODE_FIELD, failure
+from webanalytics.service.envelope import refusal
 from webanalytics.service.formats import choose_format, render
 from webanalytics.service.logs import Log
 from webanalytics.service.metrics import Metrics
@@ -59,6 +53,8 @@ FRAME_BYTES = 65_536
 """Room in a body beside an image or a text of the largest size."""
 FAILED = "The service failed; repeat the request later with the same parameters."
 UNREADY = "The service cannot reach its accounts; repeat the request later."
+FORM = "multipart/form-data"
+"""The one multipart type that is read: in others aiohttp would also take content encodings off parts."""
 UNREADY_SECONDS = 5.0
 GONE = 499
 """What the log says of a request that nobody waits for any more; it is never sent."""
@@ -83,6 +79,12 @@ def wanted_format(request: web.BaseRequest, operation: Operation | None) -> tupl
         return choose_format(request.headers.get("Accept"), query, offered), None
     except Problem as problem:
         return ONLY_JSON[0], problem
+
+
+def refused(operation: Operation | None, problem: Problem) -> Answer:
+    """Return the answer of a call of an operation, or of another request, that ended before any work."""
+    content = refusal(operation, problem.status, problem.sentence)
+    return Answer(problem.status, content, retry_after=problem.retry_after, headers=problem.headers)
 
 
 class Service:
@@ -128,9 +130,8 @@ class Service:
         self._log = log
         self._metrics = metrics
         self._bodies = ByteBudget(settings.body_memory)
-        self._proxies = parse_networks(settings.trusted_proxies, "trusted_proxies")
+        self._proxies = read_networks(settings.trusted_proxies)
         self._operations = {PREFIX + operation.path: operation for operation in OPERATIONS.values()}
-        self._with_code = {item.name for item in OPERATIONS.values() if item.kind == "image"}
         self._clock = asyncio.get_running_loop().time
         self.on_connections = metrics.connections
 
@@ -179,7 +180,9 @@ class Service:
         }
         key: Key | None = None
         caller: Caller | None = None
-        operation = self._operations.get(request.rel_url.raw_path.removesuffix(BATCH))
+        path = request.rel_url.raw_path
+        operation = self._operations.get(path.removesuffix(BATCH))
+        called = None if path.endswith(BATCH) else operation
         if operation is not None:
             record.operation = operation.name
         format_name, wrong_format = wanted_format(request, operation)
@@ -199,14 +202,13 @@ class Service:
                 raise wrong_format
             answer = await handler(request, caller)
         except Problem as problem:
-            answer = Answer(problem.status, failure(problem.sentence), retry_after=problem.retry_after)
-            answer.headers = problem.headers
+            answer = refused(called, problem)
         except AccountsError:
             self._log.failure(record, "accounts")
-            answer = Answer(503, failure(UNREADY), retry_after=UNREADY_SECONDS)
+            answer = refused(called, Problem(503, UNREADY, retry_after=UNREADY_SECONDS))
         except Exception as error:
             self._log.exception(record, error)
-            answer = Answer(500, failure(FAILED))
+            answer = refused(called, Problem(500, FAILED))
         except BaseException:
             if caller is not None:
                 self._calls.sent(caller)
@@ -255,9 +257,9 @@ class Service:
         path, method = request.rel_url.raw_path, request.method
         if operation is not None:
             if path.endswith(BATCH) and method == "POST":
-                return lambda request, caller: self._batch(request, caller, operation)
+                return partial(self._batch, operation=operation)
             if not path.endswith(BATCH) and method == operation.method:
-                return lambda request, caller: self._single(request, caller, operation)
+                return partial(self._single, operation=operation)
         elif path == PREFIX + GRAPHQL and method == "POST":
             record.operation = GRAPHQL
             return self._graphql
@@ -275,7 +277,7 @@ class Service:
                 parameters = check_parameters(operation, read_object(content))
                 return await self._calls.single(caller, operation, parameters)
         async with self._body(request, caller, operation) as body:
-            if operation.kind == "image" and request.content_type.startswith("multipart/"):
+            if operation.kind == "image" and request.content_type == FORM:
                 fields = await body.form(operation.subject)
                 parameters = check_parameters(operation, self._form_values(operation, fields))
             else:
@@ -328,9 +330,7 @@ class Service:
             )
             if answer.retry_after is not None:
                 headers.setdefault("retry-after", str(max(1, round(answer.retry_after))))
-        content: Mapping[str, Any] = answer.envelope
-        if record.operation in self._with_code and not request.rel_url.raw_path.endswith(BATCH):
-            content = {**content, CODE_FIELD: answer.status}
+        content = answer.envelope
         if format_name == "json":
             body, headers["Content-Type"] = render(content, format_name)
         else:  # these take long for the text of a large page

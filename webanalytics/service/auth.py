@@ -4,54 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 
 from aiohttp import web
 
-from webanalytics.errors import ParameterError
 from webanalytics.operations import Operation
-from webanalytics.service.accounts.base import Key, Network
+from webanalytics.service.accounts.base import Key
+from webanalytics.service.addresses import Address, Network, read_address, within
 from webanalytics.service.results import Problem
 
 UNAUTHORIZED = "unauthorized"
 REVOKED = "API key has been revoked."
 WRONG_ADDRESS = "IP address not allowed for this API key"
 BLOCKED = "Access to `{api}` is blocked for this API key"
-
-Address = IPv4Address | IPv6Address
-
-
-def parse_networks(items: Sequence[str], name: str) -> tuple[Network, ...]:
-    """Return networks in CIDR notation, or raise `ParameterError` naming the parameter.
-
-    Examples
-    --------
-    >>> parse_networks(["192.0.2.0/24", "2001:db8::1"], "ip")
-    (IPv4Network('192.0.2.0/24'), IPv6Network('2001:db8::1/128'))
-    """
-    try:
-        return tuple(ip_network(item.strip(), strict=False) for item in items)
-    except ValueError:
-        sentence = f"The `{name}` parameter must be addresses or networks such as 192.0.2.0/24."
-        raise ParameterError(sentence, name) from None
-
-
-def read_address(text: str | None) -> Address | None:
-    """Return an address as networks are compared with: IPv4 also inside IPv6 (RFC 4291, 2.5.5.2)."""
-    try:
-        address = ip_address((text or "").strip().partition("%")[0])
-    except ValueError:
-        return None
-    if isinstance(address, IPv6Address) and address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    return address
-
-
-def within(address: Address | None, networks: Sequence[Network]) -> bool:
-    """Tell whether an address lies in one of the networks."""
-    return address is not None and any(
-        address.version == network.version and address in network for network in networks
-    )
 
 
 def caller_address(request: web.BaseRequest, proxies: Sequence[Network]) -> Address | None:
@@ -82,12 +46,10 @@ def check_key(key: Key | None) -> Key:
     Problem
         401 for an unknown or expired key, 403 for a revoked one.
     """
-    if key is None:
-        raise Problem(401, UNAUTHORIZED)
-    now = time.time()
-    if key.revoked is not None and key.revoked <= now:
+    state = None if key is None else key.state(time.time())
+    if state == "revoked":
         raise Problem(403, REVOKED)
-    if key.expires is not None and key.expires <= now:
+    if key is None or state == "expired":
         raise Problem(401, UNAUTHORIZED)
     return key
 

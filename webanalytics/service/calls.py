@@ -40,7 +40,7 @@ from webanalytics.service.settings import ServiceSettings
 
 REPLAYED = {"idempotency-replayed": "true"}
 
-FULL = "The `inputs` parameter must be shorter: the answer has reached {most:,} bytes; send this input again."
+FULL = "The `{name}` parameter must be sent in another request: this answer has reached {most:,} bytes."
 NOT_KEPT = "The `Idempotency-Key` header must be left out: the answer has more than {most:,} bytes."
 TOO_LARGE = "The `{name}` parameter names a page whose answer has more than {most:,} bytes."
 CROWDED = "The service holds as many answers as it can; repeat the request later."
@@ -182,7 +182,7 @@ class Calls:
         most = settings.answer_bytes if caller.promise is None else settings.saved_bytes
         if caller.answer_bytes + size > most:
             if caller.answer_bytes:
-                return Result(503, None, FULL.format(most=most), FULL_SECONDS)
+                return Result(503, None, FULL.format(name=operation.subject, most=most), FULL_SECONDS)
             if size <= settings.answer_bytes:
                 return Result(400, None, NOT_KEPT.format(most=most))
             return Result(400, None, TOO_LARGE.format(name=operation.subject, most=most))

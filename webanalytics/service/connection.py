@@ -16,6 +16,7 @@ from aiohttp import http_exceptions, web
 from aiohttp.streams import StreamReader
 from aiohttp.web_protocol import RequestHandler, RequestPayloadError
 
+from webanalytics.service.addresses import read_address
 from webanalytics.service.edge import caller_request_id, new_request_id
 from webanalytics.service.envelope import failure
 from webanalytics.service.failures import describe
@@ -97,12 +98,10 @@ def counted_as(address: str) -> str:
     >>> counted_as("::ffff:192.0.2.1"), counted_as("2001:db8::1:2:3:4")
     ('192.0.2.1', '2001:db8::/64')
     """
-    found = ipaddress.ip_address(address.partition("%")[0])
-    if isinstance(found, ipaddress.IPv4Address):
-        return str(found)
-    if found.ipv4_mapped is not None:
-        return str(found.ipv4_mapped)
-    return str(ipaddress.ip_network((found, 64), strict=False))
+    found = read_address(address)
+    if isinstance(found, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((found, 64), strict=False))
+    return str(found)
 
 
 class Request(web.BaseRequest):

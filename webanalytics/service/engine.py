@@ -15,12 +15,13 @@ from webanalytics.analysis.convert_formats import EXTENSIONS, ImageLimits
 from webanalytics.backends.base import Outcome, PackedOutcomes
 from webanalytics.backends.local import worker_count
 from webanalytics.backends.processes import START_SECONDS
+from webanalytics.backends.room import Room
 from webanalytics.backends.workers import WorkerDiedError, WorkerPool
 from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
 from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.service import outcomes
-from webanalytics.service.admission import RETRY_SECONDS, Room, Turns
+from webanalytics.service.admission import BUSY, RETRY_SECONDS, Turns
 from webanalytics.service.images import ImageStore
 from webanalytics.service.pages import FetchedPage, PageCache
 from webanalytics.service.results import Problem, Result
@@ -32,6 +33,9 @@ log = logging.getLogger("webanalytics.service")
 
 HELD_BYTES = 64_000_000
 """Bytes of content that wait for a worker before further fetches are held back."""
+
+ROOM_SECONDS = 60.0
+"""Longest wait for room beside the content that waits for a worker."""
 
 WAIT_SECONDS = 30.0
 """Longest time beyond the fetch's own that a call waits for a site that is asked for much at once."""
@@ -286,7 +290,7 @@ class Engine:
         """Fetch what a call names; the time that it waits for its turn is bounded as well."""
         accept: Any = operation.kind
         clock = asyncio.get_running_loop().time
-        await self._room.wait()
+        await self._wait_for_room()
         async with self._fetch_turns.turn(account):
             began, outcome = clock(), "cancelled"
             try:
@@ -307,6 +311,13 @@ class Engine:
             finally:
                 if self._metrics is not None:
                     self._metrics.fetched(outcome, clock() - began)
+
+    async def _wait_for_room(self) -> None:
+        try:
+            async with asyncio.timeout(ROOM_SECONDS):
+                await self._room.wait()
+        except TimeoutError:
+            raise Problem(503, BUSY, retry_after=RETRY_SECONDS) from None
 
     async def _analyse(
         self, work: Work, settings: dict[str, Any], content: Any, size: int, account: int

@@ -9,7 +9,6 @@ from webanalytics.service.results import Result
 
 CODE_FIELD = "code"
 
-
 _visible: dict[tuple[str, bool], tuple[str, ...]] = {}
 
 
@@ -35,6 +34,14 @@ def failure(sentence: str) -> dict[str, Any]:
     return {"status": "error", "error": sentence, "data": None}
 
 
+def refusal(operation: Operation | None, status: int, sentence: str) -> dict[str, Any]:
+    """Return the envelope of a call, if it is one, that ended before any work."""
+    answer = failure(sentence)
+    if operation is not None and operation.kind == "image":
+        answer[CODE_FIELD] = status
+    return answer
+
+
 def success(data: Any) -> dict[str, Any]:
     """Return the envelope of a success."""
     return {"status": "ok", "error": None, "data": data}
@@ -42,11 +49,10 @@ def success(data: Any) -> dict[str, Any]:
 
 def envelope(operation: Operation, result: Result, *, premium: bool) -> dict[str, Any]:
     """Return the envelope of one result, with the fields that the plan includes and no others."""
-    if result.ok and result.data is not None:
-        data = result.data
-        answer = success({name: data[name] for name in visible_fields(operation, premium) if name in data})
-    else:
-        answer = failure(result.error or "The service failed.")
+    if not result.ok or result.data is None:
+        return refusal(operation, result.status, result.error or "The service failed.")
+    data = result.data
+    answer = success({name: data[name] for name in visible_fields(operation, premium) if name in data})
     if operation.kind == "image":
         answer[CODE_FIELD] = result.status
     return answer

@@ -13,16 +13,17 @@ import sys
 import time
 from collections.abc import Callable, Coroutine, Sequence
 from datetime import UTC, datetime
-from ipaddress import ip_network
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from webanalytics.errors import ParameterError
+from webanalytics.service.addresses import read_networks
 from webanalytics.service.configuration import operation_name
 from webanalytics.service.settings import ServiceSettings
 
 if TYPE_CHECKING:
-    from webanalytics.service.accounts.base import Accounts, Key, KeyRow, Network
+    from webanalytics.service.accounts.base import Accounts, Key, KeyRow
+    from webanalytics.service.addresses import Network
 
 T = TypeVar("T")
 PREFIX_LENGTH = 8
@@ -78,7 +79,7 @@ def parse_expiry(text: str, now: float) -> float:
 def parse_networks(text: str) -> tuple[Network, ...]:
     """Return the networks of a list such as ``10.0.0.0/8,2001:db8::1``."""
     try:
-        networks = tuple(ip_network(part.strip()) for part in text.split(",") if part.strip())
+        networks = read_networks(part for part in text.split(",") if part.strip())
     except ValueError:
         networks = ()
     if not networks:
@@ -114,11 +115,10 @@ def moment(seconds: float | None) -> str:
 
 def state(key: Key, now: float) -> str:
     """Return what a key is good for at a moment: active, expired, revoked, or about to be revoked."""
-    if key.revoked is not None and key.revoked <= now:
-        return "revoked"
-    if key.expires is not None and key.expires <= now:
-        return "expired"
-    return f"revoked from {moment(key.revoked)}" if key.revoked is not None else "active"
+    found = key.state(now)
+    if found == "active" and key.revoked is not None:
+        return f"revoked from {moment(key.revoked)}"
+    return found
 
 
 def _operations(key: Key) -> str:

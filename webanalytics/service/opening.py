@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-from webanalytics.service.accounts import open_accounts
+from webanalytics.service.accounts import SQLITE, open_accounts
 from webanalytics.service.admission import Admission
 from webanalytics.service.app import Service
 from webanalytics.service.calls import Calls
@@ -35,7 +35,7 @@ def images_url(settings: ServiceSettings) -> str:
     if settings.images:
         return str(settings.images)
     database: str = settings.database
-    folder = Path(database.removeprefix("sqlite:///")).parent if database.startswith("sqlite:") else Path()
+    folder = Path(database.removeprefix(SQLITE)).parent if database.startswith(SQLITE) else Path()
     return str(folder / IMAGES_FOLDER)
 
 

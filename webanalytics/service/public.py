@@ -13,7 +13,7 @@ from webanalytics.service.formats import render
 from webanalytics.service.images import PATH, ImageStore
 from webanalytics.service.metrics import Metrics
 from webanalytics.service.openapi import document
-from webanalytics.service.results import Record
+from webanalytics.service.results import Problem, Record
 from webanalytics.service.settings import ServiceSettings
 
 TEXT = "text/plain; charset=utf-8"
@@ -80,14 +80,12 @@ class PublicPages:
 
     async def _download(self, request: web.BaseRequest, record: Record, name: str) -> web.Response:
         record.operation = "downloads"
-        found = await self._images.open(name)
+        try:
+            found = await self._images.open(name)
+        except Problem as problem:
+            return self._refused(request, record, problem)
         if found is None:
-            body, content_type = render(failure(NO_IMAGE), "json")
-            headers = self._headers(record, content_type)
-            headers["X-Request-ID"] = caller_request_id(
-                request.headers.get("X-Request-ID"), record.request_id
-            )
-            return web.Response(status=404, body=body, headers=headers)
+            return self._refused(request, record, Problem(404, NO_IMAGE))
         headers = self._headers(record, found.mime_type)
         content = found.content
         size = len(content) if isinstance(content, bytes) else content.size
@@ -96,6 +94,14 @@ class PublicPages:
         headers["Cache-Control"] = "private, no-store"
         headers["Content-Security-Policy"] = "default-src 'none'; sandbox"
         return web.Response(body=content, headers=headers)
+
+    def _refused(self, request: web.BaseRequest, record: Record, problem: Problem) -> web.Response:
+        body, content_type = render(failure(problem.sentence), "json")
+        headers = self._headers(record, content_type)
+        headers["X-Request-ID"] = caller_request_id(request.headers.get("X-Request-ID"), record.request_id)
+        if problem.retry_after is not None:
+            headers["retry-after"] = str(max(1, round(problem.retry_after)))
+        return web.Response(status=problem.status, body=body, headers=headers)
 
     @staticmethod
     def _headers(record: Record, content_type: str) -> dict[str, str]:

@@ -40,15 +40,12 @@ class Rate:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers that tell it, ``retry-after`` where the request may not go on."""
-        told = {
+        """The headers that tell it."""
+        return {
             "X-RateLimit-Limit": str(self.limit),
             "X-RateLimit-Remaining": str(self.remaining),
             "X-RateLimit-Reset": str(self.reset),
         }
-        if not self.allowed:
-            told["retry-after"] = str(self.retry_after)
-        return told
 
     @property
     def retry_after(self) -> int:

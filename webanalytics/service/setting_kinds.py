@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from webanalytics.errors import ParameterError
+from webanalytics.service.addresses import read_networks
 
 MAX_TEXT_LENGTH = 2000
 
@@ -187,7 +187,7 @@ def numbers(group: str, key: str, default: tuple[int, ...], low: int, high: int,
 
 def _is_network(value: Any) -> bool:
     try:
-        return isinstance(value, str) and bool(ipaddress.ip_network(value))
+        return isinstance(value, str) and bool(read_networks([value]))
     except ValueError:
         return False
 

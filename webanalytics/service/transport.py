@@ -8,7 +8,6 @@ changes on each connection.
 from __future__ import annotations
 
 import asyncio
-import ipaddress
 import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable
@@ -18,6 +17,7 @@ from aiohttp import web
 from aiohttp.http import HttpVersion11
 from aiohttp.web_protocol import RequestHandler
 
+from webanalytics.service.addresses import read_address, read_networks, within
 from webanalytics.service.connection import (
     FAILED,
     MALFORMED,
@@ -73,7 +73,7 @@ class Server(web.Server):
         self.read_timeout: float = settings.read_timeout
         self._handle = handle
         self._most: int = settings.connections_per_address
-        self._proxies = tuple(map(ipaddress.ip_network, settings.trusted_proxies))
+        self._proxies = read_networks(settings.trusted_proxies)
         self._addresses: Counter[str] = Counter()
         self._on_error = on_error
         self._on_connections = on_connections
@@ -97,12 +97,7 @@ class Server(web.Server):
 
     def is_proxy(self, address: str) -> bool:
         """Tell whether an address is that of a trusted proxy."""
-        if not self._proxies:
-            return False
-        found = ipaddress.ip_address(address.partition("%")[0])
-        if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
-            found = found.ipv4_mapped
-        return any(found in network for network in self._proxies)
+        return bool(self._proxies) and within(read_address(address), self._proxies)
 
     def count(self, address: str) -> bool:
         """Count a connection, or return False when the address has as many as it may."""

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import binascii
-from urllib.parse import unquote_to_bytes
-
+from webanalytics.backends.data_urls import base64_content, data_url_content, is_data_url
 from webanalytics.errors import RowError
 from webanalytics.operations import Operation
-
-ESCAPED_BYTES = 1_000_000
-"""Longest data: URL with percent-encoding: decoding it takes many times its size."""
 
 
 def is_address(text: str) -> bool:
@@ -21,11 +16,6 @@ def is_address(text: str) -> bool:
     (True, False, False)
     """
     return ":" in text[:64] and not is_data_url(text)
-
-
-def is_data_url(text: str) -> bool:
-    """Return whether a text is a data: URL (RFC 2397)."""
-    return text.lstrip()[:5].lower() == "data:"
 
 
 def too_large(operation: Operation, limit: int) -> RowError:
@@ -62,29 +52,10 @@ def image_bytes(operation: Operation, text: str, limit: int) -> bytes:
         f"{parameter.expectation}.",
         "invalid",
     )
-    encoded, is_base64 = text, True
-    if is_data_url(text):
-        head, comma, encoded = text.partition(",")
-        if not comma:
-            raise wrong
-        is_base64 = head.rstrip().lower().endswith(";base64")
     try:
-        data = encoded.encode("ascii")
-    except UnicodeEncodeError:
+        data = data_url_content(text) if is_data_url(text) else base64_content(text)
+    except ValueError:
         raise wrong from None
-    if encoded is not text and b"%" in data:
-        if len(data) > ESCAPED_BYTES:
-            raise wrong
-        data = unquote_to_bytes(data)
-    if is_base64:
-        data = data.translate(None, b" \t\r\n\f")
-        # Four characters stand for three bytes at most, so this is decided before anything is decoded.
-        if len(data) // 4 * 3 > limit + 2:
-            raise too_large(operation, limit)
-        try:
-            data = binascii.a2b_base64(data, strict_mode=True)
-        except binascii.Error:
-            raise wrong from None
     if not data:
         raise wrong
     if len(data) > limit:

@@ -16,10 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from ipaddress import IPv4Network, IPv6Network
-from typing import Protocol
+from typing import Literal, Protocol
 
-Network = IPv4Network | IPv6Network
+from webanalytics.service.addresses import Network
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +53,14 @@ class Key:
     networks: tuple[Network, ...] = ()
     expires: float | None = None
     revoked: float | None = None
+
+    def state(self, now: float) -> Literal["active", "revoked", "expired"]:
+        """Return what the key is good for at a moment, Unix time."""
+        if self.revoked is not None and self.revoked <= now:
+            return "revoked"
+        if self.expires is not None and self.expires <= now:
+            return "expired"
+        return "active"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,10 +10,11 @@ from ipaddress import ip_network
 from typing import Any
 
 from webanalytics.errors import ParameterError
-from webanalytics.service.accounts.base import AccountsError, Key, KeyRow, Network
+from webanalytics.service.accounts.base import AccountsError, Key, KeyRow
 from webanalytics.service.accounts.charging import Charging
 from webanalytics.service.accounts.model import BONUS, GRANT, Account
 from webanalytics.service.accounts.statements import Steps
+from webanalytics.service.addresses import Network
 from webanalytics.service.plans import Plan
 
 PREFIX = 8

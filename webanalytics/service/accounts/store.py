@@ -16,7 +16,6 @@ from webanalytics.service.accounts.base import (
     Conflict,
     Key,
     KeyRow,
-    Network,
     NoCredits,
     Receipt,
     Replay,
@@ -24,6 +23,7 @@ from webanalytics.service.accounts.base import (
 )
 from webanalytics.service.accounts.keys import Commands
 from webanalytics.service.accounts.statements import Steps
+from webanalytics.service.addresses import Network
 
 T = TypeVar("T")
 
