@@ -170,4 +170,3 @@ class Server:
     def post(self, path: str, key: str, **values: Any) -> Got:
         """Call an operation by POST."""
         return call(self.base, "POST", path, key=key, **values)
-

@@ -14,7 +14,6 @@ from webanalytics.service.public import PublicPages
 from webanalytics.service.results import Problem, Record
 from webanalytics.service.settings import ServiceSettings
 
-
 REQUEST_ID = "22bce1bb-4929-4c08-a13f-6061b2c16adc"
 
 
