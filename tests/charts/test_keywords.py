@@ -85,7 +85,7 @@ def test_an_audit_frame_whose_rows_failed(picture: Picture) -> None:
     )
     ax = keywords(audit)
     assert not ax.patches
-    assert texts(ax) == ["2 failed (1 dns, 1 http)", "No keywords on these pages."]
+    assert texts(ax) == ["No keywords on these pages.", "2 failed (1 dns, 1 http)"]
     picture(ax)
 
 

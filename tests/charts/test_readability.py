@@ -88,7 +88,7 @@ def test_pages_without_a_grade_are_counted_not_drawn(picture: Picture) -> None:
     frame.loc[3, ["status", "error_type"]] = ["error", "http"]
     ax = readability(frame)
     assert labels(ax) == ["/p0"]
-    assert texts(ax)[0] == "2 without a grade · 1 failed (1 http)"
+    assert texts(ax)[-1] == "2 without a grade · 1 failed (1 http)"
 
 
 def test_a_page_listed_twice_is_drawn_once() -> None:
@@ -135,7 +135,7 @@ def test_where_rows_end_and_the_histogram_begins() -> None:
 )
 def test_nothing_to_draw(frame: pd.DataFrame, said: str, picture: Picture) -> None:
     ax = readability(frame)
-    assert texts(ax)[-1] == said
+    assert said in texts(ax)
     assert not ax.lines
     picture(ax)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
 import unicodedata
@@ -11,14 +12,15 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from IPython.core.formatters import DisplayFormatter
+from PIL import Image
 
-from webanalytics.charts import keywords, style
-from webanalytics.errors import ParameterError
+from webanalytics.charts import data, keywords, labels
 
 
 @given(st.text(max_size=200), st.integers(5, 60))
 def test_shortened_text_fits_on_one_line(text: str, width: int) -> None:
-    short = style.shorten(text, width)
+    short = labels.shorten(text, width)
     cells = sum(
         0
         if unicodedata.combining(letter) or unicodedata.category(letter) == "Cf"
@@ -34,7 +36,7 @@ def test_shortened_text_fits_on_one_line(text: str, width: int) -> None:
 
 @given(st.text(alphabet=st.characters(min_codepoint=33, max_codepoint=126), min_size=31, max_size=90))
 def test_shortened_text_keeps_both_ends(text: str) -> None:
-    short = style.shorten(text, 30)
+    short = labels.shorten(text, 30)
     head, tail = short.split("…")
     assert text.startswith(head)
     assert text.endswith(tail)
@@ -51,26 +53,26 @@ def test_shortened_text_keeps_both_ends(text: str) -> None:
     ],
 )
 def test_short_text_is_only_cleaned(text: str, expected: str) -> None:
-    assert style.shorten(text) == expected
+    assert labels.shorten(text) == expected
 
 
 @pytest.mark.parametrize(
-    ("urls", "labels"),
+    ("urls", "expected"),
     [
         (["https://a.example", "https://a.example/b/?q=1"], ["/", "/b/?q=1"]),
         (["https://u:p@a.example/x", "http://b.example:8080/x"], ["a.example/x", "b.example:8080/x"]),
         (["/already/a%20path", "/"], ["/already/a path", "/"]),
         (["http://[::1/", "no url at all"], ["http://[::1/", "no url at all"]),
-        ([None, float("nan"), 3], ["", "", "3"]),
+        ([None, float("nan"), 3], ["row 0", "row 1", "3"]),
     ],
 )
-def test_urls_are_labelled_by_their_paths(urls: list[object], labels: list[str]) -> None:
-    assert style.path_labels(pd.Series(urls, dtype=object)) == labels
+def test_urls_are_labelled_by_their_paths(urls: list[object], expected: list[str]) -> None:
+    assert labels.path_labels(pd.Series(urls, dtype=object)) == expected
 
 
 def test_letters_without_any_font_become_squares(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(style, "_FALLBACK_FONTS", ())
-    assert style.lettering(["灯り lamp", "مصباح"]) == (["□□ lamp", "مصباح"], ["DejaVu Sans"])
+    monkeypatch.setattr(labels, "_FALLBACK_FONTS", ())
+    assert labels.lettering(["灯り lamp", "مصباح"]) == (["□□ lamp", "مصباح"], ["DejaVu Sans"])
 
 
 def test_an_installed_fallback_font_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -79,21 +81,15 @@ def test_an_installed_fallback_font_is_used(monkeypatch: pytest.MonkeyPatch) -> 
         "First": frozenset(),
         "Second": frozenset(map(ord, "灯り")),
     }
-    monkeypatch.setattr(style, "_FALLBACK_FONTS", ("First", "Second"))
-    monkeypatch.setattr(style, "_letters", held.get)
-    assert style.lettering(["灯り lamp"]) == (["灯り lamp"], ["DejaVu Sans", "Second"])
-
-
-def test_missing_columns_are_named() -> None:
-    with pytest.raises(ParameterError, match=r"`frame` parameter must have the columns: b, c\.$") as caught:
-        style.require_columns(pd.DataFrame({"a": []}), ["a", "b", "c"])
-    assert caught.value.parameter == "frame"
+    monkeypatch.setattr(labels, "_FALLBACK_FONTS", ("First", "Second"))
+    monkeypatch.setattr(labels, "_letters", held.get)
+    assert labels.lettering(["灯り lamp"]) == (["灯り lamp"], ["DejaVu Sans", "Second"])
 
 
 def test_failures_without_kinds_are_counted() -> None:
-    assert style.failures(pd.DataFrame({"status": ["error", "ok", pd.NA]})) == "1 failed"
-    assert style.failures(pd.DataFrame({"status": ["ok"]})) == ""
-    assert style.failures(pd.DataFrame({"url": ["x"]})) == ""
+    assert data.failures(pd.DataFrame({"status": ["error", "ok", pd.NA]})) == "1 failed"
+    assert data.failures(pd.DataFrame({"status": ["ok"]})) == ""
+    assert data.failures(pd.DataFrame({"url": ["x"]})) == ""
 
 
 def test_settings_are_the_users_own_again() -> None:
@@ -108,7 +104,12 @@ def test_settings_are_the_users_own_again() -> None:
 
 def test_a_notebook_shows_the_axes() -> None:
     frame = pd.DataFrame({"url": "https://a.example/", "keyword": ["lamp"], "frequency": [1]})
-    assert keywords(frame)._repr_png_().startswith(b"\x89PNG")
+    chart = keywords(frame)
+    shown, details = DisplayFormatter().format(chart)
+    picture = Image.open(io.BytesIO(shown["image/png"]))
+    assert picture.width == pytest.approx(8.5 * 144, abs=1)
+    width, height = chart.figure.get_size_inches() * 96  # an inch is 96 pixels of CSS
+    assert details["image/png"] == {"width": round(width), "height": round(height)}
 
 
 def test_charts_never_import_pyplot() -> None:

@@ -3,7 +3,7 @@
 Each function takes a frame and returns an `~matplotlib.axes.Axes`: of a figure of its own, or of the one
 given as ``ax=``. Nothing here uses pyplot or changes matplotlib's settings, so charts can be drawn in a
 thread, in a widget's callback or on a server. ``ax.figure.savefig("chart.png")`` writes one to a file, and a
-notebook shows the chart that ends a cell.
+notebook shows the chart that ends a cell. ``frame.web.plot`` has the same charts as methods.
 """
 
 from __future__ import annotations
@@ -15,7 +15,26 @@ try:
 except ImportError as error:
     raise MissingExtraError("charts", "matplotlib", "drawing charts") from error
 
+from webanalytics.charts.distribution import readability_distribution
+from webanalytics.charts.heatmap import keyword_heatmap
+from webanalytics.charts.images import image_sizes
 from webanalytics.charts.keywords import keywords
+from webanalytics.charts.lengths import text_lengths
+from webanalytics.charts.measures import reading_time, words
+from webanalytics.charts.phones import disposable_by_country, disposable_by_month
 from webanalytics.charts.readability import readability
+from webanalytics.charts.tlsa import tlsa_security
 
-__all__ = ["keywords", "readability"]
+__all__ = [
+    "disposable_by_country",
+    "disposable_by_month",
+    "image_sizes",
+    "keyword_heatmap",
+    "keywords",
+    "readability",
+    "readability_distribution",
+    "reading_time",
+    "text_lengths",
+    "tlsa_security",
+    "words",
+]

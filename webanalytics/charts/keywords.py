@@ -7,7 +7,8 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from webanalytics.charts import style
+from webanalytics.charts import data, style, writing
+from webanalytics.charts.labels import clean, counted, path_labels, shorten
 from webanalytics.errors import ParameterError
 
 
@@ -28,7 +29,7 @@ def keywords(
     ----------
     frame : DataFrame
         What `webanalytics.keywords` returned (``url``, ``keyword``, ``frequency``), or an audit frame with
-        its map of frequencies in ``keywords``.
+        its map of frequencies in ``keywords``; pages that failed are left out and counted.
     ax : Axes, optional
         Where to draw; a new figure otherwise.
     top : int
@@ -46,7 +47,7 @@ def keywords(
     Raises
     ------
     ParameterError
-        When `top` is below 1, when the frame lacks the columns, or when `url` is not in it.
+        When `top` is not from 1 to 200, when the frame lacks the columns, or when `url` is not in it.
 
     Examples
     --------
@@ -55,51 +56,76 @@ def keywords(
     >>> [label.get_text() for label in ax.get_yticklabels()]
     ['lamp', 'oil']
     """
-    if top < 1:
-        raise ParameterError("The `top` parameter must be an integer from 1.", parameter="top")
-    pages, counts = _tidy(frame)
+    top = data.whole_number(top, "top", 1)
+    pages, counts = tidy(frame)
     if url is not None:
         pages, counts = _one_page(pages, counts, url)
-    totals = _totals(counts).head(top)
+    totals = totals_of(counts).head(top)
     with style.context():
-        if ax is None:
-            ax = style.new_axes(height=1.3 + 0.28 * max(len(totals), style.FEWEST_ROWS))
-        style.headline(ax, title or _title(pages), _subtitle(pages, counts))
+        ax = style.start(ax, style.row_height(len(totals), 1.3))
         if totals.empty:
-            style.message(ax, _reason(pages))
+            writing.message(ax, why_none(pages))
         else:
             _bars(ax, totals, several=len(pages) > 1)
+        writing.headline(ax, title or _title(pages), _subtitle(pages, counts))
     return ax
 
 
-def _tidy(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return one row for each page, and one for each page and keyword."""
-    style.require_columns(frame, ["url"])
-    pages = frame.drop_duplicates("url")
-    if "keyword" in frame.columns:
-        style.require_columns(frame, ["frequency"])
-        counts = frame[["url", "keyword", "frequency"]].drop_duplicates(["url", "keyword"])
-        counts = counts[counts["keyword"].notna() & (counts["keyword"] != "")]
+def tidy(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return one row for each page, and one for each page and keyword, with its frequency.
+
+    Raises
+    ------
+    ParameterError
+        For a frame that holds no frequencies of keywords.
+    """
+    makers = ("keywords", "audit")
+    if (
+        isinstance(frame, pd.DataFrame)
+        and "keyword" not in list(frame.columns)
+        and "keywords" in frame.columns
+    ):
+        pages = _named(data.pick(frame, ["url", "keywords"], makers)).drop_duplicates("url")
+        counts = _from_maps(pages)
     else:
-        style.require_columns(frame, ["keywords"])
-        maps = zip(pages["url"].tolist(), pages["keywords"].tolist(), strict=True)
-        rows = [
-            (page, style.clean(str(keyword)), frequency)  # pandas' strings refuse half a surrogate pair
-            for page, found in maps
-            if isinstance(found, dict)
-            for keyword, frequency in found.items()
-        ]
-        counts = pd.DataFrame(rows, columns=["url", "keyword", "frequency"])
-    frequency = pd.to_numeric(counts["frequency"], errors="coerce").astype("Float64")
-    counts = counts.assign(frequency=frequency)
-    return pages, counts[counts["frequency"].gt(0).fillna(False).astype(bool)]
+        picked = _named(data.pick(frame, ["url", "keyword", "frequency"], makers))
+        words = [word and clean(word) for word in data.strings(picked["keyword"])]
+        counts = picked.assign(keyword=pd.Series(words, index=picked.index, dtype=object))
+        counts = counts[counts["keyword"].notna()][["url", "keyword", "frequency"]]
+        pages = picked.drop_duplicates("url")
+    counts = counts.assign(frequency=data.numbers(counts["frequency"]))
+    return pages, counts[counts["frequency"] > 0].drop_duplicates(["url", "keyword"])
+
+
+def _named(frame: pd.DataFrame) -> pd.DataFrame:
+    """Name pages of which only the HTML was given by their rows."""
+    urls = [url or f"row {row}" for url, row in zip(data.strings(frame["url"]), frame.index, strict=True)]
+    return frame.assign(url=pd.Series(urls, index=frame.index, dtype=object))
+
+
+def _from_maps(pages: pd.DataFrame) -> pd.DataFrame:
+    """Return the frequencies of an audit frame, whose `keywords` are maps."""
+    maps = pages["keywords"].tolist()
+    if any(isinstance(found, str) for found in maps):
+        raise ParameterError(
+            "The `frame` parameter must have maps of frequencies in the column `keywords`, as a frame of "
+            "webanalytics.audit has; use webanalytics.keywords for a frame with one row per keyword.",
+            "frame",
+        )
+    rows = [
+        (page, clean(str(keyword)), frequency)  # pandas' strings refuse half a surrogate pair
+        for page, found in zip(pages["url"].tolist(), maps, strict=True)
+        if isinstance(found, dict)
+        for keyword, frequency in found.items()
+    ]
+    return pd.DataFrame(rows, columns=["url", "keyword", "frequency"], dtype=object)
 
 
 def _one_page(pages: pd.DataFrame, counts: pd.DataFrame, url: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return only what belongs to one page."""
     chosen = pages[pages["url"] == url]
     if chosen.empty:
-        known = ", ".join(style.shorten(str(value), 80) for value in pages["url"].head(5))
+        known = ", ".join(shorten(str(value), 80) for value in pages["url"].head(5))
         more = f" and {len(pages) - 5:,} more" if len(pages) > 5 else ""
         raise ParameterError(
             f"The `url` parameter must be one of the frame's pages: {known}{more}.", parameter="url"
@@ -107,7 +133,7 @@ def _one_page(pages: pd.DataFrame, counts: pd.DataFrame, url: str) -> tuple[pd.D
     return chosen, counts[counts["url"] == url]
 
 
-def _totals(counts: pd.DataFrame) -> pd.DataFrame:
+def totals_of(counts: pd.DataFrame) -> pd.DataFrame:
     """Return keyword, frequency and number of pages: by falling frequency, then first appearance."""
     grouped = counts.groupby("keyword", sort=False).agg(
         frequency=("frequency", "sum"), pages=("url", "nunique")
@@ -117,37 +143,32 @@ def _totals(counts: pd.DataFrame) -> pd.DataFrame:
 
 def _title(pages: pd.DataFrame) -> str:
     if len(pages) == 1:
-        (label,) = style.path_labels(pages["url"])
-        return f"Keywords of {style.shorten(label, 40)}"
-    return f"Keywords of {style.counted(len(pages), 'page')}" if len(pages) else "Keywords"
+        (label,) = path_labels(pages["url"])
+        return f"Keywords of {shorten(label, 40)}"
+    return f"Keywords of {counted(len(pages), 'page')}" if len(pages) else "Keywords"
 
 
 def _subtitle(pages: pd.DataFrame, counts: pd.DataFrame) -> str:
-    different = style.counted(counts["keyword"].nunique(), "different keyword")
-    failed = style.failures(pages) if len(pages) > 1 else ""
-    return " · ".join(part for part in (different if len(counts) else "", failed) if part)
+    different = counted(counts["keyword"].nunique(), "different keyword") if len(counts) else ""
+    return data.joined(different, data.failures(pages) if len(pages) > 1 else "")
 
 
-def _reason(pages: pd.DataFrame) -> str:
+def why_none(pages: pd.DataFrame) -> str:
     """Say why there are no bars."""
-    if pages.empty:
-        return "No pages, so no keywords."
-    if len(pages) == 1:
-        error = pages["error"].iloc[0] if "error" in pages.columns else None
-        return style.shorten(error, 90) if isinstance(error, str) and error else "No keywords on this page."
-    return "No keywords on these pages."
+    return data.why_empty(
+        pages, "No pages, so no keywords.", "No keywords on this page.", "No keywords on these pages."
+    )
 
 
 def _bars(ax: Axes, totals: pd.DataFrame, several: bool) -> None:
-    frequencies: list[float] = totals["frequency"].astype(float).tolist()
+    frequencies: list[float] = totals["frequency"].tolist()
     bars: Any = ax.barh(range(len(totals)), frequencies, height=0.72, color=style.BLUE)
     values = [f"{value:,g}" for value in frequencies]
     if several:
-        on = [style.counted(number, "page") for number in totals["pages"].tolist()]
+        on = [counted(number, "page") for number in totals["pages"].tolist()]
         values = [f"{value}  ({place})" for value, place in zip(values, on, strict=True)]
-    ax.bar_label(bars, values, padding=4, fontsize=9, color=style.MUTED)
-    style.row_labels(ax, [str(keyword) for keyword in totals.index])
-    ax.set_xlim(0, max(frequencies) * (1.22 if several else 1.1))
-    style.count_axis(ax.xaxis)
-    ax.grid(axis="x")
-    style.finish_value_axis(ax, "frequency")
+    writing.row_labels(ax, [str(keyword) for keyword in totals.index])
+    writing.label_bars(ax, bars, values, max(frequencies))
+    writing.count_axis(ax.xaxis)
+    writing.grid(ax, "x")
+    writing.finish_value_axis(ax, "frequency")

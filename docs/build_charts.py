@@ -1,0 +1,46 @@
+"""Draws every chart from the sample data into a folder beside this file, for the README."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import pandas as pd
+
+import webanalytics as wa
+from webanalytics import charts
+from webanalytics.testing import sample_site
+
+FOLDER = Path(__file__).parent / "charts"
+DATA = Path(__file__).parents[1] / "data"
+
+
+def main() -> None:
+    """Write one PNG for each chart."""
+    FOLDER.mkdir(exist_ok=True)
+    with sample_site() as site, wa.option_context(allow_private=True, progress=False):
+        audit, keywords = wa.audit(site.pages), wa.keywords(site.pages)
+    with contextlib.chdir(DATA / "images"):  # so that names alone are shown
+        images = wa.convert(sorted(Path().iterdir()), "webp", progress=False)
+    dane = wa.dane(pd.read_csv(DATA / "tlsa-records.csv"), column="record", progress=False)
+    phones = wa.phones(pd.read_csv(DATA / "phones.csv", dtype=str)["phone"], progress=False)
+    drawn = {
+        "keywords": charts.keywords(keywords),
+        "keyword_heatmap": charts.keyword_heatmap(keywords),
+        "readability": charts.readability(audit),
+        "readability_distribution": charts.readability_distribution(audit),
+        "reading_time": charts.reading_time(audit),
+        "words": charts.words(audit),
+        "text_lengths": charts.text_lengths(audit.head(32)),
+        "image_sizes": charts.image_sizes(images),
+        "tlsa_security": charts.tlsa_security(dane),
+        "disposable_by_country": charts.disposable_by_country(phones),
+        "disposable_by_month": charts.disposable_by_month(phones),
+    }
+    assert set(drawn) == set(charts.__all__)  # noqa: S101 - a script: none may be forgotten
+    for name, axes in drawn.items():
+        axes.figure.savefig(FOLDER / f"{name}.png")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,65 @@
+"""Bands behind a chart: a scale cut into named parts, with how many values each holds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from webanalytics.charts import style, writing
+
+HEIGHT = 38
+"""Points above the axes that the names take."""
+
+
+def paint(
+    ax: Axes,
+    limits: Sequence[float],
+    names: Sequence[str],
+    tints: Sequence[str],
+    values: NDArray[np.float64] | None,
+) -> None:
+    """Paint the bands between the limits, name each, and scale the horizontal axis to them.
+
+    Parameters
+    ----------
+    ax : Axes
+        Where to draw.
+    limits : sequence of float
+        Ends of the bands, one more than there are names; what lies beyond the outer ones counts as inside.
+    names, tints : sequence of str
+        Name and colour of each band.
+    values : array of float, optional
+        What to count; otherwise the bands are only named.
+    """
+    low, high = limits[0], limits[-1]
+    counts: Sequence[int | None] = [None] * len(names)
+    if values is not None:
+        counts = np.histogram(values, bins=[-math.inf, *limits[1:-1], math.inf])[0].tolist()
+    for (left, right), name, count, tint in zip(pairwise(limits), names, counts, tints, strict=True):
+        ax.axvspan(left, right, facecolor=tint, edgecolor=style.CARD, linewidth=1, zorder=0)
+        centre = ((left + right) / 2 - low) / (high - low)
+        two_lines = "\n".join(name.replace("post-graduate", "post- graduate").split(" ", 1))
+        up = 4 if count is None else 18
+        writing.outer_text(ax, two_lines, (centre, 1), (0, up), ha="center", va="bottom", fontsize=8.5)
+        if count is not None and values is not None:
+            share = (
+                f"{count:,}" if count == 0 or len(values) < 100 else f"{count:,} ({count / len(values):.0%})"
+            )
+            writing.outer_text(ax, share, (centre, 1), (0, 4), ha="center", va="bottom", fontsize=8.5)
+    ax.set_xlim(low, high)
+
+
+def tints(number: int, *, darkest_first: bool = False) -> list[str]:
+    """Return so many tints of the style's sequence.
+
+    >>> tints(3) == [*style.SEQUENCE[::2]]
+    True
+    """
+    places = np.linspace(0, len(style.SEQUENCE) - 1, number).round().astype(int).tolist()
+    chosen = [style.SEQUENCE[place] for place in places]
+    return chosen[::-1] if darkest_first else chosen

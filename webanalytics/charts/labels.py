@@ -1,0 +1,194 @@
+"""Labels that any page may bring: made to fit, and drawn in fonts that have their letters."""
+
+from __future__ import annotations
+
+import functools
+import re
+import unicodedata
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+import pandas as pd
+from matplotlib import font_manager
+
+MISSING_GLYPH = "\u25a1"
+_LONGEST = 4000
+_JOINED = re.compile(f"{MISSING_GLYPH}(\u200d{MISSING_GLYPH})+")
+
+BASE_FONT = "DejaVu Sans"  # comes with matplotlib, so it is always there
+_FALLBACK_FONTS = (
+    "Noto Sans CJK JP",
+    "Noto Sans CJK SC",
+    "Noto Sans JP",
+    "Noto Sans SC",
+    "Source Han Sans",
+    "Hiragino Sans",
+    "PingFang SC",
+    "Apple SD Gothic Neo",
+    "Yu Gothic",
+    "Meiryo",
+    "Microsoft YaHei",
+    "Malgun Gothic",
+    "IPAexGothic",
+    "IPAGothic",
+    "WenQuanYi Zen Hei",
+    "WenQuanYi Micro Hei",
+    "Droid Sans Fallback",
+    "Arial Unicode MS",
+    "Noto Sans Arabic",
+    "Noto Sans Devanagari",
+    "Noto Sans Bengali",
+    "Noto Sans Tamil",
+    "Noto Sans Thai",
+    "Nirmala UI",
+    "Kohinoor Devanagari",
+    "Leelawadee UI",
+    "Thonburi",
+    "Noto Emoji",
+    "Segoe UI Symbol",
+    "Symbola",
+)
+
+
+def counted(number: int, noun: str) -> str:
+    """Return a count with its noun.
+
+    >>> counted(1, "page"), counted(10_000, "page")
+    ('1 page', '10,000 pages')
+    """
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def path_labels(urls: pd.Series[Any]) -> list[str]:
+    """Return the URLs as paths; with their hosts, when there is more than one.
+
+    A page without a URL, of which only the HTML was given, is named by its row.
+
+    Examples
+    --------
+    >>> path_labels(pd.Series(["https://a.example/", "https://a.example/caf%C3%A9?page=2"]))
+    ['/', '/café?page=2']
+    >>> path_labels(pd.Series(["https://a.example/x", "https://b.example/x", ""], index=[4, 5, 6]))
+    ['a.example/x', 'b.example/x', 'row 6']
+    """
+    texts = [
+        url if isinstance(url, str) else "" if pd.api.types.is_scalar(url) and pd.isna(url) else str(url)
+        for url in urls.tolist()
+    ]
+    parts = [_split(text) for text in texts]
+    several = len({host for host, _ in parts if host}) > 1
+    return [
+        (host + path if several else path) or text or f"row {row}"
+        for (host, path), text, row in zip(parts, texts, urls.index, strict=True)
+    ]
+
+
+def _split(url: str) -> tuple[str, str]:
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:  # an unclosed bracket of an IPv6 address, for example
+        return "", url
+    if not parts.netloc and not url.startswith("/"):
+        return "", url
+    path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    return parts.netloc.rpartition("@")[2], unquote(path)
+
+
+def shorten(text: str, width: int = 40) -> str:
+    """Return the text on one line, no wider than so many Latin letters, without its middle if need be.
+
+    East Asian wide characters count as two (Unicode Standard Annex 11).
+
+    Examples
+    --------
+    >>> shorten("/docs/a-very-long-path/that-goes-on/page.html", 20)
+    '/docs/a-ve…page.html'
+    >>> shorten("日本語の長い見出しです", 11)
+    '日本…しです'
+    """
+    if len(text) > _LONGEST:
+        text = f"{text[: _LONGEST // 2]} {text[-_LONGEST // 2 :]}"  # only the ends are shown
+    text = clean(text)
+    widths = [_width(character) for character in text]
+    if sum(widths) <= width:
+        return text
+    room = width - 1
+    head = _fitting(widths, (room + 1) // 2)
+    tail = _fitting(widths[::-1], room - sum(widths[:head]))
+    end = text[len(text) - tail :].lstrip("\u200d") if tail else ""
+    while end and unicodedata.combining(end[0]):  # a mark without its letter
+        end = end[1:]
+    return f"{text[:head].rstrip()}…{end.lstrip()}"
+
+
+def _fitting(widths: list[int], room: int) -> int:
+    """Return how many leading characters fit."""
+    total = 0
+    for count, width in enumerate(widths):
+        total += width
+        if total > room:
+            return count
+    return len(widths)
+
+
+def _width(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) == "Cf":
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
+
+
+def clean(text: str) -> str:
+    """Return the text without line breaks, controls and lone surrogates, which no font can draw.
+
+    >>> clean(" two" + chr(10) + "lines" + chr(0xD800) + chr(0x202E))
+    'two lines�'
+    """
+    kept = []
+    for character in " ".join(text.split()):
+        category = unicodedata.category(character)
+        if "\ufe00" <= character <= "\ufe0f":  # asks for a coloured emoji, which is not to be had here
+            continue
+        if category == "Cs":
+            kept.append("\ufffd")
+        elif category != "Cc" and (category != "Cf" or character in "\u200c\u200d"):
+            kept.append(character)
+    return "".join(kept)
+
+
+def lettering(texts: Iterable[str]) -> tuple[list[str], list[str]]:
+    """Return the texts as they can be drawn here, and the font families to draw them with.
+
+    matplotlib's own font has no Chinese, Japanese, Korean or Indic letters. An installed font that has them
+    is added as a fallback; a letter that no such font has becomes a hollow square, because matplotlib would
+    warn of it each time the chart is drawn.
+
+    Examples
+    --------
+    >>> lettering(["plain", "čeština, русский, العربية"])
+    (['plain', 'čeština, русский, العربية'], ['DejaVu Sans'])
+    """
+    drawn = list(texts)
+    families = [BASE_FONT]
+    missing = {ord(letter) for text in drawn for letter in text} - _letters(BASE_FONT) - {0x0A}
+    for family in _FALLBACK_FONTS if missing else ():
+        found = missing & _letters(family)
+        if found:
+            families.append(family)
+            missing -= found
+    if missing:
+        squares = dict.fromkeys(missing, MISSING_GLYPH)
+        # an emoji of several characters is one square
+        drawn = [_JOINED.sub(MISSING_GLYPH, text.translate(squares)) for text in drawn]
+    return drawn, families
+
+
+@functools.cache
+def _letters(family: str) -> frozenset[int]:
+    """Return the code points a font has; none when it is not installed."""
+    # findfont would log a warning for each absent family
+    installed = {entry.name for entry in font_manager.fontManager.ttflist}
+    if family not in installed:
+        return frozenset()
+    font = font_manager.get_font(font_manager.findfont(family))
+    return frozenset(font.get_charmap())
