@@ -189,7 +189,7 @@ def test_every_operation_and_option_has_its_flag(capsys: pytest.CaptureFixture[s
         flags = {
             "--" + item.keyword.replace("_", "-") for item in operation.settings if item.name != "secret"
         }
-        flags |= {"--" + key.replace("_", "-") for key in RECORDS}
+        flags |= {"--" + key.replace("_", "-") for key in RECORDS if key != "backend"} | {"--base-url"}
         assert {flag for flag in flags if flag not in shown} == set()
 
 
@@ -206,3 +206,39 @@ def test_a_closed_pipe_is_no_error(site: SiteServer) -> None:
     assert done.stdout.startswith("url,status,")
     assert "Traceback" not in done.stderr
     assert "Error" not in done.stderr
+
+
+def test_a_hosted_api_does_the_work_of_a_table_of_urls(site: SiteServer, tmp_path: Path) -> None:
+    from tests.service.live import Server
+
+    (tmp_path / "urls.csv").write_text(f"url\n{site.url}/\n{site.url}/b\n")
+    with Server(tmp_path) as server:
+        arguments = ("metadata", "--base-url", server.base, "urls.csv", "-f", "jsonl")
+        environment = {**os.environ, "WEBANALYTICS_API_KEY": server.key(plan="starter")}
+        done = run(*arguments, cwd=tmp_path, env=environment)
+        assert (done.returncode, done.stderr) == (0, "")
+        rows = [json.loads(line) for line in done.stdout.splitlines()]
+        assert [(row["title"], row["http_status"]) for row in rows] == [
+            ("Home, sweet", None),
+            ("Second", None),
+        ]
+
+        (tmp_path / "key.txt").write_text("22bce1bb-4929-4c08-a13f-6061b2c16adc\n")
+        wrong = run(*arguments, "--api-key-file", "key.txt", cwd=tmp_path)
+        assert wrong.returncode == 2
+        assert re.match(
+            r"webanalytics: The `api_key` parameter .* accepts\. \(HTTP 401, request ", wrong.stderr
+        )
+        assert "22bce1bb" not in wrong.stdout + wrong.stderr
+
+        poor = {**os.environ, "WEBANALYTICS_API_KEY": server.key(plan="starter")}
+        short = run(*arguments, "--budget", "2", cwd=tmp_path, env=poor)
+        assert short.returncode == 1
+        assert short.stderr == "webanalytics: The budget is spent. The rows that are left need 2 credits.\n"
+
+
+def test_a_message_that_is_named_like_a_file_is_a_message(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("one\ntwo\n")
+    (tmp_path / "secret").write_text("Jefe")
+    done = run("hmac", "notes.txt", "--secret-file", "secret", "-f", "csv", cwd=tmp_path)
+    assert [line.partition(",")[0] for line in done.stdout.splitlines()[1:]] == ["notes.txt"]

@@ -51,8 +51,8 @@ def test_wrong_value_raises_before_any_work(key: str, value: object, sentence: s
 
 
 def test_unknown_option_lists_the_known_ones() -> None:
-    with pytest.raises(wa.ParameterError, match=r"`retry` parameter does not exist.*retries"):
-        wa.text([], retry=3)
+    with pytest.raises(wa.ParameterError, match=r"`retrys` parameter does not exist.*retries"):
+        wa.text([], retrys=3)
 
 
 def test_a_block_ends() -> None:

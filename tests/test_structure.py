@@ -19,7 +19,16 @@ MODULES = sorted(
 )
 
 # A floor may import itself and any floor below it; `settings` and `_version` lie at the bottom.
-FLOORS = ("cli demo phone_update", "face", "aio", "bridge run", "frames charts testing service", "backends")
+FLOORS = (
+    "cli demo phone_update",
+    "accessors widgets",
+    "face",
+    "aio",
+    "collection estimates",
+    "bridge",
+    "run",
+)
+FLOORS += ("checkpoints frames charts testing service", "backends")
 FLOORS += ("analysis fetching", "operations", "errors settings _version")
 HEIGHT = {room: len(FLOORS) - level for level, rooms in enumerate(FLOORS) for room in rooms.split()}
 
@@ -29,6 +38,7 @@ FORBIDDEN = {
     "fetching": {"pandas", "matplotlib", "ipywidgets", "lxml", "pydantic"},
     "operations": {"pandas", "aiohttp", "matplotlib", "lxml"},
     "backends": {"pandas", "matplotlib", "ipywidgets"},
+    "checkpoints": {"pandas", "aiohttp"},
     "charts": {"aiohttp", "lxml"},
     "service": {"pandas", "matplotlib", "ipywidgets", "tqdm"},
 }
@@ -85,6 +95,14 @@ def test_rooms_stay_light(module: str) -> None:
         module, set()
     )
     assert outside & (FORBIDDEN[room(module)] - allowed) == set()
+
+
+def test_the_client_of_an_api_computes_nothing_itself() -> None:
+    names = {name for module in MODULES if ".hosted" in module for name in imported(module)}
+    assert {room(name) for name in names if name.startswith("webanalytics.")} & {
+        "analysis",
+        "service",
+    } == set()
 
 
 def test_every_module_imports_alone() -> None:

@@ -69,6 +69,16 @@ class _LoopThread(threading.Thread):
                 self._loop.call_soon_threadsafe(self._task.cancel)
 
 
+def _next(events: queue.SimpleQueue[Any]) -> Any:
+    # A function of its own: an interrupt that arrives in `except queue.Empty` with `continue` in it is
+    # raised outside of an enclosing `try` on some versions of CPython, and the run would go on.
+    while True:
+        try:
+            return events.get(timeout=WAKE_SECONDS)
+        except queue.Empty:
+            pass
+
+
 def run_plain(main: Callable[[], Coroutine[Any, Any, T]], run: Run) -> T:
     """Return what the coroutine returns; on Ctrl-C cancel it, wait for its clean-up, and raise.
 
@@ -77,15 +87,9 @@ def run_plain(main: Callable[[], Coroutine[Any, Any, T]], run: Run) -> T:
     events: queue.SimpleQueue[Any] = queue.SimpleQueue()
     run.emit = events.put
     thread = _LoopThread(main, events)
-    thread.start()
     try:
-        while True:
-            try:
-                event = events.get(timeout=WAKE_SECONDS)
-            except queue.Empty:
-                continue
-            if event is _DONE:
-                break
+        thread.start()
+        while (event := _next(events)) is not _DONE:
             event()
     except BaseException:
         thread.cancel()

@@ -6,6 +6,12 @@
     ├── ParameterError (ValueError)     a wrong call: raised before any work is done
     ├── MissingExtraError (ImportError) an optional dependency is not installed
     └── BackendError                    the backend cannot work at all
+        └── HostedError                 a hosted API ended the run; carries the finished rows
+            ├── KeyRejectedError        the key is not one of its keys (401, or HTML 403 from its edge)
+            ├── KeyRevokedError         the key was revoked or rotated
+            ├── OperationBlockedError   the key may not call the operation
+            ├── AddressBlockedError     the key may not be used from this IP address
+            └── ServiceUnavailableError it did not answer within the backend's patience
     AuditInterrupted (KeyboardInterrupt)  Ctrl-C or "Interrupt kernel"; carries the finished rows
     RowError                            internal: one bad input, turned into a row of the frame
 
@@ -29,6 +35,9 @@ ErrorType = Literal[
     "blocked",
     "invalid",
     "parse",
+    "service",
+    "credits",
+    "unfinished",
 ]
 """What went wrong with one input; the values of the ``error_type`` column."""
 
@@ -90,6 +99,73 @@ class MissingExtraError(WebAnalyticsError, ImportError):
 
 class BackendError(WebAnalyticsError):
     """The backend as a whole cannot work (its worker processes do not start, for example)."""
+
+
+class HostedError(BackendError):
+    """A hosted API answered in a way that ends the run.
+
+    Parameters
+    ----------
+    sentence : str
+        What to change, naming the parameter in backticks. It never holds the API key.
+    status : int, optional
+        HTTP status of the answer.
+    request_id : str, optional
+        Identifier of the answer, for the provider's support.
+
+    Attributes
+    ----------
+    partial : pandas.DataFrame or None
+        The rows that were finished, with the index of their inputs; also in `webanalytics.last_partial`.
+    """
+
+    def __init__(self, sentence: str, status: int | None = None, request_id: str | None = None) -> None:
+        super().__init__(sentence)
+        self.sentence = sentence
+        self.status = status
+        self.request_id = request_id
+        self.partial: Any = None
+        self._done: tuple[int, int] | None = None
+
+    def keep(self, partial: Any, total: int) -> None:
+        """Take the finished rows along."""
+        self.partial, self._done = partial, (len(partial), total)
+
+    def __str__(self) -> str:
+        told = [f"HTTP {self.status}"] * (self.status is not None)
+        told += [f"request {self.request_id}"] * (self.request_id is not None)
+        text = self.sentence + (f" ({', '.join(told)})" if told else "")
+        if self._done is None:
+            return text
+        return f"{text} {self._done[0]} of {self._done[1]} rows are in .partial and last_partial()."
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        state = {"partial": self.partial, "_done": self._done}
+        return type(self), (self.sentence, self.status, self.request_id), state
+
+
+class KeyRejectedError(HostedError):
+    """The API key is not one that the hosted API knows, or it has expired."""
+
+
+class KeyRevokedError(HostedError):
+    """The API key was revoked, rotated or deleted."""
+
+
+class OperationBlockedError(HostedError):
+    """The API key may not call the operation."""
+
+
+class AddressBlockedError(HostedError):
+    """The API key may not be used from the IP address of this machine."""
+
+
+class ServiceUnavailableError(HostedError):
+    """The hosted API did not answer, or answered 500, 503 or 429 for longer than the backend's patience."""
+
+
+class IncompleteRunWarning(UserWarning):
+    """Some inputs were not asked for: credits or the budget did not reach."""
 
 
 class AuditInterrupted(KeyboardInterrupt):

@@ -1,23 +1,16 @@
-"""One run: inputs to jobs, jobs to a backend, answers to a frame, with progress and partial results."""
+"""What a running call shows and leaves: its progress, and the finished rows of an interrupted one."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
-from contextlib import aclosing
+from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
 import pandas as pd
 
-from webanalytics.backends.base import Answer, Task
-from webanalytics.backends.local import LocalBackend
 from webanalytics.errors import AuditInterrupted
-from webanalytics.frames.build import FrameBuilder
-from webanalytics.frames.inputs import Inputs, read_inputs
-from webanalytics.operations import Operation
-from webanalytics.settings import resolve
 
 REDRAW_SECONDS = 0.05
 """Shortest time between two changes of a progress bar."""
@@ -36,7 +29,8 @@ def last_partial() -> pd.DataFrame | None:
     return _last_partial
 
 
-def _keep(frame: pd.DataFrame) -> pd.DataFrame:
+def keep_partial(frame: pd.DataFrame) -> pd.DataFrame:
+    """Keep the finished rows of a call that did not come to its end, and return them."""
     global _last_partial
     _last_partial = frame
     return frame
@@ -54,25 +48,36 @@ class Run:
         self._seen_at = 0.0
         self._bar: Any = None
 
-    def start(self, total: int, partial: Callable[[], pd.DataFrame], name: str, wanted: bool | None) -> None:
-        """Say how much there is to do, and where the finished rows are."""
+    def start(
+        self, total: int, partial: Callable[[], pd.DataFrame], name: str, wanted: bool | None, done: int = 0
+    ) -> None:
+        """Say how much there is to do, how much of it is done, and where the finished rows are."""
         self.total, self.partial = total, partial
         self._showing = total > 1 and bar_wanted(wanted)
         if self._showing:
-            self.emit(lambda: self._open(total, name))
+            self.emit(lambda: self._open(total, name, done))
 
-    def step(self) -> None:
-        """Say that one more input has its answer."""
+    def note(self, text: str) -> None:
+        """Show a few words beside the bar."""
+        if self._showing:
+            self.emit(lambda: self._note(text))
+
+    def step(self, count: int = 1) -> None:
+        """Say that more inputs have their answers."""
         if not self._showing:
             return
-        self._unseen += 1
+        self._unseen += count
         now = time.monotonic()
         if now - self._seen_at >= REDRAW_SECONDS:
             count, self._unseen, self._seen_at = self._unseen, 0, now
             self.emit(lambda: self._update(count))
 
-    def _open(self, total: int, name: str) -> None:
-        self._bar = progress_bar(total, name)
+    def _open(self, total: int, name: str, done: int) -> None:
+        self._bar = progress_bar(total, name, done)
+
+    def _note(self, text: str) -> None:
+        if self._bar is not None:
+            self._bar.set_postfix_str(text)
 
     def _update(self, count: int) -> None:
         if self._bar is not None:
@@ -87,7 +92,7 @@ class Run:
 
     def interrupted(self) -> AuditInterrupted | None:
         """Return the exception that carries the finished rows, None before there were any inputs."""
-        return None if self.partial is None else AuditInterrupted(_keep(self.partial()), self.total)
+        return None if self.partial is None else AuditInterrupted(keep_partial(self.partial()), self.total)
 
 
 current_run: ContextVar[Run | None] = ContextVar("webanalytics_run", default=None)
@@ -105,69 +110,12 @@ def bar_wanted(wanted: bool | None) -> bool:
     return wanted if wanted is not None else in_notebook() or sys.stderr.isatty()
 
 
-def progress_bar(total: int, name: str) -> Any:
+def progress_bar(total: int, name: str, done: int = 0) -> Any:
     """Return a bar: a widget in notebooks, text on standard error elsewhere."""
     if in_notebook():
         from tqdm.auto import tqdm
     else:
         from tqdm import tqdm
-    return tqdm(total=total, desc=name, leave=False, unit="row", mininterval=0.1, dynamic_ncols=True)
-
-
-async def collect(
-    operations: tuple[Operation, ...],
-    inputs: Inputs,
-    parameter: str,
-    *,
-    column: str | None = None,
-    settings: Mapping[str, Mapping[str, Any]],
-    options: Mapping[str, Any],
-    finish: Callable[[pd.DataFrame], pd.DataFrame] = lambda frame: frame,
-    on_answer: Callable[[Answer, FrameBuilder], Answer] | None = None,
-) -> pd.DataFrame:
-    """Answer every input and return the frame.
-
-    Parameters
-    ----------
-    operations : tuple of Operation
-        One operation, or those of an audit.
-    inputs : list, Series, DataFrame, ...
-        See `webanalytics.frames.inputs.read_inputs`.
-    parameter : str
-        The caller's name for the inputs.
-    column : str, optional
-        Column of a DataFrame that holds the inputs.
-    settings : mapping
-        Settings by operation name, as the caller gave them.
-    options : mapping
-        Options of this call.
-    finish : callable
-        Makes the final frame from the row-per-input frame; also used for partial results.
-    on_answer : callable, optional
-        Sees each answer as it comes and returns what to keep.
-    """
-    checked = {item.name: item.check_settings(settings.get(item.name, {})) for item in operations}
-    resolved = resolve(options)
-    rows = read_inputs(inputs, operations[0], parameter, column)
-    builder = FrameBuilder(rows, operations)
-    own = current_run.get()
-    run = own or Run()
-
-    def result() -> pd.DataFrame:
-        return finish(builder.frame())
-
-    name = operations[0].name if len(operations) == 1 else "audit"
-    run.start(len(rows.jobs), result, name, resolved["progress"])
-    try:
-        async with aclosing(LocalBackend().run(Task(operations, checked, resolved), rows.jobs)) as answers:
-            async for answer in answers:
-                builder.add(on_answer(answer, builder) if on_answer else answer)
-                run.step()
-    except BaseException as error:
-        if own is None or isinstance(error, Exception):  # nobody else will keep the rows that are done
-            _keep(result())
-        raise
-    finally:
-        if own is None:
-            run.close()
-    return result()
+    return tqdm(
+        total=total, initial=done, desc=name, leave=False, unit="row", mininterval=0.1, dynamic_ncols=True
+    )

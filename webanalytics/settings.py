@@ -83,7 +83,7 @@ RECORDS: dict[str, Option] = {
         _seconds("parse_timeout", 15.0, 3600, "Seconds for the analysis of one page or image.", low=0.1),
         _integer("max_bytes", 10_000_000, 1, 1_000_000_000, "Largest body after decompression, in bytes."),
         _integer("max_redirects", 10, 0, 100, "Redirects followed for one page."),
-        _integer("retries", 2, 0, 20, "Further tries after 429, 503 and broken connections."),
+        _integer("retries", 2, 0, 20, "Further tries after 429, 500, 503 and broken connections."),
         _flag("robots", True, "Respect robots.txt and its crawl-delay."),
         Option(
             "user_agent",
@@ -96,6 +96,28 @@ RECORDS: dict[str, Option] = {
         _integer("workers", None, 1, 256, "Worker processes for analysis.", none="one per processor"),
         _integer("worker_memory", 2048, 256, 1_000_000, "Memory limit of a worker process in MiB (Linux)."),
         _flag("progress", None, "Show a progress bar.", none="only in notebooks and terminals"),
+        Option(
+            "backend",
+            None,
+            "Where the work is done: None for this machine, or a `Hosted` API.",
+            "a backend such as `webanalytics.Hosted(base_url)`, or None for this machine",
+            lambda value: value is None or (hasattr(value, "run") and hasattr(value, "name")),
+        ),
+        _integer("budget", None, 0, 10**12, "Most credits that one call may spend.", none="no limit"),
+        Option(
+            "checkpoint",
+            None,
+            "Folder that keeps finished rows, so that the same call again does only what is missing.",
+            "a folder, or None for none",
+            lambda value: value is None or (isinstance(value, (str, os.PathLike)) and bool(os.fspath(value))),
+        ),
+        Option(
+            "retry",
+            "missing",
+            "What a call with a checkpoint does again: rows that are missing, or also those that failed.",
+            "one of: missing, failed",
+            lambda value: value in ("missing", "failed"),
+        ),
     )
 }
 """All options by key."""
@@ -119,6 +141,10 @@ class RunOptions(TypedDict, total=False):
     workers: int | None
     worker_memory: int
     progress: bool | None
+    backend: Any
+    budget: int | None
+    checkpoint: str | os.PathLike[str] | None
+    retry: str
 
 
 def _from_environment() -> dict[str, Any]:
@@ -193,3 +219,25 @@ class Options:
 
 options = Options()
 """The options of the session."""
+
+
+def use(backend: Any) -> None:
+    """Set where the work of all further calls is done.
+
+    Parameters
+    ----------
+    backend : Hosted or None
+        A hosted API, or None for this machine.
+
+    Raises
+    ------
+    ParameterError
+        For something that is no backend.
+
+    Examples
+    --------
+    >>> use(None)
+    >>> options.backend is None
+    True
+    """
+    options.backend = backend

@@ -7,10 +7,10 @@ from typing import Unpack
 
 import pandas as pd
 
+from webanalytics.collection import Hooks, collect
 from webanalytics.frames.inputs import Inputs
 from webanalytics.frames.saving import ImageFolder, add_savings
 from webanalytics.operations import CONVERT
-from webanalytics.run import collect
 from webanalytics.settings import RunOptions
 
 
@@ -83,6 +83,10 @@ async def convert(
         column=column,
         settings={"convert": settings},
         options=options,
-        on_answer=None if folder is None else folder.keep,
-        finish=add_savings,
+        hooks=Hooks(
+            finish=add_savings,
+            on_answer=None if folder is None else folder.keep,
+            on_restored=None if folder is None else folder.restored,
+            extra={"save_to": None if folder is None else folder.name},
+        ),
     )

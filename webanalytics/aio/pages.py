@@ -8,10 +8,10 @@ from typing import Unpack
 import pandas as pd
 
 from webanalytics.analysis.stopwords import chosen_stop_words
+from webanalytics.collection import Hooks, collect
 from webanalytics.frames.inputs import Inputs
 from webanalytics.frames.tidy import tidy_keywords
 from webanalytics.operations import AUDIT, KEYWORDS, METADATA, READABILITY, TEXT
-from webanalytics.run import collect
 from webanalytics.settings import RunOptions
 
 
@@ -219,7 +219,7 @@ async def keywords(
         column=column,
         settings={"keywords": settings},
         options=options,
-        finish=tidy_keywords,
+        hooks=Hooks(finish=tidy_keywords),
     )
 
 

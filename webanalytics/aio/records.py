@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, Unpack
 
 import pandas as pd
 
 from webanalytics.analysis.phone import check_region
+from webanalytics.collection import Hooks, collect
 from webanalytics.errors import ParameterError
 from webanalytics.frames.certificates import matcher
 from webanalytics.frames.inputs import Inputs, read_values
-from webanalytics.frames.lookup import lookup_frame
+from webanalytics.frames.lookup import DETAIL_COLUMNS, in_e164, lookup_frame, with_details
 from webanalytics.operations import DANE, HMAC, PHONE
-from webanalytics.run import collect
 from webanalytics.settings import RunOptions, resolve
 
 
@@ -174,9 +175,18 @@ async def phones(
     [[True, '2024-01-30'], [False, nan]]
     """
     settings = PHONE.check_settings({"region": check_region(region), "details": details})
-    if not details:
-        resolve(options)
+    chosen = resolve(options)
+    if not details and chosen["backend"] is None and chosen["checkpoint"] is None:
         return lookup_frame(numbers, column, region)
-    return await collect(
-        (PHONE,), numbers, "numbers", column=column, settings={"phone": settings}, options=options
+    frame = await collect(
+        (PHONE,),
+        numbers,
+        "numbers",
+        column=column,
+        settings={"phone": settings},
+        options=options,
+        hooks=Hooks(
+            on_answer=with_details if details else None, prepare=partial(in_e164, region=settings["region"])
+        ),
     )
+    return frame if details else frame[[name for name in frame.columns if name not in DETAIL_COLUMNS]]

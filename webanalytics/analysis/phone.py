@@ -22,6 +22,9 @@ NEEDS_REGION: Final = (
 E164: Final = re.compile(r"\+[1-9][0-9]{1,14}")
 """Plus sign, country code, subscriber number: at most fifteen digits (ITU-T E.164)."""
 
+_FLOAT: Final = re.compile(r"^\s*(\+?[0-9]{6,15})\.0\s*$")
+"""A number that a spreadsheet took for a fraction."""
+
 
 def analyse(phone: str, details: bool = True, region: str | None = None) -> dict[str, Any]:
     """Tell whether a phone number is known as disposable, and what kind of number it is.
@@ -66,7 +69,7 @@ def analyse(phone: str, details: bool = True, region: str | None = None) -> dict
     region = check_region(region)
     number = normalise(phone, region)
     answer = {"phone": number, **_lookup(number)}
-    return answer | _details(number) if details else answer
+    return answer | number_details(number) if details else answer
 
 
 def check_region(region: object) -> str | None:
@@ -101,10 +104,13 @@ def normalise(phone: object, region: str | None = None, limit: int = 250) -> str
     if isinstance(phone, int | np.integer) and not isinstance(phone, bool):
         # Digits beyond any number would only cost time to write out.
         phone = str(phone) if abs(int(phone)) < 10**30 else "0"
+    elif isinstance(phone, float) and phone.is_integer() and abs(phone) < 10**15:
+        phone = str(int(phone))
     if not isinstance(phone, str):
         raise RowError(MISSING, "invalid")
     if E164.fullmatch(phone):
         return phone
+    phone = _FLOAT.sub(r"\1", phone) if len(phone) <= limit else phone
     number = _read(phone, region) if len(phone) <= limit else None
     if number is None:
         national = region is None and any(map(str.isdigit, phone)) and "+" not in phone
@@ -131,7 +137,8 @@ def _lookup(number: str) -> dict[str, Any]:
     return {"isDisposable": bool(known[0]), "firstSeen": first_seen}
 
 
-def _details(number: str) -> dict[str, Any]:
+def number_details(number: str) -> dict[str, Any]:
+    """Return country, carrier, line type and validity of a number in E.164 format."""
     import phonenumbers
     from phonenumbers import carrier
 

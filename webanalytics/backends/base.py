@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import hashlib
 import pickle
 import zlib
-from collections.abc import AsyncGenerator, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import Enum
+from pathlib import Path
 from typing import Any, Literal, Protocol, overload
 
 from webanalytics.errors import ErrorType, RowError
@@ -50,7 +52,7 @@ class Fetched:
     ----------
     final_url : str or None
         Where the fetch ended.
-    redirects : tuple of str
+    redirects : tuple of str or None
         The URLs passed through on the way, the first one submitted.
     http_status : int or None
         Status of the last answer.
@@ -61,7 +63,7 @@ class Fetched:
     """
 
     final_url: str | None = None
-    redirects: tuple[str, ...] = ()
+    redirects: tuple[str, ...] | None = ()
     http_status: int | None = None
     elapsed: float | None = None
     bytes: int | None = None
@@ -86,11 +88,38 @@ UNUSABLE = Unusable.UNUSABLE
 
 def check_subject(subject: Any, operation: Operation) -> None:
     """Raise `RowError` for an input that is missing or of another kind."""
-    parameter = operation.parameter(operation.subject)
     if subject is None:
-        raise RowError(f"The `{parameter.name}` parameter is required.", "invalid")
+        raise RowError(f"The `{operation.subject}` parameter is required.", "invalid")
     if subject is UNUSABLE:
-        raise RowError(parameter.sentence(), "invalid")
+        raise RowError(operation.parameter(operation.subject).sentence(), "invalid")
+
+
+def digest(subject: Any) -> str:
+    """Return what stands for an input in checkpoints and requests: a SHA-256 in hexadecimal.
+
+    Examples
+    --------
+    >>> digest("https://example.org/") == digest("https://example.org/")
+    True
+    >>> digest("a") == digest(b"a")
+    False
+    """
+    if isinstance(subject, SavedPage):
+        html = subject.html if isinstance(subject.html, bytes) else _utf8(subject.html)
+        kind, content = "page", _utf8(subject.url) + b"\0" + html
+    elif isinstance(subject, bytes):
+        kind, content = "bytes", subject
+    elif isinstance(subject, (str, Path)):
+        kind, content = "str" if isinstance(subject, str) else "path", _utf8(str(subject))
+    elif isinstance(subject, Unusable):
+        kind, content = "unusable", b""
+    else:
+        kind, content = "missing", b""
+    return hashlib.sha256(kind.encode() + b"\0" + content).hexdigest()
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,10 +133,41 @@ class Job:
     subject : object
         URL, path, `SavedPage`, record, message, number, or the bytes of an image; None for a missing
         input and `UNUSABLE` for one of another kind.
+    wanted : tuple of int, optional
+        Positions of the operations that are still to be answered; None for all.
     """
 
     number: int
     subject: Any
+    wanted: tuple[int, ...] | None = None
+
+
+@dataclass(slots=True)
+class Report:
+    """What a backend tells of a run beside its answers.
+
+    Attributes
+    ----------
+    used : int
+        Credits that were charged for this run's answers.
+    left : int or None
+        Credits left on the account, as last heard.
+    needed : int
+        Credits that the inputs would need which were not asked for.
+    why : str
+        Why some inputs were not asked for; empty where all were.
+    left_out : set of str
+        Premium fields that the account's plan does not include.
+    note : callable
+        Takes a few words that are shown beside the progress bar.
+    """
+
+    used: int = 0
+    left: int | None = None
+    needed: int = 0
+    why: str = ""
+    left_out: set[str] = field(default_factory=set)
+    note: Callable[[str], None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +182,20 @@ class Task:
         Checked settings by operation name.
     options : Mapping
         The run's options, all of them.
+    given : Mapping
+        The options that the call itself gave.
+    identity : str
+        The same for a run and those that resume it: requests can be recognised by it.
+    report : Report
+        Filled in by the backend.
     """
 
     operations: tuple[Operation, ...]
     settings: Mapping[str, Mapping[str, Any]]
     options: Mapping[str, Any]
+    given: Mapping[str, Any] = field(default_factory=dict)
+    identity: str = ""
+    report: Report = field(default_factory=Report)
 
 
 class PackedOutcomes(Sequence[Outcome]):
@@ -166,18 +235,44 @@ class PackedOutcomes(Sequence[Outcome]):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back for one job: one outcome for each operation asked for."""
+    """What came back for one job.
+
+    Attributes
+    ----------
+    number : int
+        Number of the job.
+    outcomes : sequence of Outcome
+        One for each operation of the task, or the one at `position`.
+    fetched : Fetched, optional
+        How the page was had.
+    position : int, optional
+        Which operation the outcome belongs to; None where all are answered.
+    """
 
     number: int
     outcomes: Sequence[Outcome]
     fetched: Fetched | None = None
+    position: int | None = None
 
 
 class Backend(Protocol):
-    """Where the work is done."""
+    """Where the work is done.
+
+    Attributes
+    ----------
+    name : str
+        What the backend is called in messages and checkpoints.
+    paid : bool
+        Whether answers cost something: then each group is kept safe before further work is begun.
+    """
 
     name: str
+    paid: bool
 
-    def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Answer, None]:
-        """Yield one answer for each job, in the order they are finished."""
+    def check(self, task: Task) -> None:
+        """Raise `ParameterError` for a task that this backend cannot do, before any work."""
+        ...
+
+    def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[Answer], None]:
+        """Yield the answers in groups, as they come; every job gets all the outcomes it wants."""
         ...

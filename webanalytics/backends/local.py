@@ -8,7 +8,7 @@ import os
 import time
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -258,24 +258,32 @@ class LocalBackend:
     """Answers every operation on this machine."""
 
     name = "local"
+    paid = False
 
-    async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Answer, None]:
-        """Yield one answer for each job, in the order they are finished."""
+    def check(self, task: Task) -> None:
+        """Accept every task."""
+
+    async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[Answer], None]:
+        """Yield the answers in groups, in the order they are finished."""
         run = self._records if task.operations[0].kind == "record" else self._contents
-        async for answer in run(task, jobs):
-            yield answer
+        async with aclosing(run(task, jobs)) as groups:
+            async for answers in groups:
+                yield answers
 
-    async def _records(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Answer, None]:
+    async def _records(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[Answer], None]:
         (operation,) = task.operations
         settings = dict(task.settings[operation.name])
-        turn = time.monotonic()
+        turn, group = time.monotonic(), []
         for job in jobs:
-            yield Answer(job.number, (_record(operation, settings, job.subject),))
+            group.append(Answer(job.number, (_record(operation, settings, job.subject),)))
             if time.monotonic() - turn > YIELD_SECONDS:
+                yield group
                 await asyncio.sleep(0)
-                turn = time.monotonic()
+                turn, group = time.monotonic(), []
+        if group:
+            yield group
 
-    async def _contents(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Answer, None]:
+    async def _contents(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[Answer], None]:
         options = task.options
         async with AsyncExitStack() as stack:
             pool = await stack.enter_async_context(
@@ -284,5 +292,6 @@ class LocalBackend:
             fetcher = await stack.enter_async_context(Fetcher(fetch_settings(options)))
             run = _Run(task, fetcher, pool)
             window = min(len(jobs), 4 * int(options["concurrency"]))
-            async for answer in as_answered(interleave(jobs), run.answer, window):
-                yield answer
+            async with aclosing(as_answered(interleave(jobs), run.answer, window)) as answers:
+                async for answer in answers:
+                    yield (answer,)

@@ -7,6 +7,7 @@ import getpass
 import os
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,9 +16,11 @@ import pandas as pd
 
 from webanalytics import face
 from webanalytics._version import __version__
+from webanalytics.backends.hosted import Hosted
+from webanalytics.backends.hosted.client import KEY_VARIABLE
 from webanalytics.cli.names import DESCRIPTION, SERVICE_COMMANDS
-from webanalytics.errors import AuditInterrupted, ParameterError
-from webanalytics.frames.reading import read_csv, read_frame
+from webanalytics.errors import AuditInterrupted, HostedError, ParameterError
+from webanalytics.frames.reading import SUFFIXES, read_csv, read_frame
 from webanalytics.frames.terminal import print_table
 from webanalytics.frames.writing import FORMATS, write_frame, write_text
 from webanalytics.operations import AUDIT, OPERATIONS, Operation, Parameter
@@ -33,7 +36,11 @@ TEXT_FORMATS = ("table", "csv", "tsv", "json", "jsonl")
 def _option_flag(parser: argparse._ArgumentGroup, option: Option) -> None:
     flag, key = "--" + option.key.replace("_", "-"), option.key
     meaning = f"{option.meaning} (default: {option.default})"
-    if isinstance(option.default, bool) or key == "progress":
+    if key == "retry":
+        parser.add_argument(flag, dest=key, choices=("missing", "failed"), help=meaning)
+    elif key == "checkpoint":
+        parser.add_argument(flag, dest=key, metavar="FOLDER", help=option.meaning)
+    elif isinstance(option.default, bool) or key == "progress":
         parser.add_argument(flag, dest=key, action=argparse.BooleanOptionalAction, help=option.meaning)
     elif isinstance(option.default, str):
         parser.add_argument(flag, dest=key, metavar="TEXT", help=meaning)
@@ -63,14 +70,25 @@ def _setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None
 
 
 def _common(parser: argparse.ArgumentParser, what: str) -> None:
-    parser.add_argument("inputs", nargs="*", metavar=what.upper(), help="one or more; see also --input")
+    meaning = "one or more, or one file with a table of them; see also --input"
+    parser.add_argument("inputs", nargs="*", metavar=what.upper(), help=meaning)
     meaning = "table of inputs: .csv .tsv .txt .json .jsonl .parquet .xlsx; - is CSV from standard input"
     parser.add_argument("-i", "--input", metavar="FILE", help=meaning)
     parser.add_argument("-c", "--column", help="column of --input that holds the inputs")
     _output_flags(parser)
     group = parser.add_argument_group("options of the run")
     for option in RECORDS.values():
-        _option_flag(group, option)
+        if option.key != "backend":
+            _option_flag(group, option)
+
+
+def _hosted_flags(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("hosted API")
+    meaning = "address of a hosted API that does the work in the place of this machine"
+    group.add_argument("--base-url", metavar="URL", help=meaning)
+    # arguments are seen by every user of the machine: never a key
+    meaning = f"file that holds the API key (else ${KEY_VARIABLE}, else a prompt)"
+    group.add_argument("--api-key-file", metavar="FILE", help=meaning)
 
 
 def _output_flags(parser: argparse.ArgumentParser) -> None:
@@ -86,6 +104,7 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     audit = commands.add_parser("audit", help="Metadata, text, readability and keywords of pages.")
     _common(audit, "url")
+    _hosted_flags(audit)
     _setting_flag(audit, AUDIT[0].parameter("body"))
     audit.set_defaults(run=_run_operation, name="audit")
     for operation in OPERATIONS.values():
@@ -109,6 +128,7 @@ def _operation_parser(commands: Any, operation: Operation) -> None:
     extra = " 'phones update FILE|URL' merges a newer list of disposable numbers." if name == "phones" else ""
     parser = commands.add_parser(name, help=operation.summary, description=operation.summary + extra)
     _common(parser, operation.subject)
+    _hosted_flags(parser)
     for parameter in operation.settings:
         _setting_flag(parser, parameter)
     if operation.name == "convert":
@@ -124,6 +144,8 @@ def _inputs(arguments: argparse.Namespace) -> Any:
         if given:
             raise ParameterError("The `input` parameter must be left out where inputs are given.", "input")
         return read_csv(sys.stdin) if arguments.input == "-" else read_frame(arguments.input)
+    if arguments.name != "hmac" and len(given) == 1 and _is_table(given[0]):
+        return read_frame(given[0])
     if not given and not sys.stdin.isatty():
         given = [line.strip() for line in sys.stdin if line.strip()]
     if not given:
@@ -131,12 +153,27 @@ def _inputs(arguments: argparse.Namespace) -> Any:
     return given
 
 
+def _is_table(text: str) -> bool:
+    return text.lower().endswith(SUFFIXES) and "://" not in text and Path(text).is_file()
+
+
+def _line_of(path: str, flag: str) -> str:
+    try:
+        return Path(path).read_text("utf-8").rstrip("\r\n")
+    except (OSError, UnicodeError):
+        raise ParameterError(f"The `{flag}` parameter must be a UTF-8 file.", flag) from None
+
+
+def _backend(arguments: argparse.Namespace) -> Hosted | None:
+    if getattr(arguments, "base_url", None) is None:
+        return None
+    path = arguments.api_key_file
+    return Hosted(arguments.base_url, None if path is None else _line_of(path, "api-key-file"))
+
+
 def _secret(arguments: argparse.Namespace) -> str:
     if arguments.secret_file is not None:
-        try:
-            return Path(arguments.secret_file).read_text("utf-8").rstrip("\r\n")
-        except (OSError, UnicodeError):
-            raise ParameterError("The `secret-file` parameter must be a UTF-8 file.", "secret-file") from None
+        return _line_of(arguments.secret_file, "secret-file")
     if SECRET_VARIABLE in os.environ:
         return os.environ[SECRET_VARIABLE]
     return getpass.getpass("Secret: ")
@@ -151,6 +188,9 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
         (given["stop_words"],) = given["stop_words"]
     if "secret_file" in arguments:
         given["secret"] = _secret(arguments)
+    backend = _backend(arguments)
+    if backend is not None:
+        given["backend"] = backend
     return given
 
 
@@ -164,16 +204,29 @@ def _run_operation(arguments: argparse.Namespace) -> int:
         keywords["column"] = arguments.column
     elif isinstance(inputs, pd.DataFrame):
         inputs = inputs[arguments.column or inputs.columns[0]].tolist()
-    interrupted = False
+    status = None
     try:
-        frame = function(inputs, **keywords)
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_, **__: print(
+                f"webanalytics: {message}", file=sys.stderr
+            )
+            frame = function(inputs, **keywords)
     except AuditInterrupted as interrupt:
-        frame, interrupted = interrupt.partial, True
+        frame, status = interrupt.partial, 130
         print(f"webanalytics: {interrupt}", file=sys.stderr)
+    except HostedError as error:
+        if error.partial is None:
+            raise
+        frame, status = error.partial, 2
+        print(f"webanalytics: {error}", file=sys.stderr)
     _write(frame, arguments)
-    if interrupted:
-        return 130
+    if status is not None:
+        return status
     return int(bool((frame["status"] != "ok").any()))
+
+
+def _say(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"webanalytics: {message}", file=sys.stderr)
 
 
 def _check_output(arguments: argparse.Namespace) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -41,13 +42,33 @@ class FrameBuilder:
         self._fields = audit_fields() if audit else tuple((0, field) for field in operations[0].columns)
         self._name = "audit" if audit else operations[0].name
         self._answers: list[Answer | None] = [None] * len(rows.jobs)
+        self._parts: dict[int, dict[int, Answer]] = {}
 
-    def add(self, answer: Answer) -> None:
-        """Keep an answer."""
-        self._answers[answer.number] = answer
+    def add(self, answer: Answer) -> bool:
+        """Keep an answer, and tell whether its input is done with it."""
+        number = answer.number
+        if answer.position is None:
+            self._parts.pop(number, None)
+            self._answers[number] = answer
+            return True
+        parts = self._parts.setdefault(number, {})
+        parts[answer.position] = answer
+        self._answers[number] = _joined(number, parts, len(self.operations))
+        if len(parts) < len(self.operations):
+            return False
+        del self._parts[number]
+        return True
+
+    @property
+    def done(self) -> int:
+        """How many distinct inputs have all their outcomes."""
+        return sum(answer is not None for answer in self._answers) - len(self._parts)
 
     def frame(self) -> pd.DataFrame:
-        """Return one row for each input that has its answer, in input order."""
+        """Return one row for each input that has its answer, in input order.
+
+        Of an audit that was broken off, a row may have the columns of some operations only: it says so.
+        """
         kept = [row for row, number in enumerate(self.rows.numbers) if self._answers[number] is not None]
         answers = [self._answers[self.rows.numbers[row]] for row in kept]
         complete = len(kept) == len(self.rows.labels)
@@ -56,7 +77,7 @@ class FrameBuilder:
         return self._frame([answer for answer in answers if answer is not None], labels, index)
 
     def _frame(self, answers: list[Answer], labels: list[str | None], index: pd.Index) -> pd.DataFrame:
-        """Lay the answers out in columns, one answer at a time, for each is unpacked only once."""
+        """Lay the answers out in columns."""
         fetch = FETCH_COLUMNS if self.operations[0].kind == "page" else ()
         known = {field.name for field in fetch}
         fields = [(position, field) for position, field in self._fields if self._heading(field) not in known]
@@ -66,15 +87,10 @@ class FrameBuilder:
             *ERROR_COLUMNS,
             *fetch,
         ]
-        cells: list[list[Any]] = [[] for _ in heads]
-        shared = SharedStrings()
-        for answer in answers:
-            outcomes = list(answer.outcomes)
-            status, *error = _status(outcomes)
-            values = (shared.compact(_read(outcomes[position], field)) for position, field in fields)
-            fetched = (_fetch_value(answer, field.name) for field in fetch)
-            for column, value in zip(cells, (status, *values, *error, *fetched), strict=True):
-                column.append(value)
+        if self.operations[0].kind == "record":
+            cells = _record_cells(answers, [field for _, field in fields])
+        else:
+            cells = _cells(answers, fields, fetch)
         columns = {self.operations[0].input_column: make_series(labels, "string", index)}
         for head, column in zip(heads, cells, strict=True):
             columns[head.column_name] = make_series(column, head.dtype, index)
@@ -83,6 +99,66 @@ class FrameBuilder:
 
     def _heading(self, field: Field) -> str:
         return field.audit_name if len(self.operations) > 1 else field.column_name
+
+
+class _Joined(Sequence[Outcome]):
+    """The outcomes of one input that came one by one; each is unpacked when it is asked for."""
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: tuple[Sequence[Outcome] | None, ...]) -> None:
+        self._parts = parts
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+    def __getitem__(self, index: Any) -> Any:
+        part = self._parts[index]
+        return UNFINISHED if part is None else part[0]
+
+
+UNFINISHED = Outcome(None, "The run ended before every operation was answered for this input.", "unfinished")
+
+
+def _joined(number: int, parts: dict[int, Answer], count: int) -> Answer:
+    outcomes = tuple(parts[place].outcomes if place in parts else None for place in range(count))
+    told = [part.fetched for part in parts.values() if part.fetched is not None]
+    fetched = next((item for item in told if item.final_url is not None), told[0] if told else None)
+    return Answer(
+        number, outcomes[0] if count == 1 and outcomes[0] is not None else _Joined(outcomes), fetched
+    )
+
+
+def _record_cells(answers: list[Answer], fields: list[Field]) -> list[list[Any]]:
+    """Return the columns of answers that hold one small outcome each, column by column."""
+    outcomes = [answer.outcomes[0] for answer in answers]
+    found = [outcome.data for outcome in outcomes]
+    cells: list[list[Any]] = [["ok" if outcome.error is None else "error" for outcome in outcomes]]
+    for field in fields:
+        if field.path:
+            cells.append([None if data is None else field.read(data) for data in found])
+        else:
+            name = field.name
+            cells.append([None if data is None else data.get(name) for data in found])
+    cells.append([outcome.error for outcome in outcomes])
+    cells.append([outcome.error_type for outcome in outcomes])
+    return cells
+
+
+def _cells(
+    answers: list[Answer], fields: list[tuple[int, Field]], fetch: tuple[Field, ...]
+) -> list[list[Any]]:
+    """Return the columns of answers, read one answer at a time, for each is unpacked only once."""
+    cells: list[list[Any]] = [[] for _ in range(len(fields) + len(fetch) + 3)]
+    shared = SharedStrings()
+    for answer in answers:
+        outcomes = list(answer.outcomes)
+        status, *error = _status(outcomes)
+        values = (shared.compact(_read(outcomes[position], field)) for position, field in fields)
+        fetched = (_fetch_value(answer, field.name) for field in fetch)
+        for column, value in zip(cells, (status, *values, *error, *fetched), strict=True):
+            column.append(value)
+    return cells
 
 
 class SharedStrings:

@@ -127,6 +127,8 @@ def read_values(inputs: Inputs, operation: Operation, parameter: str, column: st
     if isinstance(inputs, pd.Index):
         return pd.Series(inputs, index=pd.RangeIndex(len(inputs)))
     values = _from_iterable(inputs, parameter)
+    if all(type(value) is str for value in values):
+        return pd.Series(np.array(values, dtype=object), dtype=object)
     column_of = np.empty(len(values), dtype=object)
     for row, value in enumerate(values):
         column_of[row] = value
@@ -205,7 +207,7 @@ def _fits(values: pd.Series | pd.DataFrame, finder: _Finder) -> bool:
     return bool(sample) and all(isinstance(value, str) and finder.looks_right(value) for value in sample)
 
 
-def _subject(value: Any, operation: Operation) -> Any:
+def subject_of(value: Any, operation: Operation) -> Any:
     """Return what a backend works on, None for a missing value, `UNUSABLE` for one of another kind."""
     if isinstance(value, (SavedPage, Path)):
         return value
@@ -217,6 +219,8 @@ def _subject(value: Any, operation: Operation) -> Any:
         return _text_subject(value, operation)
     if operation.subject == "phone" and isinstance(value, (int, np.integer)) and not isinstance(value, bool):
         return str(value)
+    if operation.subject == "phone" and isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
     return None if value is None or (np.ndim(value) == 0 and pd.isna(value)) else UNUSABLE
 
 
@@ -245,7 +249,8 @@ def _existing_file(text: str, operation: Operation) -> Path | None:
         return None
 
 
-def _label(value: Any) -> str | None:
+def label(value: Any) -> str | None:
+    """Return what the input column shows of an input, None for a missing one."""
     if isinstance(value, SavedPage):
         return value.url
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -258,13 +263,23 @@ def _label(value: Any) -> str | None:
 
 
 def _distinct(values: list[Any], index: pd.Index, operation: Operation) -> Rows:
+    if operation.kind == "record" and all(type(value) is str for value in values):
+        return _distinct_texts(values, index)
     jobs: list[Job] = []
     known: dict[Any, int] = {}
     numbers = np.empty(len(values), dtype=np.int64)
     for row, value in enumerate(values):
-        subject = _subject(value, operation)
+        subject = subject_of(value, operation)
         number = known.setdefault(subject, len(jobs))
         if number == len(jobs):
             jobs.append(Job(number, subject))
         numbers[row] = number
-    return Rows(index, [_label(value) for value in values], jobs, numbers)
+    return Rows(index, [label(value) for value in values], jobs, numbers)
+
+
+def _distinct_texts(values: list[str], index: pd.Index) -> Rows:
+    """Return the rows of records that are all text, which are taken as they are."""
+    places = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    numbers = np.fromiter((places[value] for value in values), dtype=np.int64, count=len(values))
+    labels = [value if len(value) <= LABEL_LENGTH else label(value) for value in values]
+    return Rows(index, labels, [Job(number, value) for value, number in places.items()], numbers)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 
-from webanalytics.frames.inputs import Inputs, read_values
+from webanalytics.analysis.phone import normalise, number_details
+from webanalytics.backends.base import UNUSABLE, Answer, Job
+from webanalytics.frames.inputs import Inputs, label, read_values, subject_of
 from webanalytics.frames.phones import phones_frame
 from webanalytics.frames.schema import STATUS, as_frame, make_series
 from webanalytics.operations import PHONE
@@ -40,15 +44,51 @@ def lookup_frame(numbers: Inputs, column: str | None = None, region: str | None 
         "phone": found["phone"],
         "isDisposable": found["isDisposable"],
         "firstSeen": found["firstSeen"],
-        "error": found["error"],
+        "error": _errors(values, found["error"]),
         "error_type": make_series(kinds, "string", index),
     }
     return as_frame(columns, index, PHONE.name)
+
+
+DETAIL_COLUMNS = frozenset(field.name for field in PHONE.fields if field.extra)
+"""Columns of a look-up with details, which come from numbering plans on this machine."""
+
+
+def in_e164(job: Job, region: str | None) -> Job:
+    """Return a job with its number in E.164 format, as a service wants it.
+
+    Raises
+    ------
+    RowError
+        For what is no number, as it would be said on this machine: there is no need to send it.
+    """
+    if job.subject is UNUSABLE:
+        return job
+    return replace(job, subject=normalise(job.subject, region))
+
+
+def with_details(answer: Answer, _builder: object) -> Answer:
+    """Return an answer with the details of its number, which a service does not tell."""
+    (outcome,) = answer.outcomes
+    if outcome.data is None or outcome.data.keys() >= DETAIL_COLUMNS:
+        return answer
+    data = {**outcome.data, **number_details(str(outcome.data["phone"]))}
+    return replace(answer, outcomes=(replace(outcome, data=data),))
+
+
+def _errors(values: pd.Series, errors: pd.Series) -> pd.Series:
+    """Return the sentences; one of another kind than a number is not missing but wrong."""
+    if values.dtype != object or not errors.notna().any():
+        return errors
+    wrong = [subject_of(value, PHONE) is UNUSABLE for value in values.tolist()]
+    return errors.mask(
+        errors.notna() & np.array(wrong, dtype=bool), PHONE.parameter(PHONE.subject).sentence()
+    )
 
 
 def _shown(values: pd.Series) -> pd.Series:
     """Return the inputs as text."""
     if pd.api.types.infer_dtype(values, skipna=False) == "string":
         return make_series(values.array, "string", values.index)
-    texts = [None if np.ndim(v) == 0 and pd.isna(v) else str(v)[:200] for v in values.tolist()]
+    texts = [label(value) for value in values.tolist()]
     return make_series(texts, "string", values.index)

@@ -51,10 +51,15 @@ class ImageFolder:
                 "save_to",
             ) from None
 
+    @property
+    def name(self) -> str:
+        """The folder's whole path."""
+        return str(self._folder.resolve())
+
     def keep(self, answer: Answer, builder: FrameBuilder) -> Answer:
         """Write the image of an answer and put the path in the place of its bytes."""
         (outcome,) = answer.outcomes
-        if outcome.data is None:
+        if outcome.data is None or outcome.data.get("content") is None:  # a download may have been lost
             return answer
         subject = builder.rows.jobs[answer.number].subject
         if self._sources is None:
@@ -64,6 +69,17 @@ class ImageFolder:
         _write(path, outcome.data["content"])
         data = {**outcome.data, "content": None, "path": str(path)}
         return replace(answer, outcomes=(replace(outcome, data=data),))
+
+    def restored(self, answer: Answer, _builder: FrameBuilder) -> Answer | None:
+        """Take the name of a file that an earlier run has written; None where the file is gone."""
+        (outcome,) = answer.outcomes
+        if outcome.data is None:
+            return answer
+        path = Path(outcome.data["path"])
+        if path.parent.resolve() != self._folder.resolve() or not path.is_file():
+            return None
+        self._names.add(path.name.lower())
+        return answer
 
     def _free_path(self, stem: str, suffix: str) -> Path:
         number = 1

@@ -52,7 +52,7 @@ def make_series(values: Sequence[Any] | np.ndarray[Any, Any], dtype: Dtype, inde
 
 
 def _strings(values: Sequence[Any] | np.ndarray[Any, Any], index: pd.Index) -> pd.Series:
-    if isinstance(values, list):
+    if isinstance(values, list) and any(type(value) is str and not value.isascii() for value in values):
         values = [_storable(value) for value in values]
     if PANDAS_3:
         return pd.Series(values, index=index, dtype="str")

@@ -25,7 +25,7 @@ def tidy_keywords(frame: pd.DataFrame) -> pd.DataFrame:
         ``url``, ``keyword``, ``frequency``, ``density``, ``rank``, then the page's other columns.
     """
     maps = [value if isinstance(value, dict) else {} for value in frame["keywords"]]
-    shares = [value if isinstance(value, dict) else {} for value in frame["density"]]
+    shares = [value if isinstance(value, dict) else None for value in frame["density"]]
     counts = np.array([max(1, len(words)) for words in maps], dtype=np.int64)
     rows = np.repeat(np.arange(len(frame)), counts)
     repeated = frame.drop(columns=["keywords", "density"]).iloc[rows]
@@ -46,7 +46,8 @@ def tidy_keywords(frame: pd.DataFrame) -> pd.DataFrame:
         "density": make_series(
             _flat(
                 [
-                    [share[word] for word in words] or [None if bad else 0.0]
+                    [None if share is None else share.get(word) for word in words]
+                    or [None if bad or share is None else 0.0]
                     for words, share, bad in zip(maps, shares, failed, strict=True)
                 ]
             ),

@@ -50,7 +50,15 @@ def _json_value(value: Any) -> Any:
 
 
 def _csv(frame: pd.DataFrame, file: IO[str], separator: str = ",") -> None:
-    flat(frame).to_csv(file, index=False, sep=separator, lineterminator="\n")
+    table = flat(frame)
+    for name in table.columns:  # a lone carriage return would end the row for some readers
+        if any(isinstance(value, str) and "\r" in value for value in table[name]):
+            table[name] = table[name].map(_without_returns)
+    table.to_csv(file, index=False, sep=separator, lineterminator="\n")
+
+
+def _without_returns(value: Any) -> Any:
+    return value.replace("\r\n", "\n").replace("\r", "\n") if isinstance(value, str) else value
 
 
 def _json(frame: pd.DataFrame, file: IO[str]) -> None:

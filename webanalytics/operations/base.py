@@ -112,7 +112,7 @@ class Parameter:
         """Whether a request must carry the parameter."""
         return self.default is REQUIRED
 
-    @property
+    @cached_property
     def keyword(self) -> str:
         """Name of the parameter in Python calls."""
         return _snake(self.name)

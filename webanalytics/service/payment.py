@@ -27,6 +27,9 @@ _KEY = re.compile(r"[\x21-\x7e]{1,255}")
 HELD_SECONDS = 2.0
 """After how long a call may be repeated whose credits are held by others."""
 
+PACKED_BYTES = 65_536
+"""Bytes from which a kept answer is compressed; for a smaller one it would take longer than it saves."""
+
 RUNNING_SECONDS = 1.0
 """After how long a call may be repeated whose first sending is still being worked on."""
 
@@ -126,10 +129,20 @@ async def to_the_end(step: Awaitable[T]) -> T:
 
 async def pack_answer(envelope: Mapping[str, Any]) -> bytes:
     """Return an envelope as it is kept for an Idempotency-Key; the work is done beside the event loop."""
-    return await asyncio.to_thread(lambda: zlib.compress(render(envelope, "json")[0], 1))
+
+    def pack() -> bytes:
+        content = render(envelope, "json")[0]
+        return content if len(content) < PACKED_BYTES else zlib.compress(content, 1)
+
+    return await asyncio.to_thread(pack)
+
+
+def _unpack(answer: bytes) -> Any:
+    # a zlib stream never begins with a brace (RFC 1950: its first byte ends in 8)
+    return json.loads(answer if answer[:1] == b"{" else zlib.decompress(answer))
 
 
 async def unpack_answer(answer: bytes) -> dict[str, Any]:
     """Return the envelope that was kept; Python's own parser keeps integers of any size."""
-    envelope: dict[str, Any] = await asyncio.to_thread(lambda: json.loads(zlib.decompress(answer)))
+    envelope: dict[str, Any] = await asyncio.to_thread(_unpack, answer)
     return envelope

@@ -1,0 +1,43 @@
+"""The README's lines about a hosted API, run as they stand against a real service."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import webanalytics as wa
+from tests.service.live import Server
+from webanalytics.testing import sample_site
+
+README = Path(__file__).parents[2].joinpath("README.md").read_text("utf-8")
+
+
+def block(heading: str) -> str:
+    section = README[README.index(f"## {heading}") :]
+    found = re.search(r"```python\n(.*?)```", section, re.S)
+    assert found
+    return found[1]
+
+
+def test_the_lines_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with Server(tmp_path) as server, sample_site() as site:
+        monkeypatch.setenv("WEBANALYTICS_API_KEY", server.key(plan="pro"))
+        names = {"pages": wa.sitemap(site.sitemap, allow_private=True).head(36)}
+        code = block("The same functions against a hosted API").replace(
+            "https://api.example.com", server.base
+        )
+        try:
+            exec(code, names)
+            told = names["audit"].attrs["credits"]
+            estimate = names["wa"].estimate("audit", names["pages"], names["api"])
+            exec(block("Going on where a run stopped"), names)
+        finally:
+            wa.use(None)
+    assert str(estimate) in code
+    assert str(told) in code
+    assert names["signed"].loc[0, "status"] == "ok"
+    assert {path.suffix for path in (tmp_path / "audit-2026").iterdir()} == {"", ".json", ".parquet"}
+    assert (names["audit"]["status"] == "ok").sum() == 35
