@@ -17,13 +17,22 @@ Every function has an asynchronous twin in `webanalytics.aio`.
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from webanalytics._version import __version__
 
 if TYPE_CHECKING:
-    from webanalytics import aio, charts, testing
-    from webanalytics.errors import AuditInterrupted, BackendError, ParameterError, WebAnalyticsError
+    from webanalytics import aio, charts, testing, widgets
+    from webanalytics.backends.hosted import Hosted
+    from webanalytics.errors import (
+        AuditInterrupted,
+        BackendError,
+        HostedError,
+        ParameterError,
+        WebAnalyticsError,
+    )
+    from webanalytics.estimates import estimate
     from webanalytics.face import (
         audit,
         convert,
@@ -38,19 +47,25 @@ if TYPE_CHECKING:
         tlsa_record,
     )
     from webanalytics.run import last_partial
-    from webanalytics.settings import option_context, options
+    from webanalytics.settings import option_context, options, use
+    from webanalytics.widgets import app, explore
 
 __all__ = [
     "AuditInterrupted",
     "BackendError",
+    "Hosted",
+    "HostedError",
     "ParameterError",
     "WebAnalyticsError",
     "__version__",
     "aio",
+    "app",
     "audit",
     "charts",
     "convert",
     "dane",
+    "estimate",
+    "explore",
     "hmac",
     "keywords",
     "last_partial",
@@ -63,11 +78,21 @@ __all__ = [
     "testing",
     "text",
     "tlsa_record",
+    "use",
+    "widgets",
 ]
 
-_MODULES = frozenset({"aio", "charts", "testing"})
-_ERRORS = frozenset({"AuditInterrupted", "BackendError", "ParameterError", "WebAnalyticsError"})
-_OPTIONS = frozenset({"option_context", "options"})
+_MODULES = frozenset({"aio", "charts", "testing", "widgets"})
+_HOMES = {
+    "errors": ("AuditInterrupted", "BackendError", "HostedError", "ParameterError", "WebAnalyticsError"),
+    "settings": ("option_context", "options", "use"),
+    "run": ("last_partial",),
+    "estimates": ("estimate",),
+    "backends.hosted": ("Hosted",),
+    "widgets": ("app", "explore"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+"""Where a name is defined that is not in the face."""
 
 
 def __getattr__(name: str) -> Any:
@@ -78,12 +103,16 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module 'webanalytics' has no attribute {name!r}")
     if name in _MODULES:
         return import_module(f"webanalytics.{name}")
-    home = "errors" if name in _ERRORS else "settings" if name in _OPTIONS else "face"
-    home = "run" if name == "last_partial" else home
-    value = getattr(import_module(f"webanalytics.{home}"), name)
+    value = getattr(import_module(f"webanalytics.{_HOME.get(name, 'face')}"), name)
     globals()[name] = value
+    if "pandas" in sys.modules:
+        import_module("webanalytics.accessors")
     return value
 
 
 def __dir__() -> list[str]:
     return __all__
+
+
+if "pandas" in sys.modules:  # so that `frame.web` is there; the service and its workers do without both
+    import webanalytics.accessors  # noqa: F401

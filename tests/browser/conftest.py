@@ -1,0 +1,68 @@
+"""One JupyterLab server and one Chromium for all browser tests; a fresh page and kernel for each."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+from tests.browser.lab import CHROMIUM_FLAGS, SECONDS, Lab, LabServer, jupyterlab
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what lies in this folder, and give it the time a busy machine needs."""
+    config.addinivalue_line("markers", "browser: drives a real browser; in a pytest process of its own")
+    for item in items:
+        if "tests/browser/" in item.path.as_posix():
+            item.add_marker(pytest.mark.browser)
+            item.add_marker(pytest.mark.timeout(300))
+
+
+@pytest.fixture(scope="session")
+def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
+    """A JupyterLab server with all its files in a temporary folder."""
+    for module in ("jupyterlab", "ipykernel"):
+        if importlib.util.find_spec(module) is None:
+            pytest.skip(f"{module} is not installed")
+    with jupyterlab(tmp_path_factory.mktemp("jupyterlab")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
+    """A headless Chromium, the one of the system."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("chromium is not installed")
+    playwright.expect.set_options(timeout=SECONDS * 1000)
+    settings = {
+        "executable_path": path,
+        "args": list(CHROMIUM_FLAGS),
+        "timeout": SECONDS * 1000,
+        "env": os.environ | {"XDG_CONFIG_HOME": str(tmp_path_factory.mktemp("chromium"))},
+    }
+    with playwright.sync_playwright() as driver:
+        browser = driver.chromium.launch(**settings)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def lab(request: pytest.FixtureRequest, chromium: object, lab_server: LabServer) -> Iterator[Lab]:
+    """``lab("import webanalytics as wa", "wa.widgets.tlsa_checker()")`` opens and runs such a notebook.
+
+    The test fails when the browser's console held an error.
+    """
+    name = re.sub(r"\W+", "-", request.node.name)
+    factory = Lab(lab_server, chromium, name)  # type: ignore[arg-type]
+    yield factory
+    errors = [error for notebook in factory.opened for error in notebook.console_errors]
+    for notebook in factory.opened:
+        notebook.close()
+    assert errors == []

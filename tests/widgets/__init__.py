@@ -1,0 +1,1 @@
+"""Tests of the widgets by their Python state, without a browser."""

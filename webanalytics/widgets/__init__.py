@@ -1,0 +1,40 @@
+"""Widgets for notebooks: the audit desk, the explorer of a frame, and four small tools.
+
+Nothing is imported before it is used: a script that makes no widget needs none of their packages.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from webanalytics.widgets.converter import image_converter
+    from webanalytics.widgets.desk import app
+    from webanalytics.widgets.explorer import explore
+    from webanalytics.widgets.phone import phone_checker
+    from webanalytics.widgets.signer import hmac_signer
+    from webanalytics.widgets.tlsa import tlsa_checker
+
+__all__ = ["app", "explore", "hmac_signer", "image_converter", "phone_checker", "tlsa_checker"]
+
+_HOMES = {
+    "app": "desk",
+    "explore": "explorer",
+    "hmac_signer": "signer",
+    "image_converter": "converter",
+    "phone_checker": "phone",
+    "tlsa_checker": "tlsa",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a widget when it is first used."""
+    from importlib import import_module
+
+    if name not in _HOMES:
+        raise AttributeError(f"module 'webanalytics.widgets' has no attribute {name!r}")
+    return getattr(import_module(f"webanalytics.widgets.{_HOMES[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,0 +1,201 @@
+// The explorer: tabs over one table of pages.
+
+const TABS = [
+  ["overview", "Overview"], ["pages", "Pages"], ["readability", "Readability"],
+  ["keywords", "Keywords"], ["metadata", "Metadata"], ["errors", "Errors"],
+];
+const DOWNLOADS = [["csv", "CSV"], ["parquet", "Parquet"], ["xlsx", "Excel"]];
+const PATIENCE = 120_000;
+let explorers = 0;
+
+class Explorer {
+  constructor(model, root) {
+    this.model = model;
+    this.id = `wa${(explorers += 1)}-${Math.random().toString(36).slice(2, 8)}`;
+    this.waiting = new Map();
+    this.asked = 0;
+    this.tab = "overview";
+    this.tables = {};
+    this.tabs = element("div", { class: "wa-tabs", role: "tablist", "aria-label": "Views of the pages" });
+    this.downloads = element("div", { class: "wa-downloads", role: "group", "aria-label": "Downloads" });
+    this.message = element("span", { class: "wa-note", role: "status" });
+    this.panels = {};
+    this.build();
+    root.classList.add("wa-root");
+    const bar = element("div", { class: "wa-top" }, this.tabs, this.downloads);
+    root.append(element("div", { class: "wa-explorer" }, bar, this.message, ...Object.values(this.panels)));
+    this.listen();
+    this.update();
+  }
+
+  build() {
+    for (const [name, title] of TABS) {
+      const [tab, panel] = [`${this.id}-tab-${name}`, `${this.id}-${name}`];
+      this.tabs.append(element("button", { type: "button", role: "tab", id: tab, "aria-controls": panel, "data-tab": name, onclick: () => this.show(name) }, title));
+      this.panels[name] = element("div", { role: "tabpanel", id: panel, "aria-labelledby": tab, tabindex: 0, class: "wa-panel", "data-tab": name });
+    }
+    arrowKeys(this.tabs, (button) => this.show(button.dataset.tab));
+    this.downloads.append(element("span", { class: "wa-note" }, "Download"),
+      ...DOWNLOADS.map(([kind, title]) => element("button", { type: "button", class: "wa-button", "data-format": kind, onclick: () => this.download(kind) }, title)));
+  }
+
+  listen() {
+    this.onMessage = (content, buffers) => this.waiting.get(content?.id)?.(content, buffers ?? []);
+    this.onTable = () => this.update();
+    this.onSelected = () => this.select(this.model.get("selected") ?? null);
+    this.model.on("msg:custom", this.onMessage);
+    this.model.on("change:_content", this.onTable);
+    this.model.on("change:selected", this.onSelected);
+  }
+
+  close() {
+    this.model.off("msg:custom", this.onMessage);
+    this.model.off("change:_content", this.onTable);
+    this.model.off("change:selected", this.onSelected);
+  }
+
+  // Asks the kernel; rejects where it does not answer.
+  ask(request, onPart) {
+    this.asked += 1;
+    const id = `${this.id}-${this.asked}`;
+    return new Promise((resolve, reject) => {
+      const done = (settle, value) => { clearTimeout(timer); this.waiting.delete(id); settle(value); };
+      const late = () => done(reject, new Error("The kernel does not answer; is it running?"));
+      let timer = setTimeout(late, PATIENCE);
+      this.waiting.set(id, (content, buffers) => {
+        if (content.error) return done(reject, new Error(content.error));
+        if (onPart?.(content, buffers) === false) { clearTimeout(timer); timer = setTimeout(late, PATIENCE); return undefined; }
+        return done(resolve, [content, buffers]);
+      });
+      this.model.send({ ...request, id });
+    });
+  }
+
+  update() {
+    const { table, summary } = this.model.get("_content");
+    const columns = new Map(table.columns.map((column) => [column.key, column]));
+    this.store = { columns, others: table.others, length: table.length, total: table.total };
+    this.views = table.views;
+    this.summary = summary;
+    this.shownPage = this.page = null;
+    this.drawChart = this.wordBox = this.metadataBox = null;
+    const noun = summary.has.pages ? "page" : "row";
+    for (const name of ["pages", "readability", "keywords", "metadata"]) this.fillTable(name, noun);
+    const fill = { overview: drawOverview, readability: drawReadability, keywords: drawKeywords, metadata: drawMetadata, errors: drawErrors };
+    for (const [name, draw] of Object.entries(fill)) {
+      if (name in summary.has && !summary.has[name]) this.panels[name].replaceChildren(missingNote(name));
+      else draw(this, this.panels[name]);
+    }
+    this.panels.pages.replaceChildren(this.tables.pages.root, this.pageBox = element("div", { class: "wa-page" }));
+    const failed = summary.errors.reduce((sum, group) => sum + group.count, 0);
+    this.tabs.querySelector("[data-tab=errors]").textContent = failed ? `Errors (${wholeNumbers.format(failed)})` : "Errors";
+    this.show(this.tab);
+    this.select(this.model.get("selected") ?? null);
+  }
+
+  fillTable(name, noun) {
+    const label = TABS.find(([key]) => key === name)[1];
+    this.tables[name] ??= new Table({
+      label: label === "Pages" ? "Pages" : `${label} of pages`, keys: [], store: this.store, noun,
+      choose: (row) => this.choose(row), load: name === "pages" ? (key) => this.loadColumn(key) : null,
+    });
+    this.tables[name].noun = noun;
+    this.tables[name].reset(this.store, [...this.views[name]]);
+  }
+
+  show(name) {
+    this.tab = name;
+    for (const button of this.tabs.children) {
+      const chosen = button.dataset.tab === name;
+      button.setAttribute("aria-selected", String(chosen));
+      button.tabIndex = chosen ? 0 : -1;
+    }
+    for (const [key, panel] of Object.entries(this.panels)) panel.hidden = key !== name;
+    this.tables[name]?.draw();
+    if (name === "readability") this.drawChart?.();
+    if (name === "metadata" || name === "keywords") this.showPage();
+  }
+
+  showPages(filters) {
+    this.show("pages");
+    this.tables.pages.filterBy(filters);
+    this.tabs.querySelector("[data-tab=pages]").focus();
+  }
+
+  // Goes to one row of the pages, whatever filters and order there are.
+  reveal(row) {
+    this.show("pages");
+    this.tables.pages.reveal(row);
+    this.choose(row);
+  }
+
+  choose(row) {
+    this.model.set("selected", row);
+    this.model.save_changes();
+    this.select(row);
+  }
+
+  select(row) {
+    for (const table of Object.values(this.tables)) table.select(row);
+    this.showPage();
+  }
+
+  // Fetches the chosen page's details and fills the places that show them in the open tab.
+  async showPage() {
+    const chosen = this.model.get("selected") ?? null;
+    const row = chosen ?? (this.tab === "metadata" || this.tab === "keywords" ? 0 : null);
+    if (row === null || row >= this.store.length) return;
+    if (this.shownPage !== row) {
+      this.shownPage = row;
+      try {
+        const [content] = await this.ask({ kind: "details", row });
+        if (this.shownPage === row) this.page = content;
+      } catch (error) {
+        if (this.shownPage === row) this.shownPage = null;
+        this.say(error.message);
+        return;
+      }
+    }
+    if (this.page?.row === row) drawPage(this, this.page, chosen === null);
+  }
+
+  async loadColumn(key) {
+    try {
+      const [content] = await this.ask({ kind: "column", key });
+      this.store.columns.set(key, content.column);
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+
+  async download(kind) {
+    const pieces = [];
+    this.say(`Preparing the file …`);
+    try {
+      const [content] = await this.ask({ kind: "download", format: kind }, (part, buffers) => {
+        pieces.push(...buffers);
+        return part.last === true;
+      });
+      const address = URL.createObjectURL(new Blob(pieces, { type: content.type }));
+      const link = element("a", { href: address, download: content.name });
+      document.body.append(link);
+      link.click();
+      link.remove();
+      setTimeout(() => URL.revokeObjectURL(address), 60_000);
+      this.say(`Downloaded ${content.name}`);
+    } catch (error) {
+      this.say(error.message);
+    }
+  }
+
+  say(text) {
+    this.message.textContent = text;
+  }
+}
+
+export default {
+  render({ model, el }) {
+    const explorer = new Explorer(model, el);
+    return () => explorer.close();
+  },
+};

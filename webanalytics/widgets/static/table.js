@@ -1,0 +1,297 @@
+// A table that sorts, filters and draws only the rows one sees.
+
+const ROW_HEIGHT = 30;
+const SPARE_ROWS = 8;
+const WIDTHS = { url: 270, title: 260, description: 320, keywords: 380, canonical: 240, error: 320 };
+const LINKS = new Set(["url", "final_url", "canonical"]);
+
+function columnWidth(column) {
+  if (WIDTHS[column.key]) return WIDTHS[column.key];
+  const label = column.label.length * 7 + 40;
+  return Math.max(label, column.kind === "text" ? (column.choices ? 120 : 190) : 78);
+}
+
+class Table {
+  // options: label, keys, store (columns by key, length, total), choose(row), load(key), noun
+  constructor(options) {
+    Object.assign(this, options);
+    this.sort = { key: null, direction: 1 };
+    this.filters = {};
+    this.query = "";
+    this.selected = null;
+    this.active = 0;
+    this.view = [];
+    this.haystack = null;
+    this.build();
+  }
+
+  build() {
+    const search = { type: "search", class: "wa-input", placeholder: "Filter rows…", "aria-label": `Filter ${this.label}` };
+    this.search = element("input", { ...search, oninput: () => { this.query = this.search.value; this.refresh(); } });
+    this.filterButton = element("button", { type: "button", class: "wa-button", "aria-expanded": "false", onclick: () => this.toggleFilters() }, "Column filters");
+    this.clearButton = element("button", { type: "button", class: "wa-button", hidden: true, onclick: () => this.clear() }, "Clear filters");
+    this.count = element("span", { class: "wa-count", role: "status" });
+    this.menu = element("details", { class: "wa-menu" });
+    this.menu.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || !this.menu.open) return;
+      this.menu.open = false;
+      this.menu.querySelector("summary").focus();
+    });
+    const tools = element("div", { class: "wa-tools" }, this.search, this.filterButton, this.menu, this.clearButton, this.count);
+    this.columns = element("colgroup");
+    this.headings = element("tr");
+    this.filterRow = element("tr", { class: "wa-filters", hidden: true });
+    this.body = element("tbody");
+    this.table = element("table", { class: "wa-table", role: "grid", "aria-label": this.label },
+      this.columns, element("thead", {}, this.headings, this.filterRow), this.body);
+    this.scroller = element("div", { class: "wa-scroll" }, this.table);
+    this.empty = element("p", { class: "wa-empty", hidden: true });
+    this.root = element("div", { class: "wa-table-box" }, tools, this.scroller, this.empty);
+    let waiting = false;
+    this.scroller.addEventListener("scroll", () => {
+      if (waiting) return;
+      waiting = true;
+      requestAnimationFrame(() => { waiting = false; this.draw(); });
+    });
+    this.body.addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  shown() {
+    return this.keys.map((key) => this.store.columns.get(key)).filter(Boolean);
+  }
+
+  // Takes another table's worth of columns, and keeps order and filters where they still make sense.
+  reset(store, keys) {
+    this.store = store;
+    this.keys = keys;
+    this.haystack = null;
+    if (!store.columns.has(this.sort.key)) this.sort = { key: null, direction: 1 };
+    for (const key of Object.keys(this.filters)) if (!store.columns.has(key)) delete this.filters[key];
+    this.layout();
+    this.refresh();
+  }
+
+  layout() {
+    const shown = this.shown();
+    this.columns.replaceChildren(...shown.map((column) => {
+      const col = element("col");
+      col.style.width = `${columnWidth(column)}px`;
+      return col;
+    }));
+    this.table.style.minWidth = `${shown.reduce((sum, column) => sum + columnWidth(column), 0)}px`;
+    this.headings.replaceChildren(...shown.map((column) => this.heading(column)));
+    this.filterRow.replaceChildren(...shown.map((column) => element("td", {}, this.filterField(column))));
+    this.drawMenu();
+  }
+
+  heading(column) {
+    const order = this.sort.key !== column.key ? "none" : this.sort.direction > 0 ? "ascending" : "descending";
+    const arrow = { none: "", ascending: " ▲", descending: " ▼" }[order];
+    const button = element("button", { type: "button", class: "wa-sort", title: `Sort by ${column.label}`, onclick: () => this.sortBy(column.key) },
+      foreign(column.label), element("span", { "aria-hidden": "true" }, arrow));
+    return element("th", { scope: "col", "aria-sort": order, "data-key": column.key, class: column.kind === "number" ? "wa-number" : null }, button);
+  }
+
+  sortBy(key) {
+    if (this.sort.key !== key) this.sort = { key, direction: 1 };
+    else if (this.sort.direction > 0) this.sort = { key, direction: -1 };
+    else this.sort = { key: null, direction: 1 };
+    this.headings.replaceChildren(...this.shown().map((column) => this.heading(column)));
+    [...this.headings.children].find((cell) => cell.dataset.key === key)?.firstChild.focus();
+    this.refresh();
+  }
+
+  filterField(column) {
+    const value = this.filters[column.key] ?? "";
+    const name = `Filter by ${column.label}`;
+    const change = (field) => {
+      this.filters[column.key] = field.value;
+      field.setAttribute("aria-invalid", String(cellTest(field.value, column) === undefined));
+      this.refresh();
+    };
+    const choices = column.kind === "boolean" ? ["yes", "no"] : column.choices;
+    if (choices && (value === "" || choices.includes(value))) {
+      const options = [element("option", { value: "" }, "all"), ...choices.map((choice) => element("option", { value: choice, selected: choice === value }, choice))];
+      const field = element("select", { class: "wa-input", "aria-label": name }, options);
+      field.addEventListener("change", () => change(field));
+      return field;
+    }
+    const hints = column.kind === "number" ? [">100", "a number, >100, <=5, 10-20, = for none"] : ["contains…", "part of the text; = for none, ! for any"];
+    const field = element("input", { type: "text", class: "wa-input", "aria-label": name, placeholder: hints[0], title: hints[1], value });
+    field.addEventListener("input", () => change(field));
+    return field;
+  }
+
+  toggleFilters(open = this.filterRow.hidden) {
+    this.filterRow.hidden = !open;
+    this.filterButton.setAttribute("aria-expanded", String(open));
+    this.draw();
+  }
+
+  // Shows the rows that pass these filters and no others.
+  filterBy(filters) {
+    this.query = this.search.value = "";
+    this.filters = { ...filters };
+    const missing = Object.keys(filters).filter((key) => this.store.columns.has(key) && !this.keys.includes(key));
+    this.keys = [...this.keys, ...missing];
+    this.toggleFilters(true);
+    this.layout();
+    this.refresh();
+  }
+
+  clear() {
+    this.query = this.search.value = "";
+    this.filters = {};
+    this.layout();
+    this.refresh();
+  }
+
+  drawMenu() {
+    const open = this.menu.open;
+    const known = [...this.store.columns.values()];
+    const choices = [...known, ...(this.load ? this.store.others.filter((other) => !this.store.columns.has(other.key)) : [])];
+    const boxes = choices.map((column) => {
+      const box = element("input", { type: "checkbox" });
+      box.checked = this.keys.includes(column.key);
+      box.addEventListener("change", () => this.chooseColumn(column.key, box.checked));
+      return element("label", {}, box, " ", foreign(column.label));
+    });
+    const summary = element("summary", { class: "wa-button" }, "Columns");
+    this.menu.replaceChildren(summary, element("div", { class: "wa-menu-list", role: "group", "aria-label": "Columns shown" }, boxes));
+    this.menu.open = open;
+  }
+
+  async chooseColumn(key, wanted) {
+    if (wanted && !this.store.columns.has(key)) await this.load(key);
+    if (wanted && !this.store.columns.has(key)) return;
+    this.keys = wanted ? [...this.keys, key] : this.keys.filter((other) => other !== key);
+    const list = this.menu.querySelector(".wa-menu-list");
+    const place = list.scrollTop;
+    this.haystack = null;
+    this.layout();
+    this.menu.querySelector(".wa-menu-list").scrollTop = place;
+    this.refresh();
+  }
+
+  // One lower-case text a row, so that typing a filter over ten thousand rows is quick.
+  texts() {
+    if (this.haystack === null) {
+      const columns = this.shown();
+      this.haystack = Array.from({ length: this.store.length }, (_, row) =>
+        columns.map((column) => column.cells[row] ?? "").join("\n").toLowerCase());
+    }
+    return this.haystack;
+  }
+
+  refresh() {
+    const query = this.query.trim().toLowerCase();
+    const tests = Object.entries(this.filters)
+      .map(([key, text]) => [this.store.columns.get(key), text])
+      .map(([column, text]) => [column, column && cellTest(text, column)])
+      .filter(([, test]) => test);
+    const texts = query ? this.texts() : null;
+    let rows = [];
+    for (let row = 0; row < this.store.length; row += 1) {
+      if (texts && !texts[row].includes(query)) continue;
+      if (tests.every(([column, test]) => test(column.cells[row]))) rows.push(row);
+    }
+    const column = this.store.columns.get(this.sort.key);
+    if (column) rows = sortRows(rows, column, this.sort.direction);
+    this.view = rows;
+    this.active = Math.max(0, rows.indexOf(this.selected));
+    const filtered = Boolean(query) || tests.length > 0;
+    this.clearButton.hidden = !filtered;
+    const all = wholeNumbers.format(this.store.length);
+    this.count.textContent = filtered ? `${wholeNumbers.format(rows.length)} of ${all} ${this.noun}s` : counted(this.store.length, this.noun);
+    if (this.store.total > this.store.length) this.count.textContent += ` (the first of ${wholeNumbers.format(this.store.total)})`;
+    this.empty.hidden = rows.length > 0;
+    this.empty.textContent = this.store.length ? "No row passes the filters." : "There are no rows.";
+    this.scroller.scrollTop = 0;
+    this.draw();
+  }
+
+  select(row) {
+    this.selected = row;
+    const place = this.view.indexOf(row);
+    if (place >= 0) this.active = place;
+    this.draw();
+  }
+
+  reveal(row) {
+    if (!this.view.includes(row)) this.clear();
+    this.scroller.scrollTop = this.view.indexOf(row) * ROW_HEIGHT;
+    this.select(row);
+    this.focusActive();
+  }
+
+  draw() {
+    const held = this.body.contains(document.activeElement);
+    const height = this.scroller.clientHeight || 420;
+    const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW_HEIGHT) - SPARE_ROWS);
+    const last = Math.min(this.view.length, first + Math.ceil(height / ROW_HEIGHT) + 2 * SPARE_ROWS);
+    const columns = this.shown();
+    const rows = [];
+    for (let place = first; place < last; place += 1) rows.push(this.row(place, columns));
+    this.body.replaceChildren(this.spacer(first), ...rows, this.spacer(this.view.length - last));
+    this.table.setAttribute("aria-rowcount", String(this.view.length + 1));
+    if (held) this.focusActive();
+  }
+
+  spacer(rows) {
+    const line = element("tr", { "aria-hidden": "true", class: "wa-spacer", hidden: rows === 0 });
+    line.style.height = `${rows * ROW_HEIGHT}px`;
+    return line;
+  }
+
+  row(place, columns) {
+    const row = this.view[place];
+    const chosen = row === this.selected;
+    const cells = columns.map((column) => {
+      const value = column.cells[row];
+      const text = showValue(value, column);
+      const content = LINKS.has(column.key) && value ? outsideLink(value) : foreign(text);
+      if (content.tagName === "A") content.tabIndex = -1;
+      return element("td", { class: this.tone(column, value), title: column.kind === "text" && value ? value : null }, content);
+    });
+    return element("tr", {
+      tabindex: place === this.active ? 0 : -1, "data-row": row, "aria-rowindex": place + 2,
+      "aria-selected": String(chosen), class: chosen ? "wa-chosen" : null,
+      onclick: (event) => { if (event.target.tagName !== "A") this.pick(place); },
+    }, cells);
+  }
+
+  tone(column, value) {
+    const tone = column.key === "status" && value === "error" ? "wa-bad" : "";
+    return `${column.kind === "number" ? "wa-number" : ""} ${tone}`.trim() || null;
+  }
+
+  pick(place) {
+    this.active = place;
+    this.selected = this.view[place];
+    this.draw();
+    this.choose(this.selected);
+  }
+
+  onKey(event) {
+    const page = Math.max(1, Math.floor(this.scroller.clientHeight / ROW_HEIGHT) - 2);
+    const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      this.pick(this.active);
+    } else if (event.key in steps) {
+      event.preventDefault();
+      this.active = Math.min(this.view.length - 1, Math.max(0, this.active + steps[event.key]));
+      const top = this.active * ROW_HEIGHT;
+      const head = this.table.tHead.offsetHeight;
+      const room = this.scroller.clientHeight - head - ROW_HEIGHT;
+      if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
+      else if (top > this.scroller.scrollTop + room) this.scroller.scrollTop = top - room;
+      this.draw();
+      this.focusActive();
+    }
+  }
+
+  focusActive() {
+    this.body.querySelector(`[aria-rowindex="${this.active + 2}"]`)?.focus({ preventScroll: true });
+  }
+}
