@@ -173,8 +173,10 @@ def test_a_page_may_never_answer() -> None:
 
 
 def test_stop_frees_the_port_and_leaves_no_thread() -> None:
+    before = set(threading.enumerate())
     server = SiteServer({"/": Reply(delay=math.inf)})
     server.start()
+    assert [thread.name for thread in set(threading.enumerate()) - before] == ["webanalytics-site"]
     with pytest.raises(RuntimeError):
         server.start()
     connection = connect(server)
@@ -182,7 +184,7 @@ def test_stop_frees_the_port_and_leaves_no_thread() -> None:
     server.stop()
     server.stop()
     connection.close()
-    assert "webanalytics-site" not in {thread.name for thread in threading.enumerate()}
+    assert set(threading.enumerate()) <= before
     with pytest.raises(ConnectionRefusedError):
         socket.create_connection(("127.0.0.1", urlsplit(server.url).port), timeout=1)
 

@@ -66,6 +66,8 @@ class Hosted:
     """
 
     paid = True
+    base_url = ""
+    concurrency = 0  # shown, with the address, where an error is raised before they are known
 
     def __init__(
         self,
