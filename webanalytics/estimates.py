@@ -83,5 +83,8 @@ def _operations(name: str) -> tuple[Operation, ...]:
         return AUDIT
     name = _ALIASES.get(name, name)
     if name not in OPERATIONS:
-        raise ParameterError.one_of("operation", ["audit", *OPERATIONS])
+        shown = {known: alias for alias, known in _ALIASES.items()}
+        raise ParameterError.one_of(
+            "operation", ["audit", *(shown.get(known, known) for known in OPERATIONS)]
+        )
     return (OPERATIONS[name],)

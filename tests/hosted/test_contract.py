@@ -23,7 +23,9 @@ BACKENDS: dict[str, Callable[[Server, str], Any]] = {
 """What a further backend joins by."""
 
 KNOWN_WHERE_FETCHED: dict[str, tuple[str, ...]] = {
-    "hosted": ("http_status", "elapsed", "bytes", "redirects", "density", "note")
+    "hosted": (
+        *("http_status", "elapsed", "bytes", "redirects", "density", "note", "content_type", "x_robots_tag"),
+    )
 }
 """Columns by backend that are null there: only who fetches and counts by itself knows them."""
 

@@ -32,9 +32,9 @@ from webanalytics.testing import Reply, SiteServer
 Make = Callable[..., wa.Hosted]
 
 
-def picture(size: tuple[int, int] = (30, 20)) -> bytes:
+def picture(size: tuple[int, int] = (30, 20), kind: str = "png") -> bytes:
     file = io.BytesIO()
-    Image.new("RGB", size, "navy").save(file, "png")
+    Image.new("RGB", size, "navy").save(file, kind)
     return file.getvalue()
 
 
@@ -97,7 +97,7 @@ def answer(**data: Any) -> Fault:
 
 
 @pytest.mark.parametrize(
-    "link", [None, 7, "", "file:///etc/passwd", "//x", "http://[::1", "data:,x", ["http://a"]]
+    "link", [None, "", "file:///etc/passwd", "//x", "http://[::1", "data:,x", "http://127.0.0.1:99999/"]
 )
 def test_a_link_that_is_none_is_not_followed(proxy: Proxy, hosted: Make, link: Any) -> None:
     proxy.plan(answer(downloadURL=link))
@@ -107,14 +107,21 @@ def test_a_link_that_is_none_is_not_followed(proxy: Proxy, hosted: Make, link: A
     assert len(proxy.requests) == 1
 
 
+@pytest.mark.parametrize("link", [7, ["http://a"]])
+def test_a_link_that_is_no_text_is_no_answer(proxy: Proxy, hosted: Make, link: Any) -> None:
+    proxy.plan(answer(downloadURL=link))
+    assert convert(hosted())["error_type"].tolist() == ["service"]
+    assert len(proxy.requests) == 1
+
+
 @pytest.mark.parametrize(("allowed", "got"), [(False, False), (True, True)])
 def test_links_to_other_hosts_go_through_the_guard(
     proxy: Proxy, hosted: Make, allowed: bool, got: bool
 ) -> None:
     """A service could otherwise have its clients ask machines that only they can reach."""
-    content = picture()
+    content = picture(kind="webp")
     with SiteServer(
-        {"/a.png": Reply(200, {"Content-Type": "image/png"}, content)}, host="127.0.0.2"
+        {"/a.png": Reply(200, {"Content-Type": "image/webp"}, content)}, host="127.0.0.2"
     ) as other:
         proxy.plan(answer(downloadURL=other.url + "/a.png"))
         frame = convert(hosted(), allow_private=allowed)
@@ -139,8 +146,9 @@ def test_columns_of_this_machine_are_not_taken_from_an_answer(proxy: Proxy, host
     assert frame["saved"].tolist() == [1]
 
 
-def test_what_is_no_image_has_no_size(proxy: Proxy, hosted: Make) -> None:
+def test_what_is_no_image_is_a_row(proxy: Proxy, hosted: Make) -> None:
     proxy.rule(on_download(json_of("no image")))
     frame = convert(hosted())
-    assert frame["content"].tolist() == [b'"no image"']
-    assert frame[["width", "height", "frames"]].isna().all(axis=None)
+    assert frame["error_type"].tolist() == ["service"]
+    assert "leads to no image" in frame["error"][0]
+    assert frame[["content", "width", "height", "frames"]].isna().all(axis=None)

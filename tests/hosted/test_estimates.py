@@ -86,3 +86,11 @@ def test_what_is_wrong_is_named(arguments: tuple[Any, ...], parameter: str) -> N
         wa.estimate(*arguments)
     assert caught.value.parameter == parameter
     assert f"`{parameter}`" in str(caught.value)
+
+
+def test_an_unknown_operation_is_told_the_names_of_the_functions() -> None:
+    with pytest.raises(ParameterError, match="must be one of: audit, ") as caught:
+        wa.estimate("nope", [])
+    names = str(caught.value).rstrip(".").partition(": ")[2].split(", ")
+    assert "phones" in names
+    assert all(callable(getattr(wa, name)) for name in names)

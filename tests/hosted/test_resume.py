@@ -22,6 +22,7 @@ import webanalytics as wa
 from tests.hosted.proxy import Proxy, delay
 from tests.hosted.running import PRICES, Account, page, parts, same
 from tests.service.live import Server
+from webanalytics.operations import AUDIT_PAGES
 from webanalytics.testing import SiteServer
 
 RUNNER = Path(__file__).with_name("runner.py")
@@ -206,7 +207,7 @@ def test_a_local_audit_that_is_killed_does_no_page_again(tmp_path: Path) -> None
         call = Killed(tmp_path, "audit", urls, arguments)
         for rows in (20, 90):
             assert call.leg(lambda: call.rows, rows)
-        kept, asked = call.rows // 4, len(site.requests)
+        kept, asked = call.rows // len(AUDIT_PAGES), len(site.requests)
         same(call.finish(), wa.audit(urls, **arguments))
         again = len(site.requests) - asked - len(urls)  # less those of the undisturbed run
         assert again == len(urls) - kept

@@ -28,6 +28,7 @@ FIGURES = ("bytes", "limit", "max", "most")
 
 LOCAL_ONLY = (
     "names content that could not be read (",  # an analysis that failed: a service says so in its own words
+    "leads to no image of its format",  # said of an answer, never in one
 )
 
 

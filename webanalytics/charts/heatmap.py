@@ -137,10 +137,15 @@ def _short(value: float) -> str:
     return f"{value:g}" if value < 1000 else f"{value / 1000:.0f}k"
 
 
+WIDEST_COLUMN = 170
+"""Points that the name of a column may take."""
+
+
 def _name(ax: Axes, keywords: list[str], urls: list[str]) -> None:
     columns = len(urls)
     writing.row_labels(ax, keywords, width=30)
     names, families = lettering(shorten(label, 24) for label in path_labels(pd.Series(urls, dtype=object)))
+    names = writing.fitted_labels(ax, names, WIDEST_COLUMN, 9, families)
     slant = 0 if columns == 1 else 40
     ax.set_xticks(
         range(columns),

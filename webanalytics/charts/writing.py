@@ -16,6 +16,9 @@ from matplotlib.transforms import ScaledTranslation
 from webanalytics.charts import style
 from webanalytics.charts.labels import BASE_FONT, lettering, shorten
 
+LABEL_SIZE = 9.5
+"""Size of the labels of rows, in points."""
+
 
 def headline(ax: Axes, title: str, subtitle: str = "", lift: float = 0.0) -> None:
     """Write the title and a quieter line under it, `lift` points above the top of the axes.
@@ -78,8 +81,8 @@ def _fitted(ax: Axes, text: str, room: float, size: Any, families: Sequence[str]
     """Return the text, shortened until it is no wider than the room."""
     width = _widest(ax, [text], size, families, bold)
     letters = len(text)
-    while width > room and letters > 8:
-        letters = max(8, min(letters - 1, int(letters * room / width)))
+    while width > room and letters > 1:
+        letters = max(1, min(letters - 1, int(letters * room / width)))
         text = shorten(text, letters)
         width = _widest(ax, [text], size, families, bold)
     return text
@@ -163,9 +166,20 @@ def row_labels(ax: Axes, labels: Iterable[str], width: int = 40) -> None:
     # narrow axes in a figure of the user's leave less room for labels
     width = max(12, min(width, int(_room(ax) / 14)))
     texts, families = lettering(shorten(label, width) for label in labels)
+    texts = fitted_labels(ax, texts, max(85.0, 0.5 * _room(ax)), LABEL_SIZE, families)
     ax.set_yticks(range(len(texts)), labels=texts, fontfamily=families, parse_math=False)
-    ax.tick_params(axis="y", length=0, labelcolor=style.ink(ax))
+    ax.tick_params(axis="y", length=0, labelcolor=style.ink(ax), labelsize=LABEL_SIZE)
     ax.set_ylim(max(len(texts), style.FEWEST_ROWS) - 0.4, -0.6)
+
+
+def fitted_labels(
+    ax: Axes, labels: Iterable[str], room: float, size: float, families: Sequence[str]
+) -> list[str]:
+    """Return labels, shortened until none is wider than so many points.
+
+    Letters differ in width by far: an Arabic ligature can be as wide as ten others.
+    """
+    return [_fitted(ax, label, room, size, families) for label in labels]
 
 
 def count_axis(axis: Axis) -> None:

@@ -18,7 +18,15 @@ from webanalytics._version import __version__
 from webanalytics.backends.base import Answer, Job, Outcome, PackedOutcomes, Task, digest
 from webanalytics.checkpoints.files import text_of, write_whole, wrong
 from webanalytics.checkpoints.manifest import compare, described
-from webanalytics.checkpoints.parts import UnreadableError, fetched_of, outcome_of, row_of, rows_of, table
+from webanalytics.checkpoints.parts import (
+    UnreadableError,
+    can_be_kept,
+    fetched_of,
+    outcome_of,
+    row_of,
+    rows_of,
+    table,
+)
 from webanalytics.errors import MissingExtraError
 
 log = logging.getLogger("webanalytics")
@@ -217,6 +225,11 @@ class Checkpoint:
         for place, outcome in enumerate(answer.outcomes):
             if outcome.error_type not in NOT_DONE:
                 operation = self._operations[place if answer.position is None else answer.position]
+                if not can_be_kept(operation, outcome):  # one such row would make the folder unreadable
+                    log.warning(
+                        "an answer of %s is not kept in the checkpoint: it is malformed", operation.name
+                    )
+                    continue
                 yield row_of(key, operation.name, outcome, answer.fetched if place == 0 else None)
 
     def _write(self, waiting: Sequence[tuple[str, Answer]]) -> None:

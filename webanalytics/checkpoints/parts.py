@@ -10,12 +10,11 @@ from typing import Any
 
 from webanalytics.backends.base import Fetched, Outcome
 from webanalytics.errors import ERROR_TYPES
-from webanalytics.operations import Field, Operation
+from webanalytics.operations import Operation
+from webanalytics.operations.holding import DEEPEST, is_deep
 
 ROWS_AT_ONCE = 256
 """Rows of a part that are in memory together while it is read."""
-DEEPEST = 250
-"""Levels of lists and objects in a kept answer; pages are never read as deep."""
 
 
 class UnreadableError(Exception):
@@ -102,9 +101,18 @@ def outcome_of(operation: Operation, row: Mapping[str, Any]) -> Outcome:
         if blob_field not in data or row["blob"] is None:
             raise UnreadableError
         data[blob_field] = row["blob"]
-    if not all(_fits(field, field.read(data)) for field in operation.fields):
+    if not _holds(operation, data):
         raise UnreadableError
     return Outcome(data)
+
+
+def can_be_kept(operation: Operation, outcome: Outcome) -> bool:
+    """Tell whether what a part keeps of an outcome would be read again."""
+    return outcome.data is None or (_holds(operation, outcome.data) and not is_deep(outcome.data))
+
+
+def _holds(operation: Operation, data: Mapping[str, Any]) -> bool:
+    return operation.is_told(data) and all(field.holds(field.read(data)) for field in operation.fields)
 
 
 def _loaded(text: str) -> dict[str, Any]:
@@ -112,29 +120,9 @@ def _loaded(text: str) -> dict[str, Any]:
         data = json.loads(text)
     except (ValueError, RecursionError):
         data = None
-    if not isinstance(data, dict) or (text.count("[") + text.count("{") > DEEPEST and _is_deep(data)):
+    if not isinstance(data, dict) or (text.count("[") + text.count("{") > DEEPEST and is_deep(data)):
         raise UnreadableError
     return data
-
-
-def _is_deep(value: Any) -> bool:
-    level, depth = [value], 0
-    while level and depth <= DEEPEST:
-        inner = (item.values() if isinstance(item, dict) else item for item in level)
-        level = [found for items in inner for found in items if isinstance(found, (dict, list))]
-        depth += 1
-    return bool(level)
-
-
-def _fits(field: Field, value: Any) -> bool:
-    """Tell whether a column of the field can hold a value."""
-    if value is None or field.dtype == "object":
-        return True
-    if field.dtype == "integer":
-        return type(value) is int and abs(value) < 2**63
-    if field.dtype == "float":
-        return type(value) is float or (type(value) is int and abs(value) < 2**63)
-    return isinstance(value, str if field.dtype == "string" else bool)
 
 
 def fetched_of(text: str | None) -> Fetched | None:
@@ -142,7 +130,14 @@ def fetched_of(text: str | None) -> Fetched | None:
     if text is None:
         return None
     known = _loaded(text)
-    kinds = {"final_url": str, "http_status": int, "elapsed": float, "bytes": int}
+    kinds = {
+        "final_url": str,
+        "http_status": int,
+        "elapsed": float,
+        "bytes": int,
+        "content_type": str,
+        "x_robots_tag": str,
+    }
     redirects = known.get("redirects")
     if known.keys() != {*kinds, "redirects"} or not isinstance(redirects, list | None):
         raise UnreadableError

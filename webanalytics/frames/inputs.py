@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,9 @@ Inputs: TypeAlias = str | bytes | Path | Iterable[Any] | pd.Series | pd.Index | 
 
 LABEL_LENGTH = 200
 """How much of an input that is no name, such as a data: URL, its column shows."""
+
+MOST_CANDIDATES = 20
+"""How many columns an error sentence names."""
 
 _URL = re.compile(r"\s*https?://\S", re.I)
 _HTML_SUFFIXES = (".html", ".htm", ".xhtml")
@@ -184,25 +188,33 @@ def _input_column(frame: pd.DataFrame, operation: Operation, column: str | None)
         return names[0]
     finder = _FINDERS[operation.subject]
     named = [name for name in names if str(name).strip().lower() in finder.names]
-    fitting = [name for name in names if _fits(frame[name], finder)] if len(named) != 1 else named
-    candidates = [name for name in fitting if name in named] or fitting
+    fitting = _fitting(frame, names, finder) if len(named) != 1 else named
+    candidates = [name for name in fitting if str(name).strip().lower() in finder.names] or fitting
     if len(candidates) == 1:
         return candidates[0]
     raise _no_column("the inputs", candidates or named or names)
 
 
+def _fitting(frame: pd.DataFrame, names: list[Any], finder: _Finder) -> list[Any]:
+    """Return the names of columns whose values look like inputs; a name that stands twice is of none."""
+    uses = Counter(names)
+    once = [(place, name) for place, name in enumerate(names) if uses[name] == 1]
+    return [name for place, name in once if _fits(frame.iloc[:, place], finder)]
+
+
 def _no_column(wanted: str, candidates: Iterable[Any]) -> ParameterError:
-    choices = ", ".join(f"`{name}`" for name in candidates) or "none, for the DataFrame has no columns"
+    names = list(dict.fromkeys(f"`{name}`" for name in candidates))
+    if len(names) > MOST_CANDIDATES:
+        names[MOST_CANDIDATES:] = [f"{len(names) - MOST_CANDIDATES} more"]
+    choices = ", ".join(names) or "none, for the DataFrame has no columns"
     return ParameterError(
         f"The `column` parameter must name the column that holds {wanted}; candidates are: {choices}.",
         "column",
     )
 
 
-def _fits(values: pd.Series | pd.DataFrame, finder: _Finder) -> bool:
+def _fits(values: pd.Series, finder: _Finder) -> bool:
     """Tell whether a column's first values all look like inputs."""
-    if isinstance(values, pd.DataFrame):  # a name that stands twice
-        return False
     sample = values.dropna().head(100).tolist()
     return bool(sample) and all(isinstance(value, str) and finder.looks_right(value) for value in sample)
 

@@ -12,6 +12,9 @@ import pandas as pd
 from webanalytics.errors import MissingExtraError, ParameterError
 
 _INPUT = re.compile(r"\s*(https?://|\+\d{6})", re.I)
+MOST_COLUMNS = 1000
+"""Columns of a CSV file that is read."""
+
 SUFFIXES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".xlsx")
 
 
@@ -41,6 +44,8 @@ def read_frame(path: str | Path) -> pd.DataFrame:
         )
     try:
         return _read(path, suffix)
+    except ParameterError:
+        raise
     except ImportError:
         extra, package = ("excel", "openpyxl") if suffix == ".xlsx" else ("parquet", "pyarrow")
         raise MissingExtraError(extra, package, f"reading {suffix} files") from None
@@ -56,8 +61,15 @@ def read_csv(file: IO[str], separator: str = ",") -> pd.DataFrame:
     """Read a table from an open text file; every cell stays the text it is.
 
     A first line that holds a URL or a phone number is taken for a row, not for headings.
+
+    Raises
+    ------
+    ParameterError
+        For more columns than `MOST_COLUMNS`.
     """
     frame = pd.read_csv(file, sep=separator, dtype=str, keep_default_na=False, header=None)
+    if frame.shape[1] > MOST_COLUMNS:
+        raise ParameterError(f"The `input` parameter must have at most {MOST_COLUMNS:,} columns.", "input")
     if frame.empty or any(_INPUT.match(cell) for cell in frame.iloc[0]):
         return frame.rename(columns=str)
     headed = frame.iloc[1:].reset_index(drop=True)

@@ -16,9 +16,11 @@ from webanalytics.backends.base import Answer
 from webanalytics.errors import ParameterError
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.schema import make_series
+from webanalytics.operations import CONVERT
 
 _UNSAFE = re.compile(r"[^\w.-]+")
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")
+FORMATS = CONVERT.parameter("output_format").choices
 NAME_LENGTH = 80
 """Longest stem of a written file; the rest of a long one is cut off."""
 
@@ -65,7 +67,9 @@ class ImageFolder:
         if self._sources is None:
             paths = (job.subject for job in builder.rows.jobs if isinstance(job.subject, Path))
             self._sources = {path.resolve() for path in paths}
-        path = self._free_path(_stem(subject, answer.number), f".{outcome.data['outputFormat']}")
+        made = outcome.data.get("outputFormat")
+        suffix = f".{made}" if made in FORMATS else ""  # a service may have said anything
+        path = self._free_path(_stem(subject, answer.number), suffix)
         _write(path, outcome.data["content"])
         data = {**outcome.data, "content": None, "path": str(path)}
         return replace(answer, outcomes=(replace(outcome, data=data),))
@@ -75,8 +79,14 @@ class ImageFolder:
         (outcome,) = answer.outcomes
         if outcome.data is None:
             return answer
-        path = Path(outcome.data["path"])
-        if path.parent.resolve() != self._folder.resolve() or not path.is_file():
+        written = outcome.data.get("path")
+        if written is None:  # its download was lost
+            return answer
+        try:
+            path = Path(written)
+            if path.parent.resolve() != self._folder.resolve() or not path.is_file():
+                return None
+        except (OSError, ValueError):  # a folder from a stranger may name anything
             return None
         self._names.add(path.name.lower())
         return answer

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import unicodedata
+from collections import Counter
 from typing import IO, Any
 
 import pandas as pd
@@ -11,6 +12,8 @@ from pandas.api.types import is_numeric_dtype
 
 MOST_ROWS = 60
 """Rows shown of a longer frame, half from each end."""
+MOST_ERRORS = 5
+"""Different sentences of errors shown under a table."""
 _GAP = "  "
 _SMALLEST = 8
 
@@ -165,3 +168,15 @@ def table(frame: pd.DataFrame, room: int) -> str:
 def print_table(frame: pd.DataFrame, file: IO[str]) -> None:
     """Print the main columns of a frame, as wide as the terminal."""
     print(table(frame, shutil.get_terminal_size((110, 40)).columns), file=file)
+
+
+def print_errors(frame: pd.DataFrame, file: IO[str]) -> None:
+    """Print the most frequent sentences of failed rows, each with how many rows it is of."""
+    if "error" not in frame.columns:
+        return
+    sentences = Counter(_cell(value) for value in frame["error"].tolist())
+    del sentences[""]
+    for sentence, count in sentences.most_common(MOST_ERRORS):
+        print(f"{count} x {sentence}", file=file)
+    if len(sentences) > MOST_ERRORS:
+        print(f"... {len(sentences) - MOST_ERRORS} more errors ...", file=file)

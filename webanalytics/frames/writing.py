@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any
 
+import numpy as np
 import pandas as pd
+from pandas.api.types import is_complex_dtype, is_object_dtype, is_scalar
 
 from webanalytics.errors import MissingExtraError, ParameterError
 
@@ -17,44 +22,95 @@ _EXCEL_CELL = 32_767
 """Longest text of a cell, by Excel's published limits."""
 
 
+_KEPT = (str, bool, int, float, Decimal, date, time, timedelta, np.bool_, np.integer, np.floating)
+"""Types of cells that every format has a place for; datetime is a date, and Timestamp a datetime."""
+
+
+def as_text(value: Any) -> str:
+    """Return any value as text: JSON for lists and dicts, and the type's name where it gives no text."""
+    if isinstance(value, (list, dict, tuple)):
+        try:
+            return json.dumps(value, ensure_ascii=False, default=_own_text)
+        except (ValueError, TypeError, RecursionError):  # it holds itself, or its keys are no text
+            pass
+    return _own_text(value)
+
+
+def _own_text(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:  # somebody else's class, which may raise anything
+        return f"<{type(value).__name__}>"
+
+
+def is_missing(value: Any) -> bool:
+    """Tell whether a cell holds no value: None, NaN, NA or NaT."""
+    return bool(is_scalar(value) and pd.isna(value))
+
+
 def as_plain(value: Any) -> Any:
     """Return a cell as text where it is an object: JSON for lists and dicts."""
-    if isinstance(value, (list, dict, tuple)):
-        return json.dumps(value, ensure_ascii=False, default=str)
-    return value
+    return value if isinstance(value, _KEPT) or is_missing(value) else as_text(value)
 
 
 def flat(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with JSON text in the place of lists and dicts, and without columns of bytes."""
-    names = [name for name in frame.columns if not _holds_bytes(frame[name])]
-    result = frame[names].copy()
-    for name in names:
-        if result[name].dtype == object:
-            cells = [as_plain(value) for value in result[name]]
-            result[name] = pd.Series(cells, index=result.index, dtype=object)  # as text, never guessed at
+    result = _without_bytes(frame)
+    for place, dtype in enumerate(result.dtypes):  # by place, for a name may stand twice
+        if is_object_dtype(dtype) or is_complex_dtype(dtype):
+            put_cells(result, place, (as_plain(value) for value in result.iloc[:, place]))
+        elif isinstance(dtype, pd.SparseDtype):
+            sparse: Any = result.iloc[:, place]
+            result.isetitem(place, sparse.sparse.to_dense())
     return result
+
+
+def put_cells(frame: pd.DataFrame, place: int, cells: Iterable[Any]) -> None:
+    """Put other cells into the column at a place, as they are: their type is never guessed at."""
+    column: Any = pd.Series(list(cells), index=frame.index, dtype=object)
+    frame.isetitem(place, column)
+
+
+def _without_bytes(frame: pd.DataFrame) -> pd.DataFrame:
+    kept = [place for place in range(frame.shape[1]) if not _holds_bytes(frame.iloc[:, place])]
+    return frame.iloc[:, kept].copy()
 
 
 def _holds_bytes(column: pd.Series) -> bool:
     return column.dtype == object and any(isinstance(value, bytes) for value in column)
 
 
+def _with_each_name_once(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with numbers after names that stand twice, for formats that take none such."""
+    if frame.columns.is_unique:
+        return frame
+    names: dict[str, None] = {}
+    for name in map(str, frame.columns):
+        numbered, number = name, 2
+        while numbered in names:
+            numbered, number = f"{name}.{number}", number + 1
+        names[numbered] = None
+    return frame.set_axis(list(names), axis=1)
+
+
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    names = [name for name in frame.columns if not _holds_bytes(frame[name])]
-    rows = frame[names].astype(object).to_dict("records")
+    rows = _with_each_name_once(_without_bytes(frame)).astype(object).to_dict("records")
     return [{str(key): _json_value(value) for key, value in row.items()} for row in rows]
 
 
 def _json_value(value: Any) -> Any:
-    return None if not isinstance(value, (list, dict)) and pd.isna(value) else value
+    return None if is_missing(value) else value
 
 
-def _csv(frame: pd.DataFrame, file: IO[str], separator: str = ",") -> None:
+def write_csv(frame: pd.DataFrame, file: IO[str], separator: str = ",", quoted: bool = False) -> None:
+    """Write a frame as CSV; `quoted` puts quotes around every cell that is no number."""
     table = flat(frame)
-    for name in table.columns:  # a lone carriage return would end the row for some readers
-        if any(isinstance(value, str) and "\r" in value for value in table[name]):
-            table[name] = table[name].map(_without_returns)
-    table.to_csv(file, index=False, sep=separator, lineterminator="\n")
+    for place in range(table.shape[1]):  # a lone carriage return would end the row for some readers
+        column = table.iloc[:, place]
+        if any(isinstance(value, str) and "\r" in value for value in column):
+            put_cells(table, place, map(_without_returns, column))
+    quoting: Any = csv.QUOTE_NONNUMERIC if quoted else csv.QUOTE_MINIMAL
+    table.to_csv(file, index=False, sep=separator, lineterminator="\n", quoting=quoting)
 
 
 def _without_returns(value: Any) -> Any:
@@ -62,21 +118,29 @@ def _without_returns(value: Any) -> Any:
 
 
 def _json(frame: pd.DataFrame, file: IO[str]) -> None:
-    json.dump(_records(frame), file, ensure_ascii=False, indent=1, default=str)
+    json.dump(_records(frame), file, ensure_ascii=False, indent=1, default=_own_text)
     file.write("\n")
 
 
 def _json_lines(frame: pd.DataFrame, file: IO[str]) -> None:
     for row in _records(frame):
-        file.write(json.dumps(row, ensure_ascii=False, default=str) + "\n")
+        file.write(json.dumps(row, ensure_ascii=False, default=_own_text) + "\n")
 
 
 def _parquet(frame: pd.DataFrame, path: Path) -> None:
     try:
-        import pyarrow  # noqa: F401
+        import pyarrow as pa
     except ImportError:
         raise MissingExtraError("parquet", "pyarrow", "writing Parquet files") from None
-    flat(frame).to_parquet(path, index=False, engine="pyarrow")
+    table = _with_each_name_once(flat(frame))
+    for place, dtype in enumerate(table.dtypes):
+        if is_object_dtype(dtype):
+            column = table.iloc[:, place]
+            try:
+                pa.array(column, from_pandas=True)
+            except (pa.ArrowException, OverflowError):  # numbers among texts: a column has one type
+                put_cells(table, place, (None if is_missing(v) else as_text(v) for v in column))
+    table.to_parquet(path, index=False, engine="pyarrow")
 
 
 def _excel(frame: pd.DataFrame, path: Path) -> None:
@@ -90,8 +154,11 @@ def _excel(frame: pd.DataFrame, path: Path) -> None:
     sheet = book.create_sheet("webanalytics")
 
     def cell(value: Any) -> Any:
-        if pd.isna(value):
+        if is_missing(value):
             return None
+        if isinstance(value, (datetime, time)) and value.tzinfo is not None:  # a sheet has no time zones
+            value = value.isoformat()
+        value = as_plain(value)
         if not isinstance(value, str):
             return value
         made = WriteOnlyCell(sheet, value=ILLEGAL_CHARACTERS_RE.sub("", value)[:_EXCEL_CELL])
@@ -106,8 +173,8 @@ def _excel(frame: pd.DataFrame, path: Path) -> None:
 
 
 _TEXT: dict[str, Callable[[pd.DataFrame, IO[str]], None]] = {
-    "csv": _csv,
-    "tsv": lambda frame, file: _csv(frame, file, "\t"),
+    "csv": write_csv,
+    "tsv": lambda frame, file: write_csv(frame, file, "\t"),
     "json": _json,
     "jsonl": _json_lines,
 }

@@ -13,6 +13,7 @@ from types import UnionType
 from typing import Annotated, Any, Literal, get_args, get_origin
 
 from webanalytics.errors import ParameterError
+from webanalytics.operations.holding import holder
 from webanalytics.operations.secret import Secret
 
 Kind = Literal["page", "image", "record"]
@@ -236,6 +237,20 @@ class Field:
             value = value.get(key) if isinstance(value, Mapping) else None
         return value
 
+    def holds(self, value: Any) -> bool:
+        """Tell whether the field may have a value; None, for one that is missing, it always may.
+
+        Examples
+        --------
+        >>> Field("wordCount", int, "Words.").holds(12), Field("wordCount", int, "Words.").holds(12.5)
+        (True, False)
+        """
+        return value is None or self._holds(value)
+
+    @cached_property
+    def _holds(self) -> Callable[[Any], bool]:
+        return holder(self.type)
+
 
 @dataclass(frozen=True)
 class Operation:
@@ -295,6 +310,19 @@ class Operation:
     def columns(self) -> Iterator[Field]:
         """The fields that are columns beside the input's own."""
         return (field for field in self.fields if field.column_name != self.input_column)
+
+    @cached_property
+    def _certain(self) -> tuple[str, ...]:
+        """Fields that no answer about a record is without."""
+        plain = (item for item in self.fields if not (item.premium or item.extra))
+        known = (item.name for item in plain if type(None) not in get_args(item.type))
+        return tuple(known) if self.kind == "record" else ()
+
+    def is_told(self, data: Mapping[str, Any]) -> bool:
+        """Tell whether an answer has what every answer has: of a record, all that is certain."""
+        if any(data.get(name) is None for name in self._certain):
+            return False
+        return any(item.read(data) is not None for item in self.fields)
 
     def check_settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return all settings by Python keyword, defaults filled in.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 from collections.abc import Iterable
@@ -11,7 +12,7 @@ import pandas as pd
 
 from webanalytics.errors import ParameterError
 from webanalytics.frames.inputs import read_values
-from webanalytics.frames.reading import read_csv
+from webanalytics.frames.reading import MOST_COLUMNS, read_csv
 from webanalytics.operations import METADATA
 
 MOST_URLS = 100_000
@@ -62,7 +63,7 @@ def read_upload(name: str, content: bytes) -> pd.DataFrame:
     Raises
     ------
     ParameterError
-        For a file that is no such table.
+        For a file that is no such table, or one of more than 1,000 columns.
     """
     if b"\0" in content[:1000]:
         raise ParameterError("The `upload` parameter must be a CSV or text file.", "upload")
@@ -74,10 +75,19 @@ def read_upload(name: str, content: bytes) -> pd.DataFrame:
         return pd.DataFrame({"url": text.splitlines()}, dtype=object)
     first = next((line for line in text.splitlines() if line.strip()), "")
     separator = max(_SEPARATORS, key=first.count)
+    if _columns(first, separator) > MOST_COLUMNS:  # a row this wide takes long to read
+        raise ParameterError(f"The `upload` parameter must have at most {MOST_COLUMNS:,} columns.", "upload")
     try:
         return read_csv(io.StringIO(text), separator)
     except (ValueError, pd.errors.ParserError):
         raise ParameterError("The `upload` parameter must be a well-formed CSV file.", "upload") from None
+
+
+def _columns(line: str, separator: str) -> int:
+    try:
+        return len(next(csv.reader([line], delimiter=separator), []))
+    except csv.Error:  # a cell longer than the reader's limit
+        return 0
 
 
 def urls_in_table(table: pd.DataFrame, column: str | None = None) -> Urls:

@@ -5,12 +5,13 @@ from __future__ import annotations
 import io
 import re
 import tempfile
+import unicodedata
 from pathlib import Path
 
 import pandas as pd
 
 from webanalytics.errors import ParameterError
-from webanalytics.frames.writing import flat, write_frame, write_text
+from webanalytics.frames.writing import flat, put_cells, write_csv, write_frame
 
 TYPES = {
     "csv": "text/csv;charset=utf-8",
@@ -19,7 +20,8 @@ TYPES = {
 }
 """Formats of a download and their media types."""
 
-_FORMULA = re.compile(r"[=+\-@\t\r\n]|\s+[=+\-@]")
+_SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # a spreadsheet takes the wide ones for the others
+_FORMULA = re.compile(rf"[{_SIGNS}\t\r\n]")
 _SIGNED_NUMBER = re.compile(r"[+-]?[\d .,()-]+%?$")
 
 
@@ -44,8 +46,10 @@ def file_bytes(frame: pd.DataFrame, kind: str) -> bytes:
     -----
     A spreadsheet takes text that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and the text comes
     from pages that anybody may have written. Such a cell gets a leading apostrophe in the CSV (OWASP, *CSV
-    injection*), unless it is a number or a phone number; Excel files say that it is text. The CSV begins with
-    a byte order mark, by which Excel knows that it is UTF-8.
+    injection*), unless it is a number or a phone number; Excel files say that it is text. What cannot be seen
+    before the sign, and the full-width forms of the signs, change nothing. Where a semicolon separates cells,
+    ``;=`` within a text could begin one: then all texts of the file stand in quotes. The CSV begins with a
+    byte order mark, by which Excel knows that it is UTF-8.
 
     Examples
     --------
@@ -56,7 +60,8 @@ def file_bytes(frame: pd.DataFrame, kind: str) -> bytes:
         raise ParameterError.one_of("format", TYPES)
     if kind == "csv":
         text = io.StringIO(newline="")
-        write_text(without_formulas(flat(frame)), text, "csv")
+        table = without_formulas(flat(frame))
+        write_csv(table, text, quoted=_begins_after_semicolon(table))
         return text.getvalue().encode("utf-8-sig", "replace")
     with tempfile.TemporaryDirectory(prefix="webanalytics-") as folder:  # openpyxl needs a disk in any case
         return write_frame(frame, Path(folder) / f"download.{kind}").read_bytes()
@@ -65,11 +70,35 @@ def file_bytes(frame: pd.DataFrame, kind: str) -> bytes:
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     """Return the frame with an apostrophe before every text that a spreadsheet would compute."""
     result = frame.copy()
-    for name in [name for name, dtype in frame.dtypes.items() if str(dtype) in ("object", "str", "string")]:
-        cells = [harmless(value) for value in frame[name].tolist()]
-        result[name] = pd.Series(cells, index=frame.index, dtype=object)
+    for place in _text_columns(frame):
+        put_cells(result, place, map(harmless, frame.iloc[:, place].tolist()))
     result.columns = [harmless(name) for name in frame.columns]
     return result
+
+
+def _text_columns(frame: pd.DataFrame) -> list[int]:
+    kinds = ("object", "str", "string", "category")
+    return [place for place, dtype in enumerate(frame.dtypes) if str(dtype).startswith(kinds)]
+
+
+def _begins_after_semicolon(frame: pd.DataFrame) -> bool:
+    """Tell whether a cell would begin with a sign of a formula where semicolons separate cells."""
+    columns = (frame.iloc[:, place].tolist() for place in _text_columns(frame))
+    texts = (text for column in (frame.columns.tolist(), *columns) for text in column)
+    return any(
+        _FORMULA.match(_visible(part))
+        for text in texts
+        if isinstance(text, str) and ";" in text
+        for part in text.split(";")[1:]
+    )
+
+
+def _visible(text: str) -> str:
+    """Return the text from its first character that can be seen: no space, control, mark or format."""
+    for place, character in enumerate(text):
+        if unicodedata.category(character)[0] not in "CZM":
+            return text[place:]
+    return ""
 
 
 def harmless(value: object) -> object:
@@ -82,7 +111,7 @@ def harmless(value: object) -> object:
     """
     if not isinstance(value, str):
         return value
-    text = value.replace("\r\n", "\n").replace(
-        "\r", "\n"
-    )  # a lone carriage return ends a row for some readers
-    return f"'{text}" if _FORMULA.match(text) and not _SIGNED_NUMBER.match(text) else text
+    # a lone carriage return ends a row for some readers
+    text = value.replace("\r\n", "\n").replace("\r", "\n")
+    risky = _FORMULA.match(text) or _FORMULA.match(_visible(text))
+    return f"'{text}" if risky and not _SIGNED_NUMBER.match(text) else text

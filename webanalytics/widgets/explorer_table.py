@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pandas as pd
-from pandas.api.types import is_bool_dtype, is_numeric_dtype
+from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
+
+from webanalytics.frames import writing
 
 MOST_ROWS = 50_000
 """Rows that a browser is given; the frame itself keeps them all."""
@@ -103,12 +105,16 @@ def label(name: str) -> str:
 def pages_of(frame: pd.DataFrame) -> pd.DataFrame:
     """Return one row per page: of a tidy frame of keywords the rows of a page become one.
 
+    Columns whose name stands twice are left out, for nothing tells which of them is meant.
+
     Examples
     --------
     >>> tidy = pd.DataFrame({"url": ["a", "a"], "keyword": ["tea", "leaf"], "frequency": [3, 1]})
     >>> pages_of(tidy)["keywords"].tolist()
     [{'tea': 3, 'leaf': 1}]
     """
+    uses = Counter(map(str, frame.columns))
+    frame = frame.loc[:, [uses[str(name)] == 1 for name in frame.columns]]
     if not {"url", "keyword", "frequency"} <= set(frame.columns):
         return frame
     maps: dict[Any, dict[str, int]] = {}
@@ -187,7 +193,8 @@ def table(pages: pd.DataFrame) -> dict[str, Any]:
     """
     shown = pages.iloc[:MOST_ROWS]
     derived = with_derived(shown)
-    names = [str(name) for name in pages.columns if list(pages.columns).count(name) == 1]
+    uses = Counter(map(str, pages.columns))
+    names = [name for name, count in uses.items() if count == 1]
     known = {key for keys in VIEWS.values() for key in keys} | {"title_repeated", "meta_keywords"}
     is_pages = bool(known & set(names) - {"url", "status", "error_type", "title"})
     views = {view: [key for key in keys if key in {*names, *derived}] for view, keys in VIEWS.items()}
@@ -230,7 +237,7 @@ def _name(pages: pd.DataFrame, key: str) -> Any:
 def _plain(series: pd.Series[Any], key: str, longest: int) -> tuple[list[Cell], str]:
     if is_bool_dtype(series.dtype):
         return [None if pd.isna(value) else bool(value) for value in series.tolist()], "boolean"
-    if is_numeric_dtype(series.dtype):
+    if is_numeric_dtype(series.dtype) and not is_complex_dtype(series.dtype):
         return [_number(value) for value in series.tolist()], "number"
     values = series.tolist()
     present = [value for value in values if not is_missing(value)]
@@ -247,7 +254,7 @@ def _number(value: Any) -> float | None:
 
 def is_missing(value: Any) -> bool:
     """Tell whether a cell holds no value: None, NaN, NA or NaT."""
-    return value is None or (not isinstance(value, (list, dict, tuple, set)) and pd.isna(value) is True)
+    return writing.is_missing(value)
 
 
 def _text(value: Any, key: str, longest: int) -> str | None:
@@ -264,9 +271,7 @@ def as_text(value: Any) -> str:
     """Return any value as text: JSON for lists and dicts, the size of bytes."""
     if isinstance(value, (bytes, bytearray)):
         return f"<{len(value):,} bytes>"
-    if isinstance(value, (list, dict, tuple)):
-        return json.dumps(value, ensure_ascii=False, default=str)
-    return str(value)
+    return writing.as_text(value)
 
 
 def _choices(key: str, values: Iterable[Cell]) -> list[str]:

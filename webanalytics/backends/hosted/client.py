@@ -22,6 +22,10 @@ from webanalytics.operations.secret import MASK, Secret
 KEY_VARIABLE = "WEBANALYTICS_API_KEY"
 
 _HOST = re.compile(r"[\w.:%-]+")
+SHORT_KEY = 8
+_SPACE = re.compile(r"[\t\r\n]+")
+_UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""Characters that change how a terminal shows a sentence."""
 
 _prompted: dict[str, Secret] = {}
 
@@ -43,9 +47,11 @@ class Hosted:
     timeout : float, default 900
         Seconds for one request; a batch of slow pages takes its time.
     patience : float, default 120
-        Seconds to go on after broken connections and the answers 429, 500 and 503, before giving up.
+        Seconds to go on after broken connections and the answers 429, 500 and 503, before giving up; an
+        API that asks to wait longer is given up at once.
     prices : mapping of str to int, optional
-        Credits of one success by operation, where the API's differ from the published ones.
+        Credits of one success by operation, where the API's differ from the published ones; ``budget=`` of
+        a call is counted with them, and not with what the API takes.
 
     Raises
     ------
@@ -103,6 +109,14 @@ class Hosted:
     def key_header(self) -> str:
         """Return the API key for a request."""
         return self._api_key.reveal().decode("ascii")
+
+    def cleaned(self, text: str) -> str:
+        """Return text of an answer without control characters, and without the API key."""
+        text = _UNSHOWN.sub("", _SPACE.sub(" ", text))
+        key = re.escape(self.key_header().strip())
+        if len(key) < SHORT_KEY:  # as a part of words it would be anywhere
+            key = rf"(?<!\w){key}(?!\w)"
+        return re.sub(key, MASK, text, flags=re.IGNORECASE)
 
     def check(self, task: Task) -> None:
         """Raise `ParameterError` for settings that only this machine knows, or that no JSON can carry."""
@@ -198,7 +212,7 @@ def _base_url(url: str) -> str:
         raise wrong
     if parts.username is not None or parts.password is not None or parts.query or parts.fragment:
         raise wrong
-    if parts.scheme == "http" and not _is_this_machine(host):
+    if parts.scheme == "http" and not is_this_machine(host):
         warnings.warn(
             f"{parts.scheme}://{parts.netloc} is not encrypted: the API key can be read on its way",
             stacklevel=3,
@@ -207,7 +221,8 @@ def _base_url(url: str) -> str:
     return urlunsplit((parts.scheme, parts.netloc, path, "", ""))
 
 
-def _is_this_machine(host: str) -> bool:
+def is_this_machine(host: str) -> bool:
+    """Tell whether a host is the loopback."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:

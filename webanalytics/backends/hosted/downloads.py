@@ -11,7 +11,8 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from webanalytics.backends.hosted.client import Hosted
+from webanalytics.backends.hosted.client import Hosted, is_this_machine
+from webanalytics.errors import RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings
 from webanalytics.fetching.retry import backoff
 from webanalytics.operations import CONVERT
@@ -22,6 +23,8 @@ LONGEST_PAUSE = 15.0
 
 _EXTRA = {field.name: None for field in CONVERT.fields if field.extra}
 _FORMATS = CONVERT.parameter("output_format").choices
+_IN_PILLOW = {"jpg": "JPEG"}
+_PORTS = {"http": 80, "https": 443}
 
 
 class Downloads:
@@ -38,7 +41,8 @@ class Downloads:
     """
 
     def __init__(self, backend: Hosted, session: aiohttp.ClientSession, options: Mapping[str, Any]) -> None:
-        self._host = urlsplit(backend.base_url).hostname
+        self._own_origin = _origin(backend.base_url)
+        self._cleaned = backend.cleaned
         self._patience = backend.patience
         self._session = session
         self._options = options
@@ -49,22 +53,42 @@ class Downloads:
         """Return the image's bytes and size, all None where it cannot be had: the link stays.
 
         What an answer says of the columns that are this machine's own, or of an unknown format, is not taken.
+
+        Raises
+        ------
+        RowError
+            For content that is no image of the format that the answer says.
         """
         link, made = data.get("downloadURL"), data.get("outputFormat")
         content = await self._content(link) if isinstance(link, str) else None
-        known = {**_EXTRA, "outputFormat": made if made in _FORMATS else None, "content": content}
-        return known if content is None else known | await asyncio.to_thread(_looked_at, content)
+        made = made if made in _FORMATS else None
+        known = {**_EXTRA, "outputFormat": made, "content": content}
+        if content is None:
+            return known
+        seen = await asyncio.to_thread(_looked_at, content, made)
+        if seen is None:
+            host = self._cleaned(urlsplit(str(link)).hostname or "")
+            raise RowError(
+                f"The `downloadURL` of the answer leads to no image of its format on {host}.", "service"
+            )
+        return known | seen
 
     async def _content(self, link: str) -> bytes | None:
         try:
             parts = urlsplit(link)
-            if parts.scheme not in ("http", "https"):
+            if parts.scheme not in ("http", "https") or "@" in parts.netloc:
                 return None
-            if parts.hostname == self._host:
+            if self._is_own(link):
                 return await self._own(link)
             return (await (await self._guarded()).fetch(link, "image", "image")).content
         except (ValueError, FetchError):
             return None
+
+    def _is_own(self, link: str) -> bool:
+        """Tell whether a link leads to the API itself, or beside it where that is on this machine."""
+        origin = _origin(link)
+        host = origin[1]
+        return origin == self._own_origin or (host == self._own_origin[1] and is_this_machine(host))
 
     async def _own(self, link: str) -> bytes | None:
         clock = asyncio.get_running_loop().time
@@ -104,12 +128,21 @@ async def _bounded(response: aiohttp.ClientResponse) -> bytes | None:
     return b"".join(pieces)
 
 
-def _looked_at(content: bytes) -> dict[str, Any]:
-    """Return width, height and frames of an image, nothing where it is none."""
+def _origin(url: str) -> tuple[str, str, int | None]:
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname or "", parts.port or _PORTS.get(parts.scheme)
+
+
+def _looked_at(content: bytes, made: str | None) -> dict[str, Any] | None:
+    """Return width, height and frames of an image, None where it is none of the format."""
     from PIL import Image
 
+    if made is None:
+        return None
     try:
-        with Image.open(io.BytesIO(content), formats=("PNG", "JPEG", "WEBP", "GIF", "TIFF")) as image:
+        with Image.open(io.BytesIO(content), formats=(_IN_PILLOW.get(made, made.upper()),)) as image:
             return {"width": image.width, "height": image.height, "frames": getattr(image, "n_frames", 1)}
-    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError):
+    except Image.DecompressionBombError:  # of the format, and larger than anybody would look at
         return {}
+    except (OSError, ValueError, SyntaxError):
+        return None

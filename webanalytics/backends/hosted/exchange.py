@@ -103,6 +103,16 @@ class Gate:
             return False
 
 
+def asked_too_long(reply: Reply, patience: float) -> ServiceUnavailableError:
+    """Return the error for an answer that asks to wait for longer than the patience that is left."""
+    return ServiceUnavailableError(
+        f"The `patience` parameter must be larger for this service: it asks to wait {reply.wait:,.0f} "
+        f"seconds, and of {patience:g} too few are left.",
+        reply.status,
+        reply.request_id,
+    )
+
+
 class Stall:
     """How long to wait before inputs are sent again that an answer has put off.
 
@@ -123,20 +133,23 @@ class Stall:
         Raises
         ------
         ServiceUnavailableError
-            Where nothing has been answered for longer than the patience.
+            Where nothing has been answered for longer than the patience, or the answer asks to wait longer.
         """
         now = asyncio.get_running_loop().time()
         if answered:
             self._since, self._pauses = None, 0
         elif self._since is None:
             self._since = now
-        elif now - self._since > self._patience:
+        left = self._patience if self._since is None else self._patience - (now - self._since)
+        if left < 0:
             raise ServiceUnavailableError(
                 "The `base_url` parameter must be the address of a service that answers: it puts inputs off "
                 f"for more than the {self._patience:g} seconds of `patience`.",
                 reply.status,
                 reply.request_id,
             )
+        if (reply.wait or 0.0) > left:
+            raise asked_too_long(reply, self._patience)
         self._pauses += 1
         return max(reply.wait or 0.0, backoff(self._pauses - 1, PAUSE_SECONDS, LONGEST_PAUSE))
 
@@ -223,6 +236,9 @@ class Exchange:
                 alive = fault.reply is not None and fault.reply.status == RUNNING
                 trouble = clock() if trouble is None or alive else trouble
                 patience = self._backend.patience
+                asks = None if fault.reply is None else fault.reply.wait
+                if fault.reply is not None and asks and asks > patience - (clock() - trouble):
+                    raise asked_too_long(fault.reply, patience) from None
                 if clock() - trouble > patience or clock() - began > self._backend.timeout + patience:
                     raise self._given_up(fault) from None
                 away = fault.reply is None
@@ -322,4 +338,4 @@ class Exchange:
             except WrongAnswerError:
                 if response.status == 200:
                     raise
-        return Reply(response.status, response.headers, envelope, heard)
+        return Reply(response.status, response.headers, envelope, heard, self._backend.cleaned)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from webanalytics.errors import (
@@ -24,8 +24,8 @@ BATCH_SIZE = 200
 REMAINING = "x-api-remaining-credits"
 REQUEST_IDS = ("X-Request-ID", "x-edge-request-id", "x-cloud-trace-context")
 RETRIED = frozenset((500, 503))
-LONGEST_WAIT = 3600.0
-"""Most seconds that a ``retry-after`` is believed."""
+EXPECTED = frozenset((200, 400, 404, 413, 415, 422, 429, 500, 503))
+"""Statuses that say something about an input, or are asked about again; another is the API's own failure."""
 
 _KINDS: tuple[tuple[ErrorType, re.Pattern[str]], ...] = (
     ("timeout", re.compile(r"takes longer than [\d.]+ seconds to analyse")),
@@ -57,18 +57,21 @@ class Reply:
         The JSON object of the body, None where it is none.
     heard : float
         When its headers arrived, on the event loop's clock.
+    cleaned : callable
+        Makes text of the answer fit to be shown.
     """
 
     status: int
     headers: Mapping[str, str]
     envelope: Mapping[str, Any] | None
     heard: float = 0.0
+    cleaned: Callable[[str], str] = field(default=str, repr=False)
 
     @property
     def error(self) -> str:
         """The sentence of a failure, empty where there is none."""
         error = None if self.envelope is None else self.envelope.get("error")
-        return error if isinstance(error, str) else ""
+        return self.cleaned(error) if isinstance(error, str) else ""
 
     @property
     def remaining(self) -> int | None:
@@ -85,13 +88,12 @@ class Reply:
     def request_id(self) -> str | None:
         """What identifies the request to the provider."""
         found = next((self.headers[name] for name in REQUEST_IDS if self.headers.get(name)), None)
-        return None if found is None else "".join(c for c in found if c.isprintable())[:100]
+        return None if found is None else self.cleaned("".join(c for c in found if c.isprintable()))[:100]
 
     @property
     def wait(self) -> float | None:
         """Seconds that the answer asks to wait."""
-        seconds = retry_after(self.headers.get("retry-after"))
-        return None if seconds is None else min(seconds, LONGEST_WAIT)
+        return retry_after(self.headers.get("retry-after"))
 
 
 _FORBIDDEN: tuple[tuple[str, type[HostedError], str], ...] = (

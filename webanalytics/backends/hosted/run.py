@@ -12,10 +12,10 @@ from webanalytics.backends.hosted.client import Hosted
 from webanalytics.backends.hosted.downloads import Downloads
 from webanalytics.backends.hosted.exchange import Exchange, Stall, Stopped
 from webanalytics.backends.hosted.purse import Purse
-from webanalytics.backends.hosted.rules import RETRIED, error_type
+from webanalytics.backends.hosted.rules import EXPECTED, RETRIED, Reply, error_type
 from webanalytics.backends.hosted.shapes import Shape
 from webanalytics.backends.hosted.wire import MOST_BODY_BYTES, is_upload, sendable, size_of
-from webanalytics.errors import RowError
+from webanalytics.errors import RowError, ServiceUnavailableError
 
 FEWEST = 25
 """Inputs of a batch below which it is not worth having more of them."""
@@ -26,6 +26,8 @@ SHORT = {
 }
 """What rows say that were not asked for."""
 REASONS = {"credits": "No credits are left.", "budget": "The budget is spent."}
+MOST_UNEXPECTED = 5
+"""Inputs, each in a request of its own, that the API may fail at one after the other in its own way."""
 ANOTHER_REQUEST = "must be sent in another request"
 """What an item's sentence says where only the answer had no more room."""
 WITHOUT_KEY = "`Idempotency-Key`"
@@ -59,6 +61,7 @@ class HostedRun:
         self._groups: asyncio.Queue[tuple[Group, asyncio.Event] | None] = asyncio.Queue()
         self._error: BaseException | None = None
         self._short = ""
+        self._unexpected = 0
         self._requests = int(task.given.get("concurrency", backend.concurrency))
 
     async def answers(self, jobs: Sequence[Job]) -> AsyncGenerator[Group, None]:
@@ -223,11 +226,12 @@ class HostedRun:
             except NoCredits:
                 self._short = "credits"
                 continue
-            group, again, paid = await self._judged(place, together, results, ours=ours)
+            group, again, paid = await self._judged(place, together, results, reply, ours=ours)
             todo = again + todo[len(together) :]
             spent += paid
             await self._give(group)
-            if again:
+            self._stop_where_nothing_works([status for status, _ in results], reply)
+            if again and not self._short:
                 await self._exchange.gate.pause(stall.pause(reply, answered=bool(group)))
         return spent
 
@@ -252,12 +256,14 @@ class HostedRun:
         place: int,
         items: Sequence[Item],
         results: Sequence[tuple[int, Mapping[str, Any]]],
+        reply: Reply,
         *,
         ours: bool,
     ) -> tuple[Group, list[Item], int]:
         """Return the answers, the inputs to send again, and the credits spent."""
         price = self._prices[place] if ours else 0
-        plain, position = self._shapes[place].plain, self._position(place)
+        shape, position = self._shapes[place], self._position(place)
+        poor = reply.remaining is not None and reply.remaining < max(self._prices[place], 1)
         group: Group = []
         again: list[Item] = []
         spent = 0
@@ -265,16 +271,20 @@ class HostedRun:
             data = envelope.get("data")
             if status == 200 and envelope.get("status") == "ok" and isinstance(data, dict):
                 spent += price
-                group.append(
-                    Answer(item.job.number, (Outcome(data),), None, position)
-                    if plain
-                    else await self._success(place, item.job, data)
-                )
-                if self._shapes[place].large:  # to pack one takes milliseconds
+                if fault := shape.fault(data):
+                    group.append(self._answer(place, item.job, Outcome(None, fault, "service")))
+                elif shape.plain:
+                    group.append(Answer(item.job.number, (Outcome(data),), None, position))
+                else:
+                    group.append(await self._success(place, item.job, data))
+                if shape.large:  # to pack one takes milliseconds
                     await asyncio.sleep(0)
                 continue
-            sentence = str(envelope.get("error") or "The hosted API gave no reason.")
-            if self._goes_again(item, status, sentence):
+            sentence = self._sentence(status, envelope)
+            if status == 429 and poor:
+                self._short = "credits"  # what goes again is left when its turn comes
+                again.append(item)
+            elif self._goes_again(item, status, sentence):
                 again.append(item)
             else:
                 group.append(
@@ -282,6 +292,30 @@ class HostedRun:
                 )
         self._task.report.used += spent
         return group, again, spent
+
+    def _sentence(self, status: int, envelope: Mapping[str, Any]) -> str:
+        """Return what an answer says of a failure, else what can be said of its status."""
+        said = envelope.get("error")
+        sentence = self._backend.cleaned(said) if isinstance(said, str) else ""
+        if sentence.strip():
+            return sentence
+        return (
+            "The hosted API gave no reason." if status in EXPECTED else f"The hosted API answered {status}."
+        )
+
+    def _stop_where_nothing_works(self, statuses: Sequence[int], reply: Reply) -> None:
+        """Raise `ServiceUnavailableError` where whole requests fail, and not for their inputs' sake."""
+        if not EXPECTED.isdisjoint(statuses):
+            self._unexpected = 0
+            return
+        self._unexpected += 1
+        if len(statuses) > 1 or self._unexpected >= MOST_UNEXPECTED:
+            raise ServiceUnavailableError(
+                "The `base_url` parameter must be the address of a service that works: it answered "
+                f"{statuses[0]} to all that it was asked.",
+                reply.status,
+                reply.request_id,
+            )
 
     def _goes_again(self, item: Item, status: int, sentence: str) -> bool:
         if status == 400 and WITHOUT_KEY in sentence and item.keyed:
@@ -302,6 +336,11 @@ class HostedRun:
             fetched = Fetched(final_url=final, redirects=None)
         if shape.emptied and shape.emptied.keys() <= data.keys():  # a plan without the field leaves it null
             data = {**data, **shape.emptied}
+        if isinstance(note := data.get("note"), str):
+            data = {**data, "note": self._backend.cleaned(note)}
         if shape.image:
-            data = {**data, **await self._downloads.image(data)}
+            try:
+                data = {**data, **await self._downloads.image(data)}
+            except RowError as error:
+                return self._answer(place, job, Outcome.failed(error))
         return self._answer(place, job, Outcome(data), fetched)

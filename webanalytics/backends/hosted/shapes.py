@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from webanalytics.operations import Field, Operation
+from webanalytics.operations.holding import DEEPEST, is_deep
+
+_SCALARS = frozenset((str, bool, float, type(None)))
+_MOST_FORMS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +27,10 @@ class Shape:
         What takes the place of fields that were not asked for here, and that a service always has.
     image, large : bool
         Whether there is an image to fetch, and whether answers are packed until the frame is built.
+    operation : Operation
+        The declaration that an answer must fit.
+    fields : tuple of Field
+        Its fields that are taken from an answer.
     """
 
     premium: tuple[str, ...]
@@ -30,6 +38,25 @@ class Shape:
     emptied: Mapping[str, str]
     image: bool
     large: bool
+    operation: Operation
+    fields: tuple[Field, ...]
+    _good: set[tuple[object, ...]] = field(default_factory=set, repr=False)
+
+    def fault(self, data: Mapping[str, Any]) -> str:
+        """Return a sentence about what is wrong with an answer, empty where nothing is."""
+        form = (*data, *map(type, data.values()))
+        if form in self._good:
+            return ""
+        for item in self.fields:
+            if not item.holds(item.read(data)):
+                return f"The hosted API answered with a `{item.name}` that is not of its documented type."
+        if not self.operation.is_told(data):
+            return f"The hosted API answered without a value of its `{self.operation.path}`."
+        if is_deep(data):
+            return f"The hosted API answered with lists or objects that are more than {DEEPEST} levels deep."
+        if len(self._good) < _MOST_FORMS and _SCALARS.issuperset(form[len(data) :]):
+            self._good.add(form)  # where types are all there is to check: most records come in one form
+        return ""
 
     @property
     def plain(self) -> bool:
@@ -47,4 +74,6 @@ class Shape:
             {"responseBody": ""} if without_body else {},
             operation.kind == "image",
             operation.kind == "page",
+            operation,
+            tuple(item for item in operation.fields if not (item.extra and operation.kind == "image")),
         )

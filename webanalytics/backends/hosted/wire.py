@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -208,19 +209,31 @@ def read_object(content: bytes) -> dict[str, Any]:
     try:
         text = content.decode()
         value = json.loads(text) if len(content) < LARGE_BODY else _Walk(text).document()
-    except (ValueError, IndexError, RecursionError):
+    except json.JSONDecodeError:
         value = None
+    except (ValueError, IndexError, RecursionError):
+        value = _as_far_as_possible(content)
     if not isinstance(value, dict):
         raise WrongAnswerError
     return value
+
+
+def _as_far_as_possible(content: bytes) -> Any:
+    """Return a document with None for the values that are nested too deep, or have too many digits."""
+    try:
+        return _Walk(content.decode(), lenient=True).document()
+    except (ValueError, IndexError, RecursionError):
+        return None
 
 
 class _Walk:
     """Reads a JSON document, its outermost three levels by itself and each value below at once."""
 
     _LEVELS = 3
+    _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{},]', re.DOTALL)
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, lenient: bool = False) -> None:
+        self._lenient = lenient
         self._text = text
         self._at = 0
         self._decode = json.JSONDecoder().raw_decode
@@ -248,8 +261,25 @@ class _Walk:
             return self._items("}", lambda: self._pair(levels - 1), dict)
         if levels and first == "[":
             return self._items("]", lambda: self._value(levels - 1), list)
-        value, self._at = self._decode(self._text, self._at)
+        try:
+            value, self._at = self._decode(self._text, self._at)
+        except json.JSONDecodeError:
+            raise
+        except (ValueError, RecursionError):
+            if not self._lenient:
+                raise
+            value, self._at = None, self._end_of_value()
         return value
+
+    def _end_of_value(self) -> int:
+        """Return where a value ends that cannot be read."""
+        depth = 0
+        for token in self._TOKEN.finditer(self._text, self._at):
+            sign = token[0]
+            if depth == 0 and sign in (",", "]", "}"):
+                return token.start()
+            depth += (sign in ("[", "{")) - (sign in ("]", "}"))
+        raise ValueError("an end expected")
 
     def _pair(self, levels: int) -> tuple[str, Any]:
         name = self._value(0)
