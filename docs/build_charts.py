@@ -33,6 +33,8 @@ def main() -> None:
         "words": charts.words(audit),
         "text_lengths": charts.text_lengths(audit.head(32)),
         "image_sizes": charts.image_sizes(images),
+        "issues_by_priority": charts.issues_by_priority(audit),
+        "issues_by_section": charts.issues_by_section(audit),
         "tlsa_security": charts.tlsa_security(dane),
         "disposable_by_country": charts.disposable_by_country(phones),
         "disposable_by_month": charts.disposable_by_month(phones),

@@ -67,7 +67,10 @@ def test_a_failed_row_shows_in_the_exit_status(site: SiteServer, tmp_path: Path)
         (["metadata", "x", "-o", "x.doc"], "`output` parameter must be a file"),
         (["metadata", "--input", "none.csv"], "The `input` parameter must be a file that can be read"),
         (["metadata"], "The `input` parameter is required"),
-        (["hmac", "x", "--secret-file", "none"], "The `secret-file` parameter must be a UTF-8 file."),
+        (
+            ["hmac", "x", "--secret-file", "none"],
+            "The `secret-file` parameter must be a file that can be read: No such file",
+        ),
     ],
 )
 def test_a_wrong_call_is_one_sentence(arguments: list[str], sentence: str) -> None:

@@ -28,7 +28,8 @@ FLOORS = (
     "bridge",
     "run",
 )
-FLOORS += ("checkpoints frames charts testing service", "backends")
+FLOORS += ("seo",)
+FLOORS += ("again checkpoints frames charts testing service", "backends")
 FLOORS += ("analysis fetching", "operations", "errors settings _version")
 HEIGHT = {room: len(FLOORS) - level for level, rooms in enumerate(FLOORS) for room in rooms.split()}
 

@@ -11,6 +11,8 @@ Give a list, a Series or a DataFrame; get a DataFrame with one row per input. Th
     pages = wa.sitemap("https://example.org/sitemap.xml")
     audit = wa.audit(pages)
     audit[["url", "title", "wordCount", "averageGradeLevel", "language"]]
+    audit.issues
+    audit.report("report.html")
 
 Every function has an asynchronous twin in `webanalytics.aio`.
 """
@@ -35,24 +37,31 @@ if TYPE_CHECKING:
     from webanalytics.estimates import estimate
     from webanalytics.face import (
         audit,
+        compare,
         convert,
         dane,
         hmac,
         keywords,
+        load,
         metadata,
         phones,
         readability,
+        rules,
         sitemap,
         text,
         tlsa_record,
     )
     from webanalytics.run import last_partial
+    from webanalytics.seo.audit import Audit
+    from webanalytics.seo.compare import Comparison
     from webanalytics.settings import option_context, options, use
     from webanalytics.widgets import app, explore
 
 __all__ = [
+    "Audit",
     "AuditInterrupted",
     "BackendError",
+    "Comparison",
     "Hosted",
     "HostedError",
     "ParameterError",
@@ -62,6 +71,7 @@ __all__ = [
     "app",
     "audit",
     "charts",
+    "compare",
     "convert",
     "dane",
     "estimate",
@@ -69,11 +79,13 @@ __all__ = [
     "hmac",
     "keywords",
     "last_partial",
+    "load",
     "metadata",
     "option_context",
     "options",
     "phones",
     "readability",
+    "rules",
     "sitemap",
     "testing",
     "text",
@@ -87,6 +99,8 @@ _HOMES = {
     "errors": ("AuditInterrupted", "BackendError", "HostedError", "ParameterError", "WebAnalyticsError"),
     "settings": ("option_context", "options", "use"),
     "run": ("last_partial",),
+    "seo.audit": ("Audit",),
+    "seo.compare": ("Comparison",),
     "estimates": ("estimate",),
     "backends.hosted": ("Hosted",),
     "widgets": ("app", "explore"),

@@ -145,7 +145,7 @@ def _give_methods() -> None:
     """Give both accessors a method for every function that works on a column."""
     for name in face.__all__:
         function = getattr(face, name)
-        if "column" in inspect.signature(function).parameters:
+        if inspect.isfunction(function) and "column" in inspect.signature(function).parameters:
             setattr(WebFrame, name, _method(function, f"webanalytics.{name}"))
             setattr(WebSeries, name, _method(function, f"webanalytics.{name}", without=["column"]))
 

@@ -7,13 +7,14 @@ import functools
 import time
 import uuid
 import warnings
-from collections.abc import Callable, Mapping, Sequence, Sized
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Sized
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import pandas as pd
 
+from webanalytics.again import identity_of, remember
 from webanalytics.backends.base import Answer, Backend, Job, Outcome, Task
 from webanalytics.backends.local import LocalBackend
 from webanalytics.checkpoints import Checkpoint
@@ -46,6 +47,8 @@ class Hooks:
         Sees each answer as it comes and returns what to keep.
     on_restored : callable, optional
         Sees each answer of a checkpoint, and returns what to keep, None for one to get anew.
+    on_group : callable, optional
+        Sees each group of answers of a backend elsewhere, and returns them with those that it adds.
     prepare : callable, optional
         Takes a job for a backend elsewhere and returns what to send, or raises `RowError`.
     extra : Mapping
@@ -55,6 +58,7 @@ class Hooks:
     finish: Callable[[pd.DataFrame], pd.DataFrame] = lambda frame: frame
     on_answer: Callable[[Answer, FrameBuilder], Answer] | None = None
     on_restored: Callable[[Answer, FrameBuilder], Answer | None] | None = None
+    on_group: Callable[[Sequence[Answer]], Awaitable[Sequence[Answer]]] | None = None
     prepare: Callable[[Job], Job] | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
 
@@ -139,6 +143,11 @@ class _Collection:
         """Return the frame of all inputs."""
         try:
             await self._open()
+            if self._backend.paid and self._store is None:
+                identity = await aside(
+                    len(self._rows.jobs), identity_of, self._task, self._backend.name, self._rows.jobs
+                )
+                self._task = replace(self._task, identity=identity)
             operations = self._task.operations
             name = operations[0].name if len(operations) == 1 else "audit"
             self._run.start(
@@ -149,6 +158,8 @@ class _Collection:
         except ParameterError:  # a refused checkpoint: nothing was begun
             raise
         except BaseException as error:
+            if self._backend.paid and self._store is None:
+                remember(self._task, self._backend.name, self._rows.jobs)
             if self._own is None or isinstance(error, Exception):  # nobody else will keep the rows
                 partial = keep_partial(await aside(self._size, self._frame))
                 if isinstance(error, HostedError):
@@ -204,22 +215,29 @@ class _Collection:
         await self._take(failed)
         if not jobs:
             return
-        async with aclosing(self._backend.run(self._task, jobs)) as groups:
+        asked, add = self._task, self._hooks.on_group
+        if self._backend.paid:
+            asked = replace(asked, operations=_served(asked))
+        async with aclosing(self._backend.run(asked, jobs)) as groups:
             async for group in groups:
-                await self._take(group)
+                await self._take(await add(group) if add is not None and self._backend.paid else group)
 
     def _prepared(self) -> tuple[Sequence[Job], list[Answer]]:
         """Return the jobs as the backend wants them, and the answers to those it need not be asked."""
-        prepare = self._hooks.prepare
-        if prepare is None or not self._backend.paid:
+        if not self._backend.paid:
             return self._jobs, []
-        jobs, failed = [], []
+        served, prepare = len(_served(self._task)), self._hooks.prepare or _as_it_is
+        jobs, known = [], []
         for job in self._jobs:
+            wanted = job.wanted and tuple(place for place in job.wanted if place < served)
+            if wanted == ():
+                known += [Answer(job.number, (Outcome({}),), position=place) for place in job.wanted or ()]
+                continue
             try:
-                jobs.append(prepare(job))
+                jobs.append(prepare(job if wanted == job.wanted else replace(job, wanted=wanted)))
             except RowError as error:
-                failed.append(Answer(job.number, (Outcome.failed(error),)))
-        return jobs, failed
+                known.append(Answer(job.number, (Outcome.failed(error),)))
+        return jobs, known
 
     async def _take(self, group: Sequence[Answer]) -> None:
         on_answer = self._hooks.on_answer
@@ -241,3 +259,12 @@ class _Collection:
         if self._store is not None:
             await self._store.write(at_once=self._backend.paid)
         self._run.step(done)
+
+
+def _served(task: Task) -> tuple[Operation, ...]:
+    """Return the operations of a task that a service has; they come before those that it has not."""
+    return tuple(operation for operation in task.operations if operation.path)
+
+
+def _as_it_is(job: Job) -> Job:
+    return job

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
 DESK = "from webanalytics.widgets import app\ndesk = app()\ndesk"
-TABS = ("Overview", "Pages", "Readability", "Keywords", "Metadata", "Errors")
+TABS = ("Overview", "Pages", "Readability", "Keywords", "Metadata", "Issues", "Errors")
 KEY = "22bce1bb-4929-4c08-a13f-6061b2c16adc"
 HOSTILE = b"""<!doctype html><html lang=en>
 <title>&lt;img src=x onerror=window.hacked=1&gt; tea</title>
@@ -244,19 +244,26 @@ def test_downloads(lab: Lab, tmp_path: Path) -> None:
         notebook = lab(DESK)
         audit(notebook, [server.url + path for path in pages])
         files = {}
-        for name in ("CSV", "Parquet", "Excel"):
+        for name in ("CSV", "Parquet", "Excel", "Issues CSV"):
             with notebook.page.expect_download() as download:
                 press(notebook, name)
             files[name] = tmp_path / download.value.suggested_filename
             download.value.save_as(files[name])
-    assert {path.name for path in files.values()} == {"audit.csv", "audit.parquet", "audit.xlsx"}
+    suggested = [path.name for path in files.values()]
+    assert suggested == ["audit.csv", "audit.parquet", "audit.xlsx", "audit-issues.csv"]
+    issues = pd.read_csv(files["Issues CSV"])
+    assert set(issues["url"]) <= {server.url + path for path in pages}
+    assert "title_too_short" in set(issues["rule"])
     wanted = list(titles.values())
     csv = pd.read_csv(files["CSV"])
     assert csv["title"].tolist() == [wanted[0], "'" + wanted[1], wanted[2]]
     parquet = pd.read_parquet(files["Parquet"])
     assert parquet["title"].tolist() == wanted
     assert parquet["url"].str.startswith("http://").all()
-    sheet = openpyxl.load_workbook(files["Excel"]).active
+    book = openpyxl.load_workbook(files["Excel"])
+    assert book.sheetnames == ["Summary", "Issues", "Pages"]
+    assert book["Issues"].max_row == len(issues) + 1
+    sheet = book["Pages"]
     head = [cell.value for cell in sheet[1]]
     cells = [row[head.index("title")] for row in sheet.iter_rows(min_row=2)]
     assert [(cell.value, cell.data_type) for cell in cells] == [(title, "s") for title in wanted]
@@ -306,6 +313,85 @@ def test_the_key_is_in_no_saved_notebook(lab: Lab, site: SampleSite) -> None:
     assert KEY not in notebook.execute("print(desk, desk.form.key, plan, desk.form.key.secret)")
 
 
+def test_issues_by_rule_and_page(lab: Lab) -> None:
+    hostile = "<img src=x onerror=hacked=1>"
+    source = (
+        "import pandas as pd, webanalytics as wa\n"
+        "from webanalytics.widgets import explore\n"
+        f"titles = ['Tea', {hostile.replace('<', '&lt;')!r}, 'Cups and cans', 'Green tea ' * 8]\n"
+        "html = [f'<!doctype html><html lang=en><title>{t}</title><h1>Tea</h1><p>Tea' for t in titles]\n"
+        "pages = pd.DataFrame({'url': [f'https://a.example/{i}' for i in range(4)], 'html': html})\n"
+        "audit = wa.audit(pages, progress=False)\n"
+        "e = explore(audit)\ne"
+    )
+    notebook = lab(source)
+    panel = notebook.output().locator(".wa-panel[data-tab=issues]")
+    notebook.output().get_by_role("tab", name="Overview").press("End")
+    notebook.page.keyboard.press("ArrowLeft")
+    rules = panel.get_by_role("grid", name="Rules", exact=True)
+    rules.wait_for()
+    total = int(notebook.execute("print(len(audit.issues))"))
+    tab = notebook.output().get_by_role("tab", name="Issues")
+    assert (tab.inner_text(), tab.get_attribute("aria-selected")) == (f"Issues ({total})", "true")
+
+    group = panel.get_by_role("group", name="Priority", exact=True)
+    assert group.get_by_role("button", name="All").get_attribute("aria-pressed") == "true"
+    group.get_by_role("button", name="Medium").click()
+    assert group.get_by_role("button", name="Medium").get_attribute("aria-pressed") == "true"
+    assert set(rules.locator("tbody tr[data-row] td:first-child").all_inner_texts()) == {"medium"}
+    panel.get_by_role("button", name="Clear filters").first.click()
+    assert group.get_by_role("button", name="All").get_attribute("aria-pressed") == "true"
+    rules.locator("th[data-key=priority] button").click()
+    order = rules.locator("tbody tr[data-row] td:first-child").all_inner_texts()
+    assert order == sorted(order, key=["high", "medium", "low"].index)
+    assert len(set(order)) == 3
+
+    panel.get_by_role("searchbox", name="Filter Rules").fill("title too short")
+    rules.locator("tbody tr[data-row]").focus()
+    notebook.page.keyboard.press("Enter")
+    pages = panel.get_by_role("grid", name="Pages with the issue Title too short")
+    pages.wait_for()
+    explanation, fix = notebook.execute(
+        "r = wa.rules().set_index('name').loc['title_too_short']; print(r['explanation'], r['fix'], sep='|')"
+    ).strip().split("|")  # fmt: skip
+    assert explanation in panel.locator(".wa-rule").inner_text()
+    assert fix in panel.locator(".wa-rule").inner_text()
+    lines = pages.locator("tbody tr[data-row]")
+    assert lines.all_inner_texts() == [
+        f"https://a.example/{row}\t{len(text)}\t30\t{text}"
+        for row, text in enumerate(["Tea", hostile, "Cups and cans"])
+    ]
+    lines.first.focus()
+    notebook.page.keyboard.press("ArrowDown")
+    notebook.page.keyboard.press("Enter")
+    shown = panel.locator(".wa-page")
+    shown.get_by_text("All issues of this page").wait_for()
+    assert f"Evidence: {hostile}" in shown.inner_text()
+    assert shown.locator(".wa-issues li").count() == int(
+        notebook.execute("print((audit.issues['url'] == 'https://a.example/1').sum())")
+    )
+    assert notebook.output().locator("img[onerror]").count() == 0
+    assert notebook.page.evaluate("window.hacked") is None
+    assert notebook.execute("print(e.selected, e.selected_row['url'])") == "1 https://a.example/1\n"
+    for theme in ("Light", "Dark"):
+        notebook.theme(f"JupyterLab {theme}")
+        notebook.shot(f"issues-rule-{theme.lower()}")
+    open_tab(notebook, "Pages")
+    assert pages_table(notebook).locator("tr[aria-selected=true]").get_attribute("data-row") == "1"
+    notebook.execute("e.selected = 2")
+    open_tab(notebook, "Issues")
+    chosen = pages.locator("tr[aria-selected=true]")
+    assert chosen.inner_text().startswith("https://a.example/2")
+    assert shown.inner_text() == ""
+
+    notebook.execute("e.frame = audit.copy()")
+    tab.wait_for(state="hidden")
+    assert notebook.output().get_by_role("tab", name="Overview").get_attribute("aria-selected") == "true"
+    assert notebook.output().get_by_role("button", name="Issues CSV").count() == 0
+    notebook.output().get_by_role("tab", name="Metadata").press("ArrowRight")
+    assert notebook.output().get_by_role("tab", name="Errors").get_attribute("aria-selected") == "true"
+
+
 def test_ten_thousand_rows_are_quick(lab: Lab) -> None:
     notebook = lab(
         "import pandas as pd\nfrom webanalytics.widgets import explore\n"
@@ -348,6 +434,8 @@ def test_pictures_of_every_tab(lab: Lab, site: SampleSite) -> None:
             assert panel.is_visible()
             if name == "Readability":
                 panel.locator(".wa-picture img").wait_for()
+            if name == "Issues":
+                panel.get_by_role("grid", name="Rules", exact=True).wait_for()
             if name in ("Metadata", "Keywords"):
                 panel.get_by_role("link", name=site.pages[3]).last.wait_for()
             notebook.shot(f"desk-{name.lower()}-{theme.lower()}")

@@ -27,6 +27,8 @@ CHARTS: dict[str, tuple[str | None, dict[str, Any], str]] = {
     "disposable_by_country": ("country", {"isDisposable": True}, "phones"),
     "disposable_by_month": (RECORD, {"isDisposable": True, "firstSeen": "2024-03-05"}, "phones"),
     "image_sizes": ("image", {"inputSize": 2000, "outputSize": 500}, "convert"),
+    "issues_by_priority": ("rule", {"url": "https://a.example/", "priority": "high"}, "audit"),
+    "issues_by_section": ("section", {"url": "https://a.example/", "category": "title"}, "audit"),
     "keyword_heatmap": (PAGE, {"keyword": "lamp", "frequency": 3}, "keywords"),
     "keywords": (PAGE, {"keyword": "lamp", "frequency": 3}, "keywords"),
     "readability": (PAGE, {"averageGradeLevel": 8.5}, "readability"),
@@ -125,7 +127,17 @@ def test_ten_thousand_rows(name: str, picture: Picture) -> None:
 @each_chart
 def test_labels_from_anywhere(name: str, picture: Picture) -> None:
     frame = frame_of(name, len(ODD)).astype(object)
-    for column in ("url", "keyword", "country", "image", "title", "description"):
+    for column in (
+        "url",
+        "keyword",
+        "country",
+        "image",
+        "title",
+        "description",
+        "rule",
+        "section",
+        "category",
+    ):
         if column in frame.columns:
             frame[column] = pd.Series(ODD, dtype=object)
     ax = draw(name, frame, title="A title of $x$ that is too long for any figure " * 5)
@@ -184,7 +196,9 @@ def test_axes_must_be_axes(name: str, ax: Any) -> None:
 @each_chart
 def test_counts_of_rows_have_limits(name: str) -> None:
     function = getattr(charts, name)
-    for parameter in {"top", "max_pages", "max_images"} & inspect.signature(function).parameters.keys():
+    for parameter in {"top", "max_pages", "max_images", "max_sections"} & inspect.signature(
+        function
+    ).parameters.keys():
         for wrong in (-1, 10_000, 2.5, "3", True, None):
             with pytest.raises(
                 ParameterError, match=f"`{parameter}` parameter must be an integer from"

@@ -63,10 +63,13 @@ def test_a_run_gives_the_frame_of_an_audit(site: SampleSite) -> None:
         frame.drop(columns=["elapsed"]),
         wa.audit(site.pages, allow_private=True, progress=False).drop(columns=["elapsed"]),
     )
+    assert isinstance(frame, wa.Audit)
+    assert len(frame.issues) > 43
     assert desk.message.startswith("Done: 43 pages in ")
     assert desk.message.endswith("2 of them failed.")
     assert desk.explorer is not None
     assert desk.explorer.frame is frame
+    assert desk.explorer._content["issues"] is True
     assert (desk.form.run.disabled, desk.form.stop.disabled) == (False, True)
     again = desk.explorer
     run(desk)
@@ -83,6 +86,7 @@ def test_several_operations_fetch_each_page_once() -> None:
     with SiteServer({"/": b"<title>Tea</title><p>Tea and cake"}) as server:
         frame = run(desk_for([server.url + "/"], "text", "readability"))
         assert [request.target for request in server.requests].count("/") == 1
+    assert not isinstance(frame, wa.Audit)  # not all that rules look at
     assert {"text", "title", "wordCount", "language"} <= set(frame.columns)
     assert not {"og:title", "keywords", "canonical"} & set(frame.columns)
 
@@ -100,6 +104,7 @@ def test_stopping_keeps_the_finished_rows() -> None:
         assert desk.join(30)
         assert desk.frame is not None
         assert 2 <= len(desk.frame) < 40
+        assert isinstance(desk.frame, wa.Audit)
         assert desk.message == f"Stopped: {len(desk.frame)} of 40 pages are done."
         assert set(desk.frame["status"]) == {"ok"}
         seen = len(server.requests)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Unpack
 
 import pandas as pd
 
 from webanalytics.analysis.stopwords import chosen_stop_words
 from webanalytics.collection import Hooks, collect
+from webanalytics.errors import ParameterError
 from webanalytics.frames.inputs import Inputs
 from webanalytics.frames.tidy import tidy_keywords
-from webanalytics.operations import AUDIT, KEYWORDS, METADATA, READABILITY, TEXT
-from webanalytics.settings import RunOptions
+from webanalytics.operations import AUDIT_PAGES, KEYWORDS, METADATA, READABILITY, TEXT
+from webanalytics.seo.audit import Audit, Origin, judged_by
+from webanalytics.seo.bodies import FactsOfBodies
+from webanalytics.seo.gathering import listed, with_image_sizes
+from webanalytics.settings import RunOptions, resolve
 
 
 async def metadata(
@@ -224,33 +230,56 @@ async def keywords(
 
 
 async def audit(
-    urls: Inputs, *, column: str | None = None, body: bool = False, **options: Unpack[RunOptions]
-) -> pd.DataFrame:
-    """Metadata, text, readability and keywords of pages, from one fetch and one parse of each.
+    urls: Inputs | None = None,
+    *,
+    sitemap: str | Iterable[str] | None = None,
+    column: str | None = None,
+    body: bool = False,
+    profile: str | os.PathLike[str] | None = None,
+    thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
+    image_sizes: bool = False,
+    **options: Unpack[RunOptions],
+) -> Audit:
+    """Metadata, text, readability and keywords of pages, from one fetch and one parse of each, and issues.
 
     Parameters
     ----------
-    urls : str, path, iterable, Series, Index or DataFrame
+    urls : str, path, iterable, Series, Index or DataFrame, optional
         Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``.
+    sitemap : str or iterable of str, optional
+        URL of a sitemap, or several: the pages that they list are audited after ``urls``, each once. Then
+        robots.txt of each origin is read too, and what is wrong with it and with the sitemap are issues.
     column : str, optional
         Column of a DataFrame that holds the URLs.
     body : bool, default False
         Fill ``responseBody`` with the HTML of each page.
+    profile : str or path, optional
+        Which rules count and how much: ``desktop_crawler`` by default, ``strict``, ``news``, or a TOML file.
+    thresholds : mapping or path, optional
+        Limits by the name of their rule, such as ``{"title_too_long": 65}``, or a TOML file of them;
+        `webanalytics.rules` lists them all.
+    image_sizes : bool, default False
+        Fetch the images of the pages too, each once and up to 2 MB, for the rule on large images: the column
+        ``imageBytes`` maps their addresses to their sizes.
     **options
         Options of this call; `webanalytics.options` prints them all.
 
     Returns
     -------
-    pandas.DataFrame
-        One row per input with the columns of all four operations; ``keywords`` is the map of
-        keyword to frequency, and the meta keywords are in ``meta_keywords``.
+    Audit
+        A DataFrame with one row per input and the columns of all four operations; ``keywords`` is the map of
+        keyword to frequency, and the meta keywords are in ``meta_keywords``. Then come facts that
+        rules look at, such as ``links``, ``canonicals`` and ``imagesWithoutAlt``, and the headers
+        ``content_type`` and ``x_robots_tag``. Of pages that a hosted API fetched, the facts are read on this
+        machine from the HTML it returns (Premium), and the headers are missing. The audit's
+        ``issues``, ``summary()``, ``report(path)``, ``compare(after)`` and more say what is in the pages.
 
     Raises
     ------
     ParameterError
-        For a wrong argument, before any work.
+        For a wrong argument, before any page is fetched; also for a sitemap without a page.
     AuditInterrupted
-        On Ctrl-C; carries the finished rows.
+        On Ctrl-C; carries the finished rows, as an `Audit` too.
 
     Examples
     --------
@@ -260,7 +289,27 @@ async def audit(
     >>> frame = wa.audit(pages)
     >>> frame.loc[0, "title"], frame.loc[0, "keywords"]
     ('Hello', {'hello': 1})
+    >>> frame.issues.loc[frame.issues["rule"] == "title_too_short", "value"].tolist()
+    [5.0]
     """
-    return await collect(
-        AUDIT, urls, "urls", column=column, settings={"metadata": {"body": body}}, options=options
-    )
+    resolved = resolve(options)
+    backend = resolved["backend"]
+    hosted = backend is not None and backend.paid
+    origin = Origin(profile=judged_by(profile, thresholds))
+    if sitemap is not None:
+        found = await listed(sitemap, urls, column, resolved)
+        urls, column = found.inputs, None
+        origin = replace(origin, sitemap=found.sitemap, robots=found.robots)
+    elif urls is None:
+        raise ParameterError("The `urls` parameter is required where no `sitemap` is given.", "urls")
+    async with FactsOfBodies(resolved, keep=body) as facts:
+        frame = await collect(
+            AUDIT_PAGES,
+            urls,
+            "urls",
+            column=column,
+            settings={"metadata": {"body": body or hosted}},  # a service's page, for its facts
+            options=options,
+            hooks=Hooks(finish=lambda frame: Audit(frame, origin), on_group=facts.add),
+        )
+    return Audit(await with_image_sizes(frame, resolved), origin) if image_sizes else Audit(frame, origin)

@@ -60,6 +60,10 @@ class Fetched:
         Seconds from the start of the fetch to its last byte.
     bytes : int or None
         Size of the body after decompression.
+    content_type : str or None
+        The Content-Type header, "" where there was none.
+    x_robots_tag : str or None
+        All X-Robots-Tag headers, joined with ", "; "" where there was none.
     """
 
     final_url: str | None = None
@@ -67,6 +71,8 @@ class Fetched:
     http_status: int | None = None
     elapsed: float | None = None
     bytes: int | None = None
+    content_type: str | None = None
+    x_robots_tag: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +183,7 @@ class Task:
     Attributes
     ----------
     operations : tuple of Operation
-        One, or the four of an audit.
+        One, or those of an audit.
     settings : Mapping
         Checked settings by operation name.
     options : Mapping

@@ -40,6 +40,9 @@ HELD_BYTES = 64_000_000
 YIELD_SECONDS = 0.02
 """How long record operations compute before the event loop has its turn."""
 
+LONGEST_HEADER = 2_000
+"""Characters of a header that are kept."""
+
 
 def fetch_settings(options: dict[str, Any] | Any) -> FetchSettings:
     """Return the part of a run's options that is about fetching."""
@@ -199,6 +202,8 @@ class _Run:
             response.http_status,
             response.elapsed,
             len(response.content),
+            response.content_type[:LONGEST_HEADER],
+            "\n".join(response.headers.getall("X-Robots-Tag", ()))[:LONGEST_HEADER],
         )
         return response.content, (subject, response.final_url, response.content_type), fetched
 

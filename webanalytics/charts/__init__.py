@@ -18,6 +18,7 @@ except ImportError as error:
 from webanalytics.charts.distribution import readability_distribution
 from webanalytics.charts.heatmap import keyword_heatmap
 from webanalytics.charts.images import image_sizes
+from webanalytics.charts.issues import issues_by_priority, issues_by_section
 from webanalytics.charts.keywords import keywords
 from webanalytics.charts.lengths import text_lengths
 from webanalytics.charts.measures import reading_time, words
@@ -29,6 +30,8 @@ __all__ = [
     "disposable_by_country",
     "disposable_by_month",
     "image_sizes",
+    "issues_by_priority",
+    "issues_by_section",
     "keyword_heatmap",
     "keywords",
     "readability",

@@ -1,7 +1,8 @@
 """The command line: tables of operations, and the service.
 
 Exit status: 0 every row is ok; 1 some rows failed (they are in the output, with their error);
-2 the call was wrong; 130 interrupted (the finished rows are written).
+2 the call was wrong; 3 there are issues that ``--fail-on`` or ``--fail-on-new`` names, whether rows failed
+or not; 130 interrupted (the finished rows are written).
 """
 
 from __future__ import annotations

@@ -18,12 +18,14 @@ from webanalytics import face
 from webanalytics._version import __version__
 from webanalytics.backends.hosted import Hosted
 from webanalytics.backends.hosted.client import KEY_VARIABLE
+from webanalytics.cli import audit as audits
 from webanalytics.cli.names import DESCRIPTION, SERVICE_COMMANDS
 from webanalytics.errors import AuditInterrupted, HostedError, ParameterError
 from webanalytics.frames.reading import SUFFIXES, read_csv, read_frame
-from webanalytics.frames.terminal import print_table
-from webanalytics.frames.writing import FORMATS, write_frame, write_text
+from webanalytics.frames.terminal import print_errors, print_table
+from webanalytics.frames.writing import FORMATS, write_text
 from webanalytics.operations import AUDIT, OPERATIONS, Operation, Parameter
+from webanalytics.seo.audit import Audit
 from webanalytics.settings import RECORDS, Option
 
 COMMANDS = {"phone": "phones"}
@@ -33,9 +35,12 @@ SECRET_VARIABLE = "WEBANALYTICS_SECRET"  # noqa: S105 - the name of a variable
 TEXT_FORMATS = ("table", "csv", "tsv", "json", "jsonl")
 
 
-def _option_flag(parser: argparse._ArgumentGroup, option: Option) -> None:
+def _option_flag(parser: argparse._ArgumentGroup, option: Option, hosted: bool) -> None:
     flag, key = "--" + option.key.replace("_", "-"), option.key
-    meaning = f"{option.meaning} (default: {option.default})"
+    default = f"{option.default}"
+    if hosted and key == "concurrency":
+        default += "; with --base-url, requests under way at once, at most 8 by default"
+    meaning = f"{option.meaning} (default: {default})"
     if key == "retry":
         parser.add_argument(flag, dest=key, choices=("missing", "failed"), help=meaning)
     elif key == "checkpoint":
@@ -69,7 +74,7 @@ def _setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None
         )
 
 
-def _common(parser: argparse.ArgumentParser, what: str) -> None:
+def _common(parser: argparse.ArgumentParser, what: str, hosted: bool = True) -> None:
     meaning = "one or more, or one file with a table of them; see also --input"
     parser.add_argument("inputs", nargs="*", metavar=what.upper(), help=meaning)
     meaning = "table of inputs: .csv .tsv .txt .json .jsonl .parquet .xlsx; - is CSV from standard input"
@@ -79,7 +84,9 @@ def _common(parser: argparse.ArgumentParser, what: str) -> None:
     group = parser.add_argument_group("options of the run")
     for option in RECORDS.values():
         if option.key != "backend":
-            _option_flag(group, option)
+            _option_flag(group, option, hosted)
+    if hosted:
+        _hosted_flags(parser)
 
 
 def _hosted_flags(parser: argparse.ArgumentParser) -> None:
@@ -102,15 +109,18 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="webanalytics", description=DESCRIPTION)
     parser.add_argument("--version", action="version", version=f"webanalytics {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    audit = commands.add_parser("audit", help="Metadata, text, readability and keywords of pages.")
+    audit = commands.add_parser(
+        "audit", help="Metadata, text, readability and keywords of pages, and their issues."
+    )
+    audits.add_compare(commands)
     _common(audit, "url")
-    _hosted_flags(audit)
     _setting_flag(audit, AUDIT[0].parameter("body"))
+    audits.add_flags(audit)
     audit.set_defaults(run=_run_operation, name="audit")
     for operation in OPERATIONS.values():
         _operation_parser(commands, operation)
     sitemap = commands.add_parser("sitemap", help="Read a sitemap, or an index of them, into a list of URLs.")
-    _common(sitemap, "url")
+    _common(sitemap, "url", hosted=False)
     sitemap.set_defaults(run=_run_operation, name="sitemap")
     demo = commands.add_parser("demo", help="Serve the sample site, audit it and write tables and charts.")
     demo.add_argument("folder", nargs="?", default="webanalytics-demo", help="where the files go")
@@ -128,7 +138,6 @@ def _operation_parser(commands: Any, operation: Operation) -> None:
     extra = " 'phones update FILE|URL' merges a newer list of disposable numbers." if name == "phones" else ""
     parser = commands.add_parser(name, help=operation.summary, description=operation.summary + extra)
     _common(parser, operation.subject)
-    _hosted_flags(parser)
     for parameter in operation.settings:
         _setting_flag(parser, parameter)
     if operation.name == "convert":
@@ -144,8 +153,17 @@ def _inputs(arguments: argparse.Namespace) -> Any:
         if given:
             raise ParameterError("The `input` parameter must be left out where inputs are given.", "input")
         return read_csv(sys.stdin) if arguments.input == "-" else read_frame(arguments.input)
-    if arguments.name != "hmac" and len(given) == 1 and _is_table(given[0]):
-        return read_frame(given[0])
+    if arguments.name != "hmac":  # a message is never the name of a file
+        tables = [text for text in given if text.lower().endswith(SUFFIXES) and "://" not in text]
+        missing = next((text for text in tables if not Path(text).exists()), None)
+        if missing is not None:
+            raise ParameterError(
+                f"The `input` parameter must be a file that is there: no such file: {missing}.", "input"
+            )
+        if tables and len(given) == 1:
+            return read_frame(given[0])
+    if not given and getattr(arguments, "sitemap", None):
+        return None
     if not given and not sys.stdin.isatty():
         given = [line.strip() for line in sys.stdin if line.strip()]
     if not given:
@@ -153,14 +171,14 @@ def _inputs(arguments: argparse.Namespace) -> Any:
     return given
 
 
-def _is_table(text: str) -> bool:
-    return text.lower().endswith(SUFFIXES) and "://" not in text and Path(text).is_file()
-
-
 def _line_of(path: str, flag: str) -> str:
     try:
         return Path(path).read_text("utf-8").rstrip("\r\n")
-    except (OSError, UnicodeError):
+    except OSError as error:
+        raise ParameterError(
+            f"The `{flag}` parameter must be a file that can be read: {error.strerror}.", flag
+        ) from None
+    except ValueError:
         raise ParameterError(f"The `{flag}` parameter must be a UTF-8 file.", flag) from None
 
 
@@ -176,7 +194,26 @@ def _secret(arguments: argparse.Namespace) -> str:
         return _line_of(arguments.secret_file, "secret-file")
     if SECRET_VARIABLE in os.environ:
         return os.environ[SECRET_VARIABLE]
-    return getpass.getpass("Secret: ")
+    try:
+        if _has_terminal():
+            return getpass.getpass("Secret: ")
+    except EOFError:
+        pass
+    raise ParameterError(
+        f"The `secret` parameter is required: name a file with --secret-file, or set {SECRET_VARIABLE}.",
+        "secret",
+    )
+
+
+def _has_terminal() -> bool:
+    """Tell whether somebody can be asked; messages may come from a pipe while there is a terminal."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        return True
+    try:
+        os.close(os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY))
+    except (OSError, AttributeError):  # Windows has neither
+        return False
+    return True
 
 
 def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -191,7 +228,7 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     backend = _backend(arguments)
     if backend is not None:
         given["backend"] = backend
-    return given
+    return given | audits.keywords(arguments)
 
 
 def _run_operation(arguments: argparse.Namespace) -> int:
@@ -200,6 +237,7 @@ def _run_operation(arguments: argparse.Namespace) -> int:
     function: Callable[..., pd.DataFrame] = getattr(face, arguments.name)
     inputs, keywords = _inputs(arguments), _keywords(arguments)
     _check_output(arguments)
+    audits.check(arguments)
     if arguments.name != "sitemap":
         keywords["column"] = arguments.column
     elif isinstance(inputs, pd.DataFrame):
@@ -207,22 +245,31 @@ def _run_operation(arguments: argparse.Namespace) -> int:
     status = None
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = lambda message, *_, **__: print(
-                f"webanalytics: {message}", file=sys.stderr
-            )
+            warnings.showwarning = _say
             frame = function(inputs, **keywords)
     except AuditInterrupted as interrupt:
         frame, status = interrupt.partial, 130
-        print(f"webanalytics: {interrupt}", file=sys.stderr)
+        _say(_without_attributes(interrupt))
     except HostedError as error:
         if error.partial is None:
             raise
         frame, status = error.partial, 2
-        print(f"webanalytics: {error}", file=sys.stderr)
-    _write(frame, arguments)
+        _say(_without_attributes(error))
+    issues = isinstance(frame, Audit) and audits.is_wanted(arguments)
+    if not issues or arguments.output is not None or arguments.format is not None:
+        _write(frame, arguments)
+    gate = (
+        audits.finish(frame, arguments, complete=status is None) if issues and isinstance(frame, Audit) else 0
+    )
     if status is not None:
         return status
-    return int(bool((frame["status"] != "ok").any()))
+    return gate or int(bool((frame["status"] != "ok").any()))
+
+
+def _without_attributes(error: BaseException) -> str:
+    """Return an error's text with what becomes of the finished rows here, where there is no `partial`."""
+    text = str(error).replace("they are in .partial and last_partial()", "they are written")
+    return text.replace("rows are in .partial and last_partial()", "rows are written")
 
 
 def _say(message: Warning | str, *_: Any, **__: Any) -> None:
@@ -244,12 +291,13 @@ def _check_output(arguments: argparse.Namespace) -> None:
 
 def _write(frame: pd.DataFrame, arguments: argparse.Namespace) -> None:
     if arguments.output is not None:
-        path = write_frame(frame, arguments.output)
+        path = audits.write_pages(frame, arguments)
         print(f"{len(frame)} rows in {path}", file=sys.stderr)
     if arguments.output is None or arguments.format is not None:
         kind = arguments.format or ("table" if sys.stdout.isatty() else "csv")
         if kind == "table":
             print_table(frame, sys.stdout)
+            print_errors(frame, sys.stdout)
         else:
             write_text(frame, sys.stdout, kind)
 

@@ -12,6 +12,7 @@ import pandas as pd
 from webanalytics.backends.base import Answer, Fetched, Outcome
 from webanalytics.frames.inputs import Rows
 from webanalytics.frames.schema import (
+    AUDIT_FETCH_COLUMNS,
     ERROR_COLUMNS,
     FETCH_COLUMNS,
     STATUS,
@@ -40,6 +41,7 @@ class FrameBuilder:
         self.operations = operations
         audit = len(operations) > 1
         self._fields = audit_fields() if audit else tuple((0, field) for field in operations[0].columns)
+        self._fetch = AUDIT_FETCH_COLUMNS if audit else FETCH_COLUMNS if operations[0].kind == "page" else ()
         self._name = "audit" if audit else operations[0].name
         self._answers: list[Answer | None] = [None] * len(rows.jobs)
         self._parts: dict[int, dict[int, Answer]] = {}
@@ -78,7 +80,7 @@ class FrameBuilder:
 
     def _frame(self, answers: list[Answer], labels: list[str | None], index: pd.Index) -> pd.DataFrame:
         """Lay the answers out in columns."""
-        fetch = FETCH_COLUMNS if self.operations[0].kind == "page" else ()
+        fetch = self._fetch
         known = {field.name for field in fetch}
         fields = [(position, field) for position, field in self._fields if self._heading(field) not in known]
         heads = [
@@ -154,7 +156,7 @@ def _cells(
     for answer in answers:
         outcomes = list(answer.outcomes)
         status, *error = _status(outcomes)
-        values = (shared.compact(_read(outcomes[position], field)) for position, field in fields)
+        values = (shared.compact(_read(outcomes, position, field)) for position, field in fields)
         fetched = (_fetch_value(answer, field.name) for field in fetch)
         for column, value in zip(cells, (status, *values, *error, *fetched), strict=True):
             column.append(value)
@@ -200,8 +202,9 @@ def _status(outcomes: list[Outcome]) -> tuple[str, str | None, str | None]:
     return "ok", None, None
 
 
-def _read(outcome: Outcome, field: Field) -> Any:
-    return None if outcome.data is None else field.read(outcome.data)
+def _read(outcomes: list[Outcome], position: int, field: Field) -> Any:
+    data = outcomes[position].data if position < len(outcomes) else None
+    return None if data is None else field.read(data)
 
 
 def _fetch_value(answer: Answer, name: str) -> Any:

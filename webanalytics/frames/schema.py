@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from webanalytics.operations import AUDIT, Field
+from webanalytics.operations import AUDIT_PAGES, Field
 from webanalytics.operations.base import Dtype
 
 PANDAS_3 = int(pd.__version__.split(".", 1)[0]) >= 3
@@ -32,6 +32,11 @@ FETCH_COLUMNS = (
     Field("http_status", int, "HTTP status of the last answer."),
     Field("elapsed", float, "Seconds the fetch took."),
     Field("bytes", int, "Size of the body after decompression."),
+)
+AUDIT_FETCH_COLUMNS = (
+    *FETCH_COLUMNS,
+    Field("content_type", str, "The Content-Type header of the page."),
+    Field("x_robots_tag", str, "The X-Robots-Tag headers of the page, one a line."),
 )
 
 
@@ -75,10 +80,11 @@ def _storable(value: Any) -> Any:
 def audit_fields() -> tuple[tuple[int, Field], ...]:
     """Return the columns of an audit: position of the operation, and its field.
 
-    Where two operations have a column of one name that means the same, the first one's is kept.
+    Where two operations have a column of one name that means the same, the first one's is kept. An audit
+    that was not asked for the last of the operations has its columns too, without values.
     """
     chosen: dict[str, tuple[int, Field]] = {}
-    for position, operation in enumerate(AUDIT):
+    for position, operation in enumerate(AUDIT_PAGES):
         for field in operation.columns:
             if field.name not in _AUDIT_LEFT_OUT.get(operation.name, ()):
                 chosen.setdefault(field.audit_name, (position, field))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from webanalytics.operations.base import Field, Operation, Parameter
 from webanalytics.operations.convert import CONVERT
 from webanalytics.operations.dane import DANE
+from webanalytics.operations.facts import FACTS
 from webanalytics.operations.hmac import HMAC
 from webanalytics.operations.keywords import KEYWORDS
 from webanalytics.operations.metadata import METADATA
@@ -21,10 +22,15 @@ OPERATIONS: dict[str, Operation] = {
 AUDIT: tuple[Operation, ...] = (METADATA, TEXT, READABILITY, KEYWORDS)
 """The page operations that an audit answers from one fetch and one parse."""
 
+AUDIT_PAGES: tuple[Operation, ...] = (*AUDIT, FACTS)
+"""What an audit on this machine asks of a page: the page operations, and the facts that no service has."""
+
 __all__ = [
     "AUDIT",
+    "AUDIT_PAGES",
     "CONVERT",
     "DANE",
+    "FACTS",
     "HMAC",
     "KEYWORDS",
     "METADATA",

@@ -13,12 +13,13 @@ import traitlets
 
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.widgets.downloads import TYPES, file_bytes
+from webanalytics.widgets.explorer_issues import Issues, has_issues
 from webanalytics.widgets.explorer_static import static_html
 from webanalytics.widgets.explorer_summary import summary
 from webanalytics.widgets.explorer_table import column, pages_of, table, with_derived
 from webanalytics.widgets.previews import details
 
-_SCRIPTS = ("dom", "filters", "table", "page", "panels", "explorer")
+_SCRIPTS = ("dom", "filters", "table", "page", "panels", "issues", "explorer")
 CHUNK_BYTES = 4_000_000
 """Size of the pieces in which a file goes to the browser: servers limit the size of a message."""
 
@@ -28,7 +29,7 @@ def _asset(name: str) -> str:
 
 
 class Explorer(anywidget.AnyWidget):
-    """A frame of pages in tabs: overview, pages, readability, keywords, metadata, errors.
+    """A frame of pages in tabs: overview, pages, readability, keywords, metadata, issues, errors.
 
     Parameters
     ----------
@@ -54,6 +55,7 @@ class Explorer(anywidget.AnyWidget):
 
     def __init__(self, frame: pd.DataFrame) -> None:
         self._frame, self._pages, content = self._prepare(frame)
+        self._issues = Issues(frame) if content["issues"] else None
         super().__init__(_content=content)
         self.on_msg(self._on_message)
 
@@ -62,7 +64,8 @@ class Explorer(anywidget.AnyWidget):
         if not isinstance(frame, pd.DataFrame):
             raise ParameterError("The `frame` parameter must be a DataFrame.", "frame")
         pages = pages_of(frame)
-        return frame, pages, {"table": table(pages), "summary": summary(pages)}
+        content = {"table": table(pages), "summary": summary(pages), "issues": has_issues(frame)}
+        return frame, pages, content
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -72,6 +75,7 @@ class Explorer(anywidget.AnyWidget):
     @frame.setter
     def frame(self, frame: pd.DataFrame) -> None:
         self._frame, self._pages, content = self._prepare(frame)
+        self._issues = Issues(frame) if content["issues"] else None
         with self.hold_sync():
             self.selected = None
             self._content = content
@@ -97,6 +101,7 @@ class Explorer(anywidget.AnyWidget):
             "details": self._send_details,
             "column": self._send_column,
             "chart": self._send_chart,
+            "issues": self._send_issues,
             "download": self._send_file,
         }
         if not isinstance(content, dict) or content.get("kind") not in answers:
@@ -125,6 +130,18 @@ class Explorer(anywidget.AnyWidget):
         shown = self._pages.iloc[: self._content["table"]["length"]]
         self.send({"id": asked.get("id"), "column": column(shown, with_derived(shown), str(key))})
 
+    def _send_issues(self, asked: dict[str, Any]) -> None:
+        """Send the rules that found something, the pages of one of them, or the issues of one page."""
+        if self._issues is None:
+            raise ParameterError("The `frame` parameter must be an audit to have issues.", "frame")
+        if "rule" in asked:
+            answer = self._issues.pages(asked["rule"])
+        elif "row" in asked:
+            answer = {"row": asked["row"], "issues": self._issues.of_page(asked["row"])}
+        else:
+            answer = self._issues.rules()
+        self.send({"id": asked.get("id"), **answer})
+
     def _send_chart(self, asked: dict[str, Any]) -> None:
         from webanalytics import charts
 
@@ -140,11 +157,20 @@ class Explorer(anywidget.AnyWidget):
 
     def _send_file(self, asked: dict[str, Any]) -> None:
         kind = str(asked.get("format"))
-        content = file_bytes(self._frame, kind)
+        of_issues = asked.get("part") == "issues"
+        if self._issues is None:
+            if of_issues:
+                raise ParameterError("The `frame` parameter must be an audit to have issues.", "frame")
+            content = file_bytes(self._frame, kind)
+        elif kind == "xlsx":
+            content = self._issues.workbook()
+        else:
+            content = file_bytes(self._issues.frame if of_issues else self._frame, kind)
         attrs = self._frame.attrs.get("webanalytics")
         made_by = attrs.get("operation") if isinstance(attrs, dict) else None
         stem = made_by if isinstance(made_by, str) and made_by.isalnum() else "webanalytics"
-        answer = {"id": asked.get("id"), "name": f"{stem}.{kind}", "type": TYPES[kind]}
+        name = f"{stem}{'-issues' if of_issues else ''}.{kind}"
+        answer = {"id": asked.get("id"), "name": name, "type": TYPES[kind]}
         pieces = range(0, max(1, len(content)), CHUNK_BYTES)
         for start in pieces:
             last = start == pieces[-1]
@@ -165,13 +191,13 @@ class Explorer(anywidget.AnyWidget):
 
 
 def explore(frame: pd.DataFrame) -> Explorer:
-    """Explore a frame of pages in a notebook: overview, a table to sort and filter, previews, errors.
+    """Explore a frame of pages in a notebook: overview, a table to sort and filter, previews, issues, errors.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         What `webanalytics.audit`, `metadata`, `text`, `readability` or `keywords` returned. Where columns
-        are missing, a tab says so.
+        are missing, a tab says so; an `Audit` has a tab of its issues.
 
     Returns
     -------
@@ -187,8 +213,8 @@ def explore(frame: pd.DataFrame) -> Explorer:
     Notes
     -----
     The browser holds the table's columns of at most 50,000 rows, with long texts cut; it asks for the
-    details of a row and for a file when they are wanted. Text from pages is shown as text, and no picture
-    or other resource of a page is loaded unless one presses the button for it.
+    details of a row, for issues and for a file when they are wanted. Text from pages is shown as text, and
+    no picture or other resource of a page is loaded unless one presses the button for it.
 
     Examples
     --------

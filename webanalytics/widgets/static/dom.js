@@ -56,7 +56,7 @@ function counted(count, noun) {
 // Moves the focus among a row of buttons with the arrow keys, as the ARIA pattern of tabs has it.
 function arrowKeys(container, select) {
   container.addEventListener("keydown", (event) => {
-    const buttons = [...container.querySelectorAll("[role=tab]")];
+    const buttons = [...container.querySelectorAll("[role=tab]:not([hidden])")];
     const at = buttons.indexOf(event.target);
     const last = buttons.length - 1;
     const places = { ArrowRight: at === last ? 0 : at + 1, ArrowLeft: at === 0 ? last : at - 1, Home: 0, End: last };

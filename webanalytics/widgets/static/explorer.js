@@ -2,9 +2,9 @@
 
 const TABS = [
   ["overview", "Overview"], ["pages", "Pages"], ["readability", "Readability"],
-  ["keywords", "Keywords"], ["metadata", "Metadata"], ["errors", "Errors"],
+  ["keywords", "Keywords"], ["metadata", "Metadata"], ["issues", "Issues"], ["errors", "Errors"],
 ];
-const DOWNLOADS = [["csv", "CSV"], ["parquet", "Parquet"], ["xlsx", "Excel"]];
+const DOWNLOADS = [["csv", "CSV"], ["parquet", "Parquet"], ["xlsx", "Excel"], ["csv", "Issues CSV", "issues"]];
 const PATIENCE = 120_000;
 let explorers = 0;
 
@@ -36,7 +36,7 @@ class Explorer {
     }
     arrowKeys(this.tabs, (button) => this.show(button.dataset.tab));
     this.downloads.append(element("span", { class: "wa-note" }, "Download"),
-      ...DOWNLOADS.map(([kind, title]) => element("button", { type: "button", class: "wa-button", "data-format": kind, onclick: () => this.download(kind) }, title)));
+      ...DOWNLOADS.map(([kind, title, part]) => element("button", { type: "button", class: "wa-button", "data-format": kind, "data-part": part, onclick: () => this.download(kind, part) }, title)));
   }
 
   listen() {
@@ -72,7 +72,7 @@ class Explorer {
   }
 
   update() {
-    const { table, summary } = this.model.get("_content");
+    const { table, summary, issues } = this.model.get("_content");
     const columns = new Map(table.columns.map((column) => [column.key, column]));
     this.store = { columns, others: table.others, length: table.length, total: table.total };
     this.views = table.views;
@@ -87,10 +87,20 @@ class Explorer {
       else draw(this, this.panels[name]);
     }
     this.panels.pages.replaceChildren(this.tables.pages.root, this.pageBox = element("div", { class: "wa-page" }));
+    this.fillIssues(Boolean(issues));
     const failed = summary.errors.reduce((sum, group) => sum + group.count, 0);
     this.tabs.querySelector("[data-tab=errors]").textContent = failed ? `Errors (${wholeNumbers.format(failed)})` : "Errors";
     this.show(this.tab);
     this.select(this.model.get("selected") ?? null);
+  }
+
+  // Only an audit has issues; other frames have neither the tab nor the file.
+  fillIssues(there) {
+    this.tabs.querySelector("[data-tab=issues]").hidden = !there;
+    this.tabs.querySelector("[data-tab=issues]").textContent = "Issues";
+    this.downloads.querySelector("[data-part=issues]").hidden = !there;
+    this.issues = there ? new Issues(this, this.panels.issues) : null;
+    if (!there && this.tab === "issues") this.tab = "overview";
   }
 
   fillTable(name, noun) {
@@ -113,6 +123,7 @@ class Explorer {
     for (const [key, panel] of Object.entries(this.panels)) panel.hidden = key !== name;
     this.tables[name]?.draw();
     if (name === "readability") this.drawChart?.();
+    if (name === "issues") this.issues?.open();
     if (name === "metadata" || name === "keywords") this.showPage();
   }
 
@@ -137,6 +148,7 @@ class Explorer {
 
   select(row) {
     for (const table of Object.values(this.tables)) table.select(row);
+    this.issues?.select(row);
     this.showPage();
   }
 
@@ -168,13 +180,13 @@ class Explorer {
     }
   }
 
-  async download(kind) {
+  async download(kind, part) {
     const pieces = [];
     this.say(`Preparing the file …`);
     try {
-      const [content] = await this.ask({ kind: "download", format: kind }, (part, buffers) => {
+      const [content] = await this.ask({ kind: "download", format: kind, part }, (piece, buffers) => {
         pieces.push(...buffers);
-        return part.last === true;
+        return piece.last === true;
       });
       const address = URL.createObjectURL(new Blob(pieces, { type: content.type }));
       const link = element("a", { href: address, download: content.name });

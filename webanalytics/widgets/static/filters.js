@@ -39,7 +39,8 @@ const collator = new Intl.Collator(undefined, { numeric: true, sensitivity: "bas
 // Sorts row numbers by a column; rows without a value stay at the end either way.
 function sortRows(rows, column, direction) {
   const cells = column.cells;
-  const compare = column.kind === "text" ? collator.compare : (a, b) => a - b;
+  const ranked = column.ranks && ((a, b) => column.ranks.indexOf(a) - column.ranks.indexOf(b));
+  const compare = ranked ?? (column.kind === "text" ? collator.compare : (a, b) => a - b);
   const there = rows.filter((row) => cells[row] !== null && cells[row] !== "");
   const missing = rows.filter((row) => cells[row] === null || cells[row] === "");
   there.sort((a, b) => direction * compare(cells[a], cells[b]) || a - b);

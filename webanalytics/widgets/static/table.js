@@ -2,7 +2,7 @@
 
 const ROW_HEIGHT = 30;
 const SPARE_ROWS = 8;
-const WIDTHS = { url: 270, title: 260, description: 320, keywords: 380, canonical: 240, error: 320 };
+const WIDTHS = { url: 270, title: 260, description: 320, keywords: 380, canonical: 240, error: 320, rule: 280, evidence: 420 };
 const LINKS = new Set(["url", "final_url", "canonical"]);
 
 function columnWidth(column) {
@@ -12,7 +12,7 @@ function columnWidth(column) {
 }
 
 class Table {
-  // options: label, keys, store (columns by key, length, total), choose(row), load(key), noun
+  // options: label, keys, store (columns by key, length, total), choose(row), load(key), noun, changed()
   constructor(options) {
     Object.assign(this, options);
     this.sort = { key: null, direction: 1 };
@@ -208,6 +208,7 @@ class Table {
     this.empty.textContent = this.store.length ? "No row passes the filters." : "There are no rows.";
     this.scroller.scrollTop = 0;
     this.draw();
+    this.changed?.();
   }
 
   select(row) {
@@ -261,7 +262,8 @@ class Table {
   }
 
   tone(column, value) {
-    const tone = column.key === "status" && value === "error" ? "wa-bad" : "";
+    const tones = { status: { error: "wa-bad" }, priority: { high: "wa-high", medium: "wa-medium", low: "wa-low" } };
+    const tone = tones[column.key]?.[value] ?? "";
     return `${column.kind === "number" ? "wa-number" : ""} ${tone}`.trim() || null;
   }
 

@@ -1,0 +1,1 @@
+"""Bulk SEO audits."""

@@ -1,0 +1,163 @@
+"""The command line of audits: sitemaps, reports, gates for continuous integration, and comparisons."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from typing import IO, Any
+
+import pandas as pd
+
+from webanalytics.errors import ParameterError
+from webanalytics.frames.terminal import table
+from webanalytics.frames.writing import write_frame
+from webanalytics.seo.audit import Audit
+from webanalytics.seo.showing import as_text, comparison_overview, counted
+
+GATE = 3
+"""Exit status where there are issues of the priority that was named, or of a higher one."""
+
+PRIORITIES = ("low", "medium", "high")
+_OWN = ("sitemap", "profile", "thresholds", "image_sizes", "report", "save", "fail_on")
+_KEYWORDS = ("sitemap", "profile", "thresholds", "image_sizes")
+"""Flags that are arguments of `webanalytics.audit`."""
+
+
+def add_flags(parser: argparse.ArgumentParser) -> None:
+    """Give the sub-command ``audit`` what it has beyond those of single operations."""
+    group = parser.add_argument_group(
+        "issues", "With any of these, a summary of the issues is printed, and the pages only with -o or -f."
+    )
+    meaning = "audit the pages of a sitemap, and look at robots.txt too; may be given several times"
+    group.add_argument("--sitemap", metavar="URL", action="append", help=meaning)
+    meaning = "which rules count and how much: desktop_crawler (default), strict, news, or a .toml file"
+    group.add_argument("--profile", metavar="NAME", help=meaning)
+    group.add_argument(
+        "--thresholds", metavar="FILE", help="TOML file of limits that differ from the profile's"
+    )
+    meaning = "fetch the images of the pages too, for the rule on large images"
+    group.add_argument("--image-sizes", action="store_true", default=None, help=meaning)
+    group.add_argument("--report", metavar="FILE", help="write a report: one HTML file")
+    group.add_argument(
+        "--save", metavar="FOLDER", help="keep the audit in a folder, for `webanalytics compare`"
+    )
+    meaning = f"exit with status {GATE} where there are issues of this priority or a higher one"
+    group.add_argument("--fail-on", choices=PRIORITIES, help=meaning)
+
+
+def add_compare(commands: Any) -> None:
+    """Add the sub-command ``compare``."""
+    parser = commands.add_parser("compare", help="Say what changed between two saved audits.")
+    parser.add_argument("before", metavar="BEFORE", help="folder that `webanalytics audit --save` made")
+    parser.add_argument("after", metavar="AFTER", help="folder of a later audit")
+    parser.add_argument(
+        "--report", metavar="FILE", help="write a report of the later audit with what changed"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="write a workbook (.xlsx) with all that changed"
+    )
+    meaning = f"exit with status {GATE} where there are new issues of this priority or a higher one"
+    parser.add_argument("--fail-on-new", choices=PRIORITIES, help=meaning)
+    parser.set_defaults(run=run_compare)
+
+
+def is_wanted(arguments: argparse.Namespace) -> bool:
+    """Tell whether a call is about issues, not about the table of pages alone."""
+    return any(getattr(arguments, name, None) for name in _OWN)
+
+
+def keywords(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Return the arguments of `webanalytics.audit` that only it has."""
+    given = {name: getattr(arguments, name, None) for name in _KEYWORDS}
+    return {name: value for name, value in given.items() if value}
+
+
+def check(arguments: argparse.Namespace) -> None:
+    """Refuse files that cannot be written, before any page is fetched."""
+    for name in ("report", "save"):
+        path = getattr(arguments, name, None)
+        if path and not Path(path).absolute().parent.is_dir():
+            raise ParameterError(f"The `{name}` parameter must be in an existing folder.", name)
+
+
+def write_pages(frame: pd.DataFrame, arguments: argparse.Namespace) -> Path:
+    """Write the table of pages; a workbook of a call about issues has a sheet for each part."""
+    path = Path(arguments.output)
+    if isinstance(frame, Audit) and path.suffix.lower() == ".xlsx" and is_wanted(arguments):
+        frame.to_excel(path)
+        return path
+    return write_frame(frame, path)
+
+
+def finish(audit: Audit, arguments: argparse.Namespace, *, complete: bool = True) -> int:
+    """Write what an audit is asked for besides its pages, print the summary, and return the exit status."""
+    if arguments.save and not complete:  # a whole audit may be there
+        print("webanalytics: the audit is not kept, for it is not complete", file=sys.stderr)
+    elif arguments.save:
+        print(f"the audit is kept in {audit.save(arguments.save)}", file=sys.stderr)
+    if arguments.report:
+        print(f"the report is in {audit.report(arguments.report)}", file=sys.stderr)
+    # what is printed of pages has standard output for itself
+    file = sys.stdout if arguments.format is None else sys.stderr
+    print_summary(audit, file)
+    return _gate(audit.issues, arguments.fail_on, "issues", "fail-on")
+
+
+def print_summary(audit: Audit, file: IO[str]) -> None:
+    """Print one line for each rule that found something, and a line on the pages."""
+    summary = audit.summary()
+    shown = pd.DataFrame(
+        {
+            "priority": summary["priority"],
+            "rule": summary["rule"],
+            "pages": summary["pages"],
+            "share": [f"{share:.0%}" if share == share else "" for share in summary["share"].tolist()],
+        }
+    )
+    _print_table(shown, file)
+    good = int((audit["status"] == "ok").sum())
+    for problem in _robots_lines(audit):
+        print(problem, file=file)
+    counts = {"pages": len(audit), "failed": len(audit) - good, "issues": len(audit.issues)}
+    print(", ".join(counted(f"{count}", label) for label, count in counts.items()), file=file)
+
+
+def _robots_lines(audit: Audit) -> list[str]:
+    return [f"{origin}/robots.txt: {text}" for origin, texts in audit.site.robots.items() for text in texts]
+
+
+def _print_table(frame: pd.DataFrame, file: IO[str]) -> None:
+    if len(frame):
+        lines, _, _ = table(frame, shutil.get_terminal_size((110, 40)).columns).rpartition("\n\n")
+        print(lines + "\n", file=file)
+
+
+def _gate(issues: pd.DataFrame, lowest: str | None, what: str, flag: str) -> int:
+    """Return the exit status of a gate, and say why it is not 0."""
+    if lowest is None:
+        return 0
+    named = PRIORITIES[PRIORITIES.index(lowest) :]
+    counts = issues["priority"].value_counts()
+    found = [(name, int(counts.get(name, 0))) for name in reversed(named)]
+    total = sum(count for _, count in found)
+    if total:
+        several = ", ".join(f"{count} {name}" for name, count in found if count)
+        print(f"webanalytics: --{flag} {lowest}: {counted(str(total), what)} ({several})", file=sys.stderr)
+    return GATE if total else 0
+
+
+def run_compare(arguments: argparse.Namespace) -> int:
+    """Run the sub-command ``compare``."""
+    from webanalytics.seo.compare import compare
+
+    check(arguments)
+    comparison = compare(arguments.before, arguments.after)
+    if arguments.report:
+        print(f"the report is in {comparison.report(arguments.report)}", file=sys.stderr)
+    if arguments.output:
+        print(f"the workbook is {comparison.to_excel(arguments.output)}", file=sys.stderr)
+    print(as_text(comparison_overview(comparison, hint=False)))
+    new = comparison.issues[comparison.issues["change"] == "new"]
+    return _gate(new, arguments.fail_on_new, "new issues", "fail-on-new")

@@ -1,0 +1,63 @@
+"""What an audit reads of a page beyond the four page operations: declared like them, and never served."""
+
+from __future__ import annotations
+
+from webanalytics.operations.base import Field, Operation
+from webanalytics.operations.page_url import PAGE_URL
+
+FACTS = Operation(
+    name="facts",
+    path="",
+    method="POST",
+    summary="Facts of a page that rules of an audit look at.",
+    kind="page",
+    subject="url",
+    input_column="url",
+    parameters=(PAGE_URL,),
+    fields=(
+        Field("titles", list[str], "Every title element of the page, white space folded; empty ones too."),
+        Field("descriptions", list[str], "Every meta description, white space folded; empty ones too."),
+        Field("canonicals", list[dict[str, str]], "Canonical links: `href` as written, `url` absolute."),
+        Field("hreflangs", list[dict[str, str]], "Alternates: `lang` as written, `url` absolute."),
+        Field(
+            "outsideHead",
+            list[str],
+            "Which of title, description, canonical and hreflang stand outside of the head, after its end.",
+        ),
+        Field("declaredCharset", str, "Encoding declared inside the page, empty where none is."),
+        Field("googlebot", str, "Directives of meta elements named googlebot, joined with commas."),
+        Field("refresh", str, "Content of the meta refresh, empty where there is none."),
+        Field(
+            "internalLinks",
+            int,
+            "Links to the page's own host, repeated ones too; none to a place on the page itself.",
+        ),
+        Field("externalLinks", int, "Links to other hosts, repeated ones too."),
+        Field(
+            "links",
+            list[str],
+            "Distinct pages of the page's own host that it links to, without fragments, at most 2,000.",
+        ),
+        Field("images", int, "Images of the page."),
+        Field("imagesWithoutAlt", list[str], "Sources of images without an alt attribute."),
+        Field(
+            "imagesWithEmptyAlt",
+            list[str],
+            "Sources of images whose alt attribute is empty, decorative ones left out.",
+        ),
+        Field(
+            "imagesWithoutSize",
+            list[str],
+            "Sources of images without width or height; data: URLs and pixels left out.",
+        ),
+        Field(
+            "imagesWithLongAlt", list[dict[str, str]], "Images with `alt` of over 100 characters, and `src`."
+        ),
+        Field("mixedContent", list[str], "Addresses in http of what a page in https loads."),
+        Field("insecureForms", list[str], "Addresses in http that forms of a page in https send to."),
+        Field("structuredTypes", list[str], "schema.org types of the page's structured data."),
+        Field("structuredErrors", list[dict[str, str]], "Faults of structured data: `type` and `problem`."),
+        Field("contentHash", str, "SHA-256 of the main text, white space folded; empty without text."),
+    ),
+    credits=0,
+)

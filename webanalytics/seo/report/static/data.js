@@ -1,0 +1,99 @@
+// What the report holds, and how it is shown. Everything that a page has brought becomes a text node.
+
+const data = JSON.parse(document.getElementById("data").textContent);
+const cells = data.cells;
+const size = data.size;
+const PRIORITIES = ["high", "medium", "low"];
+
+/** The value of a column of the pages; null where there is none. */
+function get(name, row) {
+  const column = data.pages[name];
+  return column ? cells[column[row]] : null;
+}
+
+const has = (name) => name in data.pages;
+const byId = (id) => document.getElementById(id);
+
+/** Issues of each page, as positions: `issuesOf(row)`. */
+const { starts, grouped } = (() => {
+  const { page } = data.issues;
+  const starts = new Int32Array(size + 1);
+  for (const row of page) if (row >= 0) starts[row + 1] += 1;
+  for (let row = 0; row < size; row += 1) starts[row + 1] += starts[row];
+  const next = starts.slice();
+  const grouped = new Int32Array(starts[size]);
+  page.forEach((row, issue) => {
+    if (row >= 0) grouped[next[row]++] = issue;
+  });
+  return { starts, grouped };
+})();
+const issuesOf = (row) => grouped.subarray(starts[row], starts[row + 1]);
+const ruleOf = (issue) => data.rules[data.issues.rule[issue]];
+
+/** Number of issues of each priority of each page: three in a row. */
+const counts = (() => {
+  const counts = new Int32Array(3 * size);
+  const level = data.rules.map((rule) => PRIORITIES.indexOf(rule.priority));
+  const { page, rule } = data.issues;
+  for (let issue = 0; issue < page.length; issue += 1) {
+    if (page[issue] >= 0) counts[3 * page[issue] + level[rule[issue]]] += 1;
+  }
+  return counts;
+})();
+
+const UNSEEN =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]/gu;
+
+/** Text in which characters that do not show, or turn text around, are named. */
+function visible(text) {
+  return text.replace(UNSEEN, (sign) => {
+    const code = sign.codePointAt(0).toString(16).toUpperCase().padStart(4, "0");
+    return `\u27e8U+${code}\u27e9`;
+  });
+}
+
+const numbers = new Intl.NumberFormat("en", { maximumFractionDigits: 2 });
+const small = new Intl.NumberFormat("en", { maximumSignificantDigits: 2 });
+
+/** A value in words. */
+function words(value, unit = "") {
+  if (value === null || value === undefined) return "\u2013";
+  if (typeof value === "boolean") return value ? "yes" : "no";
+  if (typeof value !== "number") return visible(String(value));
+  if (unit === "bytes") return value < 1000 ? `${value} B` : `${numbers.format(value / 1000)} kB`;
+  const text = (Math.abs(value) < 0.1 ? small : numbers).format(value);
+  return `${text}${unit ? ` ${unit}` : ""}`;
+}
+
+const plural = (count, one) => `${numbers.format(count)} ${one}${count === 1 ? "" : "s"}`;
+
+/** An element; children that are no elements become text nodes. */
+function el(tag, attributes = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === true) made.setAttribute(name, "");
+    else if (value !== null && value !== false) made.setAttribute(name, value);
+  }
+  made.append(...children.flat().filter((child) => child !== null));
+  return made;
+}
+
+/** Text of a page's own, which does not change the direction of its surroundings. */
+const own = (value, unit) => el("bdi", { dir: "auto" }, words(value, unit));
+
+/** The address as a link if it is one of http or https, else as text. */
+function link(address) {
+  const shown = own(address);
+  let parsed = null;
+  try {
+    parsed = new URL(address);
+  } catch {
+    return shown;
+  }
+  if (parsed.protocol !== "http:" && parsed.protocol !== "https:") return shown;
+  return el("a", { href: parsed.href, rel: "noopener noreferrer nofollow", target: "_blank", class: "out" }, shown);
+}
+
+const badge = (priority) => el("span", { class: `badge ${priority}` }, priority);
+const toPage = (row, ...children) => el("a", { href: `#page-${row + 1}` }, ...children);
+const toRule = (rule) => el("a", { href: `#rule-${encodeURIComponent(rule.name)}` }, rule.title);

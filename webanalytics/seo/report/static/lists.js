@@ -1,0 +1,133 @@
+// Lists that show one part at a time.
+
+/**
+ * Show `count` items by parts of `step`; `draw(first, last)` returns the element for some of them.
+ * What comes after a part is only made when it is asked for.
+ */
+function paged(place, count, step, draw, name) {
+  let first = 0;
+  const body = el("div");
+  const said = el("span", { "aria-live": "polite" });
+  const buttons = [
+    ["First", () => 0],
+    ["Previous", () => first - step],
+    ["Next", () => first + step],
+    ["Last", () => Math.floor((count - 1) / step) * step],
+  ].map(([label, target]) => {
+    const button = el("button", { type: "button" }, label);
+    button.addEventListener("click", () => {
+      first = target();
+      show();
+      if (button.disabled) buttons.find((other) => !other.disabled)?.focus();
+      if (place.getBoundingClientRect().top < 0) place.scrollIntoView();
+    });
+    return button;
+  });
+  function show() {
+    const last = Math.min(first + step, count);
+    body.replaceChildren(draw(first, last));
+    said.textContent = count ? `${numbers.format(first + 1)} to ${numbers.format(last)} of ${numbers.format(count)}` : "None";
+    buttons.forEach((button, position) => {
+      button.disabled = position < 2 ? first === 0 : last >= count;
+    });
+  }
+  show();
+  const bar = el("nav", { class: "pager", "aria-label": name }, buttons.slice(0, 2), said, buttons.slice(2));
+  place.replaceChildren(body, ...(count > step ? [bar] : []));
+}
+
+/** A table that scrolls by itself where the window is narrow. */
+function scrolled(table, name) {
+  return el("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": name }, table);
+}
+
+const ISSUES_STEP = 25;
+
+/** Fill the list of an opened rule with its pages. */
+function drawRule(details) {
+  const number = Number(details.dataset.rule);
+  const rule = data.rules[number];
+  const { rule: rules, page, value, threshold, evidence, url } = data.issues;
+  const found = [];
+  for (let issue = 0; issue < rules.length; issue += 1) if (rules[issue] === number && issueOn[issue]) found.push(issue);
+  const same = found.every((issue) => threshold[issue] === threshold[found[0]]);
+  const columns = [
+    ["Page", (issue) => [pageLink(page[issue], cells[url[issue]])]],
+    ["Value", (issue) => [own(cells[value[issue]])], value, rule.unit],
+    ["Threshold", (issue) => [own(cells[threshold[issue]])], same ? [] : threshold, rule.unit],
+    ["Evidence", (issue) => [own(cells[evidence[issue]])], evidence],
+  ].filter(([, , column]) => !column || found.some((issue) => column[issue] > 0));
+  const draw = (first, last) => {
+    const head = el("tr", {}, columns.map(([label, , , unit]) => el("th", { scope: "col" }, unit ? `${label} (${unit})` : label)));
+    const rows = found.slice(first, last).map((issue) => {
+      const parts = columns.map(([label, make]) => el("td", { class: label.toLowerCase() }, make(issue)));
+      return el("tr", {}, parts);
+    });
+    return scrolled(el("table", { class: "of-rule" }, el("thead", {}, head), el("tbody", {}, rows)), rule.title);
+  };
+  const place = details.querySelector(".list");
+  paged(place, found.length, ISSUES_STEP, draw, `Pages of ${rule.title}`);
+  const limit = found.length && same ? cells[threshold[found[0]]] : null;
+  if (limit !== null) place.prepend(el("p", { class: "note" }, `Threshold: ${words(limit, rule.unit)}`));
+  details.dataset.drawn = "yes";
+}
+
+/** The page as a link to its card: its title, and the address below. */
+function pageLink(row, stranger) {
+  if (row < 0) return el("span", { class: "address" }, own(stranger));
+  const title = get("title", row);
+  const head = toPage(row, own(title || get("url", row)));
+  return el("div", { class: "page-of" }, head, !title ? null : el("span", { class: "address" }, own(get("url", row))));
+}
+
+/** Say how many pages of each rule fit the filter, and hide rules without any. */
+function drawRules() {
+  const { rule, page, url } = data.issues;
+  const seen = data.rules.map(() => new Set());
+  for (let issue = 0; issue < rule.length; issue += 1) {
+    if (issueOn[issue]) seen[rule[issue]].add(page[issue] >= 0 ? page[issue] : `-${url[issue]}`);
+  }
+  const narrowed = filtered();
+  let any = false;
+  for (const details of document.querySelectorAll("details.rule")) {
+    const fits = seen[Number(details.dataset.rule)].size;
+    details.hidden = narrowed && fits === 0;
+    any ||= !details.hidden;
+    const place = details.querySelector("summary .count");
+    place.dataset.all ??= place.textContent;
+    place.textContent = narrowed ? `${numbers.format(fits)} of ${place.dataset.all}` : place.dataset.all;
+    if (details.open) drawRule(details);
+    else delete details.dataset.drawn;
+  }
+  for (const group of document.querySelectorAll(".group")) group.hidden = !group.querySelector("details:not([hidden])");
+  byId("no-issues").hidden = any || !narrowed;
+}
+
+/** A cell of a table of changes: rules, pages and priorities as elsewhere, all else as text. */
+function changed(name, value, rows, rules) {
+  if (name === "rule" && rules.has(value)) return toRule(rules.get(value));
+  if (name === "url" && rows.has(value)) return toPage(rows.get(value), own(value));
+  if (name === "priority" && PRIORITIES.includes(value)) return badge(value);
+  return own(value);
+}
+
+/** Fill a table of what changed. */
+function drawChange(details) {
+  const change = data.changes[Number(details.dataset.change)];
+  const names = Object.keys(change.columns);
+  const cellOf = (name, row) => cells[change.columns[name][row]];
+  const number = (name, row) => (typeof cellOf(name, row) === "number" ? "number" : null);
+  const rules = new Map(data.rules.map((rule) => [rule.name, rule]));
+  const rows = new Map();
+  for (let row = size - 1; row >= 0; row -= 1) rows.set(get("url", row), row);
+  const draw = (first, last) => {
+    const lines = [];
+    for (let row = first; row < last; row += 1) {
+      const parts = names.map((name) => el("td", { class: number(name, row) }, changed(name, cellOf(name, row), rows, rules)));
+      lines.push(el("tr", {}, parts));
+    }
+    const head = names.map((name) => el("th", { scope: "col", class: change.rows ? number(name, 0) : null }, visible(name)));
+    return scrolled(el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, lines)), visible(change.name));
+  };
+  paged(details.querySelector(".list"), change.rows, ISSUES_STEP, draw, change.name);
+}

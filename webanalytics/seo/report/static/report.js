@@ -1,0 +1,144 @@
+// Filter, sort, deep links and keys.
+
+const dialog = byId("card");
+
+function apply() {
+  runFilter();
+  drawRules();
+  drawPages();
+  const issues = issueOn.reduce((sum, on) => sum + on, 0);
+  byId("matches").textContent = filtered()
+    ? `${numbers.format(state.order.length)} of ${plural(size, "page")}, ${plural(issues, "issue")}`
+    : `${plural(size, "page")}, ${plural(issues, "issue")}`;
+}
+
+/** Show the card of a page over the report. */
+function openCard(row) {
+  const step = (label, by) => {
+    const place = state.order.indexOf(row);
+    const next = place < 0 ? undefined : state.order[place + by];
+    const button = el("button", { type: "button", disabled: next === undefined }, label);
+    button.addEventListener("click", () => {
+      history.replaceState(null, "", `#page-${next + 1}`);
+      openCard(next);
+    });
+    return button;
+  };
+  const close = el("button", { type: "button", class: "close" }, "Close");
+  close.addEventListener("click", () => dialog.close());
+  const tools = el("span", { class: "tools" }, step("Previous", -1), step("Next", 1), close);
+  dialog.replaceChildren(card(row, "h2", tools, "card-title"));
+  if (!dialog.open) dialog.showModal();
+  dialog.scrollTop = 0;
+  byId("card-title").focus({ preventScroll: true });
+}
+
+function openRule(name) {
+  const place = data.rules.findIndex((rule) => rule.name === name);
+  const details = document.querySelector(`details.rule[data-rule="${place}"]`);
+  if (!details) return;
+  if (details.hidden) {
+    form.reset();
+    apply();
+  }
+  details.open = true;
+  if (!details.dataset.drawn) drawRule(details);
+  details.scrollIntoView();
+  details.querySelector("summary").focus({ preventScroll: true });
+}
+
+/** Go where the address points: #page-12, #rule-title_missing, or a heading. */
+function follow() {
+  let target = location.hash.slice(1);
+  try {
+    target = decodeURIComponent(target);
+  } catch {
+    return;
+  }
+  const page = /^page-(\d+)$/.exec(target);
+  if (page && Number(page[1]) >= 1 && Number(page[1]) <= size) {
+    openCard(Number(page[1]) - 1);
+    return;
+  }
+  if (dialog.open) dialog.close();
+  if (target.startsWith("rule-")) openRule(target.slice(5));
+}
+
+dialog.addEventListener("close", () => {
+  if (location.hash.startsWith("#page-")) history.replaceState(null, "", "#pages");
+});
+dialog.addEventListener("click", (event) => {
+  if (event.target === dialog) dialog.close();
+  // a link to where the address points already changes nothing that could be followed
+  else if (event.target.closest("a")?.hash === location.hash) follow();
+});
+window.addEventListener("hashchange", follow);
+
+let waiting = 0;
+form.addEventListener("input", () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(apply, 120);
+});
+form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("reset", () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(apply, 0);
+});
+
+document.addEventListener("click", (event) => {
+  const button = event.target.closest("button");
+  if (!button) {
+    const again = event.target.closest("a");
+    if (again?.hash && again.hash === location.hash && !dialog.contains(again)) follow();
+  } else if (button.dataset.sort) {
+    const key = button.dataset.sort;
+    sortBy(key);
+    document.querySelector(`[data-sort="${key}"]`)?.focus();
+  } else if (button.dataset.view) {
+    state.view = button.dataset.view;
+    drawPages();
+  } else if (button.classList.contains("set")) {
+    setFilter({ ...button.dataset });
+    clearTimeout(waiting);
+    apply();
+    byId(button.dataset.priority ? "issues" : "pages").scrollIntoView();
+    form.elements.text.focus({ preventScroll: true });
+  }
+});
+
+byId("sort").append(...ORDERS.map(({ key, label }) => el("option", { value: key }, label)));
+byId("sort").addEventListener("change", (event) => sortBy(event.target.value));
+byId("direction").addEventListener("click", () => {
+  state.down = !state.down;
+  drawPages();
+});
+
+for (const details of document.querySelectorAll("details.rule")) {
+  details.addEventListener("toggle", () => {
+    if (details.open && !details.dataset.drawn) drawRule(details);
+  });
+}
+for (const details of document.querySelectorAll("details.change")) {
+  details.addEventListener("toggle", () => {
+    if (details.open) drawChange(details);
+  });
+  if (details.open) drawChange(details);
+}
+
+// On paper every rule shows the first of its pages.
+const opened = [];
+window.addEventListener("beforeprint", () => {
+  for (const details of document.querySelectorAll("details.rule:not([open]):not([hidden])")) {
+    details.open = true;
+    if (!details.dataset.drawn) drawRule(details);
+    opened.push(details);
+  }
+});
+window.addEventListener("afterprint", () => {
+  for (const details of opened.splice(0)) details.open = false;
+});
+
+apply();
+follow();
+performance.mark("report-ready");
+requestAnimationFrame(() => setTimeout(() => performance.mark("report-shown"), 0));
