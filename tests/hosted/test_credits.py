@@ -15,6 +15,7 @@ from tests.hosted.running import CALLS, HMAC, PAGES, PRICES, Account, Call, reco
 from tests.service.live import Server
 from webanalytics import run
 from webanalytics.errors import IncompleteRunWarning, KeyRejectedError
+from webanalytics.operations import FACTS
 from webanalytics.testing import SiteServer
 
 PREMIUM = {
@@ -202,6 +203,9 @@ def test_a_plan_without_premium_fields(call: Call, server: Server, pages: SiteSe
     for name in set(left_out) & set(free.columns):
         assert free[name].isna().all(), name
     derived = {"saved", "saved_share"}  # from Premium fields
+    if call.name == "audit":  # facts are read from the page that the plan leaves out
+        derived |= {field.audit_name for field in FACTS.fields}
+        assert all(free[name].isna().all() for name in derived & set(free.columns))
     others = [name for name in whole.columns if name not in {*left_out, *derived}]
     if call.name == "dane":
         others = [name for name in others if whole[name].notna().any() and free[name].notna().any()]

@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _run(sys.argv[1:] if arguments is None else list(arguments))
     except WebAnalyticsError as error:
-        print(f"webanalytics: {error}", file=sys.stderr)
+        sys.stderr.write(f"webanalytics: {error}\n")  # in one piece: other processes may write too
         return 2
     except BrokenPipeError:  # the reader of the pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

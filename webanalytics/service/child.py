@@ -185,7 +185,7 @@ def main() -> int:
     try:
         asyncio.run(_run(_read_order()))
     except (WebAnalyticsError, AccountsError) as error:
-        print(f"webanalytics: {error}", file=sys.stderr)
+        sys.stderr.write(f"webanalytics: {error}\n")  # in one piece: other processes may write too
         return WRONG
     return 0
 

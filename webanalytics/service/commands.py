@@ -128,5 +128,5 @@ def _run(arguments: argparse.Namespace) -> int:
     try:
         return int(arguments.run(arguments))
     except AccountsError as error:
-        print(f"webanalytics: {error}", file=sys.stderr)
+        sys.stderr.write(f"webanalytics: {error}\n")  # in one piece: other processes may write too
         return 2
