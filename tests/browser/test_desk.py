@@ -166,7 +166,7 @@ def test_another_column_is_had_on_request(lab: Lab, site: SampleSite) -> None:
     audit(notebook, site.pages[:5])
     menu = notebook.output().locator(".wa-panel[data-tab=pages] .wa-menu")
     menu.locator("summary").click()
-    menu.get_by_label("charset").check()
+    menu.get_by_label("charset", exact=True).check()
     pages_table(notebook).locator("th[data-key=charset]").wait_for()
     assert set(column(notebook, "charset")) == {"utf-8"}
     menu.get_by_label("Title", exact=True).uncheck()
