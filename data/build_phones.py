@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from webanalytics.analysis.phone_list import EPOCH, PACKAGED_FILE, PhoneList, from_bytes, to_bytes
+from webanalytics.analysis.phones.phone_list import EPOCH, PACKAGED_FILE, PhoneList, from_bytes, to_bytes
 
 TARGET = Path(__file__).parents[1] / "webanalytics" / "analysis" / "data"
 NOTICE = """phones.npz: phone numbers of disposable-number services and the date each was first seen.

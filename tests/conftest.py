@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,63 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# The same examples in every run of CI; elsewhere new ones are looked for.
-settings.register_profile("ci", derandomize=True)
-if os.environ.get("CI"):
-    settings.load_profile("ci")
+# No test fails because the machine is busy. CI runs the same examples every time; elsewhere new ones are tried.
+settings.register_profile("local", deadline=None)
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let Ctrl-C arrive: a shell starts background jobs with SIGINT ignored, and children inherit that."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+SLOW = (
+    "hosted/",
+    "service/",
+    "backends/",
+    "analysis/test_convert_enormous.py",
+    "analysis/test_convert_hostile.py",
+    "analysis/test_facts_corpus.py",
+    "analysis/test_main_text.py",
+    "analysis/test_readability.py",
+    "analysis/test_syllables.py",
+    "audits/test_cli.py",
+    "charts/test_wide_labels.py",
+    "operations/test_toy_operations.py",
+    "test_bridge.py",
+    "test_cli.py",
+    "test_corpus.py",
+    "test_progress.py",
+)
+"""What starts servers or processes, reads the whole corpus, or draws by the hundred."""
+QUICK = tuple(f"service/test_{name}.py" for name in ("auth", "configuration", "formats", "openapi", "rate"))
+"""What of it does so no more than other tests."""
+
+
+def _is_slow(path: Path) -> bool:
+    here = Path(__file__).parent
+    place = path.relative_to(here).as_posix() if path.is_relative_to(here) else ""
+    return place.startswith(SLOW) and not place.startswith(QUICK)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave slow files unread in the fast lane, ``-m "not slow and not browser"``."""
+    skipped = "not slow" in config.option.markexpr and collection_path.suffix == ".py"
+    return True if skipped and _is_slow(collection_path) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests of slow files."""
+    for item in items:
+        if _is_slow(item.path):
+            item.add_marker("slow")
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Name bytes by their number: compressed ones hold the time, and parallel runs must agree on ids."""
+    return f"{len(val)} bytes" if isinstance(val, bytes) else None
 
 
 @pytest.fixture(scope="session")

@@ -20,11 +20,14 @@ import pytest
 from PIL import Image
 
 import webanalytics as wa
-from webanalytics import accessors, charts, face
+from webanalytics import charts
+from webanalytics.api import accessors
+from webanalytics.api import sync as face
 from webanalytics.errors import ParameterError
+from webanalytics.operations import OPERATIONS
 
 HTML = "<title>Tides</title><p>" + "The sea rises and falls twice a day. " * 8
-NAMES = {"audit", "convert", "dane", "hmac", "keywords", "metadata", "phones", "readability", "text"}
+NAMES = {"audit", *(operation.function for operation in OPERATIONS.values())}
 RECORD = "_25._tcp.mail.example.org. 3600 IN TLSA 3 1 1 " + "ab" * 32
 
 
@@ -155,7 +158,7 @@ def test_an_accessor_of_somebody_else_is_not_replaced_in_silence() -> None:
         "pd.api.extensions.register_dataframe_accessor('web')(type('Other', (), {}))\n"
         "with warnings.catch_warnings(record=True) as caught:\n"
         "    warnings.simplefilter('always')\n"
-        "    import webanalytics.accessors\n"
+        "    import webanalytics.api.accessors\n"
         "print(len(caught), 'web' in str(caught[0].message))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -163,5 +166,5 @@ def test_an_accessor_of_somebody_else_is_not_replaced_in_silence() -> None:
 
 
 def test_matplotlib_waits_until_a_chart_is_wanted() -> None:
-    code = "import sys, webanalytics.accessors; sys.exit('matplotlib' in sys.modules)"
+    code = "import sys, webanalytics.api.accessors; sys.exit('matplotlib' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

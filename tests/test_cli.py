@@ -17,9 +17,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from webanalytics.cli import main, tables
+from webanalytics.cli import main
 from webanalytics.operations import OPERATIONS
-from webanalytics.settings import RECORDS
+from webanalytics.run_options import RECORDS
 from webanalytics.testing import SiteServer
 
 RECORD = "_443._tcp.a.example. 3600 IN TLSA 3 1 1 " + "ab" * 32
@@ -185,9 +185,9 @@ def test_a_terminal_gets_a_table_and_a_bar(site: SiteServer) -> None:
 
 
 def test_every_operation_and_option_has_its_flag(capsys: pytest.CaptureFixture[str]) -> None:
-    for name, operation in OPERATIONS.items():
+    for operation in OPERATIONS.values():
         with pytest.raises(SystemExit):
-            main([tables.COMMANDS.get(name, name), "--help"])
+            main([operation.function, "--help"])
         shown = capsys.readouterr().out
         flags = {
             "--" + item.keyword.replace("_", "-") for item in operation.settings if item.name != "secret"

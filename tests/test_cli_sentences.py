@@ -10,7 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from webanalytics import face
+from webanalytics.api import sync as face
 from webanalytics.cli import main, tables
 from webanalytics.errors import AuditInterrupted, HostedError
 

@@ -31,8 +31,11 @@ def test_an_interrupt_is_a_keyboard_interrupt_with_rows() -> None:
 
 
 def test_a_row_error_pickles() -> None:
-    error = pickle.loads(pickle.dumps(errors.RowError("The `url` parameter is wrong.", "dns")))
-    assert (error.sentence, error.error_type) == ("The `url` parameter is wrong.", "dns")
+    error = pickle.loads(pickle.dumps(errors.RowError("unknown_host", parameter="url")))
+    assert (error.sentence, error.error_type) == (
+        "The `url` parameter names a host that does not exist.",
+        "dns",
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,30 +1,28 @@
-"""The README against the code."""
+"""The README and the documentation against the code."""
 
 from __future__ import annotations
 
 import inspect
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import webanalytics as wa
 from webanalytics.errors import ERROR_TYPES
-from webanalytics.service.configuration import settings_table
-from webanalytics.service.plans import PLANS, Plan
-from webanalytics.settings import RECORDS
+from webanalytics.messages import MESSAGES
+from webanalytics.messages.table import MEANINGS
+from webanalytics.operations import OPERATIONS
 
 ROOT = Path(__file__).parent.parent
 README = ROOT.joinpath("README.md").read_text("utf-8")
+PAGES = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/**/*.md")]
 
 
-def option_rows() -> list[str]:
-    return [f"| `{key}` | `{record.default!r}` | {record.meaning} |" for key, record in RECORDS.items()]
-
-
-@pytest.mark.parametrize("row", option_rows())
-def test_every_option_is_in_the_table(row: str) -> None:
-    assert row in README.splitlines()
+def test_the_readme_is_short() -> None:
+    assert len(README.splitlines()) <= 160
 
 
 @pytest.mark.parametrize("name", [*wa.aio.__all__, "tlsa_record"])
@@ -46,24 +44,44 @@ def test_every_function_is_in_the_table_with_its_defaults(name: str) -> None:
     assert missing == set()
 
 
-def test_every_setting_of_the_service_is_in_its_table() -> None:
-    assert settings_table() in README
-
-
-@pytest.mark.parametrize("plan", PLANS.values(), ids=lambda plan: plan.name)
-def test_every_plan_is_in_the_table(plan: Plan) -> None:
-    (row,) = (line for line in README.splitlines() if line.startswith(f"| `{plan.name}` |"))
-    bonus = f", and {plan.bonus_credits} once" if plan.bonus_credits else ""
-    rate = plan.requests_a_minute or "not throttled"
-    cells = f"{plan.monthly_credits:,}{bonus} | {'yes' if plan.premium else 'no'} | {rate}"
-    assert row == f"| `{plan.name}` | {cells} | {plan.upload_bytes // 1_000_000} MB |"
-
-
 def test_every_error_type_is_explained() -> None:
-    table = README[README.index("## When things fail") : README.index("A wrong call raises")]
-    assert {kind for kind in ERROR_TYPES if f"`{kind}`" not in table} == set()
+    guide = ROOT.joinpath("docs/guides/failures.md").read_text("utf-8")
+    assert {kind for kind in ERROR_TYPES if f"`{kind}`" not in guide} == set()
+    assert set(MEANINGS) == set(ERROR_TYPES)
 
 
-def test_every_picture_is_there() -> None:
-    for path in re.findall(r"!\[[^]]*\]\(([^)]+)\)", README):
-        assert ROOT.joinpath(path).stat().st_size > 1000
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_link_leads_somewhere(page: Path) -> None:
+    pages = ("api", "columns", "errors", "options", "paths", "prices", "rules", "settings")
+    made = {f"{name}.md" for name in pages}  # when the site is built
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", page.read_text("utf-8")):
+        if not target.startswith(("http:", "https:")) and Path(target).name not in made:
+            assert (page.parent / target).exists(), target
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_the_site_is_built_without_a_warning(tmp_path: Path) -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "sphinx",
+        "-W",
+        "--keep-going",
+        "-q",
+        "-b",
+        "html",
+        "docs",
+        str(tmp_path),
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+    api = tmp_path.joinpath("reference/api.html").read_text("utf-8")
+    for name in wa.aio.__all__:
+        assert f"generated/webanalytics.{name}.html" in api
+    rules = tmp_path.joinpath("reference/rules.html").read_text("utf-8")
+    assert all(name in rules for name in wa.rules["name"])
+    errors = tmp_path.joinpath("reference/errors.html").read_text("utf-8")
+    assert all(name in errors for name in (*ERROR_TYPES, *MESSAGES))
+    paths = tmp_path.joinpath("reference/paths.html").read_text("utf-8")
+    assert all(f"/v1/{operation.path}" in paths for operation in OPERATIONS.values())

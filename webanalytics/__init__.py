@@ -26,16 +26,7 @@ from webanalytics._version import __version__
 
 if TYPE_CHECKING:
     from webanalytics import aio, charts, testing, widgets
-    from webanalytics.backends.hosted import Hosted
-    from webanalytics.errors import (
-        AuditInterrupted,
-        BackendError,
-        HostedError,
-        ParameterError,
-        WebAnalyticsError,
-    )
-    from webanalytics.estimates import estimate
-    from webanalytics.face import (
+    from webanalytics.api.sync import (
         audit,
         compare,
         convert,
@@ -51,10 +42,18 @@ if TYPE_CHECKING:
         text,
         tlsa_record,
     )
-    from webanalytics.run import last_partial
-    from webanalytics.seo.audit import Audit
-    from webanalytics.seo.compare import Comparison
-    from webanalytics.settings import option_context, options, use
+    from webanalytics.audits.audit import Audit, Comparison
+    from webanalytics.backends.hosted import Hosted
+    from webanalytics.errors import (
+        AuditInterrupted,
+        BackendError,
+        HostedError,
+        ParameterError,
+        WebAnalyticsError,
+    )
+    from webanalytics.run_options import option_context, options, use
+    from webanalytics.runs.blocking import last_partial
+    from webanalytics.runs.estimates import estimate
     from webanalytics.widgets import app, explore
 
 __all__ = [
@@ -97,16 +96,15 @@ __all__ = [
 _MODULES = frozenset({"aio", "charts", "testing", "widgets"})
 _HOMES = {
     "errors": ("AuditInterrupted", "BackendError", "HostedError", "ParameterError", "WebAnalyticsError"),
-    "settings": ("option_context", "options", "use"),
-    "run": ("last_partial",),
-    "seo.audit": ("Audit",),
-    "seo.compare": ("Comparison",),
-    "estimates": ("estimate",),
+    "run_options": ("option_context", "options", "use"),
+    "runs.blocking": ("last_partial",),
+    "audits.audit": ("Audit", "Comparison"),
+    "runs.estimates": ("estimate",),
     "backends.hosted": ("Hosted",),
     "widgets": ("app", "explore"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
-"""Where a name is defined that is not in the face."""
+"""Modules of the names that are not in `webanalytics.api.sync`."""
 
 
 def __getattr__(name: str) -> Any:
@@ -114,19 +112,27 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     if name not in __all__:
-        raise AttributeError(f"module 'webanalytics' has no attribute {name!r}")
+        if name not in _registered():
+            raise AttributeError(f"module 'webanalytics' has no attribute {name!r}")
+        return getattr(import_module("webanalytics.api.sync"), name)  # of an operation registered at run time
     if name in _MODULES:
         return import_module(f"webanalytics.{name}")
-    value = getattr(import_module(f"webanalytics.{_HOME.get(name, 'face')}"), name)
+    value = getattr(import_module(f"webanalytics.{_HOME.get(name, 'api.sync')}"), name)
     globals()[name] = value
     if "pandas" in sys.modules:
-        import_module("webanalytics.accessors")
+        import_module("webanalytics.api.accessors")
     return value
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return sorted({*__all__, *_registered()})
+
+
+def _registered() -> tuple[str, ...]:
+    """Return the names of the functions of all operations, if operations have been loaded."""
+    operations = sys.modules.get("webanalytics.operations")
+    return () if operations is None else tuple(item.function for item in operations.OPERATIONS.values())
 
 
 if "pandas" in sys.modules:  # so that `frame.web` is there; the service and its workers do without both
-    import webanalytics.accessors  # noqa: F401
+    import webanalytics.api.accessors  # noqa: F401

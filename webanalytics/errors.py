@@ -13,7 +13,7 @@
             ├── AddressBlockedError     the key may not be used from this IP address
             └── ServiceUnavailableError it did not answer within the backend's patience
     AuditInterrupted (KeyboardInterrupt)  Ctrl-C or "Interrupt kernel"; carries the finished rows
-    RowError                            internal: one bad input, turned into a row of the frame
+    RowError                            internal: one bad input, by its key; it becomes a row of the frame
 
 A bad *row* is never an exception: it is a row whose ``status`` is ``"error"``.
 """
@@ -21,27 +21,13 @@ A bad *row* is never an exception: it is a row whose ``status`` is ``"error"``.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Literal, get_args
+from functools import partial
+from typing import Any
 
-ErrorType = Literal[
-    "dns",
-    "refused",
-    "tls",
-    "timeout",
-    "robots",
-    "http",
-    "too_large",
-    "not_html",
-    "blocked",
-    "invalid",
-    "parse",
-    "service",
-    "credits",
-    "unfinished",
-]
-"""What went wrong with one input; the values of the ``error_type`` column."""
-
-ERROR_TYPES: tuple[str, ...] = get_args(ErrorType)
+from webanalytics import messages
+from webanalytics.messages import ERROR_TYPES as ERROR_TYPES
+from webanalytics.messages import ErrorType as ErrorType
+from webanalytics.messages import Message as Message
 
 
 class WebAnalyticsError(Exception):
@@ -53,7 +39,7 @@ class ParameterError(WebAnalyticsError, ValueError):
 
     Parameters
     ----------
-    sentence : str
+    sentence : str or Message
         What to change, naming the parameter in backticks.
     parameter : str
         Name of the parameter to change.
@@ -65,17 +51,28 @@ class ParameterError(WebAnalyticsError, ValueError):
     webanalytics.errors.ParameterError: The `encoding` parameter must be one of: hex, base64.
     """
 
-    def __init__(self, sentence: str, parameter: str) -> None:
-        super().__init__(sentence)
+    def __init__(self, sentence: str | Message, parameter: str) -> None:
+        super().__init__(str(sentence))
+        self.message = sentence if isinstance(sentence, Message) else None
         self.parameter = parameter
 
-    def __reduce__(self) -> tuple[type[ParameterError], tuple[str, str]]:
-        return type(self), (str(self), self.parameter)
+    def __reduce__(self) -> tuple[type[ParameterError], tuple[str | Message, str]]:
+        return type(self), (self.message or str(self), self.parameter)
+
+    @classmethod
+    def required(cls, parameter: str) -> ParameterError:
+        """Return the error for a missing argument."""
+        return cls(messages.required(parameter), parameter)
 
     @classmethod
     def one_of(cls, parameter: str, choices: Iterable[object]) -> ParameterError:
         """Return the error for a value outside a closed set of choices."""
-        return cls(f"The `{parameter}` parameter must be one of: {', '.join(map(str, choices))}.", parameter)
+        return cls(messages.one_of(parameter, choices), parameter)
+
+    @classmethod
+    def must_be(cls, parameter: str, what: str) -> ParameterError:
+        """Return the error for a wrong value; `what` ends the sentence."""
+        return cls(messages.must_be(parameter, what), parameter)
 
 
 class MissingExtraError(WebAnalyticsError, ImportError):
@@ -132,9 +129,9 @@ class HostedError(BackendError):
         self.partial, self._done = partial, (len(partial), total)
 
     def __str__(self) -> str:
-        told = [f"HTTP {self.status}"] * (self.status is not None)
-        told += [f"request {self.request_id}"] * (self.request_id is not None)
-        text = self.sentence + (f" ({', '.join(told)})" if told else "")
+        details = [f"HTTP {self.status}"] * (self.status is not None)
+        details += [f"request {self.request_id}"] * (self.request_id is not None)
+        text = self.sentence + (f" ({', '.join(details)})" if details else "")
         if self._done is None:
             return text
         return f"{text} {self._done[0]} of {self._done[1]} rows are in .partial and last_partial()."
@@ -165,7 +162,7 @@ class ServiceUnavailableError(HostedError):
 
 
 class IncompleteRunWarning(UserWarning):
-    """Some inputs were not asked for: credits or the budget did not reach."""
+    """Some inputs were not requested: the credits or the budget did not suffice."""
 
 
 class AuditInterrupted(KeyboardInterrupt):
@@ -191,20 +188,37 @@ class AuditInterrupted(KeyboardInterrupt):
 
 
 class RowError(Exception):
-    """One input cannot be answered; backends turn this into an outcome, never let it out.
+    """One input cannot be answered; backends turn this into an outcome and never let it escape.
 
     Parameters
     ----------
-    sentence : str
-        One sentence naming the parameter to change.
-    error_type : ErrorType
-        The kind of failure, for the ``error_type`` column.
+    key : str
+        Which sentence of `webanalytics.messages` says so; it also has the error type.
+    **values : object
+        Values shown in the sentence, including the name of the ``parameter`` to change.
     """
 
-    def __init__(self, sentence: str, error_type: ErrorType) -> None:
-        super().__init__(sentence)
-        self.sentence = sentence
-        self.error_type: ErrorType = error_type
+    def __init__(self, key: str, /, **values: Any) -> None:
+        super().__init__(key)
+        self.message = Message(key, values)
 
-    def __reduce__(self) -> tuple[type[RowError], tuple[str, ErrorType]]:
-        return type(self), (self.sentence, self.error_type)
+    @property
+    def key(self) -> str:
+        """Which failure it is: finer than the error type."""
+        return self.message.key
+
+    @property
+    def sentence(self) -> str:
+        """One sentence that names the parameter to change."""
+        return str(self.message)
+
+    @property
+    def error_type(self) -> ErrorType:
+        """The kind of failure, for the ``error_type`` column."""
+        return self.message.error_type or "invalid"
+
+    def __str__(self) -> str:
+        return self.sentence
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), self.key, **self.message.values), ()

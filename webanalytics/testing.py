@@ -1,18 +1,8 @@
-"""A web site on the loopback interface, for tests, examples and the demonstration.
+"""A website on the loopback interface, for tests, examples and the demonstration.
 
 Two things are public. `SiteServer` serves whatever pages it is given, and remembers what it was asked;
 `sample_site` serves the sample site that comes with webanalytics: pages of a small lantern maker in ten
 languages, some in good order and some with the faults that audits look for.
-
-Examples
---------
->>> from urllib.request import urlopen
->>> with SiteServer({"/": b"<title>Hello</title>"}) as server:
-...     urlopen(server.url + "/").read()
-b'<title>Hello</title>'
->>> with sample_site() as site:
-...     len(site.pages) > 24, site.sitemap == site.url + "/sitemap.xml"
-(True, True)
 """
 
 from __future__ import annotations
@@ -38,9 +28,9 @@ from urllib.parse import quote, unquote, urlsplit
 __all__ = ["Reply", "Request", "SampleSite", "SiteServer", "sample_site"]
 
 ORIGIN_PLACEHOLDER = b"{{origin}}"
-"""These bytes, in a body or a header, become the server's own scheme, host and port."""
+"""In a body or a header, these bytes are replaced by the server's own scheme, host and port."""
 
-_PATH_SAFE = "/:@!$&'()*+,;=~-._"  # RFC 3986, section 3.3: what a path may hold unescaped
+_PATH_SAFE = "/:@!$&'()*+,;=~-._"  # RFC 3986, section 3.3: allowed unescaped in a path
 _MAX_REQUEST_HEAD = 65_536
 
 
@@ -91,15 +81,11 @@ class _Answer(NamedTuple):
 class SiteServer:
     """An HTTP/1.1 server for given pages, on a background thread; use it as a context manager.
 
-    Every answer is laid out once, when the server starts, and one asyncio protocol writes it: a request
-    costs a few hundredths of a millisecond of CPU, so that the server hardly disturbs what it serves,
-    even in the same process.
-
     Parameters
     ----------
     pages : mapping of str to bytes, Reply, or a sequence of these
-        Path (with or without a query, percent-encoded or not) to its answer. Of a sequence each request
-        takes the next item, and the last one for good (``[Reply(503), b"<p>now it works"]``).
+        Path (with or without a query, percent-encoded or not) to its answer. Successive requests get the
+        items of a sequence, then its last item repeatedly (``[Reply(503), b"<p>now it works"]``).
     host : str
         Address to listen on.
     port : int
@@ -112,16 +98,16 @@ class SiteServer:
     Attributes
     ----------
     url : str
-        Origin of the server, without a slash at the end: ``http://127.0.0.1:40123``.
+        Origin of the server, without a trailing slash: ``http://127.0.0.1:40123``.
     requests : deque of Request
         The latest 10,000 requests received, in order.
     peak : int
-        The most requests that were waiting for their answers at one moment.
+        The most requests waiting for their answers at one time.
 
     Notes
     -----
-    A path is looked up with its query first, then without. GET and HEAD are served, keep-alive and
-    pipelining included; other methods get 405.
+    A path is looked up with its query first, then without. GET and HEAD are served, with keep-alive and
+    pipelining; other methods get 405.
 
     Examples
     --------
@@ -256,7 +242,7 @@ class SiteServer:
 
 
 def _canonical(target: str) -> str:
-    """Return one spelling for all percent-encodings of a request target.
+    """Return one form for all percent-encodings of a request target.
 
     >>> _canonical("/a b"), _canonical("/a%20b?q=%c3%a9"), _canonical("http://host/x#y")
     ('/a%20b', '/a%20b?q=%C3%A9', '/x')
@@ -267,7 +253,7 @@ def _canonical(target: str) -> str:
 
 
 def _lay_out(reply: bytes | Reply, path: str, origin: bytes, delay: float) -> _Answer:
-    """Return the bytes of an answer, with the server's origin in place of the placeholder."""
+    """Return the bytes of an answer, with the placeholder replaced by the server's origin."""
     reply = Reply(body=reply) if isinstance(reply, bytes) else reply
     body = reply.body.replace(ORIGIN_PLACEHOLDER, origin)
     headers = {name.title(): value for name, value in reply.headers.items()}
@@ -285,7 +271,7 @@ def _lay_out(reply: bytes | Reply, path: str, origin: bytes, delay: float) -> _A
 
 
 class _Connection(asyncio.Protocol):
-    """One keep-alive connection: requests are read, and answered one after the other."""
+    """One keep-alive connection: requests are read and answered one after the other."""
 
     def __init__(self, server: SiteServer) -> None:
         self.server = server
@@ -359,10 +345,8 @@ class _Connection(asyncio.Protocol):
 
     def refuse(self, status: int) -> None:
         self.received = b""
-        phrase = HTTPStatus(status).phrase
-        self.transport.write(
-            f"HTTP/1.1 {status} {phrase}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode()
-        )
+        line = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"
+        self.transport.write(f"{line}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
         self.transport.close()
 
 
@@ -372,12 +356,12 @@ class SampleSite(SiteServer):
     Attributes
     ----------
     pages : list of str
-        Absolute URLs of the pages, in the order of the site's manifest: those that redirect, that are
-        missing and that robots.txt forbids included.
+        Absolute URLs of the pages, in the order of the site's manifest, including those that redirect, are
+        missing or are forbidden by robots.txt.
     sitemap : str
         URL of the sitemap index.
     manifest : list of dict
-        What the manifest says of each page: its ``path``, ``language``, ``charset`` and ``faults``.
+        What the manifest says about each page: ``path``, ``language``, ``charset`` and ``faults``.
     """
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0, delay: float = 0.0) -> None:
@@ -400,17 +384,12 @@ class SampleSite(SiteServer):
     def _lay_out(self) -> None:
         super()._lay_out()
         for answers in self._answers.values():
-            # A .gz file is stored as plain text, as the origin goes into it
-            answers[:] = [_compressed(answer) for answer in answers]
-
-
-def _compressed(answer: _Answer) -> _Answer:
-    """Return the answer gzipped, where its type says that it is a gzip file."""
-    if b"\r\nContent-Type: application/gzip\r\n" not in answer.head:
-        return answer
-    body = gzip.compress(answer.body, mtime=0)
-    old, new = (f"Content-Length: {len(content)}".encode() for content in (answer.body, body))
-    return _Answer(answer.head.replace(old, new), body, answer.delay)
+            for place, (head, body, delay) in enumerate(answers):
+                if b"\r\nContent-Type: application/gzip\r\n" in head:
+                    # A .gz file is stored as plain text, as the origin goes into it
+                    packed = gzip.compress(body, mtime=0)
+                    old, new = (f"Content-Length: {len(content)}".encode() for content in (body, packed))
+                    answers[place] = _Answer(head.replace(old, new), packed, delay)
 
 
 def _reply(entry: Mapping[str, Any], folder: Path) -> Reply:
@@ -423,7 +402,7 @@ def _reply(entry: Mapping[str, Any], folder: Path) -> Reply:
 
 
 def _site_folder() -> Path:
-    """Return the folder of the sample site: inside the installed package, or in the checkout beside it."""
+    """Return the folder of the sample site: in the installed package, or next to it in the checkout."""
     package = Path(__file__).resolve().parent
     for folder in (package / "_data" / "site", package.parent / "data" / "site"):
         if (folder / "site.json").is_file():
@@ -432,7 +411,7 @@ def _site_folder() -> Path:
 
 
 def sample_site(host: str = "127.0.0.1", port: int = 0, delay: float = 0.0) -> SampleSite:
-    """Serve the sample site from a background thread; a context manager.
+    """Return a context manager that serves the sample site from a background thread.
 
     Parameters
     ----------
@@ -441,12 +420,12 @@ def sample_site(host: str = "127.0.0.1", port: int = 0, delay: float = 0.0) -> S
     port : int
         Port to listen on; 0 lets the system choose.
     delay : float
-        Seconds to wait before every answer, as a site far away would take.
+        Seconds to wait before every answer, as from a distant site.
 
     Returns
     -------
     SampleSite
-        With ``url``, ``pages`` and ``sitemap`` once it is entered.
+        With ``url``, ``pages`` and ``sitemap`` once entered.
 
     Raises
     ------

@@ -29,8 +29,8 @@ from tests.analysis.pictures import (
     sample,
     stored_as,
 )
-from webanalytics.analysis.convert import EXTENSIONS, FORMATS, MIME_TYPES, analyse, sniff
-from webanalytics.analysis.convert_formats import fit_size
+from webanalytics.analysis.images.convert import EXTENSIONS, FORMATS, MIME_TYPES, analyse, sniff
+from webanalytics.analysis.images.formats import fit_size
 from webanalytics.errors import ParameterError, RowError
 
 # What every conversion has in common
@@ -122,7 +122,7 @@ def test_wrong_arguments(parameter: str, arguments: dict[str, Any]) -> None:
 
 
 def test_pillow_is_loaded_with_the_first_image_only() -> None:
-    code = "import sys, webanalytics.analysis.convert; sys.exit('PIL' in sys.modules)"
+    code = "import sys, webanalytics.analysis.images.convert; sys.exit('PIL' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=DATA.parent).returncode == 0
 
 

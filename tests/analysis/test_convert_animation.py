@@ -25,7 +25,7 @@ from tests.analysis.pictures import (
     squares,
     stored_as,
 )
-from webanalytics.analysis.convert import analyse
+from webanalytics.analysis.images.convert import analyse
 
 # Animations
 
@@ -112,7 +112,7 @@ def test_equal_frames_stay_frames() -> None:
     frames = [Image.new("RGBA", (8, 8), (*RED, 255))] * 2 + [Image.new("RGBA", (8, 8), (*BLUE, 255))]
     content = animation("GIF", squares(), [100] * 4)
     assert analyse(content, output_format="gif")["frames"] == 4
-    from webanalytics.analysis.convert_animation import write_apng, write_gif
+    from webanalytics.analysis.images.animation import write_apng, write_gif
 
     for written, count in (
         write_gif(zip(frames, [10, 20, 30], strict=True), 0, True),
@@ -138,7 +138,7 @@ COLOURS = st.sampled_from(
     )
 )
 def test_any_frames_come_back_from_gif_and_apng(drawn: list[list[tuple[int, ...]]]) -> None:
-    from webanalytics.analysis.convert_animation import write_apng, write_gif
+    from webanalytics.analysis.images.animation import write_apng, write_gif
 
     frames = []
     for pixels in drawn:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from PIL import Image, TiffImagePlugin
 
 from tests.analysis.pictures import SOUND, encode, refusal, sample
-from webanalytics.analysis.convert import FORMATS, ImageLimits, analyse, sniff
+from webanalytics.analysis.images.convert import FORMATS, ImageLimits, analyse, sniff
 from webanalytics.errors import RowError
 
 pytestmark = pytest.mark.usefixtures("large_images_can_be_made")

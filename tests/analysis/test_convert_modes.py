@@ -9,8 +9,8 @@ import pytest
 from PIL import Image, ImageChops, ImageStat
 
 from tests.analysis.pictures import BLUE, RED, SOUND, WHITE, convert, decode, encode, near, sample
-from webanalytics.analysis.convert import FORMATS, analyse
-from webanalytics.analysis.convert_modes import TARGET_MODES
+from webanalytics.analysis.images.convert import FORMATS, analyse
+from webanalytics.analysis.images.modes import TARGET_MODES
 
 # Transparency
 
@@ -246,7 +246,7 @@ def test_many_colours_are_near() -> None:
     # Compared after a blur, which the eye does as well: dithering must not shift the colours. GIF is sRGB.
     from PIL import ImageFilter
 
-    from webanalytics.analysis.convert_profiles import to_srgb
+    from webanalytics.analysis.images.profiles import to_srgb
 
     original = convert(content, "png")
     reference = to_srgb(original, original.info["icc_profile"])

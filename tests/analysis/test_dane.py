@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from webanalytics.analysis import dane
+from webanalytics.analysis.dane import dane
 from webanalytics.errors import RowError
 
 DIGEST = "d2abde240d7cd3ee6b4b28c54df034b97983a1d16e8a410e4561cb106618e971"

@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webanalytics.analysis.dates import page_dates, parse_date
-from webanalytics.analysis.page import Page
+from webanalytics.analysis.page.page import Page
+from webanalytics.analysis.text import text
+from webanalytics.analysis.text.text import page_dates, parse_date
 
 DAY = date(2022, 5, 4)
 
@@ -124,9 +125,10 @@ def test_no_date_is_made_up(markup: str) -> None:
     assert page_dates(Page(markup)) is None
 
 
-def test_large_pages_are_not_searched() -> None:
+def test_large_pages_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     page = Page("<p>Tea", "https://example.org/2022/05/04/tea.html")
-    assert page_dates(page, max_elements=1) is None
+    monkeypatch.setattr(text, "MAX_ELEMENTS", 1)
+    assert page_dates(page) is None
 
 
 # Read by eye on the saved pages: the line under the headline, or the page's own declaration.

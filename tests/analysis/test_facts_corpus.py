@@ -8,8 +8,8 @@ from urllib.parse import urljoin, urlsplit
 import pytest
 from bs4 import BeautifulSoup, Tag
 
-from webanalytics.analysis import facts
-from webanalytics.analysis.page import Page
+from webanalytics.analysis.facts import facts
+from webanalytics.analysis.page.page import Page
 
 PATH = "/a/b.html"
 

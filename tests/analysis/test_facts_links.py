@@ -9,11 +9,11 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from webanalytics.analysis import facts
-from webanalytics.analysis.facts_links import Address, address, read_links
-from webanalytics.analysis.metadata_urls import Links
-from webanalytics.analysis.page import Page
-from webanalytics.fetching.urls import check_url
+from webanalytics.analysis.facts import facts
+from webanalytics.analysis.facts.facts import read_links
+from webanalytics.analysis.page.page import Page
+from webanalytics.fetching.guard import check_url
+from webanalytics.urls import Address, address
 
 URL = "https://shop.example/tea/green.html"
 
@@ -130,7 +130,7 @@ def test_links_lead_where_the_standard_library_says(href: str) -> None:
         wanted = address(urljoin(URL, written)) if written or "#" not in href else None
     except ValueError:
         return
-    found = read_links(page, Links(page), [href])
+    found = read_links(page, [href])
     internal = wanted is not None and wanted.host == "shop.example"
     assert found.pages == ([wanted.url] if wanted is not None and internal else [])
     assert (found.internal, found.external) == (int(internal), int(wanted is not None and not internal))
@@ -171,6 +171,6 @@ def test_a_saved_file_has_no_host() -> None:
 def test_limits() -> None:
     page = Page("<p>", "https://a.example/")
     hrefs = [f"/{number}" for number in range(3_000)] + ["/" + "x" * 3_000]
-    found = read_links(page, Links(page), hrefs)
+    found = read_links(page, hrefs)
     assert (found.internal, len(found.pages)) == (3_001, 2_000)
-    assert read_links(page, Links(page), ["/long", "/b"], max_url=19).pages == ["https://a.example/b"]
+    assert read_links(page, ["/long", "/b"], max_url=19).pages == ["https://a.example/b"]

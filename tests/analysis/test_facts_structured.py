@@ -7,9 +7,13 @@ from typing import Any
 
 import pytest
 
-from webanalytics.analysis.facts_requirements import REQUIREMENTS, missing_properties
-from webanalytics.analysis.facts_structured import StructuredFacts, structured_facts
-from webanalytics.analysis.page import Page
+from webanalytics.analysis.facts.schema_org import (
+    REQUIREMENTS,
+    StructuredFacts,
+    missing_properties,
+    structured_facts,
+)
+from webanalytics.analysis.page.page import Page
 
 
 def read(html: str) -> StructuredFacts:

@@ -15,10 +15,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webanalytics.analysis import segmentation
-from webanalytics.analysis.keywords import analyse, count_keywords, table
-from webanalytics.analysis.page import Page
-from webanalytics.analysis.stopwords import chosen_stop_words, languages, stop_words_of
+from webanalytics.analysis.keywords import segmentation
+from webanalytics.analysis.keywords.keywords import analyse, count_keywords, table
+from webanalytics.analysis.keywords.stopwords import chosen_stop_words, languages, stop_words_of
+from webanalytics.analysis.page.page import Page
 from webanalytics.errors import ParameterError
 from webanalytics.operations.keywords import KEYWORDS
 
@@ -242,7 +242,7 @@ def test_chinese_and_english_on_one_page() -> None:
 
 def test_repeatable_in_every_process() -> None:
     code = (
-        "import json; from webanalytics.analysis.keywords import count_keywords as count;"
+        "import json; from webanalytics.analysis.keywords.keywords import count_keywords as count;"
         "text = ' '.join(f'word{chr(97 + i % 26)} other{chr(97 + i % 7)}.' for i in range(300));"
         "print(json.dumps([count(text, ngrams=n) for n in (1, 2, 3)]))"
     )

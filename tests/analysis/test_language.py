@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webanalytics.analysis.language import detect, primary_subtag
-from webanalytics.analysis.page import Page
+from webanalytics.analysis.page.page import Page
+from webanalytics.analysis.text.language import detect, page_language, primary_subtag
 
 # Article 1 of the Universal Declaration of Human Rights, as the United Nations publish it.
 ARTICLE_1 = {
@@ -82,13 +82,13 @@ def test_primary_subtag(tag: str, language: str) -> None:
     ],
 )
 def test_pages(markup: str, language: str) -> None:
-    assert Page(markup).language == language
+    assert page_language(Page(markup)) == language
 
 
 def test_corpus(corpus_pages: dict[str, bytes]) -> None:
     """Where the address ends in a country's code or the text was read by eye, the language is known."""
     for name, content in corpus_pages.items():
-        language = Page(content).language
+        language = page_language(Page(content))
         # a shop's list of whisky names, which declares no language, is in none
         assert bool(language) is not name.startswith("whiskyverkostung.com")
         if name.startswith(("zdf.de", "bmas.de", "umweltbundesamt.de", "proplanta.de")):

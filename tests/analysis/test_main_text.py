@@ -9,9 +9,16 @@ from typing import Any
 import pytest
 import trafilatura
 
-from webanalytics.analysis import main_text as module
-from webanalytics.analysis.main_text import good_paragraphs, main_text, prose, warm_up, with_lead
-from webanalytics.analysis.page import Page
+from webanalytics.analysis.page.page import Page
+from webanalytics.analysis.text import main_text as module
+from webanalytics.analysis.text.main_text import (
+    find_main_text,
+    good_paragraphs,
+    main_text,
+    prose,
+    warm_up,
+    with_lead,
+)
 
 SENTENCE = (
     "The leaves of the tea plant are picked by hand, dried in the sun and then packed in small wooden boxes."
@@ -33,7 +40,7 @@ def f_score(read: Callable[[bytes], str], pages: dict[str, bytes], segments: dic
 
 
 def ours(content: bytes) -> str:
-    return Page(content).main_text
+    return main_text(Page(content))
 
 
 def standard(content: bytes) -> str:
@@ -105,7 +112,7 @@ def article(*paragraphs: str, head: str = "") -> Page:
     ],
 )
 def test_paragraphs_that_point_elsewhere_are_left_out(reference: str) -> None:
-    text = article(SENTENCE, reference, OTHER, SENTENCE.lower()).main_text
+    text = main_text(article(SENTENCE, reference, OTHER, SENTENCE.lower()))
     assert SENTENCE in text
     assert OTHER in text
     assert "also" not in text
@@ -124,12 +131,12 @@ def test_paragraphs_that_point_elsewhere_are_left_out(reference: str) -> None:
 def test_paragraphs_with_something_of_their_own_to_say_stay(paragraph: str) -> None:
     page = article(SENTENCE, paragraph, OTHER)
     kept = " ".join(Page(f"<p>{paragraph}</p>").visible_text.split())
-    assert kept in page.main_text
+    assert kept in main_text(page)
 
 
 def test_a_page_of_references_keeps_them() -> None:
     links = [f"Part {n}: <a href=/{n}>Chapter {n} of the book on tea</a>" for n in range(12)]
-    assert "Chapter 7 of the book on tea" in article(*links).main_text
+    assert "Chapter 7 of the book on tea" in main_text(article(*links))
 
 
 LEAD = "Tea is older than its name: a new book tells how the leaves came from the mountains to the harbours."
@@ -141,7 +148,7 @@ def test_the_lead_outside_of_the_article_is_found(name: str) -> None:
         f'<html><head><meta {name} content="{LEAD[:70]}…"></head><body><header><div>BERLIN, {LEAD}</div></header>'
         f"<article><p>{SENTENCE}</p><p>{OTHER}</p><p>{SENTENCE.upper()}</p></article></body></html>"
     )
-    assert page.main_text.split("\n")[0] == f"BERLIN, {LEAD}"
+    assert main_text(page).split("\n")[0] == f"BERLIN, {LEAD}"
 
 
 @pytest.mark.parametrize(
@@ -188,16 +195,16 @@ def test_user_comments_are_left_out() -> None:
         f"<article><p>{SENTENCE}</p><p>{OTHER}</p><p>{SENTENCE.lower()}</p></article>"
         f"<div id=comments class=comment-list><p>{comment}</p></div>"
     )
-    assert comment not in page.main_text
+    assert comment not in main_text(page)
 
 
 def test_large_pages_are_read_without_the_extractor(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_extract", lambda *_: pytest.fail("was asked"))
     page = Page(f"<nav>Menu</nav><p>{SENTENCE}</p><p>{OTHER}</p>")
-    assert main_text(page, max_elements=3) == f"{SENTENCE}\n{OTHER}"
-    assert main_text(page, max_characters=30) == f"{SENTENCE}\n{OTHER}"
+    assert find_main_text(page, max_elements=3) == f"{SENTENCE}\n{OTHER}"
+    assert find_main_text(page, max_characters=30) == f"{SENTENCE}\n{OTHER}"
     menu = Page("<nav>Menu</nav><p>Short</p>")
-    assert main_text(menu, max_elements=1) == "Menu\nShort"
+    assert find_main_text(menu, max_elements=1) == "Menu\nShort"
 
 
 def test_an_extractor_that_fails_leaves_the_prose(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,7 +216,7 @@ def test_an_extractor_that_fails_leaves_the_prose(monkeypatch: pytest.MonkeyPatc
 
 
 def test_soft_hyphens_are_no_part_of_the_text() -> None:
-    assert "Silbentrennung" in article(SENTENCE.replace("leaves", "Silben\xadtrennung"), OTHER).main_text
+    assert "Silbentrennung" in main_text(article(SENTENCE.replace("leaves", "Silben\xadtrennung"), OTHER))
 
 
 def test_prose() -> None:

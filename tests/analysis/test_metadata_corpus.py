@@ -22,7 +22,7 @@ from urllib.parse import urljoin
 import pytest
 
 from webanalytics.analysis.metadata import analyse
-from webanalytics.analysis.page import Page
+from webanalytics.analysis.page.page import Page
 
 JOINED = {"keywords", "robots", "og:locale:alternate"}
 URLS = {"canonical", "image", "og:url", "og:image", "og:image:secure_url"} | {

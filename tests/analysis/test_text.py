@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from webanalytics.analysis.page import Page
-from webanalytics.analysis.publisher import page_publisher
-from webanalytics.analysis.text import analyse
+from webanalytics.analysis.page.page import Page
+from webanalytics.analysis.text.text import analyse, page_publisher
 
 # Field names and their order in the specification of the operation.
 FIELDS = ["date", "description", "title", "title_alt", "text", "language", "publisher", "url"]

@@ -16,9 +16,9 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from cryptography.hazmat.primitives.serialization import Encoding
 from cryptography.x509.oid import NameOID
 
-from webanalytics.analysis.dane import analyse
-from webanalytics.analysis.dane_record import parse
-from webanalytics.analysis.tlsa import association_data, load_chain, matches, tlsa_record
+from webanalytics.analysis.dane.dane import analyse
+from webanalytics.analysis.dane.record import parse
+from webanalytics.analysis.dane.tlsa import association_data, load_chain, matches, tlsa_record
 from webanalytics.errors import ParameterError
 
 DATA = Path(__file__).parents[2] / "data"

@@ -22,7 +22,7 @@ def offline_textstat() -> None:
     """Give textstat the pronouncing dictionary in NLTK's format, so that it asks no network."""
     import nltk
 
-    from webanalytics.analysis.syllables import pronouncing_dictionary
+    from webanalytics.analysis.readability.syllables import pronouncing_dictionary
 
     folder = Path(tempfile.mkdtemp())
     target = folder / "corpora" / "cmudict"

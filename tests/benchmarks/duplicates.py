@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from webanalytics.seo.duplicates import near_duplicates
+from webanalytics.audits.duplicates import near_duplicates
 
 TEXTS = 50_000
 WORDS = 520

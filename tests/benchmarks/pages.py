@@ -12,9 +12,10 @@ from statistics import median
 from typing import Any
 
 from tests.benchmarks.corpus import corpus_pages, offline_textstat
-from webanalytics.backends.worker import answer_page, prepare
+from webanalytics.operations import AUDIT
+from webanalytics.workers.worker import answer_page, prepare
 
-ANALYSES = ("metadata", "text", "readability", "keywords")
+ANALYSES = {operation.name: operation.analysis for operation in AUDIT}
 SETTINGS: dict[str, dict[str, Any]] = {name: {} for name in ANALYSES}
 PARSER = "html.parser"
 """What Beautiful Soup's own documentation begins with, and what needs nothing installed."""
@@ -94,7 +95,7 @@ def one_pass(name: str) -> float:
         inputs, warm = [content.decode("utf-8", "replace") for content in pages.values()], WARM_UP
     function = CASES[name]
     if name == "c":
-        prepare(ANALYSES)  # as every worker process does before its first page
+        prepare(tuple(ANALYSES.values()))  # as every worker process does before its first page
     function(warm)
     start = time.process_time()
     for item in inputs:

@@ -8,7 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
-from tests.seo.report_data import made_audit
+from tests.audits.report_data import made_audit
 
 PAGES = 5000
 RUNS = 5
@@ -37,7 +37,7 @@ def _opened(file: Path) -> list[float]:
 
 def report() -> str:
     """Return the table."""
-    from webanalytics.seo.report import write_report
+    from webanalytics.audits.report import write_report
 
     audit = made_audit(PAGES)
     with tempfile.TemporaryDirectory() as folder:

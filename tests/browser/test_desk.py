@@ -126,7 +126,7 @@ def test_sorting_and_filtering_the_pages(lab: Lab, site: SampleSite) -> None:
     chosen = pages_table(notebook).locator("tbody tr[aria-selected=true]")
     assert "error" in chosen.inner_text()
     open_tab(notebook, "Overview")
-    notebook.output().get_by_role("button", name="share their title with another page").click()
+    notebook.output().get_by_role("button", name="Title duplicate").click()
     titles = column(notebook, "title")
     assert len(titles) > 1
     assert all(titles.count(title) > 1 for title in titles)

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 import pytest
 
-from tests.seo.report_data import MadeAudit, made_audit
-from tests.seo.test_report import HOSTILE, hostile_audit
-from webanalytics.seo.report import write_report
+from tests.audits.report_data import MadeAudit, made_audit
+from tests.audits.test_report import HOSTILE, hostile_audit
+from webanalytics.audits.report import write_report
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

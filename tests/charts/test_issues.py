@@ -15,8 +15,9 @@ import webanalytics as wa
 from tests.charts.contrast import EYES, contrast, distance, lab
 from tests.charts.reading import labels, note, texts, title, widths
 from webanalytics.charts import issues_by_priority, issues_by_section
-from webanalytics.charts.issues import EDGES, FILLS, PRIORITIES
+from webanalytics.charts.issues import EDGES, FILLS
 from webanalytics.errors import ParameterError
+from webanalytics.thresholds import PRIORITIES
 
 Picture = Callable[[Axes], Any]
 HOST = "https://a.example"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from aiohttp.abc import AbstractResolver
 
-from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response, addresses
+from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response, guard
 
 
 class Server:
@@ -167,8 +167,8 @@ class Door:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.dialled: list[str] = []
         self.target: tuple[str, int] = ("127.0.0.1", 9)
-        monkeypatch.setattr(addresses, "open_socket", self._open)
-        monkeypatch.setattr(addresses, "is_own", lambda family, address: address == self.OWN)
+        monkeypatch.setattr(guard, "open_socket", self._open)
+        monkeypatch.setattr(guard, "is_own", lambda family, address: address == self.OWN)
 
     def _open(self, family: int, kind: int, protocol: int, address: tuple[Any, ...]) -> socket.socket:
         ipaddress.ip_address(address[0])

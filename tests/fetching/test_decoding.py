@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webanalytics.fetching.decoding import DecodingError, Inflate, decoder_for
+from webanalytics.fetching.content import DecodingError, Inflate, decoder_for
 
 
 def raw_deflate(data: bytes) -> bytes:

@@ -18,6 +18,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests.effort import BUSY_SECONDS
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings
 
 # ---- connections
@@ -40,7 +41,7 @@ def test_a_host_that_does_not_exist(settings: Any, robots: bool) -> None:
     error = fetch("http://no-such-host.invalid/", settings(robots=robots, allow_private=False))
     assert error.error_type == "dns"
     assert error.sentence.startswith("The `url` parameter names a host that ")
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < BUSY_SECONDS
 
 
 class Stuck(AbstractResolver):
@@ -61,7 +62,7 @@ def test_the_deadlines_bound_the_look_up(settings: Any) -> None:
     assert error.sentence.endswith("was not reached within 0.3 seconds.")
     error = fetch("http://example.com/", settings(timeout=0.3), names=Stuck())
     assert error.error_type == "timeout"
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < BUSY_SECONDS
 
 
 def test_localhost_by_name(open_site: Any, answer: Any) -> None:
@@ -89,11 +90,13 @@ def test_a_server_that_accepts_and_never_answers(settings: Any, robots: bool) ->
     with socket.socket() as silent:
         silent.bind(("127.0.0.1", 0))
         silent.listen()
-        began = time.monotonic()
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
         error = fetch(url, settings(timeout=0.5, robots=robots))
         assert error.error_type == "timeout"
-        assert time.monotonic() - began < 1.5  # once, not once for robots.txt and once for the page
+        silent.setblocking(False)
+        silent.accept()[0].close()
+        with pytest.raises(BlockingIOError):  # once, not once for robots.txt and once for the page
+            silent.accept()
 
 
 def test_private_addresses_are_refused_by_default(one: Any, answer: Any) -> None:
@@ -245,7 +248,7 @@ def test_a_long_retry_after_is_an_answer(one: Any, answer: Any) -> None:
     began = time.monotonic()
     error = one(turns(answer(b"", "429 Slow Down", Retry_After="3600"), answer()))
     assert error.http_status == 429
-    assert time.monotonic() - began < 1
+    assert time.monotonic() - began < BUSY_SECONDS
 
 
 def test_tries_share_one_deadline(one: Any) -> None:
@@ -253,10 +256,10 @@ def test_tries_share_one_deadline(one: Any) -> None:
         await asyncio.sleep(0.3)
         writer.transport.abort()
 
-    began = time.monotonic()
-    error = one(lambda path, headers: slow, timeout=0.5, retries=10)
+    tries = []
+    error = one(lambda path, headers: tries.append(path) or slow, timeout=0.5, retries=10)
     assert error.error_type in ("refused", "timeout")
-    assert time.monotonic() - began < 1.5
+    assert len(tries) <= 2
 
 
 def test_redirects_share_one_deadline(one: Any, answer: Any) -> None:
@@ -267,7 +270,7 @@ def test_redirects_share_one_deadline(one: Any, answer: Any) -> None:
 
         return slow
 
-    began = time.monotonic()
     error = one(respond, timeout=0.5)
     assert error.error_type == "timeout"
-    assert 0.45 < time.monotonic() - began < 1.5
+    assert error.elapsed > 0.45
+    assert len(error.redirects) <= 3

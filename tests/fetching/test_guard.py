@@ -15,9 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from webanalytics.fetching import FetchError
-from webanalytics.fetching.addresses import SocketFactory, is_own, is_public
+from webanalytics.fetching.guard import SocketFactory, check_redirect, check_url, is_own, is_public
 from webanalytics.fetching.response import Problem
-from webanalytics.fetching.urls import check_redirect, check_url
 
 SERVICE_PORTS = (80, 443, 8000, 8080, 8443, 8888)
 PUBLIC = "93.184.215.14"
@@ -169,8 +168,8 @@ def test_several_refused_addresses_are_still_told_as_blocked(door: Any, answer: 
         ("javascript:alert(1)", "redirect_scheme"),
         ("//127.0.0.1/", "private"),
         ("http://localhost/", "private"),
-        ("http:\\\\127.0.0.1\\", "no_target"),
-        ("/\\127.0.0.1/", "no_target"),
+        ("http:\\\\127.0.0.1\\", "private"),
+        ("/\\127.0.0.1/", "private"),
         ("http://[::1", "no_target"),
         ("http://user:word@example.com/", "no_target"),
         ("http://example.com:99999/", "no_target"),
@@ -291,7 +290,7 @@ def test_the_environments_proxy_is_not_used(one: Any, answer: Any, monkeypatch: 
 def test_a_session_dials_only_through_the_check() -> None:
     async def main() -> Any:
         from webanalytics.fetching.exchange import open_session, resolver
-        from webanalytics.fetching.settings import FetchSettings
+        from webanalytics.fetching.limits import FetchSettings
 
         names = resolver()
         async with open_session(FetchSettings(), names) as session:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from webanalytics.fetching import FetchError
+from webanalytics.fetching.guard import check_redirect, check_url, host_key
 from webanalytics.fetching.response import Problem
-from webanalytics.fetching.urls import check_redirect, check_url, host_key
 
 # The right column follows the URL Standard (url.spec.whatwg.org), which browsers follow.
 SENT = [
@@ -48,6 +48,8 @@ SENT = [
     ("https://xn--n3h.net/", "https://xn--n3h.net/"),
     ("http://[2606:4700:0:0::1111]:80/", "http://[2606:4700::1111]/"),
     ("http://1.1.1.1/", "http://1.1.1.1/"),
+    ("http://1.1.1.1./", "http://1.1.1.1/"),
+    ("http://example.com/a\\b\\..\\c?d\\e", "http://example.com/a/c?d%5Ce"),
 ]
 
 
@@ -91,7 +93,6 @@ NOT_FETCHED = [
     ("http://example.com/a\nb", "invalid_url"),
     ("http://example.com/a\x00b", "invalid_url"),
     ("http://example.com\\a", "invalid_url"),
-    ("http://example.com/a\\b", "invalid_url"),
     ("http://example.com／a/", "invalid_url"),
     ("http://ex%61mple.com/", "invalid_url"),
     ("http://a..example.com/", "invalid_url"),
@@ -104,7 +105,6 @@ NOT_FETCHED = [
     ("http://user:word@example.com/", "credentials"),
     ("http://example.com/" + "a" * 9000, "long_url"),
     ("http://1.2.3.4.5/", "invalid_url"),
-    ("http://1.1.1.1./", "invalid_url"),
     ("http://1.1.1.01/", "invalid_url"),
     ("http://16843009/", "invalid_url"),
     ("http://0x1010101/", "invalid_url"),
@@ -132,6 +132,8 @@ def test_what_is_not_fetched(given: object, key: str) -> None:
         (" http://other.example/ ü#x ", "http://other.example/%20%C3%BC"),
         ("/caf\udce9", "https://example.com/caf%E9"),  # a byte that is no UTF-8, as aiohttp keeps it
         ("/ü", "https://example.com/%C3%BC"),
+        ("..\\c", "https://example.com/c"),
+        ("\\\\other.example\\c", "https://other.example/c"),
     ],
 )
 def test_where_a_location_leads(location: str, target: str) -> None:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from webanalytics.backends.base import UNUSABLE, SavedPage
+import webanalytics as wa
 from webanalytics.errors import ParameterError
 from webanalytics.frames.inputs import read_inputs
 from webanalytics.operations import CONVERT, DANE, HMAC, METADATA, PHONE
+from webanalytics.outcomes import UNUSABLE, PageRecord
 
 A, B = "https://a.example/", "https://b.example/"
 
@@ -117,7 +119,7 @@ def test_saved_pages(tmp_path: Path) -> None:
     file = tmp_path / "page, one.html"
     file.write_text("<p>x")
     frame = pd.DataFrame({"url": [A, B], "html": ["<p>a", None]})
-    assert subjects(read_inputs(frame, METADATA, "urls")) == [SavedPage(A, "<p>a"), B]
+    assert subjects(read_inputs(frame, METADATA, "urls")) == [PageRecord(A, "<p>a"), B]
     assert subjects(read_inputs([str(file), file], METADATA, "urls")) == [file, file]
     assert subjects(read_inputs([str(tmp_path / "none.html")], METADATA, "urls")) == [
         str(tmp_path / "none.html")
@@ -154,7 +156,7 @@ def test_columns_of_other_operations_are_found() -> None:
 
 
 def test_html_is_used_whatever_the_url_column_is_called() -> None:
-    saved = [SavedPage(A, "<p>a")]
+    saved = [PageRecord(A, "<p>a")]
     for frame in (
         pd.DataFrame({"url": [A], "html": ["<p>a"]}),
         pd.DataFrame({"link": [A], "html": ["<p>a"], "note": ["x"]}),
@@ -163,7 +165,7 @@ def test_html_is_used_whatever_the_url_column_is_called() -> None:
     frame = pd.DataFrame({"x": [A], "y": [B], "html": ["<p>a"]})
     assert subjects(read_inputs(frame, METADATA, "urls", "x")) == saved
     assert subjects(read_inputs(pd.DataFrame({"html": ["<p>a"]}), METADATA, "urls")) == [
-        SavedPage("", "<p>a")
+        PageRecord("", "<p>a")
     ]
     with pytest.raises(ParameterError, match="`column`"):
         read_inputs(frame, METADATA, "urls")
@@ -178,3 +180,28 @@ def test_numbers_with_a_blank_cell_stay_numbers() -> None:
 def test_levels_of_an_index_are_no_inputs() -> None:
     with pytest.raises(ParameterError, match="one level"):
         read_inputs(pd.MultiIndex.from_tuples([(A, 1)]), METADATA, "urls")
+
+
+class Table:
+    """What a table of another library looks like: iterating it gives the names of its columns."""
+
+    columns = ("phone", "x")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def to_pandas(self) -> pd.DataFrame:
+        return pd.DataFrame({"phone": ["+12085813945"]})
+
+
+def test_a_table_of_another_library_is_refused_with_the_way_out() -> None:
+    with pytest.raises(ParameterError, match=r"`numbers`.*to_pandas\(\)") as caught:
+        wa.phones(Table(), details=False)
+    assert caught.value.parameter == "numbers"
+    assert wa.phones(Table().to_pandas(), details=False)["isDisposable"].tolist() == [True]
+
+
+def test_an_arrow_table_is_refused() -> None:
+    arrow = pytest.importorskip("pyarrow").table({"url": ["https://a.example/"], "n": [1]})
+    with pytest.raises(ParameterError, match=r"pyarrow's Table.*to_pandas\(\)"):
+        wa.metadata(arrow)

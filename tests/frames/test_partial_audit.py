@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webanalytics.backends.base import Answer, Fetched, Outcome, PackedOutcomes
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import read_inputs
 from webanalytics.operations import AUDIT, HMAC
+from webanalytics.outcomes import Fetched, JobResult, Outcome, PackedOutcomes
 
 URLS = ["http://a.example/", "http://b.example/", "http://a.example/"]
 FETCHED = Fetched("http://a.example/end", (), 200, 0.5, 10)
@@ -25,21 +25,17 @@ def builder() -> FrameBuilder:
     return FrameBuilder(read_inputs(URLS, AUDIT[0], "urls"), AUDIT)
 
 
-def part(number: int, place: int, outcome: Outcome | None = None) -> Answer:
+def part(number: int, place: int, outcome: Outcome | None = None) -> JobResult:
     outcome = outcome or OUTCOMES[place]
-    packed = (
-        (outcome,)
-        if outcome.data is None
-        else PackedOutcomes(PackedOutcomes.pack([(outcome.data, None, None)]))
-    )
-    return Answer(number, packed, FETCHED if place == 0 else None, place)
+    packed = (outcome,) if outcome.data is None else PackedOutcomes(PackedOutcomes.pack([outcome.data]))
+    return JobResult(number, packed, FETCHED if place == 0 else None, place)
 
 
 @pytest.mark.parametrize("order", list(itertools.permutations(range(4))))
 def test_parts_in_any_order_make_the_frame_of_whole_answers(order: tuple[int, ...]) -> None:
     whole, by_parts = builder(), builder()
     for number in (0, 1):
-        whole.add(Answer(number, OUTCOMES, FETCHED))
+        whole.add(JobResult(number, OUTCOMES, FETCHED))
         done = [by_parts.add(part(number, place)) for place in order]
         assert done == [False, False, False, True]
     pd.testing.assert_frame_equal(by_parts.frame(), whole.frame())
@@ -74,7 +70,7 @@ def test_at_any_moment_the_frame_has_what_has_come(order: list[tuple[int, int]],
 def builder_with_all() -> pd.DataFrame:
     built = builder()
     for number in (0, 1):
-        built.add(Answer(number, OUTCOMES, FETCHED))
+        built.add(JobResult(number, OUTCOMES, FETCHED))
     return built.frame()
 
 
@@ -104,7 +100,7 @@ def test_a_part_that_comes_again_takes_the_place_of_the_first() -> None:
 def test_a_whole_answer_goes_before_parts_of_an_earlier_run() -> None:
     built = builder()
     built.add(part(0, 1, Outcome(None, "at first", "timeout")))
-    assert built.add(Answer(0, OUTCOMES, FETCHED))
+    assert built.add(JobResult(0, OUTCOMES, FETCHED))
     assert built.frame()["status"].tolist() == ["ok", "ok"]
 
 
@@ -113,7 +109,7 @@ def test_one_operation_comes_with_its_place_or_without() -> None:
     for position in (None, 0):
         built = FrameBuilder(read_inputs(["x"], HMAC, "messages"), (HMAC,))
         assert built.add(
-            Answer(0, (Outcome({"hmac": "00", "algorithm": "md5", "encoding": "hex"}),), None, position)
+            JobResult(0, (Outcome({"hmac": "00", "algorithm": "md5", "encoding": "hex"}),), None, position)
         )
         frames.append(built.frame())
     pd.testing.assert_frame_equal(*frames)

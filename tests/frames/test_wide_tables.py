@@ -10,12 +10,13 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tests.effort import effort_since
 from webanalytics.errors import ParameterError
 from webanalytics.frames.inputs import read_values
 from webanalytics.frames.reading import MOST_COLUMNS, read_csv, read_frame
 from webanalytics.frames.writing import write_frame
 from webanalytics.operations import METADATA
-from webanalytics.widgets.desk_inputs import read_upload, urls_in_table
+from webanalytics.widgets.desk.inputs import read_upload, urls_in_table
 
 TWICE = pd.DataFrame([[1, "a", 2], [3, "b", 4]], columns=["n", "url", "n"])
 
@@ -44,10 +45,10 @@ def test_a_separator_within_quotes_makes_no_column() -> None:
 
 @pytest.mark.parametrize("columns", [MOST_COLUMNS, 200_000])
 def test_a_wide_upload_takes_no_time(columns: int) -> None:
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(ParameterError):
         urls_in_table(read_upload("wide.csv", csv_of(columns).encode()))
-    assert time.perf_counter() - start < 1
+    assert effort_since(start) < 1
 
 
 def test_many_candidates_are_not_all_named() -> None:

@@ -11,8 +11,9 @@ import pytest
 
 import webanalytics as wa
 from webanalytics.frames.reading import read_frame
-from webanalytics.frames.terminal import table, width
+from webanalytics.frames.terminal import table
 from webanalytics.frames.writing import write_frame, write_text
+from webanalytics.strings import display_width as width
 
 NASTY = 'a "quoted", comma;\nnew line\ttab \x07 bell \u202e emoji 🦊 =1+1'
 

@@ -9,7 +9,9 @@ import pytest
 import webanalytics as wa
 from tests.hosted.proxy import Proxy
 from tests.service.live import Server
-from webanalytics.backends.hosted import client, downloads, exchange
+from webanalytics.backends.hosted import backend as client
+from webanalytics.backends.hosted import downloads
+from webanalytics.backends.hosted import http as exchange
 from webanalytics.testing import SampleSite, sample_site
 
 OPTIONS = ("--allow-private", "--parse-timeout", "15", "--image-timeout", "15", "--log-level", "warning")

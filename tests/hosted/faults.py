@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from tests.hosted.wire import chunk, head_bytes, phrase
+from aiohttp import web
 
 REQUEST_ID = "6e2fb6a0-3c57-4c1e-a6f2-9a4a3a0d8f11"
 """The `x-edge-request-id` and `X-Request-ID` of answers that the proxy makes up."""
@@ -21,10 +21,7 @@ class Exchange(Protocol):
     """One request on the proxy, and the way back to the client that made it."""
 
     @property
-    def method(self) -> str: ...
-
-    async def write(self, *pieces: bytes) -> None:
-        """Send bytes to the client."""
+    def request(self) -> web.BaseRequest: ...
 
     async def apply(self, fault: Fault | None) -> None:
         """Do what the fault says, or pass the request on."""
@@ -61,8 +58,8 @@ class Cut(Fault):
         if self.moment in ("after", "half body"):
             answer = await exchange.forward()
             if self.moment == "half body":
-                body = answer.body
-                await exchange.write(answer.head(exchange.method) + body[: len(body) // 2])
+                stream = await answer.begin(exchange)
+                await stream.write(answer.body[: len(answer.body) // 2])
                 raise CutError(reset=False)
         raise CutError
 
@@ -89,15 +86,16 @@ class SlowAnswer(Fault):
     async def act(self, exchange: Exchange) -> None:
         answer = await exchange.forward()
         body, sent = answer.body, 0
-        await exchange.write(answer.head(exchange.method))
+        stream = await answer.begin(exchange)
         total = self.seconds if self.seconds is not None else len(body) / (self.bytes_per_second or 1.0)
         start = time.monotonic()
         while sent < len(body):
             await asyncio.sleep(min(TICK, total))
             share = (time.monotonic() - start) / total if total else 1.0
             due = min(len(body), int(len(body) * share))
-            await exchange.write(body[sent:due])
+            await stream.write(body[sent:due])
             sent = due
+        await stream.write_eof()
 
 
 @dataclass(frozen=True)
@@ -108,16 +106,16 @@ class Answer(Fault):
     headers: tuple[tuple[str, str], ...]
     body: bytes = field(default=b"", repr=False)
 
-    def head(self, method: str) -> bytes:
-        named = {name.lower() for name, _ in self.headers}
-        headers = list(self.headers)
-        if self.status not in (204, 304) and not (method == "HEAD" and "content-length" in named):
-            headers.append(("Content-Length", str(len(self.body))))
-        return head_bytes(f"HTTP/1.1 {self.status} {phrase(self.status)}", headers)
+    async def begin(self, exchange: Exchange) -> web.StreamResponse:
+        stream = web.StreamResponse(status=self.status, headers=dict(self.headers))
+        if "Content-Length" not in stream.headers and self.status not in (204, 304):
+            stream.content_length = len(self.body)
+        await stream.prepare(exchange.request)
+        return stream
 
     async def act(self, exchange: Exchange) -> None:
-        method = exchange.method
-        await exchange.write(self.head(method), b"" if method == "HEAD" else self.body)
+        stream = await self.begin(exchange)
+        await stream.write_eof(b"" if exchange.request.method == "HEAD" else self.body)
 
 
 @dataclass(frozen=True)
@@ -128,10 +126,12 @@ class Endless(Fault):
     pause: float
 
     async def act(self, exchange: Exchange) -> None:
-        headers = [("Content-Type", "application/json"), ("Transfer-Encoding", "chunked")]
-        await exchange.write(head_bytes("HTTP/1.1 200 OK", headers), chunk(b'{"status":"ok","data":"'))
+        stream = web.StreamResponse(headers={"Content-Type": "application/json"})
+        stream.enable_chunked_encoding()
+        await stream.prepare(exchange.request)
+        await stream.write(b'{"status":"ok","data":"')
         while True:
-            await exchange.write(chunk(b"x" * self.piece))
+            await stream.write(b"x" * self.piece)
             await asyncio.sleep(self.pause)
 
 

@@ -1,6 +1,6 @@
 """A reverse proxy on loopback that passes requests on to a real service, or injects a fault.
 
-It runs on a thread and event loop of its own, so that a blocking test can drive it:
+It is an aiohttp server on a thread and event loop of its own, so that a blocking test can drive it:
 
     with Proxy(server.base) as proxy:
         proxy.plan(cut_after(), None, status(503, "The source is unavailable."))
@@ -14,8 +14,10 @@ followed to its end also where the client has gone, as on a real network.
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import socket
+import struct
 import threading
 import time
 from collections import deque
@@ -26,7 +28,10 @@ from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
-from multidict import CIMultiDictProxy
+import aiohttp
+from aiohttp import web
+from multidict import CIMultiDict, CIMultiDictProxy
+from yarl import URL
 
 from tests.hosted.faults import (
     REQUEST_ID,
@@ -52,7 +57,6 @@ from tests.hosted.faults import (
     unavailable,
     wrong_json,
 )
-from tests.hosted.wire import head_bytes, kept, read_body, read_head, shut
 
 __all__ = [
     "REQUEST_ID",
@@ -79,9 +83,18 @@ __all__ = [
     "wrong_json",
 ]
 
-HOP_BY_HOP = frozenset({"connection", "keep-alive", "proxy-connection", "te", "trailer", "upgrade"})
-FRAMING = frozenset({"transfer-encoding", "content-length", "expect"})
-HEAD_BYTES = 1 << 20
+HOP_BY_HOP = frozenset(
+    {
+        "connection",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "upgrade",
+        "transfer-encoding",
+        "expect",
+    }
+)
 CALL_SECONDS = 15.0
 
 
@@ -115,54 +128,41 @@ class _Exchange:
 
     proxy: Proxy
     record: Record
-    writer: asyncio.StreamWriter
-
-    @property
-    def method(self) -> str:
-        return self.record.method
+    request: web.BaseRequest
 
     def leave_for(self, seconds: float) -> None:
-        self.proxy.leave_for(seconds)
-
-    async def write(self, *pieces: bytes) -> None:
-        for piece in pieces:
-            self.writer.write(piece)
-        await self.writer.drain()
+        self.proxy.leave_for(seconds, self.request.transport)
 
     async def apply(self, fault: Fault | None) -> None:
         await (fault.act(self) if fault is not None else (await self.forward()).act(self))
 
     async def forward(self) -> Answer:
         """Ask the service over a connection of its own; where that fails, the client's is reset."""
-        try:
-            reader, writer = await asyncio.open_connection(*self.proxy.upstream, limit=HEAD_BYTES)
-        except OSError:
-            raise CutError from None
-        try:
-            return await self._ask(reader, writer)
-        except (OSError, asyncio.IncompleteReadError):
-            raise CutError from None
-        finally:
-            writer.transport.abort()
-            with suppress(OSError):
-                await writer.wait_closed()
-
-    async def _ask(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> Answer:
         record = self.record
-        headers = [*kept(record.headers, HOP_BY_HOP | FRAMING), ("Connection", "close")]
-        if record.body or "Content-Length" in record.headers or "Transfer-Encoding" in record.headers:
-            headers.append(("Content-Length", str(len(record.body))))
         target = f"{record.path}?{record.query}" if record.query else record.path
-        writer.write(head_bytes(f"{record.method} {target} HTTP/1.1", headers))
-        writer.write(record.body)  # not awaited: a service may answer before it has read everything
-        (_, code, *_), got = await read_head(reader)
-        body = b""
-        if record.method != "HEAD" and int(code) not in (204, 304):
-            framed = "Content-Length" in got or "Transfer-Encoding" in got
-            body = await (read_body(reader, got) if framed else reader.read())
-        record.upstream_status = int(code)
-        dropped = HOP_BY_HOP | (FRAMING if record.method != "HEAD" else FRAMING - {"content-length"})
-        return Answer(int(code), tuple(kept(got, dropped)), body)
+        url = URL(self.proxy.upstream + target, encoded=True)
+        sent = [(name, value) for name, value in record.headers.items() if name.lower() not in HOP_BY_HOP]
+        try:
+            async with (
+                aiohttp.ClientSession(
+                    auto_decompress=False,
+                    skip_auto_headers=("Accept", "Accept-Encoding", "User-Agent", "Content-Type"),
+                    timeout=aiohttp.ClientTimeout(None),
+                ) as session,
+                session.request(
+                    record.method,
+                    url,
+                    headers=CIMultiDict(sent),
+                    data=io.BytesIO(record.body) if record.body else None,
+                    allow_redirects=False,
+                ) as got,
+            ):
+                body = await got.read()
+        except (aiohttp.ClientError, OSError):
+            raise CutError from None
+        record.upstream_status = got.status
+        kept = tuple((name, value) for name, value in got.headers.items() if name.lower() not in HOP_BY_HOP)
+        return Answer(got.status, kept, body)
 
 
 class Proxy:
@@ -171,21 +171,20 @@ class Proxy:
     What is done with a request: the next planned fault (taken when the request's head has come), else
     what the rule says of the whole request, else what holds always, else it is passed on.
 
-    On leaving it, what a rule raised and requests that are not HTTP are raised.
+    On leaving it, what a rule raised is raised.
     """
 
     def __init__(self, upstream_base: str) -> None:
         parts = urlsplit(upstream_base)
-        self.upstream = (parts.hostname or "127.0.0.1", parts.port or 80)
+        self.upstream = f"http://{parts.hostname or '127.0.0.1'}:{parts.port or 80}"
         self._lock = threading.Lock()
         self._planned: deque[Fault | None] = deque()
         self._always: Fault | None = None
         self._rule: Callable[[Record], Fault | None] | None = None
         self._requests: list[Record] = []
         self._failures: list[Exception] = []
-        self._connections = 0
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._listening: socket.socket | None = None
+        self._connections: dict[asyncio.BaseTransport, int] = {}
+        self._server: asyncio.Server | None = None
         self._returning: asyncio.Task[None] | None = None
 
     # -- for the test
@@ -234,14 +233,6 @@ class Proxy:
         """Come back on the same port."""
         self._call(self._listen())
 
-    def away(self, seconds: float) -> None:
-        """Go away now and come back by itself; returns at once."""
-
-        async def begin() -> None:
-            self.leave_for(seconds)
-
-        self._call(begin())
-
     # -- its life
 
     def __enter__(self) -> Self:
@@ -272,26 +263,16 @@ class Proxy:
         asyncio.run_coroutine_threadsafe(step, self._loop).result(CALL_SECONDS)
 
     async def _listen(self) -> None:
-        self._stay()
-        if self._listening is None:
-            self._listening = _bound(self._port)
-            self._listening.setblocking(False)
-            self._listening.listen(1024)
-            self._loop.add_reader(self._listening, self._accept, self._listening)
-
-    def _stay(self) -> None:
-        """Forget a return that is still to come."""
         if self._returning is not None and self._returning is not asyncio.current_task():
             self._returning.cancel()
-        self._returning = None
+        if self._server is None:
+            handler = web.Server(self._handle, access_log=None, keepalive_timeout=3600)
+            self._server = await self._loop.create_server(handler, sock=_bound(self._port), backlog=1024)
 
     async def _leave(self) -> None:
-        self._stay()
-        self._refuse()
-        tasks = list(self._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        if self._returning is not None:
+            self._returning.cancel()
+        self._refuse(None)
 
     async def _end(self) -> None:
         await self._leave()
@@ -300,88 +281,74 @@ class Proxy:
             await asyncio.wait([task])
         await self._loop.shutdown_default_executor()
 
-    def _refuse(self) -> None:
-        if self._listening is not None:
-            self._loop.remove_reader(self._listening)
-            self._listening.close()
-            self._listening = None
+    def _refuse(self, spared: asyncio.BaseTransport | None) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
+        for transport in list(self._connections):
+            if transport is not spared:
+                _reset(transport)
 
-    def leave_for(self, seconds: float) -> None:
-        """Refuse and reset from now on, and come back later; for a connection's own task too."""
-        self._stay()
-        self._refuse()
-        for task in self._tasks:
-            if task is not asyncio.current_task():
-                task.cancel()
+    def leave_for(self, seconds: float, spared: asyncio.BaseTransport | None) -> None:
+        """Refuse and reset from now on, and come back later; for a connection's own handler too."""
+        self._refuse(spared)
 
         async def come_back() -> None:
             await asyncio.sleep(seconds)
             await self._listen()
 
-        self._returning = asyncio.create_task(come_back())
+        self._returning = self._loop.create_task(come_back())
 
-    # -- connections
+    # -- requests
 
-    def _accept(self, listening: socket.socket) -> None:
-        # Not asyncio's server: that loses what it has accepted when it is closed at that moment.
-        try:
-            sock, _ = listening.accept()
-        except OSError:
-            return
-        sock.setblocking(False)
-        task = self._loop.create_task(self._serve(sock, self._connections))
-        self._connections += 1
-        self._tasks.add(task)
-
-        def done(_: object) -> None:
-            self._tasks.discard(task)
-            sock.close()  # where the task had not begun
-
-        task.add_done_callback(done)
-
-    async def _serve(self, sock: socket.socket, number: int) -> None:
-        """Do the requests of one connection."""
-        reader = asyncio.StreamReader(limit=HEAD_BYTES)
-        protocol = asyncio.StreamReaderProtocol(reader)
-        transport, _ = await self._loop.connect_accepted_socket(lambda: protocol, sock)
-        writer = asyncio.StreamWriter(transport, protocol, reader, self._loop)
-        reset = True
-        try:
-            while await self._exchange(reader, writer, number):
-                pass
-            reset = False
-        except CutError as cut:
-            reset = cut.reset
-        except (OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
-            pass  # the client or the proxy has gone
-        except Exception as error:
-            self._failures.append(error)
-        await shut(writer, reset=reset)
-
-    async def _exchange(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, connection: int
-    ) -> bool:
-        """Do one request; tell whether the connection stays."""
-        (method, target, version), headers = await read_head(reader)
-        path, _, query = target.partition("?")
-        seen = CIMultiDictProxy(headers)
-        record = Record(method, path, query, seen, connection, time.monotonic())
+    async def _handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        """Do one request; the response that is returned has been written already, or its connection is cut."""
+        transport = request.transport
+        assert transport is not None
+        number = self._connections.setdefault(transport, len(self._connections))
+        path, _, query = request.raw_path.partition("?")
+        record = Record(request.method, path, query, request.headers, number, time.monotonic())
         with self._lock:
             self._requests.append(record)
             planned = bool(self._planned)
             record.fault = self._planned.popleft() if planned else self._always
             rule = None if planned else self._rule
         try:
-            if headers.get("Expect", "").lower() == "100-continue":
-                writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-            half = rule is None and record.fault == half_request()
-            record.body = await read_body(reader, headers, half)
+            if rule is None and record.fault == half_request():
+                await request.content.readexactly((request.content_length or 2) // 2)
+            else:
+                record.body = await request.content.read()
             if rule is not None:
                 record.fault = rule(record) or record.fault
-            await _Exchange(self, record, writer).apply(record.fault)
+            await _Exchange(self, record, request).apply(record.fault)
+        except CutError as cut:
+            _reset(transport) if cut.reset else transport.close()
+        except (OSError, asyncio.IncompleteReadError, aiohttp.ClientError):
+            _reset(transport)  # the client has gone
+        except Exception as error:
+            self._failures.append(error)
+            _reset(transport)
         finally:
             record.ended = time.monotonic()
-        return version == "HTTP/1.1" and headers.get("Connection", "").lower() != "close"
+        return _Written()
+
+
+class _Written(web.StreamResponse):
+    """Stands for a response that has been written, or that nobody can be sent any more."""
+
+    async def prepare(self, request: web.BaseRequest) -> None:
+        self._keep_alive = request.keep_alive
+
+    async def write_eof(self, data: bytes = b"") -> None:
+        return None
+
+
+def _reset(transport: asyncio.BaseTransport) -> None:
+    """End a connection by RST."""
+    sock = transport.get_extra_info("socket")
+    with suppress(OSError, AttributeError):
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    transport.abort()  # type: ignore[attr-defined]
 
 
 def _bound(port: int) -> socket.socket:

@@ -16,9 +16,10 @@ from PIL import Image
 
 import webanalytics as wa
 from tests.service.live import Server
-from webanalytics.backends.base import Answer, Job, Task
+from webanalytics.backends.base import Task
 from webanalytics.backends.hosted import Hosted
 from webanalytics.backends.local import LocalBackend
+from webanalytics.outcomes import Job, JobResult
 from webanalytics.testing import Reply
 
 VOLATILE = ("elapsed", "id", "expires", "downloadURL")
@@ -163,7 +164,7 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> Iterator[Watch]:
 
         async def run(
             self: Any, task: Task, jobs: Sequence[Job], real: Any = real
-        ) -> AsyncGenerator[Sequence[Answer], None]:
+        ) -> AsyncGenerator[Sequence[JobResult], None]:
             seen.jobs.extend(jobs)
             seen.per_job = len(task.operations)
             async with aclosing(real(self, task, jobs)) as groups:

@@ -16,12 +16,12 @@ from PIL import Image
 import webanalytics as wa
 from tests.hosted.calls import KEY, asked, batch_of, item, sign
 from tests.hosted.proxy import Fault, Proxy, Record, json_of, out_of_credits, rate_limited, status
-from webanalytics.backends.base import Outcome
 from webanalytics.backends.hosted import downloads, wire
-from webanalytics.checkpoints.parts import can_be_kept
 from webanalytics.errors import IncompleteRunWarning, ServiceUnavailableError
 from webanalytics.operations import OPERATIONS
-from webanalytics.operations.holding import DEEPEST
+from webanalytics.operations.types import DEEPEST
+from webanalytics.outcomes import Outcome
+from webanalytics.runs.checkpoints.parts import can_be_kept
 from webanalytics.testing import Reply, SiteServer
 
 Make = Callable[..., wa.Hosted]
@@ -125,7 +125,7 @@ def test_what_could_not_be_read_again_is_not_kept(data: dict[str, Any]) -> None:
 def test_no_part_holds_a_malformed_answer_of_any_backend(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxy: Proxy, hosted: Make
 ) -> None:
-    from webanalytics.backends.hosted.shapes import Shape
+    from webanalytics.backends.hosted.answers import Shape
 
     monkeypatch.setattr(Shape, "fault", lambda *_: "")
     proxy.rule(first_is({"hmac": [7]}))
@@ -180,7 +180,7 @@ def test_a_short_key_is_not_taken_out_of_words(proxy: Proxy) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         backend = wa.Hosted(proxy.base, "a")
-    assert backend.cleaned("a bad key: A") == "********** bad key: **********"
+    assert backend._api.cleaned("a bad key: A") == "********** bad key: **********"
 
 
 def test_sentences_have_no_control_characters(proxy: Proxy, hosted: Make) -> None:

@@ -12,6 +12,7 @@ import pytest
 from pandas.testing import assert_frame_equal, assert_series_equal
 
 import webanalytics as wa
+from tests.hosted import cluster
 from tests.hosted.contract import CASES, ODD_PAGES, Case, Material
 from tests.service.live import Server
 from webanalytics.testing import SampleSite, SiteServer
@@ -19,6 +20,7 @@ from webanalytics.testing import SampleSite, SiteServer
 BACKENDS: dict[str, Callable[[Server, str], Any]] = {
     "local": lambda server, key: None,
     "hosted": lambda server, key: wa.Hosted(server.base, key, concurrency=3),
+    "dask": lambda server, key: cluster.dask_backend(),
 }
 """What a further backend joins by."""
 
@@ -36,6 +38,12 @@ VARYING = ("elapsed",)
 """Columns that differ from run to run of one backend."""
 
 OPTIONS = {"allow_private": True, "retries": 0, "progress": False}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def ending() -> Iterator[None]:
+    yield
+    cluster.close()
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +93,7 @@ def assert_same(got: pd.DataFrame, wanted: pd.DataFrame, function: str, name: st
     if unknown:
         left_out |= {"final_url"}
         _assert_final_url(got, wanted, function)
-    if name != "local":
+    if name == "hosted":
         left_out |= set(ON_A_SERVICE.get(function, ()))
     kept = [column for column in wanted if column not in left_out]
     assert_frame_equal(got[kept], wanted[kept], check_exact=True, check_flags=False)

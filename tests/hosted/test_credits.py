@@ -13,9 +13,9 @@ import webanalytics as wa
 from tests.hosted.proxy import Proxy, cut_after, delay, status
 from tests.hosted.running import CALLS, HMAC, PAGES, PRICES, Account, Call, record, same
 from tests.service.live import Server
-from webanalytics import run
 from webanalytics.errors import IncompleteRunWarning, KeyRejectedError
 from webanalytics.operations import FACTS
+from webanalytics.runs import blocking
 from webanalytics.testing import SiteServer
 
 PREMIUM = {
@@ -239,7 +239,7 @@ def test_the_progress_bar_shows_the_credits_that_are_left(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bar = Bar()
-    monkeypatch.setattr(run, "progress_bar", lambda total, name, done=0: bar)
+    monkeypatch.setattr(blocking, "progress_bar", lambda total, name, done=0: bar)
     account = Account.new(server, balance=2000)
     backend = wa.Hosted(server.base, account.key, concurrency=1, batch_size=10)
     HMAC([str(number) for number in range(30)], backend=backend, progress=True)

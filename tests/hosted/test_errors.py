@@ -17,7 +17,7 @@ from tests.hosted.calls import KEY, sign
 from tests.hosted.faults import Fault
 from tests.hosted.proxy import REQUEST_ID, Proxy, Record, delay, html_403, status
 from tests.service.live import Server
-from webanalytics.backends.hosted.rules import Reply, fatal, is_out_of_credits
+from webanalytics.backends.hosted.error_rules import Reply, fatal, is_out_of_credits
 from webanalytics.cli import main
 from webanalytics.errors import (
     AddressBlockedError,

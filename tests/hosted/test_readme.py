@@ -1,4 +1,4 @@
-"""The README's lines about a hosted API, run as they stand against a real service."""
+"""The guides' lines about a hosted API, run as they stand against a real service."""
 
 from __future__ import annotations
 
@@ -11,12 +11,11 @@ import webanalytics as wa
 from tests.service.live import Server
 from webanalytics.testing import sample_site
 
-README = Path(__file__).parents[2].joinpath("README.md").read_text("utf-8")
+GUIDES = Path(__file__).parents[2] / "docs" / "guides"
 
 
-def block(heading: str) -> str:
-    section = README[README.index(f"## {heading}") :]
-    found = re.search(r"```python\n(.*?)```", section, re.S)
+def block(guide: str) -> str:
+    found = re.search(r"```python\n(.*?)```", (GUIDES / guide).read_text("utf-8"), re.S)
     assert found
     return found[1]
 
@@ -26,14 +25,12 @@ def test_the_lines_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     with Server(tmp_path) as server, sample_site() as site:
         monkeypatch.setenv("WEBANALYTICS_API_KEY", server.key(plan="pro"))
         names = {"pages": wa.sitemap(site.sitemap, allow_private=True)}
-        code = block("The same functions against a hosted API").replace(
-            "https://api.example.com", server.base
-        )
+        code = block("hosted.md").replace("https://api.example.com", server.base)
         try:
             exec(code, names)
             told = names["audit"].attrs["credits"]
             estimate = names["wa"].estimate("audit", names["pages"], names["api"])
-            exec(block("Going on where a run stopped"), names)
+            exec(block("checkpoints.md"), names)
         finally:
             wa.use(None)
     assert str(estimate) in code

@@ -26,7 +26,7 @@ from tests.hosted.proxy import (
     status,
     unavailable,
 )
-from webanalytics.backends.hosted import exchange
+from webanalytics.backends.hosted import http as exchange
 from webanalytics.errors import IncompleteRunWarning, ServiceUnavailableError
 from webanalytics.testing import SampleSite
 
@@ -50,10 +50,10 @@ def test_pauses_grow_up_to_a_limit_and_vary(
 ) -> None:
     pauses: list[float] = []
 
-    async def pause(self: exchange.Gate, seconds: float) -> None:
+    async def pause(self: exchange.RetryGate, seconds: float) -> None:
         pauses.append(seconds)
 
-    monkeypatch.setattr(exchange.Gate, "pause", pause)
+    monkeypatch.setattr(exchange.RetryGate, "pause", pause)
     proxy.plan(*[server_failure()] * 8)
     assert sign(1, hosted())["status"].eq("ok").all()
     longest = [min(0.4, PAUSE * 2**number) for number in range(8)]
@@ -294,7 +294,10 @@ def _pictures(folder: Path, count: int) -> list[Path]:
     [
         ("The service failed to work on the `image` parameter.", "parse"),
         ("The `image` parameter names content that takes longer than 20 seconds to analyse.", "timeout"),
-        ("The `image` parameter names a site that takes fewer requests than it is sent; repeat.", "timeout"),
+        (
+            "The `image` parameter names a site that takes fewer requests than it is sent; repeat the request later.",
+            "timeout",
+        ),
     ],
 )
 def test_a_failure_of_one_image_is_its_row(

@@ -36,7 +36,7 @@ from tests.hosted.proxy import (
     wrong_json,
 )
 from tests.service.live import Server
-from webanalytics.backends.hosted import client
+from webanalytics.backends.hosted import backend as client
 from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError
 from webanalytics.operations.secret import Secret
 
@@ -121,7 +121,7 @@ def test_a_key_that_is_refused_is_not_shown(given: Any) -> None:
         wa.Hosted("https://api.example.com", given)
     error = caught.value
     shown = traceback.TracebackException.from_exception(error, capture_locals=True)
-    inner = [frame for frame in shown.stack if frame.filename.endswith("client.py")]
+    inner = [frame for frame in shown.stack if frame.filename.endswith("hosted/backend.py")]
     assert inner
     assert_hidden(str(error), repr(error), *(repr(frame.locals) for frame in inner))
 
@@ -131,7 +131,9 @@ def test_a_wrong_argument_beside_it_does_not_show_it(arguments: dict[str, Any]) 
     with pytest.raises(ParameterError) as caught:
         wa.Hosted("https://api.example.com", KEY, **arguments)
     shown = traceback.TracebackException.from_exception(caught.value, capture_locals=True)
-    assert_hidden(*(repr(frame.locals) for frame in shown.stack if frame.filename.endswith("client.py")))
+    assert_hidden(
+        *(repr(frame.locals) for frame in shown.stack if frame.filename.endswith("hosted/backend.py"))
+    )
 
 
 def test_the_backend_shows_no_key(capsys: pytest.CaptureFixture[str]) -> None:

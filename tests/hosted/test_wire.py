@@ -19,7 +19,6 @@ from PIL import Image
 import webanalytics as wa
 from tests.hosted.calls import sign
 from tests.hosted.proxy import Proxy
-from webanalytics.backends.base import UNUSABLE, Job, SavedPage
 from webanalytics.backends.hosted import wire
 from webanalytics.backends.hosted.wire import (
     WrongAnswerError,
@@ -32,6 +31,7 @@ from webanalytics.backends.hosted.wire import (
 from webanalytics.errors import RowError
 from webanalytics.operations import OPERATIONS
 from webanalytics.operations.secret import Secret
+from webanalytics.outcomes import UNUSABLE, Job, PageRecord
 from webanalytics.testing import SampleSite
 
 Make = Callable[..., wa.Hosted]
@@ -251,7 +251,7 @@ async def _written(form: FormData) -> bytes:
         ("text", UNUSABLE, "The `url` parameter must be a valid URL in http or https format."),
         ("text", "http://\ud800", "The `url` parameter must be a valid URL in http or https format."),
         ("text", Path("page.html"), "this page is on this machine"),
-        ("text", SavedPage("http://a.example/", "<p>"), "this page is on this machine"),
+        ("text", PageRecord("http://a.example/", "<p>"), "this page is on this machine"),
         ("hmac", "\ud800", "must be text without lone surrogates"),
         (
             "convert",

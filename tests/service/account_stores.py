@@ -1,11 +1,11 @@
-"""The three ways to have accounts, so that each test of the rules runs over all of them."""
+"""The two ways to have accounts, so that each test of the rules runs over all of them."""
 
 from __future__ import annotations
 
 import itertools
 import sqlite3
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,10 +13,10 @@ from typing import Any
 from tests.service import postgres
 from webanalytics.service.accounts import open_accounts
 from webanalytics.service.accounts.base import Call, Idempotency, Key
-from webanalytics.service.plans import Plan
-from webanalytics.service.settings import ServiceSettings
+from webanalytics.service.billing.plans import Plan
+from webanalytics.service.config.settings import ServiceSettings
 
-KINDS = ("sqlite", "socket", "postgresql")
+KINDS = ("sqlite", "postgresql")
 
 PLANS = {
     "free": Plan("free", 1_000, 500, False, 60, 10_000_000),
@@ -57,12 +57,14 @@ class Stores:
 
     @asynccontextmanager
     async def open(self, plans: dict[str, Plan] = PLANS, **settings: Any) -> AsyncIterator[Any]:
-        """Open the accounts; for "socket" as a second one that works through the first."""
-        async with AsyncExitStack() as stack:
-            for _ in range(2 if self.kind == "socket" else 1):
-                accounts = await open_accounts(self.url, ServiceSettings(settings, plans), clock=self.clock)
-                stack.push_async_callback(accounts.close)
+        """Open the accounts as a server does."""
+        accounts = await open_accounts(
+            self.url, ServiceSettings(settings, plans), clock=self.clock, server=True
+        )
+        try:
             yield accounts
+        finally:
+            await accounts.close()
 
     def query(self, statement: str) -> list[tuple[str, ...]]:
         """Look into the database behind the accounts' back; every value as text, null as nothing."""

@@ -1,4 +1,4 @@
-"""Writes the examples of the documentation: ``python -m tests.service.examples``, from the sample site.
+"""Makes the examples of the declarations: ``python -m tests.service.examples`` prints them, from the sample site.
 
 They are answers of the analyses themselves, with long texts and lists cut short; only where a converted
 image would be downloaded is made up.
@@ -11,15 +11,13 @@ from typing import Any
 
 import orjson
 
-import webanalytics.service
-from webanalytics.analysis.page import Page
-from webanalytics.analysis.registry import analysis_function
+from webanalytics.analysis.page.page import Page
 from webanalytics.operations import OPERATIONS
 from webanalytics.service.parameters import IN_PLACE_OF_IMAGE
-from webanalytics.service.schema import visible
+from webanalytics.service.reference.json_schema import visible
+from webanalytics.workers.worker import analysis_function
 
 SITE = Path(__file__).parents[2] / "data" / "site"
-FILE = Path(webanalytics.service.__file__).parent / "static" / "examples.json"
 ORIGIN = "https://lanterns.example"
 
 PAGES = {
@@ -69,17 +67,20 @@ def page_example(name: str) -> dict[str, Any]:
     html = (SITE / file).read_bytes().replace(b"{{origin}}", ORIGIN.encode())
     page = Page(html, content_type="text/html", url=url, final_url=url)
     settings = {"body": True} if name == "metadata" else {}
-    data = analysis_function(name)(page, **settings)
+    data = analysis_function(OPERATIONS[name].analysis)(page, **settings)
     return {"parameters": {OPERATIONS[name].subject: url}, "data": answered(name, {"url": url, **data})}
 
 
 def record_example(name: str) -> dict[str, Any]:
-    return {"parameters": RECORDS[name], "data": answered(name, analysis_function(name)(**RECORDS[name]))}
+    return {
+        "parameters": RECORDS[name],
+        "data": answered(name, analysis_function(OPERATIONS[name].analysis)(**RECORDS[name])),
+    }
 
 
 def image_example() -> dict[str, Any]:
     file = SITE / "images" / "storm-lantern.jpg"
-    converted = analysis_function("convert")(
+    converted = analysis_function(OPERATIONS["convert"].analysis)(
         file.read_bytes(), output_format="webp", quality=80, max_width=400
     )
     number = "3f1b7c52-8d2e-4f6a-9c41-5a0e7d9b2c63"
@@ -108,5 +109,4 @@ def all_examples() -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    FILE.parent.mkdir(exist_ok=True)
-    FILE.write_bytes(orjson.dumps(all_examples(), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE))
+    print(orjson.dumps(all_examples(), option=orjson.OPT_INDENT_2).decode())

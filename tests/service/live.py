@@ -21,7 +21,7 @@ from urllib.parse import urlencode, urlsplit
 
 from webanalytics.service.accounts import open_accounts
 from webanalytics.service.addresses import read_networks
-from webanalytics.service.settings import ServiceSettings
+from webanalytics.service.config.settings import ServiceSettings
 
 READY = re.compile(r"listening on (http://\S+)")
 START_SECONDS = 30
@@ -116,11 +116,12 @@ class Server:
     environment: Mapping[str, str] = field(default_factory=dict)
     port: int = 0
     base: str = ""
+    module: str = "webanalytics"
 
     def __enter__(self) -> Self:
         self.database = self.database or database_url(self.folder)
         self.log = self.folder / f"server-{time.monotonic_ns()}.log"
-        command = [sys.executable, "-m", "webanalytics", "serve", "--port", str(self.port)]
+        command = [sys.executable, "-m", self.module, "serve", "--port", str(self.port)]
         command += ["--database", self.database, *self.options]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(

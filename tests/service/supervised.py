@@ -17,22 +17,24 @@ from typing import Any
 from aiohttp import web
 
 from webanalytics.service.accounts.base import AccountsError
+from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.results import Record
-from webanalytics.service.settings import ServiceSettings
 
-SERVICE = "tests.service.supervised:open_stub"
-BROKEN = "tests.service.supervised:open_broken"
-ACCOUNTS = "tests.service.supervised:open_no_accounts"
+SERVICE = "open_stub"
+BROKEN = "open_broken"
+DATABASE = "postgresql://shop:hunter2@127.0.0.1/none"
+"""What several processes need; the service of these tests does not open it."""
 
 CODE = """
 import json, sys
+from tests.service import supervised
 from webanalytics.errors import WebAnalyticsError
 from webanalytics.service.accounts.base import AccountsError
-from webanalytics.service.settings import ServiceSettings
-from webanalytics.service.supervisor import serve
-settings, service, accounts = json.loads(sys.argv[1])
+from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.server.serve import serve
+settings, service = json.loads(sys.stdin.readline())
 try:
-    sys.exit(serve(ServiceSettings(settings), service, accounts))
+    sys.exit(serve(ServiceSettings(settings), getattr(supervised, service)))
 except (WebAnalyticsError, AccountsError) as error:
     print(error, file=sys.stderr)
     sys.exit(2)
@@ -42,17 +44,16 @@ except (WebAnalyticsError, AccountsError) as error:
 class Stub:
     """Answers with its process, after as many seconds as the path says; ``/exit`` ends the process."""
 
-    def __init__(self, owner: bool) -> None:
-        self.owner = owner
+    def __init__(self) -> None:
         self.draining = False
 
     async def handle(self, request: web.BaseRequest) -> web.Response:
         if request.path == "/exit":
-            os._exit(3)
+            os._exit(7)
         if request.path == "/memory":
             return web.Response(text=os.environ.get("PROMETHEUS_MULTIPROC_DIR", ""))
         await asyncio.sleep(float(request.path[1:] or 0))
-        return web.Response(text=f"{os.getpid()} {self.owner} {self.draining}")
+        return web.Response(text=f"{os.getpid()} {self.draining}")
 
     def on_error(self, record: Record) -> None:
         pass
@@ -62,24 +63,15 @@ class Stub:
 
 
 @asynccontextmanager
-async def open_stub(settings: ServiceSettings, *, owner: bool) -> AsyncIterator[Stub]:
-    yield Stub(owner)
+async def open_stub(settings: ServiceSettings) -> AsyncIterator[Stub]:
+    yield Stub()
     print("closed", file=sys.stderr, flush=True)
 
 
 @asynccontextmanager
-async def open_broken(settings: ServiceSettings, *, owner: bool) -> AsyncIterator[Stub]:
+async def open_broken(settings: ServiceSettings) -> AsyncIterator[Stub]:
     raise AccountsError("The accounts database cannot be opened.")
     yield
-
-
-class NoAccounts:
-    async def close(self) -> None:
-        print("accounts closed", file=sys.stderr, flush=True)
-
-
-async def open_no_accounts(url: str, settings: ServiceSettings, *, owner: bool) -> NoAccounts:
-    return NoAccounts()
 
 
 class Serving:
@@ -129,18 +121,23 @@ class Serving:
         return self.command.returncode, "\n".join(self.lines) + "\n" + rest
 
 
-def start(arguments: list[str]) -> subprocess.Popen[str]:
+def start(arguments: list[str], sent: str = "") -> subprocess.Popen[str]:
     command = [sys.executable, *arguments]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    pipe = subprocess.PIPE
+    process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
+    assert process.stdin is not None
+    process.stdin.write(sent)
+    process.stdin.flush()
+    return process
 
 
-def command(service: str, **settings: Any) -> list[str]:
-    return ["-c", CODE, json.dumps([{"port": 0, **settings}, service, ACCOUNTS])]
+def start_stub(service: str, **settings: Any) -> subprocess.Popen[str]:
+    return start(["-c", CODE], json.dumps([{"port": 0, **settings}, service]) + "\n")
 
 
 @contextmanager
 def serving(service: str = SERVICE, **settings: Any) -> Iterator[Serving]:
-    process = start(command(service, **settings))
+    process = start_stub(service, **settings)
     try:
         yield Serving(process)
     finally:

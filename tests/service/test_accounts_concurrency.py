@@ -291,13 +291,13 @@ async def load(accounts: Any, name: str) -> None:
 def main(url: str, name: str) -> None:
     from tests.service.account_stores import PLANS
     from webanalytics.service.accounts import open_accounts
-    from webanalytics.service.plans import Plan
-    from webanalytics.service.settings import ServiceSettings
+    from webanalytics.service.billing.plans import Plan
+    from webanalytics.service.config.settings import ServiceSettings
 
     plans = {**PLANS, "pro": Plan("pro", 10**9, 0, True, None, 1)}
 
     async def body() -> None:
-        await load(await open_accounts(url, ServiceSettings(plans=plans)), name)
+        await load(await open_accounts(url, ServiceSettings(plans=plans), server=True), name)
 
     asyncio.run(body())
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webanalytics.backends.room import Room
-from webanalytics.service.admission import Admission, Turns
+from webanalytics.backends.answering import InflightBytes
+from webanalytics.service.admission import Admission, FairSlots
 from webanalytics.service.results import Problem
 
 
@@ -42,7 +42,7 @@ def test_places_are_bounded_and_given_back() -> None:
 def test_the_number_of_places_taken_is_told() -> None:
     async def test() -> None:
         told: list[int] = []
-        admission = Admission(3, told=told.append)
+        admission = Admission(3, on_change=told.append)
         async with admission.place(1), admission.place(2):
             pass
         assert told == [1, 2, 1, 0]
@@ -97,7 +97,7 @@ def test_a_new_account_finds_a_place_while_any_is_free(limit: int, steps: list[t
 
 def test_accounts_get_slots_in_turn() -> None:
     async def test() -> None:
-        turns, order = Turns(1), []
+        turns, order = FairSlots(1), []
 
         async def work(account: int) -> None:
             async with turns.turn(account):
@@ -113,7 +113,7 @@ def test_accounts_get_slots_in_turn() -> None:
 
 def test_an_account_holds_its_share_at_most() -> None:
     async def test() -> None:
-        turns, now, most = Turns(None, 2), {1: 0, 2: 0}, {1: 0, 2: 0}
+        turns, now, most = FairSlots(None, 2), {1: 0, 2: 0}, {1: 0, 2: 0}
 
         async def work(account: int) -> None:
             async with turns.turn(account):
@@ -130,7 +130,7 @@ def test_an_account_holds_its_share_at_most() -> None:
 
 def test_who_waits_too_long_is_told_so_and_who_leaves_leaves_no_trace() -> None:
     async def test() -> None:
-        turns = Turns(1, seconds=0.05)
+        turns = FairSlots(1, seconds=0.05)
         async with turns.turn(1):
             leaving = asyncio.create_task(turns.turn(2).__aenter__())
             await asyncio.sleep(0)
@@ -150,7 +150,7 @@ def test_who_waits_too_long_is_told_so_and_who_leaves_leaves_no_trace() -> None:
 
 def test_a_slot_granted_to_one_who_is_cancelled_is_given_on() -> None:
     async def test() -> None:
-        turns = Turns(1, seconds=1)
+        turns = FairSlots(1, seconds=1)
         first = turns.turn(1)
         await first.__aenter__()
         second = asyncio.create_task(turns.turn(2).__aenter__())
@@ -167,7 +167,7 @@ def test_a_slot_granted_to_one_who_is_cancelled_is_given_on() -> None:
 
 def test_room_holds_fetches_back_while_much_waits() -> None:
     async def test() -> None:
-        room = Room(100)
+        room = InflightBytes(100)
         with room.hold(60):
             await room.wait()
             with room.hold(60):
@@ -176,6 +176,6 @@ def test_room_holds_fetches_back_while_much_waits() -> None:
                 waiting = asyncio.create_task(room.wait())
                 await asyncio.sleep(0)
             await waiting
-        assert room.held == 0
+        assert room.count == 0
 
     run(test)

@@ -12,7 +12,7 @@ from multidict import CIMultiDict
 
 from webanalytics.service.accounts.base import Key
 from webanalytics.service.addresses import read_networks
-from webanalytics.service.auth import caller_address, check_address, check_key
+from webanalytics.service.headers import caller_address, check_address, check_key
 from webanalytics.service.results import Problem
 
 PROXIES = read_networks(["10.0.0.0/8", "2001:db8:1::/48"])

@@ -83,7 +83,7 @@ def test_a_compressed_body_is_read(server: Server, pro: str) -> None:
     ("encoding", "body"),
     [
         ("lzma", b"{}"),
-        ("gzip, gzip", gzip.compress(gzip.compress(b"{}"))),
+        ("gzip, gzip", gzip.compress(gzip.compress(b"{}", mtime=0), mtime=0)),
         ("gzip", gzip.compress(json.dumps(HMAC).encode())[:-8]),  # without its trailer
         ("gzip", gzip.compress(json.dumps(HMAC).encode()) + b"more"),
         ("gzip", b"no gzip"),

@@ -12,6 +12,7 @@ from typing import Any
 import aiohttp
 import pytest
 
+from tests.service import postgres
 from tests.service.live import Server
 from tests.service.pages import RICH_PAGE
 from webanalytics.testing import SiteServer
@@ -33,6 +34,14 @@ async def ask_many(base: str, key: str, path: str, bodies: list[dict[str, Any]])
 
 def ledger(server: Server, prefix: str) -> tuple[int, int]:
     """Return an account's balance, and the sum of its ledger."""
+    if server.database.startswith("postgresql"):
+        name = server.database.split("/")[3].split("?")[0]
+        row = postgres.running().sql(
+            "SELECT balance, (SELECT sum(delta) FROM ledger WHERE ledger.account = accounts.id) FROM accounts"
+            f" WHERE id = (SELECT account FROM keys WHERE prefix = '{prefix}')",
+            name,
+        )
+        return tuple(map(int, row.split("|")))  # type: ignore[return-value]
     path = server.database.removeprefix("sqlite:///")
     connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     try:
@@ -105,9 +114,13 @@ async def load(server: Server, key: str, page: str, counts: Counter[str], stop: 
 @pytest.mark.parametrize("processes", ["1", "2"])
 def test_kill_under_load(tmp_path: Path, processes: str) -> None:
     """Killed three times; afterwards what clients received, what was charged and the ledger agree."""
-    options = ("--allow-private", "--workers", "1", "--processes", processes)
+    options = ("--allow-private", "--workers", "1", "--processes", processes, "--reservation-seconds", "1")
+    database = postgres.running().database() if processes == "2" else ""
     counts: Counter[str] = Counter()
-    with SiteServer({"/": RICH_PAGE}) as site, Server(tmp_path, options=options) as server:
+    with (
+        SiteServer({"/": RICH_PAGE}) as site,
+        Server(tmp_path, options=options, database=database) as server,
+    ):
         key = server.key(plan="mega")
         server.port = int(server.base.rpartition(":")[2])
 

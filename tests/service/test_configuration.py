@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +11,8 @@ from hypothesis import strategies as st
 
 from webanalytics.errors import ParameterError
 from webanalytics.operations import OPERATIONS
-from webanalytics.service.configuration import (
+from webanalytics.service.billing.plans import PLANS, Plan
+from webanalytics.service.config.configuration import (
     flag,
     misspelt_variables,
     operation_name,
@@ -20,9 +20,7 @@ from webanalytics.service.configuration import (
     settings_table,
     variable,
 )
-from webanalytics.service.plans import PLANS, Plan
-from webanalytics.service.setting_kinds import mask, mask_all
-from webanalytics.service.settings import RECORDS, ServiceSettings
+from webanalytics.service.config.settings import RECORDS, ServiceSettings, mask, mask_all
 
 
 def write(folder: Path, text: str) -> Path:
@@ -140,8 +138,8 @@ FILES = {
     "ports = [80, '443']": "The `ports` parameter must be a list of integers from 1 to 65535 (given in service.toml).",
     "prot = 80": "The `prot` parameter (given in service.toml) does not exist; the settings are: ",
     "[server]\nport = 80": "The `server` parameter (given in service.toml) does not exist; the settings are: ",
-    "port = 1\nqueue == 2": "The `config` parameter must be a TOML file; service.toml is none (at line 2, column 8).",
-    "port = 'hunter2": "The `config` parameter must be a TOML file; service.toml is none (",
+    "port = 1\nqueue == 2": "The `config` parameter must be a TOML file; service.toml is not (at line 2, column 8).",
+    "port = 'hunter2": "The `config` parameter must be a TOML file; service.toml is not (",
     "plans = 1": "The `plans` parameter must be a table (given in service.toml).",
     "[plans]\nfree = 1": "The `plans.free` parameter must be a table (given in service.toml).",
     "[plans.free]\nupload = 1": "The `plans.free.upload` parameter (given in service.toml) does not exist; "
@@ -207,7 +205,7 @@ def test_unknown_options_are_refused_with_the_list() -> None:
         ServiceSettings({"prot": 1})
 
 
-def test_misspelt_variables_are_told_and_others_left_alone() -> None:
+def test_misspelt_variables_are_reported_and_others_left_alone() -> None:
     environment = {
         "WEBANALYTICS_ALOW_PRIVATE": "1",
         "WEBANALYTICS_SECRET": "x",
@@ -218,14 +216,12 @@ def test_misspelt_variables_are_told_and_others_left_alone() -> None:
     assert misspelt_variables(environment) == {"WEBANALYTICS_ALOW_PRIVATE": "WEBANALYTICS_ALLOW_PRIVATE"}
 
 
-def test_settings_pass_through_json_unchanged(tmp_path: Path) -> None:
-    file = write(tmp_path, "[plans.free]\nmonthly_credits = 7\n[credits]\nhmac = 3\n")
-    environment = {"WEBANALYTICS_PORTS": "80", "WEBANALYTICS_DATABASE": "postgresql://u:p@h/d"}
-    settings = read_settings({}, environment, file)
-    again = ServiceSettings.from_mapping(json.loads(json.dumps(settings.to_mapping())))
-    assert (again.values, again.plans, again.credits) == (settings.values, settings.plans, settings.credits)
-    assert settings.replace(port=1).port == 1
-    assert settings.replace(port=1).plans == settings.plans
+def test_changed_settings_keep_the_others_and_the_plans(tmp_path: Path) -> None:
+    file = write(tmp_path, "queue = 7\n[plans.free]\nmonthly_credits = 7\n[credits]\nhmac = 3\n")
+    settings = read_settings({}, {}, file)
+    changed = settings.replace(port=1)
+    assert (changed.port, changed.queue) == (1, 7)
+    assert (changed.plans, changed.credits) == (settings.plans, settings.credits)
 
 
 @pytest.mark.parametrize(

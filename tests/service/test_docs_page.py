@@ -11,10 +11,10 @@ from html.parser import HTMLParser
 import pytest
 from lxml import html
 
-from webanalytics.operations import OPERATIONS
-from webanalytics.service.docs import CONTENT_SECURITY_POLICY, docs_page
-from webanalytics.service.openapi import document
-from webanalytics.service.settings import ServiceSettings
+from webanalytics.operations import OPERATIONS, Field, Operation, Parameter
+from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.reference.docs import CONTENT_SECURITY_POLICY, docs_page
+from webanalytics.service.reference.openapi import document
 
 DOCUMENT = document(ServiceSettings(), base_url="https://api.example")
 PAGE = docs_page(DOCUMENT)
@@ -58,6 +58,7 @@ def test_every_link_within_the_page_has_a_target() -> None:
     links = {element.get("href")[1:] for element in TREE.iter("a") if element.get("href").startswith("#")}
     assert links <= names
     assert {f"operation-{name}" for name in OPERATIONS} <= links
+    assert TREE.find(".//nav").get("aria-label") == "Contents"
 
 
 def test_the_security_policy_allows_the_style_and_nothing_else() -> None:
@@ -122,10 +123,31 @@ def test_a_shell_reads_the_example_call_back() -> None:
     import json
     import shlex
 
-    from webanalytics.service.docs import curl
+    from webanalytics.service.reference.docs import curl
 
     described = copy.deepcopy(DOCUMENT["paths"]["/v1/hmac"]["post"])
     message = 'it\'s $(rm) `x` "quoted"\nnew line'
     described["requestBody"]["content"]["application/json"]["example"] = {"message": message}
     words = shlex.split(curl(DOCUMENT, "/v1/hmac", "POST", described).replace("\\\n", " "))
     assert json.loads(words[-1]) == {"message": message}
+
+
+def test_an_operation_without_an_example_is_shown_from_its_declaration() -> None:
+    ninth = Operation(
+        name="ninth", path="ninth", method="POST", summary="Count `x` & y.", kind="record", subject="value",
+        input_column="value", parameters=(Parameter("value", str, "What to look at."),),
+        fields=(Field("counts", dict[str, int] | None, "How many."),), credits=1,
+    )  # fmt: skip
+    tree = html.document_fromstring(
+        docs_page(document(ServiceSettings(), [*OPERATIONS.values(), ninth])).decode()
+    )
+    (section,) = tree.xpath("//section[@id='operation-ninth']")
+    words = " ".join(section.text_content().split())
+    assert "1 credit · JSON, XML, YAML, CSV" in words
+    assert "Count x & y." in words
+    assert [cell.text_content() for cell in section.xpath("(.//table)[2]//td")] == [
+        "counts",
+        "map of integers or null",
+        "How many.",
+    ]
+    assert "No example." in words

@@ -15,13 +15,13 @@ import pytest
 from PIL import Image
 
 from tests.service.evil import BASE, UPLOAD, Evil, ask, http, open_engine, streaming
-from webanalytics.analysis.page import Page
-from webanalytics.analysis.registry import analysis_function
+from webanalytics.analysis.page.page import Page
 from webanalytics.operations import AUDIT, OPERATIONS
 from webanalytics.operations.secret import Secret
 from webanalytics.service.engine import Engine
 from webanalytics.service.images import PATH
 from webanalytics.service.results import Result
+from webanalytics.workers.worker import analysis_function
 
 ARTICLE = (
     "<!doctype html><html lang=en><head><title>Lanterns &amp; wicks</title>"
@@ -48,7 +48,7 @@ def test_a_page_is_answered_as_its_analysis_answers_it(operation: str) -> None:
             return await ask(engine, operation, site.url + "/a"), site.url + "/a"
 
     result, url = asyncio.run(main())
-    expected = analysis_function(operation)(Page(ARTICLE, url, url, "text/html"))
+    expected = analysis_function(OPERATIONS[operation].analysis)(Page(ARTICLE, url, url, "text/html"))
     assert (result.status, result.error) == (200, None)
     assert result.data is not None
     assert list(result.data) == declared(operation)
@@ -74,7 +74,7 @@ def record(operation: str, **given: Any) -> Result | None:
 
 
 def _settings() -> Any:
-    from webanalytics.service.settings import ServiceSettings
+    from webanalytics.service.config.settings import ServiceSettings
 
     return ServiceSettings({"workers": 1})
 
@@ -372,6 +372,6 @@ def test_an_engine_closes_with_work_under_way() -> None:
 
 
 def test_the_upload_limit_used_here_is_the_smallest_plans() -> None:
-    from webanalytics.service.plans import PLANS
+    from webanalytics.service.billing.plans import PLANS
 
     assert min(plan.upload_bytes for plan in PLANS.values()) == UPLOAD

@@ -8,6 +8,7 @@ import json
 import math
 import re
 import xml.etree.ElementTree as ElementTree
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Any
 
@@ -16,9 +17,9 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webanalytics.operations import OPERATIONS
-from webanalytics.service import formats
-from webanalytics.service.formats import MEDIA_TYPES, choose_format, plain, render
+from webanalytics.operations import OPERATIONS, Field
+from webanalytics.service.formats import negotiation as formats
+from webanalytics.service.formats.negotiation import MEDIA_TYPES, choose_format, plain, render
 from webanalytics.service.results import Problem
 
 ALL = ("json", "xml", "yaml", "csv")
@@ -368,3 +369,11 @@ def test_a_format_that_is_not_offered(query: str) -> None:
 @given(st.text())
 def test_any_accept_header_gives_an_offered_format(accept: str) -> None:
     assert choose_format(accept, None, ("json", "yaml")) in ("json", "yaml")
+
+
+def test_a_map_of_an_operation_added_at_run_time_is_a_map_in_xml(monkeypatch: pytest.MonkeyPatch) -> None:
+    answer = {"status": "ok", "error": None, "data": {"tallies": {"one": 1}}}
+    assert b"<tallies><one>1</one></tallies>" in render(answer, "xml")[0]
+    field = Field("tallies", dict[str, int], "How often.")
+    monkeypatch.setitem(OPERATIONS, "ninth", replace(OPERATIONS["hmac"], name="ninth", fields=(field,)))
+    assert b'<tallies><item key="one">1</item></tallies>' in render(answer, "xml")[0]

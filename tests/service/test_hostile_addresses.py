@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from tests.service.evil import Evil, Names, Reply, ask, http, open_engine
-from webanalytics.fetching import addresses
-from webanalytics.fetching.addresses import is_public
+from webanalytics.fetching import guard
+from webanalytics.fetching.guard import is_public
 from webanalytics.service.results import Result
 
 PUBLIC = "93.184.215.14"
@@ -30,8 +30,8 @@ class Door:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.dialled: list[str] = []
         self.target = ("127.0.0.1", 9)
-        monkeypatch.setattr(addresses, "open_socket", self._open)
-        monkeypatch.setattr(addresses, "is_own", lambda family, address: address == OWN)
+        monkeypatch.setattr(guard, "open_socket", self._open)
+        monkeypatch.setattr(guard, "is_own", lambda family, address: address == OWN)
 
     def _open(self, family: int, kind: int, protocol: int, address: tuple[Any, ...]) -> socket.socket:
         ipaddress.ip_address(address[0])

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from tests.effort import BUSY_SECONDS
 from tests.service.evil import Evil, ask, http, open_engine
 from webanalytics.service.images import FileContent
 from webanalytics.service.results import Result
@@ -119,9 +120,10 @@ def convert(*images: Any, output: str = "png", **changes: Any) -> list[Result]:
                 await asyncio.sleep(0.01)
                 beside = await ask(engine, "convert", encode("GIF"), outputFormat="png", account=2)
                 assert beside.status == 200
-                assert time.monotonic() - began < 3
+                waited = hostile.done()
                 results.append(await hostile)
-                assert time.monotonic() - began < 8
+                assert not (waited and "takes longer than" in (results[-1].error or ""))
+                assert time.monotonic() - began < BUSY_SECONDS
             return results
 
     return asyncio.run(main())
@@ -230,7 +232,7 @@ def test_escaped_data_urls_cannot_take_many_times_their_size() -> None:
     assert result.status == 400
     assert result.error is not None
     assert result.error.startswith("The `image` parameter must be base64, a data: URL or")  # not looked into
-    assert time.monotonic() - began < 3
+    assert time.monotonic() - began < BUSY_SECONDS
 
 
 def test_an_image_bomb_behind_a_url_stops_at_the_plans_limit() -> None:

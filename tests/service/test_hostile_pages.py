@@ -18,9 +18,8 @@ import pytest
 
 from tests.service.evil import Evil, Reply, ask, http, open_engine, streaming
 from webanalytics.operations import AUDIT, OPERATIONS
-from webanalytics.service.envelope import envelope
-from webanalytics.service.formats import render
-from webanalytics.service.results import Result
+from webanalytics.service.formats.negotiation import render
+from webanalytics.service.results import Result, envelope
 
 MB = 1_000_000
 PARSE_SECONDS = 2.5

@@ -20,10 +20,9 @@ from typing import Any
 import pytest
 
 from webanalytics.service import logs
-from webanalytics.service.failures import describe
-from webanalytics.service.logs import Log, Writer
+from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.logs import Log, Writer, describe
 from webanalytics.service.results import Record
-from webanalytics.service.settings import ServiceSettings
 
 
 @contextmanager
@@ -220,7 +219,7 @@ def test_a_reader_that_has_gone_is_no_error() -> None:
 def test_a_stuck_reader_does_not_keep_a_process_from_ending() -> None:
     code = (
         "from webanalytics.service import logs\n"
-        "from webanalytics.service.settings import ServiceSettings\n"
+        "from webanalytics.service.config.settings import ServiceSettings\n"
         "logs.CLOSE_SECONDS = 0.2\n"
         "log = logs.Log(ServiceSettings())\n"
         "for _ in range(5000): log.warning('x' * 100)\n"
@@ -236,7 +235,7 @@ def test_lines_of_several_processes_do_not_mix(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "from webanalytics.service.logs import Log\n"
-        "from webanalytics.service.settings import ServiceSettings\n"
+        "from webanalytics.service.config.settings import ServiceSettings\n"
         "log = Log(ServiceSettings())\n"
         "for _ in range(2000): log.warning('e', text=sys.argv[1] * 300)\n"
         "log.close()\n"

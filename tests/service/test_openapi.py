@@ -12,11 +12,10 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from tests.service.examples import ORIGIN, RECORDS, record_example
 from webanalytics.operations import OPERATIONS, Field, Operation, Parameter
 from webanalytics.service.batch import STATUS_FIELD
-from webanalytics.service.envelope import envelope, failure
-from webanalytics.service.graphql import STATUS_EXTENSION
-from webanalytics.service.openapi import document, examples
-from webanalytics.service.results import Result
-from webanalytics.service.settings import ServiceSettings
+from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.graphql.endpoint import STATUS_EXTENSION
+from webanalytics.service.reference.openapi import document
+from webanalytics.service.results import Result, envelope, failure
 
 DOCUMENT = document(ServiceSettings())
 
@@ -40,6 +39,13 @@ def validator(schema: dict[str, Any]) -> Draft202012Validator:
 def body_schema(path: str, kind: str = "application/json") -> dict[str, Any]:
     schema: dict[str, Any] = DOCUMENT["paths"][path]["post"]["requestBody"]["content"][kind]["schema"]
     return schema
+
+
+def example(name: str) -> dict[str, Any]:
+    """Return the declared example of an operation; each of the package's own has one."""
+    found = OPERATIONS[name].example
+    assert found is not None
+    return found
 
 
 def answer_schema(path: str, method: str = "post", status: int = 200) -> dict[str, Any]:
@@ -76,7 +82,7 @@ def test_every_operation_is_there(path: str, method: str, price: int) -> None:
 
 def test_no_path_is_there_beyond_those() -> None:
     others = {"/v1/graphql", "/v1/openapi.json", "/v1/downloads/{name}", "/healthz", "/readyz", "/metrics"}
-    operations = {f"/v1/{path}{end}" for path, _, _ in ROWS for end in ("", "/batch")}
+    operations = {f"/v1/{item.path}{end}" for item in OPERATIONS.values() for end in ("", "/batch")}
     assert set(DOCUMENT["paths"]) == operations | others
 
 
@@ -175,7 +181,7 @@ def test_an_image_may_be_sent_as_a_file() -> None:
 def test_answers_are_within_the_schema(name: str, premium: bool) -> None:
     operation, path = OPERATIONS[name], operation_path(name)
     method = operation.method.lower()
-    good = envelope(operation, Result(200, examples()[name]["data"]), premium=premium)
+    good = envelope(operation, Result(200, example(name)["data"]), premium=premium)
     validator(answer_schema(path, method)).validate(good)
     bad = envelope(operation, Result(400, None, "The `url` parameter is required."), premium=premium)
     validator(answer_schema(path, method, 400)).validate(bad)
@@ -190,7 +196,7 @@ def test_answers_are_within_the_schema(name: str, premium: bool) -> None:
 def test_a_wrong_answer_is_outside_the_schema(name: str) -> None:
     operation = OPERATIONS[name]
     check = validator(answer_schema(operation_path(name), operation.method.lower()))
-    good = envelope(operation, Result(200, examples()[name]["data"]), premium=True)
+    good = envelope(operation, Result(200, example(name)["data"]), premium=True)
     required = next(field.name for field in operation.fields if not field.premium)
     assert not check.is_valid({**good, "data": {**good["data"], required: ["wrong"]}})
     assert not check.is_valid(
@@ -222,23 +228,23 @@ def test_graphql_answers_are_within_the_schema() -> None:
 
 @pytest.mark.parametrize("name", OPERATIONS)
 def test_examples_have_every_field_and_pass_their_own_schema(name: str) -> None:
-    operation, example = OPERATIONS[name], examples()[name]
-    assert list(example["data"]) == [field.name for field in operation.fields if not field.extra]
+    operation, given = OPERATIONS[name], example(name)
+    assert list(given["data"]) == [field.name for field in operation.fields if not field.extra]
     if operation.method == "POST":
-        validator(body_schema(operation_path(name))).validate(example["parameters"])
+        validator(body_schema(operation_path(name))).validate(given["parameters"])
 
 
 @pytest.mark.parametrize("name", RECORDS)
 def test_examples_are_what_the_analyses_answer(name: str) -> None:
-    assert examples()[name] == record_example(name)
+    assert example(name) == record_example(name)
 
 
 def test_examples_name_no_real_host() -> None:
     # RFC 6761, section 6.5: names under .example are nobody's
     assert all(
-        example["parameters"]["url"].startswith(ORIGIN)
-        for example in examples().values()
-        if "url" in example["parameters"]
+        example(name)["parameters"]["url"].startswith(ORIGIN)
+        for name in OPERATIONS
+        if "url" in example(name)["parameters"]
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 
 from tests.service.evil import Evil, ask, http, open_engine
-from webanalytics.service.pages import ENTRY_BYTES, FetchedPage, PageCache
+from webanalytics.service.page_cache import ENTRY_BYTES, FetchedPage, PageCache
 
 
 class Source:
@@ -39,7 +39,7 @@ class Source:
 def test_hits_and_misses_are_told() -> None:
     async def main() -> list[bool]:
         told: list[bool] = []
-        cache = PageCache(Source().fetch, 60, 10_000, told=told.append)
+        cache = PageCache(Source().fetch, 60, 10_000, on_lookup=told.append)
         await asyncio.gather(cache.get(1, "u"), cache.get(1, "u"))
         await cache.get(1, "u")
         await cache.get(1, "u", fresh=True)

@@ -15,10 +15,10 @@ import webanalytics as wa
 from tests.service.live import Server
 from webanalytics.errors import ParameterError
 from webanalytics.testing import SampleSite, SiteServer, sample_site
-from webanalytics.widgets.desk import AuditDesk, app
-from webanalytics.widgets.desk_form import HERE, THERE
-from webanalytics.widgets.desk_inputs import read_upload, urls_in_table, urls_in_text
-from webanalytics.widgets.desk_run import OPERATIONS, Plan, joined
+from webanalytics.widgets.desk.desk import AuditDesk, app
+from webanalytics.widgets.desk.form import HERE, THERE
+from webanalytics.widgets.desk.inputs import read_upload, urls_in_table, urls_in_text
+from webanalytics.widgets.desk.run import OPERATIONS, Plan, joined
 
 KEY = "22bce1bb-4929-4c08-a13f-6061b2c16adc"
 

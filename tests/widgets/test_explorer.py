@@ -15,9 +15,12 @@ from PIL import Image
 
 import webanalytics as wa
 from webanalytics import widgets
+from webanalytics.audits.profiles import resolve_profile
+from webanalytics.audits.rules import RULES
 from webanalytics.errors import ParameterError
 from webanalytics.testing import sample_site
-from webanalytics.widgets.explorer import CHUNK_BYTES, Explorer, explore
+from webanalytics.widgets.explorer.explorer import CHUNK_BYTES, Explorer, explore
+from webanalytics.widgets.explorer.findings import FILTERS, findings
 
 PAGE = """<!doctype html><html lang=en><title>{title}</title><meta name=description content="About {title}">
 <h1>{title}</h1><img src=a.png><p>{text}"""
@@ -73,9 +76,9 @@ def test_figures_and_findings(frame: pd.DataFrame) -> None:
     figures = {name: value for name, value, _ in summary["figures"]}
     assert (figures["Pages"], figures["Read"], figures["Failed"]) == ("3", "3", "0")
     found = {item["text"]: (item["count"], item["filters"]) for item in summary["findings"]}
-    assert found["share their title with another page"] == (2, {"title_repeated": "yes"})
-    assert found["with images that have no description (alt)"] == (3, {"images_without_alt": ">0"})
-    assert found["with fewer than 100 words"] == (3, {"wordCount": "<100"})
+    assert found["Title duplicate"] == (2, {"title_repeated": "yes"})
+    assert found["Images without alt attribute"] == (3, {"images_without_alt": ">0"})
+    assert found["Low content"] == (3, {"wordCount": "<200"})
     words = {word: (count, pages) for word, count, pages in summary["keywords"]}
     assert words["cake"] == (36, 3)
     assert words["coffee"][1] == 1
@@ -277,3 +280,20 @@ def test_nothing_is_imported_before_a_widget_is_made() -> None:
     assert after == "['anywidget', 'ipywidgets']"
     with pytest.raises(AttributeError, match="nonsense"):
         _ = widgets.nonsense
+
+
+def test_findings_are_those_of_the_rules() -> None:
+    with sample_site() as site:
+        audit = wa.audit(site.pages, allow_private=True, progress=False)
+    counts = audit.issues["rule"].value_counts()
+    shown = {item["text"]: item["count"] for item in findings(audit)}
+    del shown["could not be read"]
+    assert shown == {RULES[name].title: counts[name] for name in FILTERS if name in counts}
+    assert len(shown) > 4
+
+
+def test_findings_have_the_thresholds_of_the_profile() -> None:
+    pages = pd.DataFrame({"url": ["https://a.example/"], "title": ["Green tea"]})
+    profile = resolve_profile(thresholds={"title_too_long": 5})
+    (found,) = findings(pages, profile)
+    assert found == {"text": "Title too long", "count": 1, "filters": {"title_length": ">5"}}

@@ -12,8 +12,8 @@ import pytest
 
 import webanalytics as wa
 from tests.widgets.test_explorer import Browser
-from webanalytics.widgets import explorer_issues
-from webanalytics.widgets.explorer import explore
+from webanalytics.widgets.explorer import issues as explorer_issues
+from webanalytics.widgets.explorer.explorer import explore
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 PAGE = "<!doctype html><html lang=en><title>{}</title><h1>Tea</h1><p>{}"

@@ -13,8 +13,8 @@ import pytest
 
 from webanalytics.errors import ERROR_TYPES, ParameterError
 from webanalytics.widgets.downloads import file_bytes
-from webanalytics.widgets.explorer import explore
-from webanalytics.widgets.explorer_summary import MEANINGS
+from webanalytics.widgets.explorer.explorer import explore
+from webanalytics.widgets.explorer.summary import MEANINGS
 from webanalytics.widgets.previews import details, search_result, social_card
 
 HOSTILE = "<img src=x onerror=alert(1)>"

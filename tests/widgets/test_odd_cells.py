@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from webanalytics.widgets.downloads import TYPES, file_bytes
-from webanalytics.widgets.explorer import explore
+from webanalytics.widgets.explorer.explorer import explore
 
 
 class Silent:

@@ -1,4 +1,4 @@
-"""HMAC signatures of messages (RFC 2104)."""
+"""The HMAC operation: signatures of messages (RFC 2104) by `analyse`, or many with one key by `sign_many`."""
 
 from __future__ import annotations
 
@@ -46,12 +46,12 @@ def analyse(
     ParameterError
         For an unknown algorithm or encoding, and for a secret that cannot be used.
     RowError
-        When the message is no text or bytes, or holds a lone surrogate.
+        When the message is neither text nor bytes, or contains a lone surrogate.
 
     Notes
     -----
-    RFC 2104; test vectors of RFC 2202 (MD5, SHA-1) and RFC 4231 (SHA-2). MD5 and SHA-1 are there
-    for services that still ask for them.
+    RFC 2104; test vectors of RFC 2202 (MD5, SHA-1) and RFC 4231 (SHA-2). MD5 and SHA-1 are available for
+    services that still require them.
 
     Examples
     --------
@@ -76,17 +76,10 @@ def sign_many(
 ) -> list[str | RowError]:
     """Sign many messages with one key, in order.
 
-    Parameters
-    ----------
-    messages : iterable of str or bytes
-        The messages.
-    secret, algorithm, encoding
-        As in `analyse`.
-
     Returns
     -------
     list of str or RowError
-        For each message its signature, or the error that belongs into its row.
+        The signature of each message, or the error for its row.
 
     Raises
     ------
@@ -100,7 +93,7 @@ def sign_many(
     Examples
     --------
     >>> sign_many(["a", None], "key", "md5")
-    ['80ea44ccea14cc2263889567cfacccd7', RowError('The `message` parameter must be a string.')]
+    ['80ea44ccea14cc2263889567cfacccd7', RowError('must_be')]
     """
     secret = Secret(secret)
     sign = _signer(secret, algorithm, encoding)
@@ -144,8 +137,7 @@ def _message_bytes(message: object) -> bytes:
         try:
             return message.encode()
         except UnicodeEncodeError:
-            sentence = "The `message` parameter must be text without lone surrogates, for UTF-8 to encode it."
-            raise RowError(sentence, "invalid") from None
+            raise RowError("surrogates", parameter="message") from None
     if isinstance(message, bytes | bytearray | memoryview):
         return bytes(message)
-    raise RowError("The `message` parameter must be a string.", "invalid")
+    raise RowError("must_be", parameter="message", what="a string")

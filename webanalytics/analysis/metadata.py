@@ -1,56 +1,48 @@
-"""Metadata of a page: meta tags, Open Graph, social cards, headings, images, structured data."""
+"""The metadata operation: meta tags, Open Graph, social cards, headings, images and structured data.
+
+A worker calls `analyse`; the elements come from the walk that the analyses of a page share.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.analysis.metadata_scan import DEFAULT_MAX_ENTRIES, Scan, late_language
-from webanalytics.analysis.page import Page
-from webanalytics.analysis.structured import product_offer
-from webanalytics.analysis.structured_offer import Offer
+from lxml import etree
+from lxml.html import HtmlElement
 
-_OPEN_GRAPH = (
-    "og:url",
-    "og:locale",
-    "og:locale:alternate",
-    "og:title",
-    "og:type",
-    "og:description",
-    "og:determiner",
-    "og:site_name",
-    "og:image",
-    "og:image:secure_url",
-    "og:image:type",
-    "og:image:width",
-    "og:image:height",
-    "og:image:alt",
-)
-_PLATFORMS = {"handset": "iphone", "tablet": "ipad", "store": "googleplay"}
-_CARD = (
-    "title",
-    "description",
-    "image",
-    "image:alt",
-    "card",
-    "site",
-    "site:id",
-    "url",
-    "account_id",
-    "creator",
-    "creator:id",
-    "player",
-    "player:width",
-    "player:height",
-    "player:stream",
-)
+from webanalytics.analysis.page.page import Collector, Page, Reader, collected, fold
+from webanalytics.analysis.structured.jsonld import JsonLdBlocks, jsonld
+from webanalytics.analysis.structured.offer import Offer, describes_page, product_offer
+from webanalytics.operations.metadata import CARD, OPEN_GRAPH
+
+DEFAULT_MAX_ENTRIES = 10_000
+"""Most headings, most images and most icons kept per page."""
+
+DEFAULT_MAX_HEADING = 10_000
+"""Longest text of a heading, in characters: unclosed headings contain each other's text repeatedly."""
+
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+_ICONS = frozenset({"icon", "apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon"})
+_CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
+_HTML_TAG = re.compile(r"<html\b[^<>]*+", re.IGNORECASE)
+_LANG = re.compile(r"\s(?:xml:)?lang\s*+=\s*+[\"']?\s*+([^\"'\s/<>]++)", re.IGNORECASE)
+_HTML_TAG_WINDOW = 200_000
+# The text of these is not part of the text around them.
+_NOT_TEXT = ("script", "style", "template")
+_DEVICES = {"handset": "iphone", "tablet": "ipad", "store": "googleplay"}
+
+
+def _card_tag(name: str) -> str:
+    """Return the name of a card's tag: the app's platforms are named by their devices there."""
+    start, colon, last = name.rpartition(":")
+    return f"{start}{colon}{_DEVICES.get(last, last)}"
+
+
 _SOCIAL: dict[str, tuple[str, ...]] = {
-    **{name: (name,) for name in _OPEN_GRAPH},
-    **{f"card:{name}": (f"twitter:{name}",) for name in _CARD},
-    **{
-        f"card:app:{part}:{platform}": (f"twitter:app:{part}:{device}",)
-        for part in ("name", "id", "url")
-        for platform, device in _PLATFORMS.items()
-    },
+    **{f"og:{name}": (f"og:{name}",) for name in OPEN_GRAPH},
+    **{f"card:{name}": (f"twitter:{_card_tag(name)}",) for name in CARD},
     # Older spellings of the same tags, which the Open Graph protocol and card readers still accept.
     "og:image": ("og:image", "og:image:url"),
     "card:image": ("twitter:image", "twitter:image:src"),
@@ -92,6 +84,173 @@ _WANTED = frozenset(
 )
 
 
+class MetadataElements(Collector):
+    """What the elements of a page say about it, in document order; texts and addresses as in the result."""
+
+    alongside = (JsonLdBlocks,)
+    max_entries = DEFAULT_MAX_ENTRIES
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page)
+        self._html = page.html
+        self.metas: dict[str, list[str]] = {}
+        self.properties = {"author": "", "image": ""}
+        self.title = self.canonical = self.charset = ""
+        self.favicons: list[dict[str, str]] = []
+        self.headings: list[dict[str, str]] = []
+        self.images: list[dict[str, str]] = []
+        self._strings: dict[str, str] = {}
+        self._holds_paragraph: dict[str, bool] = {}
+
+    def readers(self) -> dict[str, Reader]:
+        """Return its readers by tag."""
+        return {
+            "meta": self._meta,
+            "link": self._link,
+            "title": self._title,
+            "img": self._image,
+            **dict.fromkeys(_HEADINGS, self._heading),
+        }
+
+    def _meta(self, element: HtmlElement) -> None:
+        get = element.get
+        content = get("content")
+        names = f"{get('property', '')} {get('name', '')}".lower()
+        for name in _WANTED.intersection(names.split()):
+            if value := fold(content):
+                self.metas.setdefault(name, []).append(value)
+        part = get("itemprop")
+        if part and part in self.properties:
+            self._property(part, element, fold(content))
+        if not self.charset:
+            self.charset = _declared_charset(element, content)
+
+    def _link(self, element: HtmlElement) -> None:
+        link = element.get("href")
+        if not link:
+            return
+        kinds = (element.get("rel") or "").lower().split()
+        if "canonical" in kinds:
+            self.canonical = self.canonical or self._absolute(link)
+        elif not _ICONS.isdisjoint(kinds) and len(self.favicons) < self.max_entries:
+            icon = {"rel": " ".join(kinds), "href": self._absolute(link)}
+            icon.update((name, value) for name in ("sizes", "type") if (value := fold(element.get(name))))
+            self.favicons.append(icon)
+        elif element.get("itemprop") == "image":
+            self._property("image", element, link)
+
+    def _title(self, element: HtmlElement) -> None:
+        if not self.title:
+            self.title = self.title_of(element) or ""
+
+    def _heading(self, element: HtmlElement) -> None:
+        if len(self.headings) < self.max_entries:
+            text = _heading_text(element) or self._paragraph_text(element)
+            self.headings.append({"level": str(element.tag), "text": text[:DEFAULT_MAX_HEADING]})
+
+    def _paragraph_text(self, heading: HtmlElement) -> str:
+        """Return the text of a paragraph that was inside the heading before the parser moved it out.
+
+        ``<h2><p>Text</p></h2>`` is parsed as an empty heading and a paragraph, with nothing in between;
+        only its text shows whether the page is written so or has an empty heading.
+        """
+        following = heading.getnext()
+        if len(heading) or heading.tail or following is None or following.tag != "p":
+            return ""
+        tag = str(heading.tag)
+        if tag not in self._holds_paragraph:
+            written = rf"<(?:{tag}|{tag.upper()})\b[^<>]*+>\s*+<[pP]\b"
+            self._holds_paragraph[tag] = re.search(written, self._html) is not None
+        return _heading_text(following) if self._holds_paragraph[tag] else ""
+
+    def _image(self, element: HtmlElement) -> None:
+        get = element.get
+        if len(self.images) < self.max_entries:
+            image = {"src": self._absolute(get("src") or ""), "alt": self._shared(fold(get("alt")))}
+            if width := get("width"):
+                image["width"] = self._shared(fold(width))
+            if height := get("height"):
+                image["height"] = self._shared(fold(height))
+            self.images.append(image)
+        if get("itemprop") == "image":
+            self._property("image", element, get("src") or "")
+
+    def _property(self, name: str, element: HtmlElement, value: str) -> None:
+        if value and not self.properties[name] and self.may_climb() and describes_page(element):
+            self.properties[name] = value
+
+    def _shared(self, text: str) -> str:
+        """Return one string for equal ones: pages repeat sizes and alternative texts."""
+        return self._strings.setdefault(text, text)
+
+
+def _declared_charset(element: HtmlElement, content: str | None) -> str:
+    """Return the encoding that a meta element declares, as written, or ''.
+
+    Notes
+    -----
+    HTML Standard, section 4.2.5.4: ``<meta charset>`` or ``<meta http-equiv="Content-Type">``.
+    """
+    if charset := fold(element.get("charset")):
+        return charset
+    kind = element.get("http-equiv")
+    if content and kind and kind.strip().lower() == "content-type" and (match := _CHARSET.search(content)):
+        return match[1]
+    return ""
+
+
+def _heading_text(element: HtmlElement) -> str:
+    """Return the folded text of a heading without that of scripts and styles in it.
+
+    Notes
+    -----
+    A heading that starts directly inside another one ends that one (HTML Standard, section 13.2.6.4.7);
+    the parser nests them instead.
+    """
+    if not len(element):
+        return fold(element.text)
+    if next(element.iter(*_NOT_TEXT), None) is None and next(element.iterchildren(*_HEADINGS), None) is None:
+        return fold("".join(element.itertext()))
+    return fold("".join(_texts(element)))
+
+
+def _texts(heading: HtmlElement) -> Iterator[str]:
+    """Yield the texts of a heading up to the next heading directly inside it."""
+    walk = etree.iterwalk(heading, events=("start", "end"))
+    for event, element in walk:
+        if event == "end":
+            if element is not heading:
+                yield element.tail or ""
+        elif element.tag in _NOT_TEXT:
+            walk.skip_subtree()
+        elif element.tag in _HEADINGS and element.getparent() is heading:
+            return
+        else:
+            yield element.text or ""
+
+
+def late_language(page: Page) -> str:
+    """Return the language of an html tag that the parser dropped because something stood before it.
+
+    Notes
+    -----
+    HTML Standard, section 13.2.6.4.7: the attributes of a late html tag are those of the root.
+
+    Examples
+    --------
+    >>> late_language(Page('<br>Notice: undefined<html lang="es"><p>Hola'))
+    'es'
+    """
+    if len(page.tree.attrib) or not (tag := _HTML_TAG.search(page.html, 0, _HTML_TAG_WINDOW)):
+        return ""
+    before = page.html[: tag.start()].lower()
+    if before.rfind("<script") > before.rfind("</script"):
+        return ""
+    found = _LANG.search(tag[0])
+    # from the markup, not from the parser, which would have replaced lone surrogates
+    return found[1].encode("utf-8", "replace").decode() if found else ""
+
+
 def _first(metas: dict[str, list[str]], *names: str) -> str:
     """Return the first content under the first of the names that has any."""
     for name in names:
@@ -111,21 +270,12 @@ def _offer(page: Page, metas: dict[str, list[str]]) -> Offer:
 
 
 def _writable(text: str) -> str:
-    """Return the text without half characters, which no encoding can write."""
+    """Return the text without lone surrogates, which no encoding can write."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode("utf-8")
 
 
-def analyse(page: Page, *, body: bool = False, max_entries: int = DEFAULT_MAX_ENTRIES) -> dict[str, Any]:
+def analyse(page: Page, *, body: bool = False) -> dict[str, Any]:
     """Return the metadata of a page.
-
-    Parameters
-    ----------
-    page : Page
-        The page.
-    body : bool
-        Fill ``responseBody`` with the page's HTML.
-    max_entries : int
-        Most headings, images and icons kept, each.
 
     Returns
     -------
@@ -154,8 +304,8 @@ def analyse(page: Page, *, body: bool = False, max_entries: int = DEFAULT_MAX_EN
     >>> found["lang"], found["title"], found["og:title"]
     ('en', 'Tea', 'Tea & more')
     """
-    scan = Scan(page, _WANTED, max_entries)
-    metas, absolute = scan.metas, scan.links.absolute
+    elements = collected(page, MetadataElements)
+    metas, absolute = elements.metas, page.links.absolute
     offer = _offer(page, metas)
     plain = {name: _first(metas, name) for name in _PLAIN}
     social = {field: _first(metas, *tags) for field, tags in _SOCIAL.items()}
@@ -164,13 +314,13 @@ def analyse(page: Page, *, body: bool = False, max_entries: int = DEFAULT_MAX_EN
     return {
         "requestUrl": page.url,
         "url": page.final_url,
-        "canonical": scan.canonical,
+        "canonical": elements.canonical,
         "lang": page.lang or late_language(page),
-        "charset": scan.charset or page.header_charset or page.charset,
-        "title": scan.title,
-        "image": absolute(_first(metas, "image") or scan.properties["image"]) or social["og:image"],
-        "favicons": scan.favicons,
-        "author": plain["author"] or scan.properties["author"],
+        "charset": elements.charset or page.header_charset or page.charset,
+        "title": elements.title,
+        "image": absolute(_first(metas, "image") or elements.properties["image"]) or social["og:image"],
+        "favicons": elements.favicons,
+        "author": plain["author"] or elements.properties["author"],
         "description": plain["description"],
         "keywords": plain["keywords"],
         "source": plain["source"],
@@ -178,12 +328,15 @@ def analyse(page: Page, *, body: bool = False, max_entries: int = DEFAULT_MAX_EN
         "priceCurrency": offer.currency,
         "availability": offer.availability,
         "robots": plain["robots"],
-        "jsonld": page.jsonld,
+        "jsonld": jsonld(page),
         "viewport": plain["viewport"],
         "theme-color": plain["theme-color"],
         "application-name": plain["application-name"],
-        "headings": scan.headings,
-        "imgTags": scan.images,
+        "headings": elements.headings,
+        "imgTags": elements.images,
         "responseBody": _writable(page.html) if body else "",
         **social,
     }
+
+
+COLLECTORS = (MetadataElements,)

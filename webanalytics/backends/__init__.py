@@ -1,1 +1,1 @@
-"""Where the work is done: one protocol, one form of answer."""
+"""Where the work is done: the protocol of backends, this machine, a hosted API, and a Dask cluster."""

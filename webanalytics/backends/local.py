@@ -1,64 +1,60 @@
-"""The backend of this machine: fetching on the event loop, analysis in worker processes."""
+"""The backend of this machine: fetching on the event loop, analysis in worker processes.
+
+`runs.run` hands it the jobs of a call; it is also what runs on each worker of a Dask cluster.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import time
 from collections import defaultdict, deque
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import fields
+from dataclasses import fields, replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from webanalytics.analysis.registry import analysis_function
-from webanalytics.backends.base import (
-    Answer,
-    Fetched,
-    Job,
-    Outcome,
-    PackedOutcomes,
-    SavedPage,
-    Task,
-    check_subject,
-)
-from webanalytics.backends.data_urls import data_url_content, is_data_url
-from webanalytics.backends.room import Room
-from webanalytics.backends.workers import WorkerDiedError, WorkerPool
+from webanalytics.backends.answering import Answering, worker_count
+from webanalytics.backends.base import LOCAL_FAMILY, Task
+from webanalytics.backends.content import check_size, embedded_content, file_content
 from webanalytics.errors import BackendError, RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings
+from webanalytics.fetching.data_urls import is_data_url
+from webanalytics.fetching.response import LONGEST_HEADER, header_block
 from webanalytics.operations import Operation
+from webanalytics.outcomes import (
+    Fetched,
+    Job,
+    JobResult,
+    Outcome,
+    PackedOutcomes,
+    PageRecord,
+    check_subject,
+    outcome_of,
+)
+from webanalytics.workers.pool import WorkerPool
+from webanalytics.workers.worker import analysis_function
 
 log = logging.getLogger("webanalytics")
 
-HELD_BYTES = 64_000_000
-"""Bodies that wait for a worker before further fetches are held back, in bytes."""
+T = TypeVar("T")
 
 YIELD_SECONDS = 0.02
-"""How long record operations compute before the event loop has its turn."""
-
-LONGEST_HEADER = 2_000
-"""Characters of a header that are kept."""
+"""Seconds that record operations compute before yielding to the event loop."""
 
 
-def fetch_settings(options: dict[str, Any] | Any) -> FetchSettings:
-    """Return the part of a run's options that is about fetching."""
+def fetch_settings(options: Mapping[str, Any]) -> FetchSettings:
+    """Return a run's options about fetching."""
     return FetchSettings(
         **{field.name: options[field.name] for field in fields(FetchSettings) if field.name in options}
     )
 
 
-def worker_count(options: Any) -> int:
-    """Return how many worker processes a run may have."""
-    if options["workers"] is not None:
-        return int(options["workers"])
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def _host(job: Job) -> str:
+def host_of(job: Job) -> str:
+    """Return the host that a job is fetched from, "" if nothing is fetched or the URL is malformed."""
     try:
         return urlsplit(job.subject).netloc if isinstance(job.subject, str) else ""
     except ValueError:
@@ -76,7 +72,7 @@ def interleave(jobs: Sequence[Job]) -> Iterator[Job]:
     """
     queues: defaultdict[str, deque[Job]] = defaultdict(deque)
     for job in jobs:
-        queues[_host(job)].append(job)
+        queues[host_of(job)].append(job)
     waiting = deque(queues.values())
     while waiting:
         queue = waiting.popleft()
@@ -85,32 +81,30 @@ def interleave(jobs: Sequence[Job]) -> Iterator[Job]:
             waiting.append(queue)
 
 
-async def as_answered(
-    jobs: Iterator[Job], answer: Callable[[Job], Awaitable[Answer]], window: int
-) -> AsyncGenerator[Answer, None]:
-    """Answer jobs with ``window`` of them under way, and yield the answers as they come."""
-    ready: asyncio.Queue[Answer | BaseException | None] = asyncio.Queue()
+async def merged(sources: Sequence[AsyncIterator[T]]) -> AsyncGenerator[T, None]:
+    """Yield what all sources yield, as it arrives; they run concurrently and end together."""
+    ready: asyncio.Queue[tuple[T] | BaseException | None] = asyncio.Queue()
 
-    async def pull() -> None:
+    async def pull(source: AsyncIterator[T]) -> None:
         try:
-            for job in jobs:
-                ready.put_nowait(await answer(job))
+            async for item in source:
+                ready.put_nowait((item,))
         except Exception as error:  # handed to the consumer below
             ready.put_nowait(error)
         else:
             ready.put_nowait(None)
 
-    tasks = [asyncio.create_task(pull()) for _ in range(window)]
+    tasks = [asyncio.create_task(pull(source)) for source in sources]
     try:
-        running = window
+        running = len(tasks)
         while running:
-            item = await ready.get()
-            if isinstance(item, BaseException):
-                raise item
-            if item is None:
+            found = await ready.get()
+            if isinstance(found, BaseException):
+                raise found
+            if found is None:
                 running -= 1
             else:
-                yield item
+                yield found[0]
     finally:
         for task in tasks:
             task.cancel()
@@ -118,84 +112,64 @@ async def as_answered(
 
 
 class _Run:
-    """One run over pages or images: what its jobs share."""
+    """One run over pages or images, with what its jobs share."""
 
     def __init__(self, task: Task, fetcher: Fetcher, pool: WorkerPool) -> None:
-        self._fetcher = fetcher
-        self._pool = pool
-        self._operation = task.operations[0]
-        self._kind = self._operation.kind
+        options = task.spec.options
+        self._answering = Answering(fetcher, pool)
+        self._operations = task.operations
+        self._operation = self._operations[0]
         self._subject = self._operation.subject
-        self._names = tuple(operation.name for operation in task.operations)
-        self._settings = {name: dict(task.settings.get(name, {})) for name in self._names}
-        self._deadline = float(task.options["parse_timeout"])
-        self._max_bytes = int(task.options["max_bytes"])
-        self._room = Room(HELD_BYTES)
+        self._is_page = self._operation.kind == "page"
+        self._settings = {name: dict(task.spec.settings.get(name, {})) for name in task.spec.operations}
+        self._deadline = float(options["parse_timeout"])
+        self._max_bytes = int(options["max_bytes"])
 
-    async def answer(self, job: Job) -> Answer:
-        """Answer one job; whatever goes wrong with it is its own outcome."""
+    async def answer(self, job: Job) -> JobResult:
+        """Answer one job; any error becomes its outcome."""
         fetched: Fetched | None = None
-        outcomes: Sequence[Outcome]
+        failed: RowError
         try:
             check_subject(job.subject, self._operation)
             content, page, fetched = await self._content(job.subject)
-            with self._room.hold(len(content)):
-                outcomes = await self._analyse((content, *page) if self._kind == "page" else (content,))
+            with self._answering.inflight.hold(len(content)):
+                found = await self._answering.analyse(
+                    self._operations,
+                    self._settings,
+                    (content, *page) if self._is_page else content,
+                    self._deadline,
+                )
+            outcomes = PackedOutcomes(found) if self._is_page else tuple(map(outcome_of, found))
+            return JobResult(job.number, outcomes, fetched)
         except FetchError as error:
-            outcomes = self._all_failed(error)
-            fetched = Fetched(
-                error.final_url or None,
-                tuple(error.redirects),
-                error.http_status,
-                error.elapsed or None,
-                error.bytes or None,
-            )
+            known = job.subject.fetched if isinstance(job.subject, PageRecord) else Fetched()
+            failed, fetched = error, _where_it_ended(error, known)
         except RowError as error:
-            outcomes = self._all_failed(error)
+            failed = error
         except BackendError:
             raise
         except Exception as error:
             log.exception("an input could not be answered")
-            outcomes = self._all_failed(
-                RowError(
-                    f"The `{self._subject}` parameter names content that could not be read "
-                    f"({type(error).__name__}).",
-                    "parse",
-                )
-            )
-        return Answer(job.number, outcomes, fetched)
-
-    def _all_failed(self, error: RowError) -> tuple[Outcome, ...]:
-        return (Outcome.failed(error),) * len(self._names)
+            failed = RowError("unreadable_content", parameter=self._subject, exception=type(error).__name__)
+        return JobResult(job.number, (Outcome.failed(failed),) * len(self._settings), fetched)
 
     async def _content(self, subject: Any) -> tuple[Any, tuple[str, str, str], Fetched]:
-        """Return the content, the rest of what a page is made from, and how it was had."""
-        if isinstance(subject, SavedPage):
-            html = subject.html
-            size = (
-                len(html)
-                if isinstance(html, bytes) or html.isascii()
-                else len(html.encode("utf-8", "replace"))
-            )
-            self._check_size(size)
-            return subject.html, (subject.url, subject.url, ""), Fetched(subject.url, bytes=size)
-        if isinstance(subject, bytes):
-            self._check_size(len(subject))
-            return subject, ("", "", ""), Fetched(bytes=len(subject))
+        """Return the content, the other arguments of `Page`, and how it was fetched."""
+        if isinstance(subject, PageRecord):
+            return self._recorded(subject)
         if isinstance(subject, Path):
-            content = await asyncio.to_thread(self._read, subject)
-            return content, (str(subject), str(subject), ""), Fetched(str(subject), bytes=len(content))
-        if self._kind == "image" and is_data_url(subject):
-            try:
-                content = data_url_content(subject)
-            except ValueError:
-                raise RowError(
-                    f"The `{self._subject}` parameter must be a well-formed data: URL.", "invalid"
-                ) from None
-            self._check_size(len(content))
+            path = str(subject)
+            content = await asyncio.to_thread(file_content, subject, self._subject, self._max_bytes)
+            return content, (path, path, ""), Fetched(path, bytes=len(content), source="saved")
+        if isinstance(subject, bytes):
+            check_size(len(subject), self._subject, self._max_bytes)
+            return subject, ("", "", ""), Fetched(bytes=len(subject), source="saved")
+        if not self._is_page and is_data_url(subject):
+            content = embedded_content(subject, self._subject)
+            check_size(len(content), self._subject, self._max_bytes)
             return content, ("", "", ""), Fetched(bytes=len(content))
-        await self._room.wait()
-        response = await self._fetcher.fetch(subject, parameter=self._subject, accept=self._accept)
+        await self._answering.inflight.wait()
+        response = await self._answering.fetch(subject, self._operation)
         fetched = Fetched(
             response.final_url,
             response.redirects,
@@ -204,57 +178,46 @@ class _Run:
             len(response.content),
             response.content_type[:LONGEST_HEADER],
             "\n".join(response.headers.getall("X-Robots-Tag", ()))[:LONGEST_HEADER],
+            response.redirect_kinds,
+            header_block(response.headers.items()),
+            datetime.now(UTC).isoformat(timespec="seconds"),
         )
         return response.content, (subject, response.final_url, response.content_type), fetched
 
-    @property
-    def _accept(self) -> Any:
-        return self._kind
-
-    def _read(self, path: Path) -> bytes:
-        try:
-            with path.open("rb") as file:
-                content = file.read(self._max_bytes + 1)
-        except OSError as error:
-            raise RowError(
-                f"The `{self._subject}` parameter names a file that cannot be read: {error.strerror}.",
-                "invalid",
-            ) from None
-        self._check_size(len(content))
-        return content
-
-    def _check_size(self, size: int) -> None:
-        if size > self._max_bytes:
-            raise RowError(
-                f"The `{self._subject}` parameter names content larger than {self._max_bytes} bytes.",
-                "too_large",
+    def _recorded(self, record: PageRecord) -> tuple[Any, tuple[str, str, str], Fetched]:
+        """Return the content of a page fetched earlier, or raise what its fetch would have raised."""
+        body, how = record.body, record.fetched
+        plain = isinstance(body, bytes) or body.isascii()
+        size = len(body) if plain else len(body.encode("utf-8", "replace"))  # type: ignore[union-attr]
+        check_size(size, self._subject, self._max_bytes)
+        final, redirects = how.final_url or record.url, how.redirects or ()
+        if how.http_status is not None and not 200 <= how.http_status < 300:
+            raise FetchError(
+                "status",
+                {"parameter": self._subject, "redirected": bool(redirects), "status": how.http_status},
+                http_status=how.http_status,
+                final_url=final,
+                redirects=redirects,
+                bytes=size,
             )
+        return body, (record.url, final, how.content_type or ""), replace(how, final_url=final, bytes=size)
 
-    async def _analyse(self, content: tuple[Any, ...]) -> Sequence[Outcome]:
-        arguments = (self._names, self._settings, content if self._kind == "page" else content[0])
-        try:
-            results = await self._pool.run(self._kind, self._names, arguments, self._deadline)
-        except TimeoutError:
-            return self._all_failed(
-                RowError(
-                    f"The `{self._subject}` parameter names content that takes longer than "
-                    f"{self._deadline:g} seconds to analyse.",
-                    "timeout",
-                )
-            )
-        except WorkerDiedError:
-            return self._all_failed(
-                RowError(f"The `{self._subject}` parameter names content that ended its analysis.", "parse")
-            )
-        return (
-            PackedOutcomes(results) if self._kind == "page" else tuple(Outcome(*result) for result in results)
-        )
+
+def _where_it_ended(error: FetchError, known: Fetched) -> Fetched:
+    return replace(
+        known,
+        final_url=error.final_url or None,
+        redirects=tuple(error.redirects),
+        http_status=error.http_status,
+        elapsed=error.elapsed or None,
+        bytes=error.bytes or None,
+    )
 
 
 def _record(operation: Operation, settings: dict[str, Any], subject: Any) -> Outcome:
     try:
         check_subject(subject, operation)
-        return Outcome(analysis_function(operation.name)(subject, **settings))
+        return Outcome(analysis_function(operation.analysis)(subject, **settings))
     except RowError as error:
         return Outcome.failed(error)
 
@@ -263,24 +226,34 @@ class LocalBackend:
     """Answers every operation on this machine."""
 
     name = "local"
-    paid = False
+    family = LOCAL_FAMILY
+    priced = False
+    durable = False
+
+    def serves(self, operation: Operation) -> bool:  # noqa: ARG002 - the protocol's
+        """Return True: all operations are this package's own."""
+        return True
+
+    def price(self, operation: Operation) -> int:  # noqa: ARG002 - the protocol's
+        """Return 0."""
+        return 0
 
     def check(self, task: Task) -> None:
         """Accept every task."""
 
-    async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[Answer], None]:
-        """Yield the answers in groups, in the order they are finished."""
+    async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
+        """Yield the answers in groups, in order of completion."""
         run = self._records if task.operations[0].kind == "record" else self._contents
         async with aclosing(run(task, jobs)) as groups:
             async for answers in groups:
                 yield answers
 
-    async def _records(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[Answer], None]:
+    async def _records(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
         (operation,) = task.operations
-        settings = dict(task.settings[operation.name])
+        settings = dict(task.spec.settings[operation.name])
         turn, group = time.monotonic(), []
         for job in jobs:
-            group.append(Answer(job.number, (_record(operation, settings, job.subject),)))
+            group.append(JobResult(job.number, (_record(operation, settings, job.subject),)))
             if time.monotonic() - turn > YIELD_SECONDS:
                 yield group
                 await asyncio.sleep(0)
@@ -288,15 +261,20 @@ class LocalBackend:
         if group:
             yield group
 
-    async def _contents(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[Answer], None]:
-        options = task.options
+    async def _contents(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
+        options = task.spec.options
         async with AsyncExitStack() as stack:
             pool = await stack.enter_async_context(
-                WorkerPool(worker_count(options), options["worker_memory"])
+                WorkerPool(worker_count(options["workers"]), options["worker_memory"])
             )
             fetcher = await stack.enter_async_context(Fetcher(fetch_settings(options)))
-            run = _Run(task, fetcher, pool)
+            run, waiting = _Run(task, fetcher, pool), interleave(jobs)
+
+            async def answers() -> AsyncIterator[Sequence[JobResult]]:
+                for job in waiting:
+                    yield (await run.answer(job),)
+
             window = min(len(jobs), 4 * int(options["concurrency"]))
-            async with aclosing(as_answered(interleave(jobs), run.answer, window)) as answers:
-                async for answer in answers:
-                    yield (answer,)
+            async with aclosing(merged([answers() for _ in range(window)])) as groups:
+                async for group in groups:
+                    yield group

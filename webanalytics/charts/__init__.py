@@ -1,6 +1,6 @@
 """Charts of the frames that webanalytics returns, as matplotlib Axes.
 
-Each function takes a frame and returns an `~matplotlib.axes.Axes`: of a figure of its own, or of the one
+Each function takes a frame and returns an `~matplotlib.axes.Axes`: in a new figure, or the one
 given as ``ax=``. Nothing here uses pyplot or changes matplotlib's settings, so charts can be drawn in a
 thread, in a widget's callback or on a server. ``ax.figure.savefig("chart.png")`` writes one to a file, and a
 notebook shows the chart that ends a cell. ``frame.web.plot`` has the same charts as methods.

@@ -1,4 +1,4 @@
-"""Bands behind a chart: a scale cut into named parts, with how many values each holds."""
+"""Bands behind a chart: a scale divided into named parts, with the number of values in each."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from webanalytics.charts import style, writing
 
 HEIGHT = 38
-"""Points above the axes that the names take."""
+"""Height in points of the names above the axes."""
 
 
 def paint(
@@ -25,16 +25,7 @@ def paint(
 ) -> None:
     """Paint the bands between the limits, name each, and scale the horizontal axis to them.
 
-    Parameters
-    ----------
-    ax : Axes
-        Where to draw.
-    limits : sequence of float
-        Ends of the bands, one more than there are names; what lies beyond the outer ones counts as inside.
-    names, tints : sequence of str
-        Name and colour of each band.
-    values : array of float, optional
-        What to count; otherwise the bands are only named.
+    Values beyond the outer limits count as inside; without `values` the bands are only named.
     """
     low, high = limits[0], limits[-1]
     counts: Sequence[int | None] = [None] * len(names)
@@ -55,7 +46,7 @@ def paint(
 
 
 def tints(number: int, *, darkest_first: bool = False) -> list[str]:
-    """Return so many tints of the style's sequence.
+    """Return the given number of tints from the style's sequence.
 
     >>> tints(3) == [*style.SEQUENCE[::2]]
     True

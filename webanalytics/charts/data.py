@@ -1,4 +1,4 @@
-"""Reading a frame for a chart: the columns it needs, pages once each, and what has to be left out."""
+"""Frames -> the data a chart draws: the columns needed, each page once, and a note on what was left out."""
 
 from __future__ import annotations
 
@@ -16,37 +16,21 @@ from webanalytics.errors import ParameterError
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 STATE = ("status", "error", "error_type")
-"""Columns that tell what became of a row; a frame may lack them."""
+"""Columns with the outcome of a row; a frame may lack them."""
 
 MOST_ROWS = 200
-"""The most rows one chart may have: a taller picture could be neither drawn nor read."""
+"""Most rows of one chart: a taller picture could be neither drawn nor read."""
 
 
 def pick(
     frame: Any, columns: Collection[str], makers: Collection[str], optional: Collection[str] = ()
 ) -> pd.DataFrame:
-    """Return the columns a chart needs, those of the row's state included.
-
-    Parameters
-    ----------
-    frame : object
-        What the chart was given.
-    columns : collection of str
-        Columns that must be there.
-    makers : collection of str
-        Functions of webanalytics that return such a frame.
-    optional : collection of str
-        Further columns to keep where they are.
-
-    Returns
-    -------
-    DataFrame
-        With the index of the frame.
+    """Return the columns a chart needs, those of the row's state included, with the index of the frame.
 
     Raises
     ------
     ParameterError
-        When it is no DataFrame, or naming the columns that are missing or there twice.
+        If it is not a DataFrame; or naming the columns that are missing or duplicated.
 
     Examples
     --------
@@ -97,7 +81,7 @@ def _key(value: Any) -> str:
 
 
 def numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
-    """Return a column as floats, NaN for what is no finite number.
+    """Return a column as floats, NaN for anything but a finite number.
 
     >>> numbers(pd.Series([1, "2", None, "x", float("inf")], dtype=object)).tolist()
     [1.0, 2.0, nan, nan, nan]
@@ -135,7 +119,7 @@ def has_failed(frame: pd.DataFrame) -> NDArray[np.bool_]:
 
 
 def failures(frame: pd.DataFrame) -> str:
-    """Return what became of the rows that failed, by kind, or an empty string.
+    """Return the number of failed rows by kind of failure, or an empty string.
 
     >>> failures(pd.DataFrame({"status": ["ok", "error", "error"], "error_type": [None, "dns", "dns"]}))
     '2 failed (2 dns)'
@@ -168,7 +152,7 @@ def joined(*parts: str) -> str:
 
 
 def why_empty(frame: pd.DataFrame, none: str, one: str, several: str) -> str:
-    """Return why there is nothing to draw: the error of an only row, or the sentence for this many rows."""
+    """Return why there is nothing to draw: the error of a single row, or the message for this many rows."""
     if frame.empty:
         return none
     if len(frame) > 1:
@@ -183,7 +167,7 @@ def whole_number(value: Any, parameter: str, low: int, high: int = MOST_ROWS) ->
     Raises
     ------
     ParameterError
-        When it is no integer from `low` to `high`.
+        If it is not an integer from `low` to `high`.
     """
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
         raise ParameterError(
@@ -198,7 +182,7 @@ def real_number(value: Any, parameter: str, above: float) -> float:
     Raises
     ------
     ParameterError
-        When it is no finite number above the given one.
+        If it is not a finite number above the given one.
     """
     if (
         isinstance(value, bool)

@@ -11,12 +11,13 @@ from numpy.typing import NDArray
 
 from webanalytics.charts import bands, data, ridges, style, writing
 from webanalytics.charts.labels import counted
-from webanalytics.charts.readability import BANDS, grade_axis, grade_bands
+from webanalytics.charts.readability import grade_axis, grade_bands
 from webanalytics.errors import ParameterError
+from webanalytics.thresholds import GRADE_BANDS
 
 
 class Index(NamedTuple):
-    """How one index is drawn: its name, and for a scale of its own the limits and names of its bands."""
+    """How one index is drawn: its name and, if it has its own scale, the limits and names of its bands."""
 
     name: str
     limits: tuple[float, ...] = ()
@@ -52,15 +53,15 @@ def readability_distribution(
 ) -> Axes:
     """Draw how the readability indices of pages are distributed.
 
-    Without `index` the six that are school grades are drawn one under the other on their common scale, before
-    the audiences. The Flesch reading ease and the Dale-Chall score have scales of their own: name one of
-    them, or any other, to see it alone, before the bands that its authors gave it.
+    Without `index` the six that are school grades are drawn one below the other on their common scale,
+    in front of the audiences. The Flesch reading ease and the Dale-Chall score have scales of their own:
+    name one of them, or any other, to see it alone, in front of the bands defined by its authors.
 
     Parameters
     ----------
     frame : DataFrame
         What `webanalytics.readability` or `webanalytics.audit` returned. Pages that failed or have no
-        index, and pages that are there twice, are left out; the first two are counted.
+        index, and duplicates, are left out; the first two are counted.
     ax : Axes, optional
         Where to draw; a new figure otherwise.
     index : str, optional
@@ -76,12 +77,12 @@ def readability_distribution(
     Raises
     ------
     ParameterError
-        When `index` is no index, or when the frame lacks the columns.
+        When `index` is not an index, or when the frame lacks the columns.
 
     Notes
     -----
-    Values beyond the ends of a scale stand in its first or last bar; medians are of the true values. Each
-    row has a height of its own: the rows show shapes, and the column on the right how many pages they hold.
+    Values beyond the ends of a scale are in its first or last bar; medians are of the true values. Each row
+    is scaled to its own maximum: rows show shapes, and the column on the right the number of pages.
 
     Examples
     --------
@@ -146,7 +147,7 @@ def _grade_rows(ax: Axes, found: dict[str, NDArray[np.float64]]) -> None:
 
 
 def _alone(ax: Axes, name: str, values: NDArray[np.float64]) -> None:
-    """Draw the histogram of one index before its bands."""
+    """Draw the histogram of one index in front of its bands."""
     index = INDICES[name]
     if index.limits:
         tints = bands.tints(len(index.bands), darkest_first=not index.harder_up)
@@ -154,7 +155,7 @@ def _alone(ax: Axes, name: str, values: NDArray[np.float64]) -> None:
         ticks = list(index.limits)
     else:
         grade_bands(ax, values.clip(-8), MAX_GRADE, counts=True)
-        ticks = [ax.get_xlim()[0], *(limit for limit, _ in BANDS[:-1]), MAX_GRADE]
+        ticks = [ax.get_xlim()[0], *(limit for limit, _ in GRADE_BANDS[:-1]), MAX_GRADE]
     low, high = ax.get_xlim()
     edges = ridges.steps(low, high, 24, whole=False)
     edges = np.unique(edges.clip(low, high))

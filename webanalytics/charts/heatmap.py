@@ -1,4 +1,4 @@
-"""Which keywords stand on which pages."""
+"""`charts.keyword_heatmap`: which keywords are on which pages."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def keyword_heatmap(
     max_pages: int = 15,
     title: str | None = None,
 ) -> Axes:
-    """Draw how often the most frequent keywords stand on each page; empty cells are gaps.
+    """Draw how often the most frequent keywords occur on each page; empty cells are gaps.
 
-    The number stands in each cell, unless there are so many pages that it does not fit.
+    Each cell shows its number, unless there are so many pages that it does not fit.
 
     Rows are the `top` keywords of the whole frame. Columns are pages in the frame's order; of more than
     `max_pages`, those that use these keywords most. A page that is in the frame twice counts once, and
@@ -101,9 +101,9 @@ def _note(pages: pd.DataFrame, shown: list[str]) -> str:
 
 
 def _cells(ax: Axes, cells: NDArray[np.float64]) -> bool:
-    """Paint the cells, and write the number into each that is not empty; return whether they have room."""
+    """Draw the cells, write the number into each non-empty one if it fits, and return whether it does."""
     colours = LinearSegmentedColormap.from_list("webanalytics", style.HEAT)
-    # a square root keeps one loud cell from hushing all others
+    # a square root keeps one high value from washing out all others
     scale = PowerNorm(0.5, 0, max(float(np.max(cells)), 1.0))
     painted = ax.imshow(cells, cmap=colours, norm=scale, aspect="auto", interpolation="nearest")
     painted.set_zorder(0)
@@ -129,7 +129,7 @@ def _cells(ax: Axes, cells: NDArray[np.float64]) -> bool:
 
 
 def _short(value: float) -> str:
-    """Return a count in the room of a cell.
+    """Return a count short enough for a cell.
 
     >>> _short(7.0), _short(12_345.0)
     ('7', '12k')
@@ -138,7 +138,7 @@ def _short(value: float) -> str:
 
 
 WIDEST_COLUMN = 170
-"""Points that the name of a column may take."""
+"""Most points that the name of a column may take."""
 
 
 def _name(ax: Axes, keywords: list[str], urls: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Sizes of images before and after conversion."""
+"""Charts of the sizes of images before and after conversion."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def _reason(images: pd.DataFrame) -> str:
 
 
 def size_text(size: float) -> str:
-    """Return a size in bytes as it is read best.
+    """Return a size in bytes in readable form.
 
     >>> size_text(512), size_text(2_000), size_text(56_158), size_text(3_400_000)
     ('512 B', '2 kB', '56.2 kB', '3.4 MB')
@@ -191,13 +191,13 @@ def _range(before: Any, after: Any) -> tuple[float, float]:
 
 
 def _size_axis(ax: Axes, label: str) -> None:
-    ax.minorticks_off()  # a short logarithmic scale would name them, as powers of ten
+    ax.minorticks_off()  # a short logarithmic scale would label them, as powers of ten
     ticks = _decades(*ax.get_xlim())
     writing.finish_value_axis(ax, f"{label} (logarithmic)", ticks, [size_text(tick) for tick in ticks])
 
 
 def _decades(low: float, high: float) -> list[float]:
-    """Return round sizes in the range: powers of ten, with steps between where there are few."""
+    """Return round sizes in the range: powers of ten, with steps between them where there are few."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     for steps in ((1.0,), (1.0, 3.0), (1.0, 2.0, 5.0)):
         ticks = [

@@ -14,18 +14,13 @@ from webanalytics.charts import data, style, writing
 from webanalytics.charts.heatmap import _cells as paint_cells
 from webanalytics.charts.labels import BASE_FONT, counted, lettering, shorten
 from webanalytics.errors import ParameterError
-
-PRIORITIES = ("high", "medium", "low")
-"""Priorities of rules, the most urgent first."""
+from webanalytics.thresholds import PRIORITIES, TOP_LEVEL
 
 FILLS = {"high": "#8f2a00", "medium": "#d67d00", "low": style.BLUE_TINT}
-"""Dark, middling and light, so that they are told apart in grey too."""
+"""Dark, medium and light, so that they also differ in greyscale."""
 
 EDGES = {"high": "#8f2a00", "medium": "#d67d00", "low": style.BLUE}
-"""The outline lets the light one stand out from the card."""
-
-TOP_LEVEL = "(top level)"
-"""Section of pages that lie in no folder."""
+"""The outline makes the light one stand out from the card."""
 
 NO_SECTION = "(no URL)"
 _MAKERS = ("audit(urls).issues",)
@@ -37,7 +32,7 @@ def issues_by_priority(
     """Draw on how many pages each rule found an issue, the most urgent rules at the top.
 
     Rules are ordered by priority, and those of one priority by pages. A page that is in the frame twice
-    counts once; of an audit the share of all its pages is given, too.
+    counts once; for an audit, the share of all its pages is given, too.
 
     Parameters
     ----------
@@ -102,15 +97,15 @@ def issues_by_section(
 ) -> Axes:
     """Draw how many pages of each section of a site have issues of each category of rules.
 
-    A section is the first folder of a URL's path. Rows are the sections with most pages that have an issue,
-    columns the `top` categories or rules that most pages have to do with. The number stands in each cell,
+    A section is the first folder of a URL's path. Rows are the sections with the most pages that have an
+    issue, columns the `top` categories or rules that concern the most pages. Each cell shows its number,
     unless there are so many columns that it does not fit. A page that is in the frame twice counts once.
 
     Parameters
     ----------
     frame : DataFrame
         What `webanalytics.audit` returned, or its ``issues``: ``url`` and ``category`` or ``rule``. A column
-        ``section`` is taken for the sections; otherwise they are read off the URLs.
+        ``section`` gives the sections if it is there; otherwise they come from the URLs.
     ax : Axes, optional
         Where to draw; a new figure otherwise.
     by : {"category", "rule"}
@@ -170,22 +165,22 @@ def issues_by_section(
 
 
 def _issues(frame: Any) -> Any:
-    """Return the issues of an audit, and anything else as it is."""
+    """Return the issues of an audit, and anything else unchanged."""
     return frame.issues if _is_audit(frame) else frame
 
 
 def _is_audit(frame: Any) -> bool:
-    """Tell whether this is an audit; a column of the name `issues` makes no frame one."""
+    """Return whether this is an audit; a column named `issues` does not make a frame one."""
     return isinstance(frame, pd.DataFrame) and isinstance(getattr(type(frame), "issues", None), property)
 
 
 def _page_count(frame: Any) -> int | None:
-    """Return how many pages an audit has; of issues alone nobody knows."""
+    """Return how many pages an audit has; a frame of issues does not say."""
     return len(data.distinct(frame[["url"]])) if _is_audit(frame) and "url" in frame.columns else None
 
 
 def _with_sections(frame: Any) -> Any:
-    """Return issues; those of an audit with the sections that it knows."""
+    """Return issues; those of an audit with its sections."""
     issues = _issues(frame)
     if not _is_audit(frame) or not {"url", "section"} <= set(frame.pages.columns):
         return issues
@@ -195,8 +190,8 @@ def _with_sections(frame: Any) -> Any:
 
 
 def _levels(priorities: pd.Series[Any]) -> list[int | None]:
-    """Return the places of priorities, None for what is none."""
-    places = {name: place for place, name in enumerate(PRIORITIES)}
+    """Return the places of priorities, None for anything else."""
+    places: dict[str, int] = {name: place for place, name in enumerate(PRIORITIES)}
     return [places.get((value or "").lower()) for value in data.strings(priorities)]
 
 
@@ -213,7 +208,7 @@ def _sections(issues: pd.DataFrame) -> list[str]:
         found = [_section(url) for url in data.strings(issues["url"])]
     else:
         given = issues["section"].tolist()
-        # an empty section is the top level, a missing one is none
+        # an empty section is the top level; a missing one is unknown
         found = [
             "" if isinstance(value, str) and not value.strip() else text
             for value, text in zip(given, data.strings(issues["section"]), strict=True)

@@ -23,7 +23,7 @@ def keywords(
     """Draw the most frequent keywords, the first at the top.
 
     Over several pages the frequencies are added up, and each bar also says on how many pages its keyword
-    stands. A page that is in the frame twice counts once.
+    occurs. A page that is in the frame twice counts once.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def keywords(
     url : str, optional
         The one page to draw, as the ``url`` column has it; otherwise the whole frame.
     title : str, optional
-        Title of the chart, in place of the page or the number of pages.
+        Title of the chart, instead of the page or the number of pages.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def tidy(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     Raises
     ------
     ParameterError
-        For a frame that holds no frequencies of keywords.
+        For a frame without keyword frequencies.
     """
     makers = ("keywords", "audit")
     if (
@@ -98,7 +98,7 @@ def tidy(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def _named(frame: pd.DataFrame) -> pd.DataFrame:
-    """Name pages of which only the HTML was given by their rows."""
+    """Name pages given only as HTML by their rows."""
     urls = [url or f"row {row}" for url, row in zip(data.strings(frame["url"]), frame.index, strict=True)]
     return frame.assign(url=pd.Series(urls, index=frame.index, dtype=object))
 
@@ -134,7 +134,7 @@ def _one_page(pages: pd.DataFrame, counts: pd.DataFrame, url: str) -> tuple[pd.D
 
 
 def totals_of(counts: pd.DataFrame) -> pd.DataFrame:
-    """Return keyword, frequency and number of pages: by falling frequency, then first appearance."""
+    """Return keyword, frequency and number of pages, by descending frequency, then first appearance."""
     grouped = counts.groupby("keyword", sort=False).agg(
         frequency=("frequency", "sum"), pages=("url", "nunique")
     )
@@ -154,7 +154,7 @@ def _subtitle(pages: pd.DataFrame, counts: pd.DataFrame) -> str:
 
 
 def why_none(pages: pd.DataFrame) -> str:
-    """Say why there are no bars."""
+    """Return why there are no bars."""
     return data.why_empty(
         pages, "No pages, so no keywords.", "No keywords on this page.", "No keywords on these pages."
     )

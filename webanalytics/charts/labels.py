@@ -1,4 +1,4 @@
-"""Labels that any page may bring: made to fit, and drawn in fonts that have their letters."""
+"""Labels from pages: shortened to fit, and drawn in fonts that have their glyphs."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from urllib.parse import unquote, urlsplit
 
 import pandas as pd
 from matplotlib import font_manager
+
+from webanalytics.strings import display_width
 
 MISSING_GLYPH = "\u25a1"
 _LONGEST = 4000
@@ -63,7 +65,7 @@ def counted(number: int, noun: str) -> str:
 def path_labels(urls: pd.Series[Any]) -> list[str]:
     """Return the URLs as paths; with their hosts, when there is more than one.
 
-    A page without a URL, of which only the HTML was given, is named by its row.
+    A page without a URL, given only as HTML, is named by its row.
 
     Examples
     --------
@@ -96,7 +98,7 @@ def _split(url: str) -> tuple[str, str]:
 
 
 def shorten(text: str, width: int = 40) -> str:
-    """Return the text on one line, no wider than so many Latin letters, without its middle if need be.
+    """Return the text on one line, no wider than so many Latin letters, cut in the middle if necessary.
 
     East Asian wide characters count as two (Unicode Standard Annex 11).
 
@@ -110,7 +112,7 @@ def shorten(text: str, width: int = 40) -> str:
     if len(text) > _LONGEST:
         text = f"{text[: _LONGEST // 2]} {text[-_LONGEST // 2 :]}"  # only the ends are shown
     text = clean(text)
-    widths = [_width(character) for character in text]
+    widths = list(map(display_width, text))
     if sum(widths) <= width:
         return text
     room = width - 1
@@ -132,12 +134,6 @@ def _fitting(widths: list[int], room: int) -> int:
     return len(widths)
 
 
-def _width(character: str) -> int:
-    if unicodedata.combining(character) or unicodedata.category(character) == "Cf":
-        return 0
-    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
-
-
 def clean(text: str) -> str:
     """Return the text without line breaks, controls and lone surrogates, which no font can draw.
 
@@ -147,7 +143,7 @@ def clean(text: str) -> str:
     kept = []
     for character in " ".join(text.split()):
         category = unicodedata.category(character)
-        if "\ufe00" <= character <= "\ufe0f":  # asks for a coloured emoji, which is not to be had here
+        if "\ufe00" <= character <= "\ufe0f":  # selects a colour emoji, which is not available here
             continue
         if category == "Cs":
             kept.append("\ufffd")
@@ -157,11 +153,11 @@ def clean(text: str) -> str:
 
 
 def lettering(texts: Iterable[str]) -> tuple[list[str], list[str]]:
-    """Return the texts as they can be drawn here, and the font families to draw them with.
+    """Return the texts as they can be drawn, and the font families to draw them with.
 
-    matplotlib's own font has no Chinese, Japanese, Korean or Indic letters. An installed font that has them
-    is added as a fallback; a letter that no such font has becomes a hollow square, because matplotlib would
-    warn of it each time the chart is drawn.
+    matplotlib's own font has no Chinese, Japanese, Korean or Indic glyphs. An installed font that has them
+    is added as a fallback; a character that no such font has becomes a hollow square, because matplotlib
+    would warn about it each time the chart is drawn.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Lengths of titles and descriptions against what search results show of them."""
+"""Lengths of titles and descriptions against what search results show."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from webanalytics.charts import data, ridges, style, writing
 from webanalytics.charts.labels import counted, path_labels
 from webanalytics.errors import ParameterError
+from webanalytics.thresholds import DESCRIPTION_CHARACTERS, TITLE_CHARACTERS
 
 
 class _Text(NamedTuple):
@@ -30,15 +31,15 @@ def text_lengths(
     frame: pd.DataFrame,
     *,
     ax: Axes | None = None,
-    title_limits: tuple[int, int] = (30, 60),
-    description_limits: tuple[int, int] = (70, 155),
+    title_limits: tuple[int, int] = TITLE_CHARACTERS,
+    description_limits: tuple[int, int] = DESCRIPTION_CHARACTERS,
     max_pages: int = 40,
     title: str | None = None,
 ) -> Axes:
-    """Draw how long the titles and meta descriptions of pages are, against the lengths that are advised.
+    """Draw how long the titles and meta descriptions of pages are, against the recommended lengths.
 
     Up to `max_pages` pages have a row each, those furthest from the limits at the top, with a filled mark for
-    a text within its limits, a hollow one for a text outside, and one at 0 for a text that is not there.
+    a text within its limits, a hollow one for a text outside, and one at 0 for a missing text.
     More pages are drawn as two histograms. A page that is in the frame twice counts once; pages that failed
     are left out and counted.
 
@@ -49,7 +50,7 @@ def text_lengths(
     ax : Axes, optional
         Where to draw; a new figure otherwise.
     title_limits, description_limits : tuple of int
-        Least and most characters advised.
+        Fewest and most characters recommended: 30 to 60 and 70 to 155, as in the rules of an audit.
     max_pages : int
         The most pages that have a row of their own.
     title : str, optional
@@ -63,12 +64,12 @@ def text_lengths(
     Raises
     ------
     ParameterError
-        When limits are not two rising integers, when `max_pages` is not from 0 to 200, or when the frame
+        When limits are not two increasing integers, when `max_pages` is not from 0 to 200, or when the frame
         lacks the columns.
 
     Notes
     -----
-    Characters are counted after runs of white space are made one space. Search engines cut titles and
+    Characters are counted after runs of white space are collapsed. Search engines cut titles and
     descriptions by their width on the screen, so any limit in characters is a rule of thumb.
 
     Examples
@@ -144,7 +145,7 @@ def _verdict(found: pd.DataFrame, text: _Text) -> str:
 
 
 def _scale(found: pd.DataFrame, texts: Sequence[_Text]) -> float:
-    """Return the right end of the scale: beyond it a few very long texts stand at the end."""
+    """Return the right end of the scale; a few very long texts beyond it are drawn at the end."""
     longest = max(float(found[text.column].max()) for text in texts)
     return min(max(longest, max(text.limits[1] for text in texts)) * 1.06, 2.2 * texts[1].limits[1] + 60)
 
@@ -159,7 +160,7 @@ def _rows(ax: Axes, found: pd.DataFrame, texts: Sequence[_Text]) -> None:
         right = _within(lengths, text)
         for kept, fill in ((right, text.colour), (~right, style.CARD)):
             rows = np.flatnonzero(kept)
-            if not len(rows):  # an empty line that is not clipped would take room in the corner of the figure
+            if not len(rows):  # an unclipped empty line would take up space in the corner of the figure
                 continue
             ax.plot(
                 lengths[rows].clip(0, end),
@@ -198,7 +199,7 @@ def _keys(texts: Sequence[_Text]) -> list[Any]:
 
 
 def _histograms(ax: Axes, found: pd.DataFrame, texts: Sequence[_Text]) -> None:
-    """Draw the distribution of each text's lengths over its limits."""
+    """Draw the distribution of each text's lengths above its limits."""
     end = _scale(found, texts)
     edges = ridges.steps(0, end, 40, whole=True)
     ax.set_xlim(edges[0], edges[-1])
@@ -223,7 +224,7 @@ def _finish(ax: Axes, texts: Sequence[_Text], end: float) -> None:
 
 
 def _apart(ticks: Sequence[float], least: float) -> list[float]:
-    """Return the ticks without those whose numbers would touch the one before."""
+    """Return the ticks without those whose labels would touch the previous one."""
     kept: list[float] = []
     for tick in ticks:
         if not kept or tick - kept[-1] >= least:

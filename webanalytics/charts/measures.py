@@ -1,4 +1,4 @@
-"""One number a page: how long it takes to read, how many words it has."""
+"""Charts of one number per page: reading time or words."""
 
 from __future__ import annotations
 
@@ -160,7 +160,7 @@ def _bars(ax: Axes, values: NDArray[np.float64], form: str) -> None:
 
 
 def _histogram(ax: Axes, values: NDArray[np.float64], whole: bool) -> list[str]:
-    """Draw how many pages have how much; return what is to be said about pages beyond the scale."""
+    """Draw a histogram of the pages; return a note on those beyond the scale."""
     edges = ridges.steps(0, ridges.reach(values), 30, whole)
     counts, _ = np.histogram(values.clip(edges[0], edges[-1]), bins=edges)
     ax.bar(

@@ -20,11 +20,11 @@ _LONGEST_BY_MONTH = 120
 def disposable_by_country(
     frame: pd.DataFrame, *, ax: Axes | None = None, top: int = 20, title: str | None = None
 ) -> Axes:
-    """Draw which share of the numbers of each country is disposable.
+    """Draw what share of each country's numbers is disposable.
 
-    The country with the most numbers is at the top, as a share of few numbers says little; beside each bar
-    stand the counts. More than `top` countries are drawn together in the last row. Rows that are no
-    phone number are left out and counted.
+    The country with the most numbers is at the top, because a share of few numbers says little; the
+    counts are next to each bar. Countries beyond `top` share the last row. Rows without a phone number are
+    left out and counted.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def disposable_by_month(frame: pd.DataFrame, *, ax: Axes | None = None, title: s
     """Draw in which month the disposable numbers were first seen.
 
     More than ten years are drawn by year. Numbers that are not disposable, or have no date, are not drawn;
-    the latter and rows that are no phone number are counted.
+    the latter and rows without a phone number are counted.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def _when(number: int) -> str:
 
 
 def _flags(numbers: pd.DataFrame) -> NDArray[np.float64]:
-    """Return 1 for a disposable number, 0 for another, NaN for a row that is none or failed."""
+    """Return 1 for a disposable number, 0 for another, NaN for a row without an answer."""
     known = {"true": 1.0, "1": 1.0, "1.0": 1.0, "false": 0.0, "0": 0.0, "0.0": 0.0}
     texts = data.strings(numbers["isDisposable"])
     flags = np.array([known.get((text or "").lower(), np.nan) for text in texts], dtype=float)
@@ -162,7 +162,7 @@ def _is(found: pd.DataFrame) -> str:
 
 
 def _by_country(found: pd.DataFrame, top: int) -> pd.DataFrame:
-    """Return name, disposable and all numbers of the countries, by falling numbers, then share."""
+    """Return name, disposable and all numbers of the countries, by descending count, then share."""
     table = found.groupby("country", sort=True)["flag"].agg(disposable="sum", numbers="count").reset_index()
     table = table.sort_values("numbers", ascending=False, kind="stable")
     shown, rest = table.head(top), table.iloc[top:]
@@ -196,7 +196,7 @@ def _shares(ax: Axes, table: pd.DataFrame) -> None:
 
 
 def _month(text: str | None) -> float:
-    """Return the months since year 0, NaN for what is no date.
+    """Return the months since year 0, NaN for anything but a date.
 
     >>> _month("2024-01-30") - _month("2023-12-31"), _month("2024-13-01"), _month(None)
     (1.0, nan, nan)
@@ -208,7 +208,7 @@ def _month(text: str | None) -> float:
 
 
 def _timeline(ax: Axes, months: NDArray[np.int64]) -> None:
-    """Draw a bar for each month from the first to the last, or for each year of a long time."""
+    """Draw a bar for each month from the first to the last, or for each year of a long period."""
     by_year = int(np.max(months) - np.min(months)) >= _LONGEST_BY_MONTH
     periods = months // 12 if by_year else months
     first, last = int(np.min(periods)), int(np.max(periods))
@@ -225,7 +225,7 @@ def _timeline(ax: Axes, months: NDArray[np.int64]) -> None:
 
 
 def _ticks(places: list[int], by_year: bool, most: int) -> list[int]:
-    """Return at most so many periods to name: every second, third, ... and whole years where they fit."""
+    """Return at most so many periods to label: every second, third, ... and whole years where they fit."""
     steps = (1, 2, 5, 10, 20, 50, 100, 200, 500, 1000) if by_year else (1, 2, 3, 6, 12, 24, 60)
     step = next((step for step in steps if len(places) / step <= most), steps[-1])
     return [place for place in places if place % step == 0] or places[:1]

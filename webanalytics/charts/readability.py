@@ -11,15 +11,7 @@ from numpy.typing import NDArray
 
 from webanalytics.charts import bands, data, style, writing
 from webanalytics.charts.labels import counted, path_labels, shorten
-
-BANDS: tuple[tuple[float, str], ...] = (
-    (6, "elementary"),
-    (9, "middle school"),
-    (13, "high school"),
-    (16, "college"),
-    (math.inf, "post-graduate"),
-)
-"""Upper limit of the average grade level (not included), and the audience below it."""
+from webanalytics.thresholds import GRADE_BANDS
 
 
 def readability(
@@ -30,7 +22,7 @@ def readability(
     max_grade: float = 22,
     title: str | None = None,
 ) -> Axes:
-    """Draw how hard the pages are to read, against the audience that reads that well.
+    """Draw how hard the pages are to read, against the audiences for each grade.
 
     Up to `max_pages` pages have a row each, the hardest at the top; more are drawn as a histogram. Each
     band's name says how many pages it holds. A page that is in the frame twice counts once; pages that failed
@@ -46,9 +38,9 @@ def readability(
     max_pages : int
         The most pages that have a row of their own.
     max_grade : float
-        Right end of the scale; a page beyond it stands at the end, with its true number.
+        Right end of the scale; a page beyond it is drawn at the end, with its true number.
     title : str, optional
-        Title of the chart, in place of the number of pages.
+        Title of the chart, instead of the number of pages.
 
     Returns
     -------
@@ -74,7 +66,7 @@ def readability(
     'Readability of /terms'
     """
     max_pages = data.whole_number(max_pages, "max_pages", 0)
-    max_grade = data.real_number(max_grade, "max_grade", above=BANDS[-2][0])
+    max_grade = data.real_number(max_grade, "max_grade", above=GRADE_BANDS[-2][0])
     picked = data.pick(
         frame, ["url", "averageGradeLevel"], ("readability", "audit"), optional=["fleschReadingEase"]
     )
@@ -104,18 +96,19 @@ def _title(pages: pd.DataFrame) -> str:
 
 
 def _reason(pages: pd.DataFrame) -> str:
-    """Say why there is nothing to draw."""
+    """Return why there is nothing to draw."""
     return data.why_empty(
         pages, "No pages, so no grades.", "This page has no grade.", "None of these pages has a grade."
     )
 
 
 def grade_bands(ax: Axes, grades: NDArray[np.float64], max_grade: float, *, counts: bool) -> None:
-    """Paint the bands of grades and name their audiences; with how many grades each holds if asked for."""
+    """Draw the bands of grades with their audiences and, given grades, how many each band holds."""
     lowest = float(np.min(grades))
     left = math.floor(lowest) - 1.0 if lowest < 0 else 0.0
-    limits = [left, *(limit for limit, _ in BANDS[:-1]), max_grade]
-    bands.paint(ax, limits, [audience for _, audience in BANDS], style.SEQUENCE, grades if counts else None)
+    limits = [left, *(limit for limit, _ in GRADE_BANDS[:-1]), max_grade]
+    names = [audience for _, audience in GRADE_BANDS]
+    bands.paint(ax, limits, names, style.SEQUENCE, grades if counts else None)
 
 
 def _rows(ax: Axes, scored: pd.DataFrame, max_grade: float) -> None:
@@ -126,7 +119,7 @@ def _rows(ax: Axes, scored: pd.DataFrame, max_grade: float) -> None:
     ax.hlines(range(len(places)), left, places, color=style.BLUE, linewidth=1.2, alpha=0.45)
     for marker, beyond in (("o", False), (">", True)):
         marked = [row for row, grade in enumerate(grades) if (grade > max_grade) is beyond]
-        if marked:  # an empty line that is not clipped would take room in the corner of the figure
+        if marked:  # an empty line that is not clipped would take up space in the corner of the figure
             ax.plot([places[row] for row in marked], marked, marker, color=style.BLUE, ms=6.5, clip_on=False)
     for row, (grade, place) in enumerate(zip(grades, places, strict=True)):
         inside = place > max_grade - 2.2  # no room on the right of the dot
@@ -162,6 +155,6 @@ def _histogram(ax: Axes, scored: pd.DataFrame, max_grade: float) -> None:
 
 def grade_axis(ax: Axes, max_grade: float, label: str = "average grade level (years of schooling)") -> None:
     """Put ticks at the limits of the bands."""
-    ends = [limit for limit, _ in BANDS[:-1]]
+    ends = [limit for limit, _ in GRADE_BANDS[:-1]]
     low = ax.get_xlim()[0]
     writing.finish_value_axis(ax, label, sorted({low, 0.0, *ends, max_grade}))

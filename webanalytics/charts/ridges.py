@@ -1,4 +1,4 @@
-"""Small histograms, one a row, on one scale: distributions that are to be compared."""
+"""Small histograms, one per row, on one scale: distributions side by side."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ridge(ax: Axes, row: int, values: NDArray[np.float64], edges: NDArray[np.flo
 
 
 def median_mark(ax: Axes, row: int, value: float, label: str) -> None:
-    """Mark the median of a row, with its value beside the mark."""
+    """Mark the median of a row, with its value next to the mark."""
     ax.vlines(value, row - 0.36, row + 0.42, color=style.ORANGE, linewidth=2)
     left, right = ax.get_xlim()
     inside = value > left + 0.85 * (right - left)
@@ -49,7 +49,7 @@ def median_mark(ax: Axes, row: int, value: float, label: str) -> None:
 
 
 def reach(values: NDArray[np.float64]) -> float:
-    """Return where a scale for the values may end, so that a few huge ones do not press the others together.
+    """Return where a scale for the values may end, so that a few huge ones do not squeeze the others.
 
     Examples
     --------

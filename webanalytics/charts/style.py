@@ -1,12 +1,12 @@
 """The one style that all charts share: figures, colours, headlines and axes.
 
 Colours are from Okabe and Ito's palette (*Color Universal Design*, 2008) or darkened from it until each
-stands out from white by 3:1 (WCAG 2.2, 1.4.11); people with any common form of colour blindness can tell them
-apart, and ordered scales differ in lightness, so that they survive a print in grey.
+contrasts with white by 3:1 (WCAG 2.2, 1.4.11); they are distinct under every common form of colour blindness,
+and ordered scales differ in lightness, so that they survive printing in grey.
 
 A chart is always drawn on an opaque white card, so it reads the same in a light and in a dark notebook and
-on paper. In a figure of the user's own the card is the inside of the axes; what is written around it takes
-a colour that can be read on that figure, whether it is light, dark or transparent.
+on paper. In the user's own figure the card is the inside of the axes; text around it takes a colour that is
+legible on that figure, whether it is light, dark or transparent.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ LEVELS = ("#00406b", "#2f8fd0", "#7d8287", "#d67d00", "#8f2a00")
 """Five levels from good over neutral to bad."""
 
 HEAT = ("#f3f8fc", "#b5d3ea", "#5fa3d3", "#0072b2", "#00406b")
-"""From nothing to much, for the cells of a heat map."""
+"""From low to high, for the cells of a heat map."""
 
 FEWEST_ROWS = 3
-"""A chart of fewer rows leaves room for the others, so that a single bar is not a wall."""
+"""A chart of fewer rows leaves the others empty, so that a single bar does not fill the height."""
 
 WIDTH = 8.5
 _NOTEBOOK_DPI = 96
@@ -83,7 +83,7 @@ _RC = {
 
 @contextmanager
 def context() -> Iterator[None]:
-    """Give the charts' settings to what is drawn inside, and the user's back afterwards.
+    """Apply the charts' settings inside the block, and restore the user's afterwards.
 
     Examples
     --------
@@ -100,10 +100,10 @@ def context() -> Iterator[None]:
 
 
 class ChartAxes(Axes):
-    """Axes of a figure of their own, which a notebook shows when they end a cell."""
+    """Axes of a new figure, which a notebook shows when they end a cell."""
 
     def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
-        """Return the picture, and the size to show it at: its pixels are finer than the notebook's."""
+        """Return the picture and its display size: it has more pixels than the notebook shows."""
         stream = io.BytesIO()
         figure: Any = self.figure
         figure.savefig(stream, format="png")
@@ -112,12 +112,7 @@ class ChartAxes(Axes):
 
 
 def new_axes(height: float, width: float = WIDTH) -> Axes:
-    """Return Axes of a new figure that no pyplot window or state knows of.
-
-    Parameters
-    ----------
-    height, width : float
-        Size of the figure in inches.
+    """Return Axes of a new figure, of the given size in inches, outside pyplot's state.
 
     Examples
     --------
@@ -131,7 +126,7 @@ def new_axes(height: float, width: float = WIDTH) -> Axes:
 
 
 def start(ax: Axes | None, height: float) -> Axes:
-    """Return the axes to draw in, dressed in the style: the given ones, or new ones of this height.
+    """Return the axes to draw in, with the style applied: the given ones, or new ones of this height.
 
     Raises
     ------
@@ -161,12 +156,12 @@ def ink(ax: Axes) -> str:
 
 
 def muted(ax: Axes) -> str:
-    """Return the colour for what is less than a name."""
+    """Return the colour for secondary text."""
     return _on_figure(ax, MUTED, "#c4c8cc")
 
 
 def _on_figure(ax: Axes, on_light: str, on_dark: str) -> str:
-    """Return the colour that suits the figure; on a transparent one, which may lie on anything, a grey."""
+    """Return the colour that suits the figure; grey on a transparent one, whose background is unknown."""
     figure: Any = ax.figure
     while to_rgba(figure.get_facecolor())[3] < 0.5 and figure is not (figure.figure or figure):
         figure = figure.figure  # a transparent part of a figure shows the figure
@@ -177,12 +172,12 @@ def _on_figure(ax: Axes, on_light: str, on_dark: str) -> str:
 
 
 def row_height(rows: int, around: float, each: float = 0.28) -> float:
-    """Return the height in inches of a chart with so many rows and so much around them."""
+    """Return the height in inches of a chart with so many rows and the given margin."""
     return around + each * max(rows, FEWEST_ROWS)
 
 
 def text_on(colour: Any) -> str:
-    """Return the colour, ink or white, that can be read better on another.
+    """Return the colour, ink or white, that is more legible on another.
 
     >>> text_on("#ffffff") == INK, text_on(BLUE) == CARD
     (True, True)

@@ -1,4 +1,4 @@
-"""Security levels of TLSA records."""
+"""A chart of the security levels of TLSA records."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LEVELS = ("Recommended", "Good", "Acceptable", "Weak", "Invalid")
 def tlsa_security(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw how many TLSA records have each security level, the best at the top.
 
-    Every row of the frame counts, as one record may serve many names. Lines that are no TLSA records are
+    Every row of the frame counts, as one record may serve many names. Lines that are not TLSA records are
     left out and counted.
 
     Parameters
@@ -42,7 +42,7 @@ def tlsa_security(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | N
     Notes
     -----
     The levels follow RFC 7671: *Recommended* is DANE-EE(3) with the public key and SHA-256;
-    `webanalytics.dane` tells for each record why it has its level.
+    `webanalytics.dane` explains the level of each record.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""What is written in and around a chart: headline, names of rows, values, axes, legend."""
+"""The text of a chart: headline, names of rows, values, axes and legend."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ LABEL_SIZE = 9.5
 
 
 def headline(ax: Axes, title: str, subtitle: str = "", lift: float = 0.0) -> None:
-    """Write the title and a quieter line under it, `lift` points above the top of the axes.
+    """Write the title and a smaller line below it, `lift` points above the top of the axes.
 
-    Both begin where the labels of the rows begin, and are made to fit the figure: call this last.
+    Both align with the labels of the rows and are shortened to fit the figure: call this last.
     """
     indent = _label_width(ax)
     room = max(_room(ax) - 20, 90)
@@ -40,7 +40,7 @@ def headline(ax: Axes, title: str, subtitle: str = "", lift: float = 0.0) -> Non
     written.set_transform(ax.transAxes + ScaledTranslation(-indent / 72, up / 72, figure.dpi_scale_trans))
     if subtitle:
         below = outer_text(ax, subtitle, (0, 1), (-indent, 7 + lift), families=families, fontsize=9.5)
-        below.set_in_layout(False)  # the title above it keeps the room
+        below.set_in_layout(False)  # the title above it reserves the space
 
 
 def _room(ax: Axes) -> float:
@@ -67,7 +67,7 @@ def _label_width(ax: Axes) -> float:
 def _widest(ax: Axes, texts: Iterable[str], size: Any, families: Sequence[str], bold: bool = False) -> float:
     """Return the width of the widest text in points, at the figure's own resolution.
 
-    Letters are fitted to the dots of the picture, so the same text is wider or narrower at another.
+    Glyphs are hinted to the pixel grid, so the same text is wider or narrower at another resolution.
     """
     dpi = float(ax.figure.dpi)
     scratch = Figure(figsize=(1, 1), dpi=dpi)
@@ -78,7 +78,7 @@ def _widest(ax: Axes, texts: Iterable[str], size: Any, families: Sequence[str], 
 
 
 def _fitted(ax: Axes, text: str, room: float, size: Any, families: Sequence[str], bold: bool = False) -> str:
-    """Return the text, shortened until it is no wider than the room."""
+    """Return the text, shortened until it fits the width."""
     width = _widest(ax, [text], size, families, bold)
     letters = len(text)
     while width > room and letters > 1:
@@ -91,7 +91,7 @@ def _fitted(ax: Axes, text: str, room: float, size: Any, families: Sequence[str]
 def outer_text(
     ax: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **properties: Any
 ) -> Text:
-    """Write beside the axes: at a place in their coordinates, moved by points."""
+    """Write next to the axes: at a position in their coordinates, offset in points."""
     properties.setdefault("color", style.muted(ax))
     properties.setdefault("xycoords", "axes fraction")
     return ax.annotate(
@@ -109,7 +109,7 @@ def outer_text(
 def inner_text(
     ax: Axes, text: str, at: tuple[float, float], offset: tuple[float, float], **more: Any
 ) -> Text:
-    """Write beside a mark inside the axes: at a place of the data, moved by points."""
+    """Write next to a mark inside the axes: at a position in data coordinates, offset in points."""
     settings: dict[str, Any] = {"color": style.MUTED, "fontsize": 9, "va": "center", **more}
     return ax.annotate(
         text,
@@ -139,31 +139,31 @@ def side_column(ax: Axes, heading: str, values: Iterable[str], offset: float = 2
 
 
 def grid(ax: Axes, axis: Literal["x", "y", "both"]) -> None:
-    """Draw the lines that help to read values off."""
+    """Draw the grid lines."""
     ax.grid(True, axis=axis, color=style.GRID, linewidth=0.8, linestyle="-", alpha=1)
 
 
 def label_bars(ax: Axes, bars: Any, labels: Sequence[str], longest: float) -> None:
     """Write the values behind horizontal bars, and end the scale where the longest one still fits.
 
-    Call it when the rows have their labels, which decide how wide the axes will be.
+    Call it after labelling the rows, which determines the width of the axes.
     """
     ax.bar_label(bars, labels, padding=4, fontsize=9, color=style.MUTED, fontfamily=[BASE_FONT])
     written = _widest(ax, labels, 9, [BASE_FONT]) + 10
     wide = _room(ax) - _label_width(ax) - 30
-    # beside other axes the widest labels of the column take room from all
+    # next to other axes, the widest labels of the column narrow them all
     wide = wide if isinstance(ax, style.ChartAxes) else 0.6 * wide
     ax.set_xlim(0, max(longest, 1e-6) * max(wide, 2 * written) / (max(wide, 2 * written) - written))
 
 
 def most_ticks(ax: Axes, points: float) -> int:
-    """Return how many ticks with names so many points wide the axes have room for."""
+    """Return how many ticks the axes have room for, with labels so many points wide."""
     return max(2, int((_room(ax) - _label_width(ax)) * 0.8 / points))
 
 
 def row_labels(ax: Axes, labels: Iterable[str], width: int = 40) -> None:
-    """Label rows 0, 1, ... of a horizontal chart, shortened in the middle, in fonts that have the letters."""
-    # narrow axes in a figure of the user's leave less room for labels
+    """Label rows 0, 1, ... of a horizontal chart, shortened in the middle, in fonts that have the glyphs."""
+    # narrow axes in the user's own figure leave less room for labels
     width = max(12, min(width, int(_room(ax) / 14)))
     texts, families = lettering(shorten(label, width) for label in labels)
     texts = fitted_labels(ax, texts, max(85.0, 0.5 * _room(ax)), LABEL_SIZE, families)
@@ -177,13 +177,13 @@ def fitted_labels(
 ) -> list[str]:
     """Return labels, shortened until none is wider than so many points.
 
-    Letters differ in width by far: an Arabic ligature can be as wide as ten others.
+    Glyphs differ greatly in width: an Arabic ligature can be as wide as ten letters.
     """
     return [_fitted(ax, label, room, size, families) for label in labels]
 
 
 def count_axis(axis: Axis) -> None:
-    """Give an axis of counts at most six round, whole numbers."""
+    """Put at most six round, whole numbers on an axis of counts."""
     axis.set_major_locator(MaxNLocator(nbins=6, integer=True))
 
 
@@ -215,7 +215,7 @@ def finish_count_axis(ax: Axes, label: str, most: float) -> None:
 
 
 def legend_below(ax: Axes, handles: Sequence[Any]) -> None:
-    """Explain marks in one line under the axes."""
+    """Explain marks in one line below the axes."""
     ax.legend(
         handles=list(handles),
         loc="upper left",
@@ -238,7 +238,7 @@ def _scale(ax: Axes) -> Any:
 
 
 def message(ax: Axes, text: str) -> None:
-    """Say in the middle of the axes why there is nothing to draw."""
+    """Write in the middle of the axes why there is nothing to draw."""
     ax.set_axis_off()
     (text,), families = lettering([text])
     ax.text(

@@ -10,23 +10,24 @@ from typing import IO, Any
 
 import pandas as pd
 
+from webanalytics.audits.audit import Audit
+from webanalytics.audits.display import as_text, counted
 from webanalytics.errors import ParameterError
 from webanalytics.frames.terminal import table
 from webanalytics.frames.writing import write_frame
-from webanalytics.seo.audit import Audit
-from webanalytics.seo.showing import as_text, comparison_overview, counted
+from webanalytics.thresholds import PRIORITIES
 
 GATE = 3
-"""Exit status where there are issues of the priority that was named, or of a higher one."""
+"""Exit status if there are issues of the named priority or a higher one."""
 
-PRIORITIES = ("low", "medium", "high")
+LEVELS = PRIORITIES[::-1]
 _OWN = ("sitemap", "profile", "thresholds", "image_sizes", "report", "save", "fail_on")
 _KEYWORDS = ("sitemap", "profile", "thresholds", "image_sizes")
 """Flags that are arguments of `webanalytics.audit`."""
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Give the sub-command ``audit`` what it has beyond those of single operations."""
+    """Add the flags that only the sub-command ``audit`` has."""
     group = parser.add_argument_group(
         "issues", "With any of these, a summary of the issues is printed, and the pages only with -o or -f."
     )
@@ -44,7 +45,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         "--save", metavar="FOLDER", help="keep the audit in a folder, for `webanalytics compare`"
     )
     meaning = f"exit with status {GATE} where there are issues of this priority or a higher one"
-    group.add_argument("--fail-on", choices=PRIORITIES, help=meaning)
+    group.add_argument("--fail-on", choices=LEVELS, help=meaning)
 
 
 def add_compare(commands: Any) -> None:
@@ -59,12 +60,12 @@ def add_compare(commands: Any) -> None:
         "-o", "--output", metavar="FILE", help="write a workbook (.xlsx) with all that changed"
     )
     meaning = f"exit with status {GATE} where there are new issues of this priority or a higher one"
-    parser.add_argument("--fail-on-new", choices=PRIORITIES, help=meaning)
+    parser.add_argument("--fail-on-new", choices=LEVELS, help=meaning)
     parser.set_defaults(run=run_compare)
 
 
 def is_wanted(arguments: argparse.Namespace) -> bool:
-    """Tell whether a call is about issues, not about the table of pages alone."""
+    """Return whether a call asks for issues, not only for the table of pages."""
     return any(getattr(arguments, name, None) for name in _OWN)
 
 
@@ -92,7 +93,7 @@ def write_pages(frame: pd.DataFrame, arguments: argparse.Namespace) -> Path:
 
 
 def finish(audit: Audit, arguments: argparse.Namespace, *, complete: bool = True) -> int:
-    """Write what an audit is asked for besides its pages, print the summary, and return the exit status."""
+    """Write the report and the saved audit if wanted, print the summary, and return the exit status."""
     if arguments.save and not complete:  # a whole audit may be there
         print("webanalytics: the audit is not kept, for it is not complete", file=sys.stderr)
     elif arguments.save:
@@ -138,7 +139,7 @@ def _gate(issues: pd.DataFrame, lowest: str | None, what: str, flag: str) -> int
     """Return the exit status of a gate, and say why it is not 0."""
     if lowest is None:
         return 0
-    named = PRIORITIES[PRIORITIES.index(lowest) :]
+    named = LEVELS[LEVELS.index(lowest) :]
     counts = issues["priority"].value_counts()
     found = [(name, int(counts.get(name, 0))) for name in reversed(named)]
     total = sum(count for _, count in found)
@@ -150,7 +151,7 @@ def _gate(issues: pd.DataFrame, lowest: str | None, what: str, flag: str) -> int
 
 def run_compare(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``compare``."""
-    from webanalytics.seo.compare import compare
+    from webanalytics.audits.audit import compare
 
     check(arguments)
     comparison = compare(arguments.before, arguments.after)
@@ -158,6 +159,6 @@ def run_compare(arguments: argparse.Namespace) -> int:
         print(f"the report is in {comparison.report(arguments.report)}", file=sys.stderr)
     if arguments.output:
         print(f"the workbook is {comparison.to_excel(arguments.output)}", file=sys.stderr)
-    print(as_text(comparison_overview(comparison, hint=False)))
+    print(as_text(comparison.overview(hint=False)))
     new = comparison.issues[comparison.issues["change"] == "new"]
     return _gate(new, arguments.fail_on_new, "new issues", "fail-on-new")

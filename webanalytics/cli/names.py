@@ -1,4 +1,4 @@
-"""What is known of the command line before any sub-command is imported."""
+"""The command line before any sub-command is imported: its summary and its light commands."""
 
 from __future__ import annotations
 

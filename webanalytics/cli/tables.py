@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import getpass
+import inspect
 import os
 import sys
 import threading
@@ -14,28 +15,25 @@ from typing import Any
 
 import pandas as pd
 
-from webanalytics import face
 from webanalytics._version import __version__
+from webanalytics.api import sync
+from webanalytics.audits.audit import Audit
 from webanalytics.backends.hosted import Hosted
-from webanalytics.backends.hosted.client import KEY_VARIABLE
+from webanalytics.backends.hosted.backend import KEY_VARIABLE
 from webanalytics.cli import audit as audits
 from webanalytics.cli.names import DESCRIPTION, SERVICE_COMMANDS
 from webanalytics.errors import AuditInterrupted, HostedError, ParameterError
 from webanalytics.frames.reading import SUFFIXES, read_csv, read_frame
 from webanalytics.frames.terminal import print_errors, print_table
 from webanalytics.frames.writing import FORMATS, write_text
-from webanalytics.operations import AUDIT, OPERATIONS, Operation, Parameter
-from webanalytics.seo.audit import Audit
-from webanalytics.settings import RECORDS, Option
-
-COMMANDS = {"phone": "phones"}
-"""Sub-commands that are not named like their operation."""
+from webanalytics.operations import METADATA, OPERATIONS, Operation, Parameter, by_function
+from webanalytics.run_options import RECORDS, Setting
 
 SECRET_VARIABLE = "WEBANALYTICS_SECRET"  # noqa: S105 - the name of a variable
 TEXT_FORMATS = ("table", "csv", "tsv", "json", "jsonl")
 
 
-def _option_flag(parser: argparse._ArgumentGroup, option: Option, hosted: bool) -> None:
+def _option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool) -> None:
     flag, key = "--" + option.key.replace("_", "-"), option.key
     default = f"{option.default}"
     if hosted and key == "concurrency":
@@ -59,12 +57,12 @@ def _setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None
     if parameter.secret:  # arguments are seen by every user of the machine: never a secret
         meaning = f"file that holds the secret (else ${SECRET_VARIABLE}, else a prompt)"
         parser.add_argument("--secret-file", metavar="FILE", help=meaning)
-    elif parameter.type is bool:
+    elif parameter.shape.kind == "boolean":
         parser.add_argument(flag, dest=key, action=argparse.BooleanOptionalAction, help=parameter.meaning)
-    elif key == "stop_words":
+    elif _takes_list(parameter):
         parser.add_argument(flag, dest=key, nargs="*", metavar="WORD", help=parameter.meaning)
     else:
-        kind = int if parameter.expectation.startswith("an integer") else str
+        kind = {"integer": int, "number": float}.get(parameter.shape.kind, str)
         default = (
             "" if parameter.required or parameter.default is None else f" (default: {parameter.default})"
         )
@@ -72,6 +70,10 @@ def _setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None
         parser.add_argument(
             flag, dest=key, type=kind, required=parameter.required, help=parameter.meaning + choices + default
         )
+
+
+def _takes_list(parameter: Parameter) -> bool:
+    return any(part.kind == "list" for part in (parameter.shape, *parameter.shape.alternatives))
 
 
 def _common(parser: argparse.ArgumentParser, what: str, hosted: bool = True) -> None:
@@ -114,7 +116,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     audits.add_compare(commands)
     _common(audit, "url")
-    _setting_flag(audit, AUDIT[0].parameter("body"))
+    _setting_flag(audit, METADATA.parameter("body"))
     audits.add_flags(audit)
     audit.set_defaults(run=_run_operation, name="audit")
     for operation in OPERATIONS.values():
@@ -134,13 +136,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _operation_parser(commands: Any, operation: Operation) -> None:
-    name = COMMANDS.get(operation.name, operation.name)
-    extra = " 'phones update FILE|URL' merges a newer list of disposable numbers." if name == "phones" else ""
+    name = operation.function
+    extra = "".join(f" {sentence}" for sentence, _ in ACTIONS.get(name, {}).values())
     parser = commands.add_parser(name, help=operation.summary, description=operation.summary + extra)
     _common(parser, operation.subject)
     for parameter in operation.settings:
         _setting_flag(parser, parameter)
-    if operation.name == "convert":
+    if "save_to" in inspect.signature(getattr(sync, name)).parameters:
         parser.add_argument(
             "--save-to", metavar="FOLDER", default="converted", help="folder of the converted files"
         )
@@ -153,7 +155,8 @@ def _inputs(arguments: argparse.Namespace) -> Any:
         if given:
             raise ParameterError("The `input` parameter must be left out where inputs are given.", "input")
         return read_csv(sys.stdin) if arguments.input == "-" else read_frame(arguments.input)
-    if arguments.name != "hmac":  # a message is never the name of a file
+    operation = by_function(arguments.name)
+    if operation is None or operation.column_pattern:  # else any text is an input, none a file
         tables = [text for text in given if text.lower().endswith(SUFFIXES) and "://" not in text]
         missing = next((text for text in tables if not Path(text).exists()), None)
         if missing is not None:
@@ -206,7 +209,7 @@ def _secret(arguments: argparse.Namespace) -> str:
 
 
 def _has_terminal() -> bool:
-    """Tell whether somebody can be asked; messages may come from a pipe while there is a terminal."""
+    """Return whether the user can be prompted; messages may come from a pipe while there is a terminal."""
     if sys.stdin is not None and sys.stdin.isatty():
         return True
     try:
@@ -218,11 +221,15 @@ def _has_terminal() -> bool:
 
 def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments that the command line sets."""
-    names = {*RECORDS, "body", "save_to"}
-    names.update(item.keyword for operation in OPERATIONS.values() for item in operation.settings)
+    _, *others = inspect.signature(getattr(sync, arguments.name)).parameters
+    names = {*RECORDS, *others} - {"column"}
     given = {key: value for key, value in vars(arguments).items() if key in names and value is not None}
-    if given.get("stop_words") and len(given["stop_words"]) == 1:
-        (given["stop_words"],) = given["stop_words"]
+    operation = by_function(arguments.name)
+    for item in operation.settings if operation else ():
+        texts = given.get(item.keyword)
+        plain = any(part.kind == "string" for part in item.shape.alternatives)
+        if plain and isinstance(texts, list) and len(texts) == 1:  # the text itself may be meant
+            (given[item.keyword],) = texts
     if "secret_file" in arguments:
         given["secret"] = _secret(arguments)
     backend = _backend(arguments)
@@ -232,9 +239,10 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
 
 
 def _run_operation(arguments: argparse.Namespace) -> int:
-    if arguments.name == "phones" and arguments.inputs[:1] == ["update"]:
-        return _update_phones(arguments.inputs[1:], arguments)
-    function: Callable[..., pd.DataFrame] = getattr(face, arguments.name)
+    first, *others = arguments.inputs or [""]
+    if first in ACTIONS.get(arguments.name, {}):
+        return ACTIONS[arguments.name][first][1](others, arguments)
+    function: Callable[..., pd.DataFrame] = getattr(sync, arguments.name)
     inputs, keywords = _inputs(arguments), _keywords(arguments)
     _check_output(arguments)
     audits.check(arguments)
@@ -303,7 +311,7 @@ def _write(frame: pd.DataFrame, arguments: argparse.Namespace) -> None:
 
 
 def _update_phones(sources: Sequence[str], arguments: argparse.Namespace) -> int:
-    from webanalytics.phone_update import update_from
+    from webanalytics.cli.phone_update import update_from
 
     if len(sources) != 1:
         raise ParameterError("The `update` parameter must be one file or URL.", "update")
@@ -311,8 +319,16 @@ def _update_phones(sources: Sequence[str], arguments: argparse.Namespace) -> int
     return 0
 
 
+ACTIONS: dict[str, dict[str, tuple[str, Callable[[Sequence[str], argparse.Namespace], int]]]] = {
+    "phones": {
+        "update": ("'phones update FILE|URL' merges a newer list of disposable numbers.", _update_phones)
+    }
+}
+"""Actions of sub-commands besides answering, by their first argument, with a description."""
+
+
 def _run_demo(arguments: argparse.Namespace) -> int:
-    from webanalytics.demo import run_demo
+    from webanalytics.cli.demo import run_demo
 
     return run_demo(Path(arguments.folder))
 

@@ -1,16 +1,17 @@
-"""The only door to the network: guarded, polite and bounded."""
+"""Every fetch of a page, image, robots.txt or sitemap: guarded, polite and bounded.
+
+Backends and audits call `Fetcher.fetch` and `read_sitemap`; nothing else connects to a user's URL.
+"""
 
 from __future__ import annotations
 
 from webanalytics.fetching.content import Accept
 from webanalytics.fetching.fetcher import Fetcher
+from webanalytics.fetching.limits import FetchSettings
 from webanalytics.fetching.response import FetchError, Response
-from webanalytics.fetching.sentences import SENTENCES, recognise, sentence
-from webanalytics.fetching.settings import FetchSettings
 from webanalytics.fetching.sitemap import SitemapLimits, read_sitemap
 
 __all__ = [
-    "SENTENCES",
     "Accept",
     "FetchError",
     "FetchSettings",
@@ -18,6 +19,4 @@ __all__ = [
     "Response",
     "SitemapLimits",
     "read_sitemap",
-    "recognise",
-    "sentence",
 ]

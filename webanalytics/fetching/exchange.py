@@ -1,4 +1,7 @@
-"""One HTTP exchange: a request, its answer read under limits, its failures named."""
+"""One HTTP exchange: a request, its response read within limits, its failure named by a key.
+
+`Fetcher` makes one for each redirect and retry of a fetch.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +17,16 @@ from aiohttp.abc import AbstractResolver
 from multidict import CIMultiDict
 from yarl import URL
 
-from webanalytics.fetching.addresses import SocketFactory, refusals
-from webanalytics.fetching.content import Accept, check_body, check_type
-from webanalytics.fetching.decoding import ACCEPTED, DecodingError, decoder_for
+from webanalytics.fetching.content import ACCEPTED, Accept, DecodingError, check_body, check_type, decoder_for
+from webanalytics.fetching.guard import SocketFactory, refusals
+from webanalytics.fetching.limits import FetchSettings, retry_after
 from webanalytics.fetching.response import Problem
-from webanalytics.fetching.retry import retry_after
-from webanalytics.fetching.settings import FetchSettings
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 RETRIED = frozenset((429, 503))
 # Browsers take 256 KB of headers; sites with long security policies need more than aiohttp's 8 KB.
 HEADER_BYTES = 32_768
-INTERIM_ANSWERS = 20
+INTERIM_RESPONSES = 20
 # Idle connections are file descriptors: a run over thousands of hosts must not collect them.
 KEEP_ALIVE = 3.0
 _WANTED: dict[str, str] = {
@@ -37,16 +38,9 @@ _WANTED: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What an exchange is for.
+    """What is requested: a kind of content, of at most `max_bytes` after decompression.
 
-    Attributes
-    ----------
-    accept : {"page", "image", "any"}
-        Kind of answer.
-    max_bytes : int
-        Size of the body after decompression.
-    cut : bool
-        Take the first `max_bytes` of a longer body rather than none of it.
+    With `cut`, the first `max_bytes` of a longer body are taken rather than none of it.
     """
 
     accept: Accept
@@ -55,8 +49,8 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
-    """An answer: a redirect (`location` is not None) or a body."""
+class RawResponse:
+    """A response to one request: a redirect (`location` is set) or a body."""
 
     status: int
     headers: CIMultiDict[str]
@@ -65,16 +59,16 @@ class Answer:
 
 
 class PatientResponse(aiohttp.ClientResponse):
-    """A response that ends an exchange after too many interim answers (100 to 199).
+    """A response that ends an exchange after too many interim responses (100 to 199).
 
     aiohttp skips any number of them, and a server that sends nothing else would keep the event
     loop of the whole run busy until the time is up.
     """
 
     async def start(self, connection: Any) -> aiohttp.ClientResponse:
-        """Read the head of the answer."""
+        """Read the head of the response."""
         protocol = connection.protocol
-        read, left = protocol.read, INTERIM_ANSWERS
+        read, left = protocol.read, INTERIM_RESPONSES
 
         async def counted() -> Any:
             nonlocal left
@@ -103,7 +97,7 @@ def resolver() -> AbstractResolver:
 
 
 def open_session(settings: FetchSettings, names: AbstractResolver) -> aiohttp.ClientSession:
-    """Return a session that keeps no cookies, obeys no proxy variables and dials only what it may."""
+    """Return a session without cookies and proxies that connects only to allowed addresses."""
     connector = aiohttp.TCPConnector(
         limit=0,
         resolver=names,
@@ -125,22 +119,8 @@ def open_session(settings: FetchSettings, names: AbstractResolver) -> aiohttp.Cl
 
 async def exchange(
     session: aiohttp.ClientSession, url: URL, wanted: Wanted, settings: FetchSettings, seconds: float
-) -> Answer:
-    """Return the answer of one request, or raise `Problem`.
-
-    Parameters
-    ----------
-    session : aiohttp.ClientSession
-        See `open_session`.
-    url : yarl.URL
-        A checked URL.
-    wanted : Wanted
-        What kind of answer, and how much of it.
-    settings : FetchSettings
-        The run's limits.
-    seconds : float
-        Time for all of it.
-    """
+) -> RawResponse:
+    """Return the response to one request for a checked URL within some seconds, or raise `Problem`."""
     headers = {"Accept": _WANTED[wanted.accept]}
     received = _Count()
     refused: list[str] = []
@@ -148,11 +128,11 @@ async def exchange(
     try:
         async with (
             asyncio.timeout(seconds),
-            session.get(url, headers=headers, allow_redirects=False) as answer,
+            session.get(url, headers=headers, allow_redirects=False) as response,
         ):
-            received.status = answer.status
+            received.status = response.status
             # A body that is not read to its end closes the connection when the block is left.
-            return await _read(answer, wanted, received)
+            return await _read(response, wanted, received)
     except Problem as problem:
         problem.http_status = problem.http_status or received.status
         problem.received = received.size
@@ -164,44 +144,44 @@ async def exchange(
 
 
 class _Count:
-    """What had arrived when something went wrong."""
+    """What had been received when something went wrong."""
 
     def __init__(self) -> None:
         self.size = 0
         self.status: int | None = None
 
 
-async def _read(answer: aiohttp.ClientResponse, wanted: Wanted, received: _Count) -> Answer:
+async def _read(response: aiohttp.ClientResponse, wanted: Wanted, received: _Count) -> RawResponse:
     headers = CIMultiDict(
-        (name, _readable(value)) for name, value in answer.headers.items() if name.lower() != "set-cookie"
+        (name, _readable(value)) for name, value in response.headers.items() if name.lower() != "set-cookie"
     )
-    status = answer.status
+    status = response.status
     if status in REDIRECTS:
-        return Answer(status, headers, location=answer.headers.get("Location", ""))
+        return RawResponse(status, headers, location=response.headers.get("Location", ""))
     if not 200 <= status <= 299:
         again = status in RETRIED
         raise Problem(
             "status",
             again=again,
-            retry_after=retry_after(answer.headers.get("Retry-After")) if again else None,
+            retry_after=retry_after(response.headers.get("Retry-After")) if again else None,
             status=status,
         )
     content_type = headers.get("Content-Type", "")
     check_type(content_type, wanted.accept)
-    content = await _body(answer, wanted, received)
+    content = await _body(response, wanted, received)
     check_body(content, content_type, wanted.accept)
-    return Answer(status, headers, content)
+    return RawResponse(status, headers, content)
 
 
-async def _body(answer: aiohttp.ClientResponse, wanted: Wanted, received: _Count) -> bytes:
-    decoder = decoder_for(answer.headers.getall("Content-Encoding", ()))
+async def _body(response: aiohttp.ClientResponse, wanted: Wanted, received: _Count) -> bytes:
+    decoder = decoder_for(response.headers.getall("Content-Encoding", ()))
     limit = wanted.max_bytes
     too_large = Problem("too_large", limit=f"{limit:,}")
-    if (answer.content_length or 0) > limit and not wanted.cut:
+    if (response.content_length or 0) > limit and not wanted.cut:
         raise too_large
     body = bytearray()
     raw = 0
-    async for chunk in answer.content.iter_any():
+    async for chunk in response.content.iter_any():
         raw += len(chunk)
         body += decoder.feed(chunk, limit + 1 - len(body))
         received.size = len(body)
@@ -238,7 +218,7 @@ _ERRORS: tuple[_Kind, ...] = (
 
 
 def _named(error: Exception, refused: list[str], settings: FetchSettings, received: _Count) -> Problem:
-    """Return the problem that an exception of aiohttp or the system stands for."""
+    """Return the problem for an exception of aiohttp or the system."""
     key, again = next(
         ((key, again) for kinds, key, again in _ERRORS if isinstance(error, kinds)), ("protocol", False)
     )
@@ -264,7 +244,7 @@ def _errno(error: Exception) -> int | None:
 
 
 def _unknown(error: BaseException | None) -> bool:
-    """Return whether a look-up failed because there is no such name, not for want of an answer."""
+    """Return whether a look-up failed because there is no such name, not because no answer came."""
     while error is not None:
         if isinstance(error, socket.gaierror):
             return error.errno in (socket.EAI_NONAME, getattr(socket, "EAI_NODATA", socket.EAI_NONAME))

@@ -1,4 +1,7 @@
-"""Fetching one URL after another: redirects, retries, robots.txt, limits, and the errors' sentences."""
+"""A fetch from its URL to a response: checks, robots.txt, limits, redirects, retries, and its error.
+
+Local backend, service and audits share it; each request of a fetch is an `exchange`.
+"""
 
 from __future__ import annotations
 
@@ -12,53 +15,52 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from webanalytics.fetching.content import Accept
-from webanalytics.fetching.exchange import Answer, Wanted, exchange, open_session, resolver
-from webanalytics.fetching.limits import Limits
+from webanalytics.fetching.exchange import RawResponse, Wanted, exchange, open_session, resolver
+from webanalytics.fetching.guard import check_redirect, check_url, host_key
+from webanalytics.fetching.limits import FetchSettings, Limits, backoff
 from webanalytics.fetching.response import FetchError, Problem, Response
-from webanalytics.fetching.retry import backoff
-from webanalytics.fetching.robots import RobotsCache, Rules, parse_aside
-from webanalytics.fetching.sentences import SENTENCES, sentence
-from webanalytics.fetching.settings import FetchSettings
-from webanalytics.fetching.urls import check_redirect, check_url, host_key
+from webanalytics.fetching.robots import RobotsCache, Rules, parse_in_thread
+from webanalytics.messages import FETCHING
 
 _NO_RULES = Rules()
 
 
-class _Journey:
-    """One fetch under way: where it has got to, and what it has cost."""
+class _FetchState:
+    """A fetch in progress: the URL it has reached, and the seconds it has taken."""
 
     def __init__(self, wanted: Wanted, start: URL, *, robots: bool) -> None:
         self.wanted = wanted
         self.start = start
         self.robots = robots
         self.spent = 0.0
-        self.again_at(start)
+        self.restart(start)
 
-    def again_at(self, start: URL) -> None:
-        """Begin a further try."""
+    def restart(self, start: URL) -> None:
+        """Begin another try."""
         self.url = start
         self.passed: list[str] = []
+        self.kinds: list[str] = []
         self.redirected = False
         self.elapsed = 0.0
 
 
 class Fetcher:
-    """Fetch pages politely and safely; the only door to the network.
+    """Fetch pages politely and safely.
 
     Use it as an asynchronous context manager, in one event loop. Any number of fetches may be
-    started; they wait for their turn.
+    started; each waits for a free slot.
 
     Parameters
     ----------
     settings : FetchSettings
-        Limits and manners.
+        Limits, and how politely to fetch.
     names : aiohttp.abc.AbstractResolver, optional
         Looks up host names; c-ares or the system's by default.
 
     Notes
     -----
     URLs are checked when given and again after each redirect; addresses are checked when they are
-    dialled, so no DNS answer that changes in between gets past. No cookie is kept, no proxy or
+    connected to, so no DNS answer that changes in between gets past. No cookie is kept, no proxy or
     password file of the environment is used. `FetchSettings.timeout` bounds the time on the
     network of a whole fetch, its retries and robots.txt included; what is spent waiting for a
     turn, for a delay that the site asked for or between tries comes on top.
@@ -99,7 +101,7 @@ class Fetcher:
     async def fetch(
         self, url: str, parameter: str = "url", accept: Accept = "page", *, max_bytes: int | None = None
     ) -> Response:
-        """Return what is behind a URL.
+        """Return the response of a URL, redirects followed.
 
         Parameters
         ----------
@@ -116,7 +118,7 @@ class Fetcher:
         Returns
         -------
         Response
-            The answer, its status between 200 and 299.
+            Its status is between 200 and 299.
 
         Raises
         ------
@@ -130,131 +132,130 @@ class Fetcher:
         except Problem as problem:
             raise _error(problem, parameter, None) from None
         wanted = Wanted(accept, settings.max_bytes if max_bytes is None else max_bytes)
-        journey = _Journey(wanted, start, robots=settings.robots)
+        state = _FetchState(wanted, start, robots=settings.robots)
         try:
-            answer = await self._tries(journey)
+            response = await self._tries(state)
         except Problem as problem:
-            raise _error(problem, parameter, journey) from None
+            raise _error(problem, parameter, state) from None
         return Response(
             url=url,
-            final_url=str(journey.url),
-            redirects=tuple(journey.passed),
-            http_status=answer.status,
-            content_type=answer.headers.get("Content-Type", ""),
-            headers=answer.headers,
-            content=answer.content,
-            elapsed=journey.elapsed,
+            final_url=str(state.url),
+            redirects=tuple(state.passed),
+            http_status=response.status,
+            content_type=response.headers.get("Content-Type", ""),
+            headers=response.headers,
+            content=response.content,
+            elapsed=state.elapsed,
+            redirect_kinds=tuple(state.kinds),
         )
 
-    async def _tries(self, journey: _Journey) -> Answer:
+    async def _tries(self, state: _FetchState) -> RawResponse:
         settings = self.settings
         attempt = 0
         while True:
             try:
-                return await self._follow(journey)
+                return await self._follow(state)
             except Problem as problem:
                 wait = problem.retry_after
                 if wait is None:
                     wait = backoff(attempt, settings.backoff, settings.max_retry_after)
-                spent = journey.spent >= settings.timeout or wait > settings.max_retry_after
+                spent = state.spent >= settings.timeout or wait > settings.max_retry_after
                 if not problem.again or attempt >= settings.retries or spent:
                     raise
                 if problem.retry_after is not None:
-                    self._limits.pause(host_key(journey.url), wait)
+                    self._limits.pause(host_key(state.url), wait)
             attempt += 1
             await asyncio.sleep(wait)
-            journey.again_at(journey.start)
+            state.restart(state.start)
 
-    async def _follow(self, journey: _Journey) -> Answer:
+    async def _follow(self, state: _FetchState) -> RawResponse:
         settings = self.settings
-        seen = {str(journey.url)}
+        seen = {str(state.url)}
         while True:
-            answer = await self._hop(journey)
-            if answer.location is None:
-                return answer
+            response = await self._hop(state)
+            if response.location is None:
+                return response
             try:
                 target = check_redirect(
-                    journey.url,
-                    answer.location,
+                    state.url,
+                    response.location,
                     allow_private=settings.allow_private,
                     ports=settings.ports,
                 )
             except Problem as problem:
-                problem.http_status = answer.status
+                problem.http_status = response.status
                 if problem.key == "no_target":
-                    problem.details["status"] = answer.status
+                    problem.details["status"] = response.status
                 else:
-                    journey.redirected = True
+                    state.redirected = True
                 raise
-            if len(journey.passed) >= settings.max_redirects:
-                raise Problem("redirects", http_status=answer.status, limit=settings.max_redirects)
+            if len(state.passed) >= settings.max_redirects:
+                raise Problem("redirects", http_status=response.status, limit=settings.max_redirects)
             # Without cookies a page that leads back to one already seen does so for ever.
             if str(target) in seen:
-                raise Problem("redirect_loop", http_status=answer.status)
+                raise Problem("redirect_loop", http_status=response.status)
             seen.add(str(target))
-            journey.passed.append(str(journey.url))
-            journey.redirected = True
-            journey.url = target
+            state.passed.append(str(state.url))
+            state.kinds.append(str(response.status))
+            state.redirected = True
+            state.url = target
 
-    async def _hop(self, journey: _Journey) -> Answer:
-        url, settings = journey.url, self.settings
+    async def _hop(self, state: _FetchState) -> RawResponse:
+        url, settings = state.url, self.settings
         rules = _NO_RULES
-        if journey.robots:
+        if state.robots:
             rules, spent = await self._robots.rules(str(url.origin()))
-            journey.spent += spent
+            state.spent += spent
             rules.check(str(url))
         async with self._limits.slot(host_key(url), rules.crawl_delay):
             if self._session is None:
                 raise RuntimeError("the Fetcher is not open: use it in `async with`")
             clock = asyncio.get_running_loop().time
             began = clock()
-            left = settings.timeout - journey.spent
+            left = settings.timeout - state.spent
             try:
-                return await exchange(self._session, url, journey.wanted, settings, max(left, 0.0))
+                return await exchange(self._session, url, state.wanted, settings, max(left, 0.0))
             finally:
                 took = clock() - began
-                journey.spent += took
-                journey.elapsed += took
+                state.spent += took
+                state.elapsed += took
 
     async def _load_rules(self, origin: str) -> Rules:
         settings = self.settings
         wanted = Wanted("any", settings.max_robots_bytes, cut=True)
-        journey = _Journey(wanted, URL(f"{origin}/robots.txt", encoded=True), robots=False)
+        state = _FetchState(wanted, URL(f"{origin}/robots.txt", encoded=True), robots=False)
         try:
-            answer = await self._tries(journey)
+            response = await self._tries(state)
         except Problem as problem:
-            return _rules_without_file(problem, journey)
-        rules = await parse_aside(answer.content, settings.user_agent, settings.max_crawl_delay)
-        return replace(rules, elapsed=journey.spent)
+            return _rules_without_file(problem, state)
+        rules = await parse_in_thread(response.content, settings.user_agent, settings.max_crawl_delay)
+        return replace(rules, elapsed=state.spent)
 
 
-def _rules_without_file(problem: Problem, journey: _Journey) -> Rules:
+def _rules_without_file(problem: Problem, state: _FetchState) -> Rules:
     if problem.key == "status" and (problem.http_status or 0) >= 500:
         problem = Problem("robots_unreadable", status=problem.http_status)
-    elif journey.redirected or SENTENCES[problem.key][0] not in (
+    elif state.redirected or FETCHING[problem.key][0] not in (
         "dns",
         "refused",
         "tls",
         "timeout",
         "blocked",
     ):
-        return Rules(elapsed=journey.spent)
-    return Rules(problem=problem, elapsed=journey.spent)
+        return Rules(elapsed=state.spent)
+    return Rules(problem=problem, elapsed=state.spent)
 
 
-def _error(problem: Problem, parameter: str, journey: _Journey | None) -> FetchError:
-    redirected = journey is not None and journey.redirected
-    text = sentence(problem.key, parameter, redirected=redirected, **problem.details)
-    error_type = SENTENCES[problem.key][0]
-    if journey is None:
-        return FetchError(text, error_type, key=problem.key)
+def _error(problem: Problem, parameter: str, state: _FetchState | None) -> FetchError:
+    values = {"parameter": parameter, **problem.details}
+    if state is None:
+        return FetchError(problem.key, values)
     return FetchError(
-        text,
-        error_type,
+        problem.key,
+        values | {"redirected": True} if state.redirected else values,
         http_status=problem.http_status,
-        final_url=str(journey.url),
-        redirects=tuple(journey.passed),
-        elapsed=journey.elapsed,
+        final_url=str(state.url),
+        redirects=tuple(state.passed),
+        elapsed=state.elapsed,
         bytes=problem.received,
-        key=problem.key,
     )

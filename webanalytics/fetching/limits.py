@@ -1,10 +1,134 @@
-"""How many requests run at once, and how far apart they start."""
+"""How hard a run presses on the network: its settings, the slots for requests, and the waits between tries.
+
+`Fetcher` obeys them; the hosted client waits between its tries in the same way.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import random
+import re
+from collections.abc import AsyncIterator, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+from webanalytics.errors import ParameterError
+from webanalytics.run_options import USER_AGENT
+
+_HEADER_TEXT = re.compile(r"[\x20-\x7e]*[\x21-\x7e]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class FetchSettings:
+    """Limits of a run on the network, and how politely it fetches.
+
+    Parameters
+    ----------
+    concurrency : int
+        Requests in progress at once, over all hosts.
+    per_host : int
+        Requests in progress at once to one host.
+    delay : float
+        Seconds between the starts of two requests to one host.
+    connect_timeout : float
+        Seconds to look up a host, connect and agree on TLS.
+    timeout : float
+        Seconds on the network for one fetch: robots.txt, look-up, connection, redirects, body and
+        retries together. Waiting for a slot, for `delay`, for a crawl-delay or between tries is not
+        counted.
+    max_bytes : int
+        Size of a page after decompression.
+    max_redirects : int
+        Redirects followed for one page.
+    retries : int
+        Further tries after HTTP 429, HTTP 503 or a connection that broke off.
+    robots : bool
+        Obey robots.txt (RFC 9309) and its crawl-delay.
+    user_agent : str
+        The User-Agent header; its tokens also choose the group of robots.txt.
+    allow_private : bool
+        Also fetch from private, local and reserved addresses, and from host names of one label.
+    ports : tuple of int or None
+        The only ports to connect to; None for any.
+    backoff : float
+        Seconds before the first retry, doubled for each further one, less up to half at random.
+    max_retry_after : float
+        Longest ``Retry-After`` that is waited for, in seconds; a longer one is an answer, not a pause.
+    max_crawl_delay : float
+        Longest crawl-delay that is obeyed, in seconds; a longer one is shortened to it.
+    max_robots_bytes : int
+        How much of a robots.txt is read. RFC 9309 section 2.5 asks for at least 500 KiB.
+
+    Raises
+    ------
+    ParameterError
+        For a value out of range, naming the parameter.
+
+    Examples
+    --------
+    >>> FetchSettings(delay=1.0, per_host=1).retries
+    2
+    >>> FetchSettings(concurrency=0)
+    Traceback (most recent call last):
+    webanalytics.errors.ParameterError: The `concurrency` parameter must be an integer from 1 to 1000.
+    """
+
+    concurrency: int = 32
+    per_host: int = 8
+    delay: float = 0.0
+    connect_timeout: float = 10.0
+    timeout: float = 30.0
+    max_bytes: int = 10_000_000
+    max_redirects: int = 10
+    retries: int = 2
+    robots: bool = True
+    user_agent: str = USER_AGENT
+    allow_private: bool = False
+    ports: tuple[int, ...] | None = None
+    backoff: float = 0.5
+    max_retry_after: float = 60.0
+    max_crawl_delay: float = 30.0
+    max_robots_bytes: int = 500 * 1024
+
+    def __post_init__(self) -> None:
+        self._integer("concurrency", 1, 1000)
+        self._integer("per_host", 1, 1000)
+        self._integer("max_bytes", 1, 2_000_000_000)
+        self._integer("max_redirects", 0, 100)
+        self._integer("retries", 0, 20)
+        self._integer("max_robots_bytes", 1, 100_000_000)
+        for name in ("connect_timeout", "timeout"):
+            self._seconds(name, 0.001)
+        for name in ("delay", "backoff", "max_retry_after", "max_crawl_delay"):
+            self._seconds(name, 0.0)
+        for name in ("robots", "allow_private"):
+            if not isinstance(getattr(self, name), bool):
+                raise ParameterError.one_of(name, (True, False))
+        if not isinstance(self.user_agent, str) or not _HEADER_TEXT.fullmatch(self.user_agent):
+            raise ParameterError("The `user_agent` parameter must be printable ASCII text.", "user_agent")
+        self._check_ports()
+
+    def _check_ports(self) -> None:
+        if self.ports is None:
+            return
+        ports = tuple(self.ports) if isinstance(self.ports, Iterable) else ()
+        if not ports or not all(type(port) is int and 1 <= port <= 65535 for port in ports):
+            raise ParameterError("The `ports` parameter must be None or integers from 1 to 65535.", "ports")
+        object.__setattr__(self, "ports", ports)
+
+    def _integer(self, name: str, low: int, high: int) -> None:
+        value = getattr(self, name)
+        if type(value) is not int or not low <= value <= high:
+            raise ParameterError(f"The `{name}` parameter must be an integer from {low} to {high}.", name)
+
+    def _seconds(self, name: str, low: float, high: float = 86_400.0) -> None:
+        value = getattr(self, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
+            raise ParameterError(
+                f"The `{name}` parameter must be a number of seconds from {low:g} to {high:g}.", name
+            )
 
 
 class _Gate:
@@ -23,8 +147,8 @@ class _Gate:
 class Limits:
     """Slots for requests, over all hosts and to each one.
 
-    Who waits for their own host holds no slot of the whole, so one slow host cannot occupy them
-    all. The order is always the host first and then the whole, so there is no deadlock.
+    A request that waits for its host holds no overall slot, so one slow host cannot occupy them
+    all. The order is always the host first and then overall, so there is no deadlock.
 
     Parameters
     ----------
@@ -47,12 +171,12 @@ class Limits:
 
     @asynccontextmanager
     async def slot(self, host: str, crawl_delay: float = 0.0) -> AsyncIterator[None]:
-        """Hold a slot of the host and one of the whole.
+        """Hold a slot of the host and an overall one.
 
         Parameters
         ----------
         host : str
-            Which host, see `webanalytics.fetching.urls.host_key`.
+            Which host, see `webanalytics.fetching.guard.host_key`.
         crawl_delay : float
             Seconds that the host wants between two requests; above 0 it gets one request at a time.
         """
@@ -80,7 +204,7 @@ class Limits:
         if not delay and gate.not_before <= _now():
             await self._all.acquire()
             return
-        # One at a time up to the start itself: two that waited for a slot of the whole would
+        # One at a time up to the start itself: two that waited for an overall slot would
         # otherwise start together.
         async with gate.pace:
             while (wait := gate.not_before - _now()) > 0:  # noqa: ASYNC110 - a time, not an event
@@ -104,3 +228,52 @@ class Limits:
 
 def _now() -> float:
     return asyncio.get_running_loop().time()
+
+
+_SECONDS = re.compile(r"[0-9]{1,9}")
+
+
+def retry_after(value: str | None, now: datetime | None = None) -> float | None:
+    """Return the seconds that a Retry-After header asks for, None when it cannot be read.
+
+    Parameters
+    ----------
+    value : str or None
+        The header: seconds or an HTTP date (RFC 9110 section 10.2.3).
+    now : datetime, optional
+        The present, for a date.
+
+    Examples
+    --------
+    >>> retry_after("120")
+    120.0
+    >>> retry_after("Fri, 31 Dec 1999 23:59:59 GMT", datetime(1999, 12, 31, 23, 59, 29, tzinfo=UTC))
+    30.0
+    """
+    text = (value or "").strip()
+    if _SECONDS.fullmatch(text):
+        return float(text)
+    try:
+        moment = parsedate_to_datetime(text)
+        if moment.tzinfo is None:
+            moment = moment.replace(tzinfo=UTC)
+        return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+
+
+def backoff(attempt: int, base: float, longest: float) -> float:
+    """Return the seconds before a further try: `base` doubled for each earlier one, less up to half.
+
+    The part taken off at random keeps many clients from coming back at the same moment.
+
+    Parameters
+    ----------
+    attempt : int
+        Tries made so far, less one.
+    base : float
+        Seconds before the first further try.
+    longest : float
+        Upper bound in seconds.
+    """
+    return min(longest, base * 2.0**attempt) * random.uniform(0.5, 1.0)  # noqa: S311 - no secret

@@ -1,13 +1,15 @@
-"""What a fetch gives: a response, or an error that becomes a row."""
+"""What a fetch returns or raises: a `Response`, or a `FetchError` that becomes a row."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any
 
 from multidict import CIMultiDict
 
-from webanalytics.errors import ErrorType, RowError
+from webanalytics.errors import RowError
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,19 +21,21 @@ class Response:
     url : str
         URL as submitted.
     final_url : str
-        URL that answered, in the form in which it was asked for (ASCII, no fragment).
+        URL that responded, in the form in which it was requested (ASCII, no fragment).
     redirects : tuple of str
         URLs passed through before `final_url`.
     http_status : int
-        Status of the last answer, 200 to 299.
+        Status of the last response, 200 to 299.
     content_type : str
-        The Content-Type header, "" when there was none.
+        The Content-Type header, "" when it was missing.
     headers : multidict.CIMultiDict
-        Headers of the last answer; names in any case, ``getall`` for repeated ones. Set-Cookie is left out.
+        Headers of the last response; names in any case, ``getall`` for repeated ones. Set-Cookie is left out.
     content : bytes
         The body after decompression.
     elapsed : float
         Seconds from the first connection to the end of the body, over all redirects of the last try.
+    redirect_kinds : tuple of str
+        The status of each redirect, such as "301".
     """
 
     url: str
@@ -42,6 +46,48 @@ class Response:
     headers: CIMultiDict[str] = field(repr=False)
     content: bytes = field(repr=False)
     elapsed: float
+    redirect_kinds: tuple[str, ...] = ()
+
+
+MOST_HEADERS = 100
+"""Headers of an answer that are kept."""
+LONGEST_HEADER = 2_000
+"""Characters of a header that are kept."""
+MOST_HEADER_TEXT = 16_000
+"""Characters of all headers that are kept."""
+
+
+def header_block(headers: Iterable[tuple[str, str]]) -> str:
+    r"""Return headers as lines of one text, bounded; Set-Cookie is left out.
+
+    Examples
+    --------
+    >>> header_block([("Server", "nginx"), ("Set-Cookie", "id=1"), ("Vary", "Accept")])
+    'Server: nginx\nVary: Accept'
+    """
+    lines: list[str] = []
+    room = MOST_HEADER_TEXT
+    for name, value in islice(headers, MOST_HEADERS):
+        line = f"{name}: {' '.join(value.split())}"[:LONGEST_HEADER]
+        room -= len(line) + 1
+        if room < 0:
+            break
+        if name.lower() not in ("set-cookie", "set-cookie2"):
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def header_lines(block: str) -> list[tuple[str, str]]:
+    r"""Return the headers of a block of lines; a status line and other lines without a name are left out.
+
+    Examples
+    --------
+    >>> header_lines("HTTP/1.1 200 OK\r\nX-Robots-Tag: noindex\r\n")
+    [('X-Robots-Tag', 'noindex')]
+    """
+    parts = (line.partition(":") for line in block[:MOST_HEADER_TEXT].splitlines()[:MOST_HEADERS])
+    stripped = ((name.strip(), value.strip()) for name, colon, value in parts if colon)
+    return [(name, value) for name, value in stripped if " " not in name]
 
 
 class FetchError(RowError):
@@ -49,38 +95,34 @@ class FetchError(RowError):
 
     Parameters
     ----------
-    sentence : str
-        One sentence naming the parameter to change.
-    error_type : ErrorType
-        The kind of failure.
+    key : str
+        Which sentence of `webanalytics.messages` says so.
+    values : Mapping
+        What the sentence shows.
     http_status : int or None
-        Status of the last answer, None when there was none.
+        Status of the last response; None when there was none.
     final_url : str
-        Where the fetch had got to, "" when the URL itself was refused.
+        The URL that the fetch had reached, "" when the first one was refused.
     redirects : tuple of str
         URLs passed through before `final_url`.
     elapsed : float
         Seconds on the network in the last try.
     bytes : int
-        Size of what had arrived of the body, after decompression.
-    key : str
-        Which sentence of `webanalytics.fetching.SENTENCES` it is: finer than the error type.
+        Size of the part of the body that was received, after decompression.
     """
 
     def __init__(
         self,
-        sentence: str,
-        error_type: ErrorType,
+        key: str,
+        values: Mapping[str, Any],
         *,
         http_status: int | None = None,
         final_url: str = "",
         redirects: tuple[str, ...] = (),
         elapsed: float = 0.0,
         bytes: int = 0,  # noqa: A002 - the name of the column
-        key: str = "",
     ) -> None:
-        super().__init__(sentence, error_type)
-        self.key = key
+        super().__init__(key, **values)
         self.http_status = http_status
         self.final_url = final_url
         self.redirects = redirects
@@ -89,13 +131,13 @@ class FetchError(RowError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The third part is laid over __dict__: the keyword-only attributes survive pickling.
-        return type(self), (self.sentence, self.error_type), dict(self.__dict__)
+        return type(self), (self.key, self.message.values), dict(self.__dict__)
 
 
 class Problem(Exception):  # noqa: N818 - it never reaches a user
-    """Inside this package: something went wrong that `Fetcher` turns into a `FetchError`.
+    """What went wrong, by its key, before `Fetcher` turns it into a `FetchError`.
 
-    It knows neither the parameter's name nor the redirects: only the one who asked does.
+    It knows neither the parameter's name nor the redirects: only the caller does.
     """
 
     def __init__(

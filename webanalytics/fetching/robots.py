@@ -4,9 +4,9 @@ What an unreadable robots.txt means:
 
 - HTTP 400 to 499: there are no rules, everything may be fetched (section 2.3.1.3). So too when it
   redirects in a circle or to a place that is not fetched.
-- HTTP 500 to 599: nothing may be fetched (section 2.3.1.4). The standard demands it, and a site
-  that answers so is in trouble; the error says why, and ``robots=False`` goes on without the rules.
-- No answer at all (no such host, refused, TLS, timeout): the error that the page itself would give.
+- HTTP 500 to 599: nothing may be fetched (section 2.3.1.4). The standard demands it, and such a
+  site is in trouble; the error says why, and ``robots=False`` goes on without the rules.
+- No response at all (no such host, refused, TLS, timeout): the error that the page itself would give.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from webanalytics.fetching.response import Problem
 _AGENT_LINE = re.compile(r"\s*user[ -]?agent\s*[:\s]\s*([^#]*)", re.IGNORECASE)
 _PRODUCT = re.compile(r"([A-Za-z][\w.-]*)/\d")
 OURS = "ours"
-# Parsing up to here takes a few milliseconds; longer texts are parsed beside the event loop.
+# Parsing up to here takes a few milliseconds; longer texts are parsed in a thread.
 _SHORT = 20_000
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What an origin lets us do.
+    """What the robots.txt of an origin allows.
 
     Attributes
     ----------
     parser : protego.Protego or None
-        The rules; None when there are none.
+        The rules, or None.
     problem : Problem or None
         Why nothing may be fetched.
     crawl_delay : float
@@ -75,7 +75,7 @@ def product_tokens(agent: str) -> frozenset[str]:
 def own_groups(text: str, agent: str) -> str:
     r"""Return a robots.txt whose groups are named "ours", "theirs" and "*".
 
-    Rules for others need not be told apart, and a group of thousands of names with thousands of
+    Rules for others need not be distinguished, and a group of thousands of names with thousands of
     rules would otherwise take the product of both in time and memory.
 
     Examples
@@ -128,7 +128,7 @@ def parse(content: bytes, agent: str, max_crawl_delay: float) -> Rules:
 class RobotsCache:
     """The rules of the origins of a run.
 
-    Those who ask for the same origin at one time wait for one fetch. A failure is forgotten after
+    Concurrent requests for one origin wait for one fetch. A failure is forgotten after
     some seconds, so that one bad moment of a server does not cost all its pages.
 
     Parameters
@@ -171,7 +171,7 @@ class RobotsCache:
         task = self._loading.get(origin)
         if task is None:
             task = self._loading[origin] = asyncio.create_task(self._fill(origin))
-        # One who is cancelled must not take the answer from the others.
+        # A cancelled caller must not cancel it for the others.
         rules = await asyncio.shield(task)
         return rules, rules.elapsed
 
@@ -203,8 +203,8 @@ def _weight(rules: Rules) -> int:
     return rules.size + 500  # the objects of an origin without rules are not free either
 
 
-async def parse_aside(content: bytes, agent: str, max_crawl_delay: float) -> Rules:
-    """Return `parse` of a file, a long one without holding up the event loop."""
+async def parse_in_thread(content: bytes, agent: str, max_crawl_delay: float) -> Rules:
+    """Return the rules of a file, parsing a long one in a thread."""
     if len(content) <= _SHORT:
         return parse(content, agent, max_crawl_delay)
     return await asyncio.to_thread(parse, content, agent, max_crawl_delay)

@@ -1,4 +1,4 @@
-"""Sitemaps (sitemaps.org protocol 0.9), indexes of them, and the other forms that it allows.
+"""Sitemaps (sitemaps.org protocol 0.9), indexes, and the other forms it allows, read into rows.
 
 lxml reads the XML as it stands: entities are not expanded and nothing is loaded, so neither a bomb
 of entities nor a reference to a file does anything.
@@ -17,10 +17,9 @@ from lxml import etree
 from protego import Protego
 
 from webanalytics.errors import ErrorType
-from webanalytics.fetching.decoding import DecodingError, Inflate
+from webanalytics.fetching.content import DecodingError, Inflate
 from webanalytics.fetching.fetcher import Fetcher
 from webanalytics.fetching.response import FetchError, Problem
-from webanalytics.fetching.sentences import SENTENCES, sentence
 
 Row = dict[str, Any]
 
@@ -56,7 +55,7 @@ class SitemapLimits:
 
 @dataclass(slots=True)
 class _Document:
-    """What one sitemap holds."""
+    """The contents of one sitemap."""
 
     rows: list[Row] = field(default_factory=list)
     children: list[str] = field(default_factory=list)
@@ -98,7 +97,7 @@ async def read_sitemap(
 
 
 class _Reading:
-    """One call: what it has read so far."""
+    """One call of `read_sitemap`: what it has read so far."""
 
     def __init__(self, fetcher: Fetcher, parameter: str, limits: SitemapLimits) -> None:
         self._fetcher = fetcher
@@ -116,9 +115,9 @@ class _Reading:
             async with self._turn:
                 if self._left <= 0:
                     raise Problem("full_sitemap", limit=limits.max_urls)
-                answer = await self._fetcher.fetch(url, self._parameter, "any", max_bytes=limits.max_bytes)
+                response = await self._fetcher.fetch(url, self._parameter, "any", max_bytes=limits.max_bytes)
                 document = await asyncio.to_thread(
-                    parse_sitemap, answer.content, answer.final_url, limits.max_bytes
+                    parse_sitemap, response.content, response.final_url, limits.max_bytes
                 )
         except (FetchError, Problem) as error:
             return [self._failed(url, error)]
@@ -148,10 +147,9 @@ class _Reading:
         return rows + [self._failed(child, full) for child in fresh[room:]]
 
     def _failed(self, url: str, error: FetchError | Problem) -> Row:
-        if isinstance(error, FetchError):
-            return _row(None, url, error=error.sentence, error_type=error.error_type)
-        text = sentence(error.key, self._parameter, **error.details)
-        return _row(None, url, error=text, error_type=SENTENCES[error.key][0])
+        if isinstance(error, Problem):
+            error = FetchError(error.key, {"parameter": self._parameter, **error.details})
+        return _row(None, url, error=error.sentence, error_type=error.error_type)
 
 
 def parse_sitemap(content: bytes, url: str, max_bytes: int = SitemapLimits.max_bytes) -> _Document:

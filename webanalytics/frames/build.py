@@ -1,53 +1,43 @@
-"""Answers -> a DataFrame with one row per input."""
+"""Results of jobs -> a DataFrame with one row per input, at any time of a run."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
 
-from webanalytics.backends.base import Answer, Fetched, Outcome
 from webanalytics.frames.inputs import Rows
 from webanalytics.frames.schema import (
-    AUDIT_FETCH_COLUMNS,
     ERROR_COLUMNS,
-    FETCH_COLUMNS,
     STATUS,
+    answer_fields,
     as_frame,
-    audit_fields,
+    fetch_fields,
     make_series,
 )
+from webanalytics.messages import Message
 from webanalytics.operations import Field, Operation
+from webanalytics.outcomes import Fact, Fetched, JobResult, Outcome
 
 _NOTHING = Fetched()
 
 
 class FrameBuilder:
-    """Collects answers as they come and makes the frame of those that have come.
-
-    Parameters
-    ----------
-    rows : Rows
-        The inputs.
-    operations : tuple of Operation
-        One operation, or those of an audit.
-    """
+    """Collects answers as they arrive and makes a frame of them at any time."""
 
     def __init__(self, rows: Rows, operations: tuple[Operation, ...]) -> None:
         self.rows = rows
         self.operations = operations
-        audit = len(operations) > 1
-        self._fields = audit_fields() if audit else tuple((0, field) for field in operations[0].columns)
-        self._fetch = AUDIT_FETCH_COLUMNS if audit else FETCH_COLUMNS if operations[0].kind == "page" else ()
-        self._name = "audit" if audit else operations[0].name
-        self._answers: list[Answer | None] = [None] * len(rows.jobs)
-        self._parts: dict[int, dict[int, Answer]] = {}
+        self._fields = answer_fields(operations)
+        self._fetch = fetch_fields(operations)
+        self._name = "audit" if len(operations) > 1 else operations[0].name
+        self._answers: list[JobResult | None] = [None] * len(rows.jobs)
+        self._parts: dict[int, dict[int, JobResult]] = {}
 
-    def add(self, answer: Answer) -> bool:
-        """Keep an answer, and tell whether its input is done with it."""
+    def add(self, answer: JobResult) -> bool:
+        """Keep an answer, and return whether its input is now done."""
         number = answer.number
         if answer.position is None:
             self._parts.pop(number, None)
@@ -69,7 +59,7 @@ class FrameBuilder:
     def frame(self) -> pd.DataFrame:
         """Return one row for each input that has its answer, in input order.
 
-        Of an audit that was broken off, a row may have the columns of some operations only: it says so.
+        In an interrupted audit, a row may have the columns of some operations only; its error says so.
         """
         kept = [row for row, number in enumerate(self.rows.numbers) if self._answers[number] is not None]
         answers = [self._answers[self.rows.numbers[row]] for row in kept]
@@ -78,33 +68,33 @@ class FrameBuilder:
         labels = [self.rows.labels[row] for row in kept]
         return self._frame([answer for answer in answers if answer is not None], labels, index)
 
-    def _frame(self, answers: list[Answer], labels: list[str | None], index: pd.Index) -> pd.DataFrame:
+    def _frame(self, answers: list[JobResult], labels: list[str | None], index: pd.Index) -> pd.DataFrame:
         """Lay the answers out in columns."""
-        fetch = self._fetch
-        known = {field.name for field in fetch}
-        fields = [(position, field) for position, field in self._fields if self._heading(field) not in known]
-        heads = [
-            STATUS,
-            *(replace(field, column=self._heading(field)) for _, field in fields),
-            *ERROR_COLUMNS,
-            *fetch,
-        ]
+        fields = [field for _, field in self._fields]
+        heads = [STATUS, *fields, *ERROR_COLUMNS, *self._fetch]
         if self.operations[0].kind == "record":
-            cells = _record_cells(answers, [field for _, field in fields])
+            cells = _record_cells(answers, fields)
         else:
-            cells = _cells(answers, fields, fetch)
+            cells = _cells(answers, self._fields, self._fetch)
         columns = {self.operations[0].input_column: make_series(labels, "string", index)}
         for head, column in zip(heads, cells, strict=True):
             columns[head.column_name] = make_series(column, head.dtype, index)
-            column.clear()  # what is in the frame need not be here too
-        return as_frame(columns, index, self._name)
+            column.clear()  # not needed again once it is in the frame
+        frame = as_frame(columns, index, self._name)
+        lacking = _lacking(answers) if self._name == "audit" else []
+        if lacking:
+            frame.attrs["webanalytics"]["lacking"] = lacking
+        return frame
 
-    def _heading(self, field: Field) -> str:
-        return field.audit_name if len(self.operations) > 1 else field.column_name
+
+def _lacking(answers: list[JobResult]) -> list[str]:
+    """Return the facts that no page record has: rules that need one are not tried."""
+    known = [answer.fetched.facts for answer in answers if answer.fetched is not None]
+    return sorted(set(get_args(Fact)).difference(*known)) if known else []
 
 
 class _Joined(Sequence[Outcome]):
-    """The outcomes of one input that came one by one; each is unpacked when it is asked for."""
+    """The outcomes of one input that arrived one by one; each is unpacked on access."""
 
     __slots__ = ("_parts",)
 
@@ -119,20 +109,20 @@ class _Joined(Sequence[Outcome]):
         return UNFINISHED if part is None else part[0]
 
 
-UNFINISHED = Outcome(None, "The run ended before every operation was answered for this input.", "unfinished")
+UNFINISHED = Outcome.failed(Message("unfinished"))
 
 
-def _joined(number: int, parts: dict[int, Answer], count: int) -> Answer:
+def _joined(number: int, parts: dict[int, JobResult], count: int) -> JobResult:
     outcomes = tuple(parts[place].outcomes if place in parts else None for place in range(count))
-    told = [part.fetched for part in parts.values() if part.fetched is not None]
-    fetched = next((item for item in told if item.final_url is not None), told[0] if told else None)
-    return Answer(
+    known = [part.fetched for part in parts.values() if part.fetched is not None]
+    fetched = next((item for item in known if item.final_url is not None), known[0] if known else None)
+    return JobResult(
         number, outcomes[0] if count == 1 and outcomes[0] is not None else _Joined(outcomes), fetched
     )
 
 
-def _record_cells(answers: list[Answer], fields: list[Field]) -> list[list[Any]]:
-    """Return the columns of answers that hold one small outcome each, column by column."""
+def _record_cells(answers: list[JobResult], fields: list[Field]) -> list[list[Any]]:
+    """Return the columns of answers with one small outcome each, column by column."""
     outcomes = [answer.outcomes[0] for answer in answers]
     found = [outcome.data for outcome in outcomes]
     cells: list[list[Any]] = [["ok" if outcome.error is None else "error" for outcome in outcomes]]
@@ -148,9 +138,9 @@ def _record_cells(answers: list[Answer], fields: list[Field]) -> list[list[Any]]
 
 
 def _cells(
-    answers: list[Answer], fields: list[tuple[int, Field]], fetch: tuple[Field, ...]
+    answers: list[JobResult], fields: Sequence[tuple[int, Field]], fetch: tuple[Field, ...]
 ) -> list[list[Any]]:
-    """Return the columns of answers, read one answer at a time, for each is unpacked only once."""
+    """Return the columns of answers, read one answer at a time so that each is unpacked only once."""
     cells: list[list[Any]] = [[] for _ in range(len(fields) + len(fetch) + 3)]
     shared = SharedStrings()
     for answer in answers:
@@ -164,7 +154,7 @@ def _cells(
 
 
 class SharedStrings:
-    """Lets equal short strings be one object: menus, icons and keys are the same all over a site."""
+    """Shares one object among equal short strings: menus, icons and keys repeat all over a site."""
 
     def __init__(self, longest: int = 200, most: int = 200_000) -> None:
         self._known: dict[str, str] = {}
@@ -207,6 +197,6 @@ def _read(outcomes: list[Outcome], position: int, field: Field) -> Any:
     return None if data is None else field.read(data)
 
 
-def _fetch_value(answer: Answer, name: str) -> Any:
+def _fetch_value(answer: JobResult, name: str) -> Any:
     value = getattr(answer.fetched or _NOTHING, name)
     return list(value) if isinstance(value, tuple) else value

@@ -1,4 +1,4 @@
-"""Certificates beside TLSA records: whether each record matches its own."""
+"""Certificates given with TLSA records: whether each record matches its own."""
 
 from __future__ import annotations
 
@@ -13,14 +13,9 @@ from webanalytics.frames.schema import make_series
 
 
 def matcher(certificates: Any, count: int) -> Callable[[pd.DataFrame], pd.DataFrame]:
-    """Return a function that adds the column ``matches_certificate`` to a frame of records.
+    """Return a function that adds the column ``matches_certificate`` to a frame of so many records.
 
-    Parameters
-    ----------
-    certificates : object
-        None, one certificate or chain for all records, or a list or Series with one for each.
-    count : int
-        How many records there are.
+    `certificates` is None, one certificate or chain for all records, or a list or Series with one for each.
 
     Returns
     -------
@@ -44,7 +39,7 @@ def matcher(certificates: Any, count: int) -> Callable[[pd.DataFrame], pd.DataFr
             "certificates",
         )
 
-    from webanalytics.analysis.tlsa import load_chain, matches
+    from webanalytics.analysis.dane.tlsa import load_chain, matches
 
     known: dict[int, Any] = {}  # one certificate for many records is read once
     for one in given:

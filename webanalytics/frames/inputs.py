@@ -1,10 +1,10 @@
-"""Inputs of every kind -> one subject a row, with the index the result will have."""
+"""Inputs of every kind -> one subject per row, with the index of the result; the first step of a call."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -13,47 +13,21 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_float_dtype
 
-from webanalytics.backends.base import UNUSABLE, Job, SavedPage
 from webanalytics.errors import ParameterError
+from webanalytics.frames.records import page_records
 from webanalytics.operations import Operation
+from webanalytics.outcomes import UNUSABLE, Job, PageRecord
 
 Inputs: TypeAlias = str | bytes | Path | Iterable[Any] | pd.Series | pd.Index | pd.DataFrame
-"""What every function takes: one input, any iterable, a Series, an Index or a DataFrame."""
+"""What every function accepts: one input, any iterable, a Series, an Index or a DataFrame."""
 
 LABEL_LENGTH = 200
-"""How much of an input that is no name, such as a data: URL, its column shows."""
+"""How many characters of a long input, such as a data: URL, its column shows."""
 
 MOST_CANDIDATES = 20
-"""How many columns an error sentence names."""
+"""How many columns an error message names."""
 
-_URL = re.compile(r"\s*https?://\S", re.I)
 _HTML_SUFFIXES = (".html", ".htm", ".xhtml")
-
-
-@dataclass(frozen=True)
-class _Finder:
-    """How the input column of a DataFrame is recognised: by its name, else by its values."""
-
-    names: frozenset[str]
-    looks_right: Callable[[str], bool]
-
-
-def _finder(names: str, pattern: re.Pattern[str]) -> _Finder:
-    return _Finder(frozenset(names.split()), lambda value: pattern.match(value) is not None)
-
-
-_FINDERS: dict[str, _Finder] = {
-    "url": _finder("url urls link links loc href address page page_url", _URL),
-    "image": _finder(
-        "image images img src path file url", re.compile(r".+\.(webp|png|jpe?g|gif|tiff?)([?#].*)?$", re.I)
-    ),
-    "record": _finder("record records raw_record tlsa", re.compile(r".*\b(TLSA|TYPE52)\b", re.I | re.S)),
-    "phone": _finder(
-        "phone phones number numbers phone_number tel telephone mobile msisdn",
-        re.compile(r"\s*\+?[\d ().-]{6,}$"),
-    ),
-    "message": _finder("message messages text payload body", re.compile(r"(?!)")),
-}
 
 
 @dataclass(frozen=True)
@@ -67,9 +41,9 @@ class Rows:
     labels : list of (str or None)
         What the input column shows.
     jobs : list of Job
-        The distinct inputs in the order they first stand.
+        The distinct inputs in order of first occurrence.
     numbers : numpy.ndarray of int64
-        For every row the number of its job.
+        The number of each row's job.
     """
 
     index: pd.Index
@@ -79,36 +53,22 @@ class Rows:
 
 
 def read_inputs(inputs: Inputs, operation: Operation, parameter: str, column: str | None = None) -> Rows:
-    """Turn inputs of any kind into rows.
+    """Return inputs of any kind as rows, in input order; equal inputs share one job.
 
-    Parameters
-    ----------
-    inputs : str, bytes, path, iterable, Series, Index or DataFrame
-        What the caller gave.
-    operation : Operation
-        Whose inputs they are.
-    parameter : str
-        The caller's name for them, for error sentences.
-    column : str, optional
-        Column of a DataFrame; found by itself where there is no doubt.
-
-    Returns
-    -------
-    Rows
-        One row per input, in input order; equal inputs share one job.
+    The column of a DataFrame is detected unless it is ambiguous; `parameter` is the caller's name for the
+    inputs, used in errors.
 
     Raises
     ------
     ParameterError
-        For something that is no list of inputs, or no column that fits.
+        For anything but a list of inputs, or if no column fits.
     """
     if (
         isinstance(inputs, pd.DataFrame)
         and operation.kind == "page"
         and list(inputs.columns).count("html") == 1
     ):
-        pairs = zip(_page_urls(inputs, operation, column), inputs["html"].tolist(), strict=True)
-        return _distinct([_saved(url, html) for url, html in pairs], inputs.index, operation)
+        return _distinct(page_records(inputs, _page_urls(inputs, operation, column)), inputs.index, operation)
     values = read_values(inputs, operation, parameter, column)
     return _distinct(values.tolist(), values.index, operation)
 
@@ -140,8 +100,8 @@ def read_values(inputs: Inputs, operation: Operation, parameter: str, column: st
 
 
 def _numbers_as_digits(values: pd.Series, operation: Operation) -> pd.Series:
-    """Return phone numbers that a blank cell has turned into floats as the integers they were."""
-    if operation.subject != "phone" or not is_float_dtype(values.dtype):
+    """Return numbers that a blank cell has turned into floats as the digits they were."""
+    if not operation.subject_parameter.digits or not is_float_dtype(values.dtype):
         return values
     try:
         return values.astype("Int64")
@@ -150,10 +110,17 @@ def _numbers_as_digits(values: pd.Series, operation: Operation) -> pd.Series:
 
 
 def _from_iterable(inputs: Any, parameter: str) -> list[Any]:
-    if isinstance(inputs, (str, bytes, bytearray, Path, SavedPage)):
+    if isinstance(inputs, (str, bytes, bytearray, Path, PageRecord)):
         return [inputs]
+    kind = type(inputs).__name__
+    if hasattr(inputs, "columns") or hasattr(inputs, "column_names"):  # iterating it gives names or columns
+        raise ParameterError(
+            f"The `{parameter}` parameter must be a pandas DataFrame where it is a table, not "
+            f"{type(inputs).__module__.partition('.')[0]}'s {kind}: convert it first, with its "
+            f"`{_conversion(inputs)}` for example.",
+            parameter,
+        )
     if isinstance(inputs, Mapping) or not isinstance(inputs, Iterable):
-        kind = type(inputs).__name__
         raise ParameterError(
             f"The `{parameter}` parameter must be a string, a list, a Series or a DataFrame, not {kind}.",
             parameter,
@@ -161,21 +128,20 @@ def _from_iterable(inputs: Any, parameter: str) -> list[Any]:
     return list(inputs)
 
 
+def _conversion(table: Any) -> str:
+    """Return the method that makes a pandas DataFrame of another library's table."""
+    methods = ("to_pandas", "toPandas", "compute", "df")
+    return next((f"{name}()" for name in methods if callable(getattr(table, name, None))), "to_pandas()")
+
+
 def _page_urls(frame: pd.DataFrame, operation: Operation, column: str | None) -> list[Any]:
-    """Return the URLs of saved pages; pages of which only the HTML is there have none."""
+    """Return the URLs of saved pages; pages given only as HTML have none."""
     others = frame.drop(columns="html")
     if column is None and not len(others.columns):
         return [None] * len(frame)
     if column is None and list(others.columns).count("url") == 1:
         column = "url"
     return list(others[_input_column(others, operation, column)].tolist())
-
-
-def _saved(url: Any, html: Any) -> Any:
-    """Return a saved page; a row without HTML is a URL to fetch like any other."""
-    return (
-        SavedPage(str(url) if isinstance(url, str) else "", html) if isinstance(html, (str, bytes)) else url
-    )
 
 
 def _input_column(frame: pd.DataFrame, operation: Operation, column: str | None) -> Any:
@@ -186,20 +152,19 @@ def _input_column(frame: pd.DataFrame, operation: Operation, column: str | None)
         return column
     if len(names) == 1:
         return names[0]
-    finder = _FINDERS[operation.subject]
-    named = [name for name in names if str(name).strip().lower() in finder.names]
-    fitting = _fitting(frame, names, finder) if len(named) != 1 else named
-    candidates = [name for name in fitting if str(name).strip().lower() in finder.names] or fitting
+    named = [name for name in names if str(name).strip().lower() in operation.column_names]
+    fitting = _fitting(frame, names, operation) if len(named) != 1 else named
+    candidates = [name for name in fitting if name in named] or fitting
     if len(candidates) == 1:
         return candidates[0]
     raise _no_column("the inputs", candidates or named or names)
 
 
-def _fitting(frame: pd.DataFrame, names: list[Any], finder: _Finder) -> list[Any]:
-    """Return the names of columns whose values look like inputs; a name that stands twice is of none."""
+def _fitting(frame: pd.DataFrame, names: list[Any], operation: Operation) -> list[Any]:
+    """Return the names of columns whose values look like inputs; duplicated names do not count."""
     uses = Counter(names)
     once = [(place, name) for place, name in enumerate(names) if uses[name] == 1]
-    return [name for place, name in once if _fits(frame.iloc[:, place], finder)]
+    return [name for place, name in once if _fits(frame.iloc[:, place], operation)]
 
 
 def _no_column(wanted: str, candidates: Iterable[Any]) -> ParameterError:
@@ -213,15 +178,16 @@ def _no_column(wanted: str, candidates: Iterable[Any]) -> ParameterError:
     )
 
 
-def _fits(values: pd.Series, finder: _Finder) -> bool:
-    """Tell whether a column's first values all look like inputs."""
+def _fits(values: pd.Series, operation: Operation) -> bool:
+    """Return whether a column's first values all look like inputs."""
     sample = values.dropna().head(100).tolist()
-    return bool(sample) and all(isinstance(value, str) and finder.looks_right(value) for value in sample)
+    fits = operation.looks_like_input
+    return bool(sample) and all(isinstance(value, str) and fits(value) for value in sample)
 
 
 def subject_of(value: Any, operation: Operation) -> Any:
-    """Return what a backend works on, None for a missing value, `UNUSABLE` for one of another kind."""
-    if isinstance(value, (SavedPage, Path)):
+    """Return what a backend works on: None for a missing value, `UNUSABLE` for one of another kind."""
+    if isinstance(value, (PageRecord, Path)):
         return value
     if isinstance(value, (bytearray, memoryview)):
         value = bytes(value)
@@ -229,10 +195,11 @@ def subject_of(value: Any, operation: Operation) -> Any:
         return value if operation.kind == "image" else UNUSABLE
     if isinstance(value, str):
         return _text_subject(value, operation)
-    if operation.subject == "phone" and isinstance(value, (int, np.integer)) and not isinstance(value, bool):
-        return str(value)
-    if operation.subject == "phone" and isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
-        return str(int(value))
+    if operation.subject_parameter.digits:
+        if isinstance(value, (int, np.integer)) and not isinstance(value, bool):
+            return str(value)
+        if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+            return str(int(value))
     return None if value is None or (np.ndim(value) == 0 and pd.isna(value)) else UNUSABLE
 
 
@@ -262,8 +229,8 @@ def _existing_file(text: str, operation: Operation) -> Path | None:
 
 
 def label(value: Any) -> str | None:
-    """Return what the input column shows of an input, None for a missing one."""
-    if isinstance(value, SavedPage):
+    """Return what the input column shows for an input, None for a missing one."""
+    if isinstance(value, PageRecord):
         return value.url
     if isinstance(value, (bytes, bytearray, memoryview)):
         return f"<{len(value)} bytes>"
@@ -290,7 +257,7 @@ def _distinct(values: list[Any], index: pd.Index, operation: Operation) -> Rows:
 
 
 def _distinct_texts(values: list[str], index: pd.Index) -> Rows:
-    """Return the rows of records that are all text, which are taken as they are."""
+    """Return the rows of inputs that are all text, which need no conversion."""
     places = {value: number for number, value in enumerate(dict.fromkeys(values))}
     numbers = np.fromiter((places[value] for value in values), dtype=np.int64, count=len(values))
     labels = [value if len(value) <= LABEL_LENGTH else label(value) for value in values]

@@ -1,4 +1,4 @@
-"""Phone look-up without details: whole columns at once, and no job for each row."""
+"""Phone look-up without details: whole columns at once, without a job per row."""
 
 from __future__ import annotations
 
@@ -7,25 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from webanalytics.analysis.phone import normalise, number_details
-from webanalytics.backends.base import UNUSABLE, Answer, Job
+from webanalytics.analysis.phones.phone import normalise, number_details
 from webanalytics.frames.inputs import Inputs, label, read_values, subject_of
 from webanalytics.frames.phones import phones_frame
 from webanalytics.frames.schema import STATUS, as_frame, make_series
 from webanalytics.operations import PHONE
+from webanalytics.outcomes import UNUSABLE, Job, JobResult
 
 
 def lookup_frame(numbers: Inputs, column: str | None = None, region: str | None = None) -> pd.DataFrame:
     """Return the frame of `webanalytics.phones` with the specification's three fields alone.
-
-    Parameters
-    ----------
-    numbers : list, Series, DataFrame, ...
-        Phone numbers.
-    column : str, optional
-        Column of a DataFrame that holds them.
-    region : str, optional
-        ISO 3166 code of the country whose national format the numbers may have.
 
     Returns
     -------
@@ -55,20 +46,20 @@ DETAIL_COLUMNS = frozenset(field.name for field in PHONE.fields if field.extra)
 
 
 def in_e164(job: Job, region: str | None) -> Job:
-    """Return a job with its number in E.164 format, as a service wants it.
+    """Return a job with its number in E.164 format, as a service expects it.
 
     Raises
     ------
     RowError
-        For what is no number, as it would be said on this machine: there is no need to send it.
+        For anything but a number, with this machine's error: there is no need to send it.
     """
     if job.subject is UNUSABLE:
         return job
     return replace(job, subject=normalise(job.subject, region))
 
 
-def with_details(answer: Answer, _builder: object) -> Answer:
-    """Return an answer with the details of its number, which a service does not tell."""
+def with_details(answer: JobResult, _builder: object) -> JobResult:
+    """Return an answer completed with the details of its number, which a service does not send."""
     (outcome,) = answer.outcomes
     if outcome.data is None or outcome.data.keys() >= DETAIL_COLUMNS:
         return answer
@@ -77,7 +68,7 @@ def with_details(answer: Answer, _builder: object) -> Answer:
 
 
 def _errors(values: pd.Series, errors: pd.Series) -> pd.Series:
-    """Return the sentences; one of another kind than a number is not missing but wrong."""
+    """Return the errors; an input of another type is invalid, not missing."""
     if values.dtype != object or not errors.notna().any():
         return errors
     wrong = [subject_of(value, PHONE) is UNUSABLE for value in values.tolist()]

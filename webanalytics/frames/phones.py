@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from webanalytics.analysis.phone_lookup import lookup_many
+from webanalytics.analysis.phones.lookup import lookup_many
 from webanalytics.frames.schema import PANDAS_3
 
 _STRING: Any = "str" if PANDAS_3 else object
@@ -16,13 +16,6 @@ _STRING: Any = "str" if PANDAS_3 else object
 
 def phones_frame(values: pd.Series, region: str | None = None) -> pd.DataFrame:
     """Look up a column of phone numbers.
-
-    Parameters
-    ----------
-    values : pandas.Series
-        Numbers in E.164 format; other formats are read, too, but one by one.
-    region : str, optional
-        ISO 3166 code of the country whose national format the numbers may have.
 
     Returns
     -------

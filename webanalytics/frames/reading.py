@@ -19,22 +19,14 @@ SUFFIXES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".xlsx")
 
 
 def read_frame(path: str | Path) -> pd.DataFrame:
-    """Read a table of inputs; every cell of a text file stays the text it is.
+    """Read a table of inputs: CSV, TSV, JSON, JSON Lines, Parquet, Excel, or a text file with one per line.
 
-    Parameters
-    ----------
-    path : str or path
-        CSV, TSV, JSON, JSON Lines, Parquet, Excel, or a text file with one input a line.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The table; a text file has the one column ``input``.
+    Every cell of a text file stays text; a file of one input per line becomes the column ``input``.
 
     Raises
     ------
     ParameterError
-        For a file that is not there, cannot be read, or has another suffix.
+        For a file that is missing, cannot be read, or has another suffix.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -58,9 +50,9 @@ def read_frame(path: str | Path) -> pd.DataFrame:
 
 
 def read_csv(file: IO[str], separator: str = ",") -> pd.DataFrame:
-    """Read a table from an open text file; every cell stays the text it is.
+    """Read a table from an open text file; every cell stays text.
 
-    A first line that holds a URL or a phone number is taken for a row, not for headings.
+    A first line that holds a URL or a phone number is treated as a row, not as headings.
 
     Raises
     ------

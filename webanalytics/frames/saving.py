@@ -1,10 +1,9 @@
-"""Converted images: written to a folder, and how much they save."""
+"""Converted images: written to a folder as they arrive, and how much they save."""
 
 from __future__ import annotations
 
 import os
 import re
-import tempfile
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -12,26 +11,22 @@ from urllib.parse import unquote, urlsplit
 
 import pandas as pd
 
-from webanalytics.backends.base import Answer
 from webanalytics.errors import ParameterError
+from webanalytics.files import written_whole
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.schema import make_series
 from webanalytics.operations import CONVERT
+from webanalytics.outcomes import JobResult
 
 _UNSAFE = re.compile(r"[^\w.-]+")
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")
 FORMATS = CONVERT.parameter("output_format").choices
 NAME_LENGTH = 80
-"""Longest stem of a written file; the rest of a long one is cut off."""
+"""Longest stem of a written file; a longer one is cut."""
 
 
 class ImageFolder:
-    """Writes each converted image as it comes, and never over a file that was converted.
-
-    Parameters
-    ----------
-    folder : str or path
-        Made if it is not there.
+    """Writes each converted image as it arrives, and never over an input file.
 
     Raises
     ------
@@ -58,8 +53,8 @@ class ImageFolder:
         """The folder's whole path."""
         return str(self._folder.resolve())
 
-    def keep(self, answer: Answer, builder: FrameBuilder) -> Answer:
-        """Write the image of an answer and put the path in the place of its bytes."""
+    def keep(self, answer: JobResult, builder: FrameBuilder) -> JobResult:
+        """Write the image of an answer and replace its bytes by the path."""
         (outcome,) = answer.outcomes
         if outcome.data is None or outcome.data.get("content") is None:  # a download may have been lost
             return answer
@@ -68,14 +63,15 @@ class ImageFolder:
             paths = (job.subject for job in builder.rows.jobs if isinstance(job.subject, Path))
             self._sources = {path.resolve() for path in paths}
         made = outcome.data.get("outputFormat")
-        suffix = f".{made}" if made in FORMATS else ""  # a service may have said anything
+        suffix = f".{made}" if made in FORMATS else ""  # a service may have sent anything
         path = self._free_path(_stem(subject, answer.number), suffix)
-        _write(path, outcome.data["content"])
+        with written_whole(path) as temporary:
+            temporary.write_bytes(outcome.data["content"])
         data = {**outcome.data, "content": None, "path": str(path)}
         return replace(answer, outcomes=(replace(outcome, data=data),))
 
-    def restored(self, answer: Answer, _builder: FrameBuilder) -> Answer | None:
-        """Take the name of a file that an earlier run has written; None where the file is gone."""
+    def restored(self, answer: JobResult, _builder: FrameBuilder) -> JobResult | None:
+        """Reserve the name of a file that an earlier run has written; return None if the file is gone."""
         (outcome,) = answer.outcomes
         if outcome.data is None:
             return answer
@@ -86,7 +82,7 @@ class ImageFolder:
             path = Path(written)
             if path.parent.resolve() != self._folder.resolve() or not path.is_file():
                 return None
-        except (OSError, ValueError):  # a folder from a stranger may name anything
+        except (OSError, ValueError):  # an untrusted checkpoint may name anything
             return None
         self._names.add(path.name.lower())
         return answer
@@ -103,7 +99,7 @@ class ImageFolder:
 
 
 def _stem(subject: Any, number: int) -> str:
-    """Return a safe file name: it may come from a URL, so it is never taken as a path."""
+    """Return a safe file name: it may come from a URL, so it is never treated as a path."""
     if isinstance(subject, Path):
         name = subject.stem
     elif isinstance(subject, str):
@@ -112,19 +108,6 @@ def _stem(subject: Any, number: int) -> str:
         name = ""
     name = _UNSAFE.sub("-", name).strip(".-")[:NAME_LENGTH]
     return name if name and not _RESERVED.match(name) else f"image-{number + 1}"
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write the file whole or not at all."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".webanalytics-")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(temporary).chmod(0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def add_savings(frame: pd.DataFrame) -> pd.DataFrame:

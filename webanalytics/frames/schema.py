@@ -1,15 +1,19 @@
-"""One schema for every frame: the same columns and dtypes whatever the rows hold."""
+"""One schema for every frame: the same columns and dtypes, whatever the rows hold.
+
+`frames.build` lays answers out by it, and `frames.arrow` gives each column its one Arrow type.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from webanalytics.operations import AUDIT_PAGES, Field
-from webanalytics.operations.base import Dtype
+from webanalytics.operations import AUDIT_PAGES, Field, Operation
+from webanalytics.operations.model import Dtype
 
 PANDAS_3 = int(pd.__version__.split(".", 1)[0]) >= 3
 _DTYPES: dict[Dtype, Any] = {
@@ -67,7 +71,7 @@ def _strings(values: Sequence[Any] | np.ndarray[Any, Any], index: pd.Index) -> p
 
 
 def _storable(value: Any) -> Any:
-    """Return a string with "?" for lone surrogates, which a page may hold but no encoding can store."""
+    """Return a string with "?" for lone surrogates, which a page may contain but no encoding can store."""
     if not isinstance(value, str) or value.isascii():
         return value
     try:
@@ -77,21 +81,35 @@ def _storable(value: Any) -> Any:
     return value
 
 
-def audit_fields() -> tuple[tuple[int, Field], ...]:
-    """Return the columns of an audit: position of the operation, and its field.
+def answer_fields(operations: Sequence[Operation]) -> tuple[tuple[int, Field], ...]:
+    """Return the columns that come from answers: position of the operation, and the field as a column.
 
-    Where two operations have a column of one name that means the same, the first one's is kept. An audit
-    that was not asked for the last of the operations has its columns too, without values.
+    If two operations of an audit share a column, the first one's is kept. An audit without the last of the
+    operations has its columns too, without values.
     """
+    taken = {field.name for field in fetch_fields(operations)}
+    if len(operations) == 1:
+        return tuple((0, field) for field in operations[0].columns if field.column_name not in taken)
     chosen: dict[str, tuple[int, Field]] = {}
     for position, operation in enumerate(AUDIT_PAGES):
         for field in operation.columns:
-            if field.name not in _AUDIT_LEFT_OUT.get(operation.name, ()):
-                chosen.setdefault(field.audit_name, (position, field))
+            if field.audited and field.audit_name not in taken:
+                chosen.setdefault(field.audit_name, (position, replace(field, column=field.audit_name)))
     return tuple(chosen.values())
 
 
-_AUDIT_LEFT_OUT = {"keywords": ("density", "note")}
+def fetch_fields(operations: Sequence[Operation]) -> tuple[Field, ...]:
+    """Return the columns about how a page was fetched."""
+    if len(operations) > 1:
+        return AUDIT_FETCH_COLUMNS
+    return FETCH_COLUMNS if operations[0].kind == "page" else ()
+
+
+def frame_fields(operations: Sequence[Operation]) -> tuple[Field, ...]:
+    """Return every column of a frame in order, the input's own first."""
+    answers = (field for _, field in answer_fields(operations))
+    own = Field(operations[0].input_column, str, "The input as it was given.")
+    return (own, STATUS, *answers, *ERROR_COLUMNS, *fetch_fields(operations))
 
 
 def as_frame(columns: dict[str, pd.Series], index: pd.Index, operation: str) -> pd.DataFrame:

@@ -9,8 +9,9 @@ import pandas as pd
 
 from webanalytics.backends.local import fetch_settings
 from webanalytics.errors import ParameterError
-from webanalytics.fetching import SENTENCES, Fetcher, read_sitemap, sentence
+from webanalytics.fetching import Fetcher, read_sitemap
 from webanalytics.frames.schema import ERROR_COLUMNS, STATUS, as_frame, make_series
+from webanalytics.messages import Message
 from webanalytics.operations import Field
 
 SITEMAP_FIELDS = (
@@ -25,9 +26,8 @@ SITEMAP_FIELDS = (
 
 
 def _empty(url: str) -> dict[str, Any]:
-    error_type, _ = SENTENCES["empty_sitemap"]
-    text = sentence("empty_sitemap", "url")
-    return {"sitemap": url, "status": "error", "error": text, "error_type": error_type}
+    empty = Message("empty_sitemap", {"parameter": "url"})
+    return {"sitemap": url, "status": "error", "error": str(empty), "error_type": empty.error_type}
 
 
 async def sitemap_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -> pd.DataFrame:

@@ -14,11 +14,6 @@ from webanalytics.frames.schema import as_frame, make_series
 def tidy_keywords(frame: pd.DataFrame) -> pd.DataFrame:
     """Return one row per page and keyword; a page without any keeps one row with an empty keyword.
 
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        One row per page, with the maps ``keywords`` and ``density``.
-
     Returns
     -------
     pandas.DataFrame

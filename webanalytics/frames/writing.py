@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import csv
 import json
-import os
-import tempfile
-from collections.abc import Callable, Iterable
-from datetime import date, datetime, time, timedelta
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack, contextmanager
+from datetime import date, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import IO, Any
@@ -17,21 +16,20 @@ import pandas as pd
 from pandas.api.types import is_complex_dtype, is_object_dtype, is_scalar
 
 from webanalytics.errors import MissingExtraError, ParameterError
-
-_EXCEL_CELL = 32_767
-"""Longest text of a cell, by Excel's published limits."""
-
+from webanalytics.files import written_whole
+from webanalytics.frames.arrow import declared_of, typed_array
+from webanalytics.frames.excel import write_sheets
 
 _KEPT = (str, bool, int, float, Decimal, date, time, timedelta, np.bool_, np.integer, np.floating)
-"""Types of cells that every format has a place for; datetime is a date, and Timestamp a datetime."""
+"""Types of cells that every format supports; datetime is a date, and Timestamp a datetime."""
 
 
 def as_text(value: Any) -> str:
-    """Return any value as text: JSON for lists and dicts, and the type's name where it gives no text."""
+    """Return any value as text: JSON for lists and dicts, and the type's name if it has no text form."""
     if isinstance(value, (list, dict, tuple)):
         try:
             return json.dumps(value, ensure_ascii=False, default=_own_text)
-        except (ValueError, TypeError, RecursionError):  # it holds itself, or its keys are no text
+        except (ValueError, TypeError, RecursionError):  # it contains itself, or its keys are not text
             pass
     return _own_text(value)
 
@@ -39,12 +37,12 @@ def as_text(value: Any) -> str:
 def _own_text(value: Any) -> str:
     try:
         return str(value)
-    except Exception:  # somebody else's class, which may raise anything
+    except Exception:  # a foreign class, which may raise anything
         return f"<{type(value).__name__}>"
 
 
 def is_missing(value: Any) -> bool:
-    """Tell whether a cell holds no value: None, NaN, NA or NaT."""
+    """Return whether a cell holds no value: None, NaN, NA or NaT."""
     return bool(is_scalar(value) and pd.isna(value))
 
 
@@ -54,9 +52,9 @@ def as_plain(value: Any) -> Any:
 
 
 def flat(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with JSON text in the place of lists and dicts, and without columns of bytes."""
+    """Return the frame with JSON text instead of lists and dicts, and without columns of bytes."""
     result = _without_bytes(frame)
-    for place, dtype in enumerate(result.dtypes):  # by place, for a name may stand twice
+    for place, dtype in enumerate(result.dtypes):  # by position, as a name may occur twice
         if is_object_dtype(dtype) or is_complex_dtype(dtype):
             put_cells(result, place, (as_plain(value) for value in result.iloc[:, place]))
         elif isinstance(dtype, pd.SparseDtype):
@@ -66,7 +64,7 @@ def flat(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def put_cells(frame: pd.DataFrame, place: int, cells: Iterable[Any]) -> None:
-    """Put other cells into the column at a place, as they are: their type is never guessed at."""
+    """Replace the cells of the column at a position, unchanged: their type is never inferred."""
     column: Any = pd.Series(list(cells), index=frame.index, dtype=object)
     frame.isetitem(place, column)
 
@@ -81,7 +79,7 @@ def _holds_bytes(column: pd.Series) -> bool:
 
 
 def _with_each_name_once(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with numbers after names that stand twice, for formats that take none such."""
+    """Return the frame with numbers after duplicated names, which some formats do not allow."""
     if frame.columns.is_unique:
         return frame
     names: dict[str, None] = {}
@@ -103,7 +101,7 @@ def _json_value(value: Any) -> Any:
 
 
 def write_csv(frame: pd.DataFrame, file: IO[str], separator: str = ",", quoted: bool = False) -> None:
-    """Write a frame as CSV; `quoted` puts quotes around every cell that is no number."""
+    """Write a frame as CSV; `quoted` puts quotes around every cell that is not a number."""
     table = flat(frame)
     for place in range(table.shape[1]):  # a lone carriage return would end the row for some readers
         column = table.iloc[:, place]
@@ -132,7 +130,15 @@ def _parquet(frame: pd.DataFrame, path: Path) -> None:
         import pyarrow as pa
     except ImportError:
         raise MissingExtraError("parquet", "pyarrow", "writing Parquet files") from None
-    table = _with_each_name_once(flat(frame))
+    import pyarrow.parquet as parquet
+
+    whole = _with_each_name_once(_without_bytes(frame))
+    typed = {
+        name: typed_array(whole[name], field)
+        for name, field in declared_of(frame).items()
+        if name in whole and is_object_dtype(whole[name]) and field.dtype == "object"
+    }
+    table = flat(whole)
     for place, dtype in enumerate(table.dtypes):
         if is_object_dtype(dtype):
             column = table.iloc[:, place]
@@ -140,36 +146,15 @@ def _parquet(frame: pd.DataFrame, path: Path) -> None:
                 pa.array(column, from_pandas=True)
             except (pa.ArrowException, OverflowError):  # numbers among texts: a column has one type
                 put_cells(table, place, (None if is_missing(v) else as_text(v) for v in column))
-    table.to_parquet(path, index=False, engine="pyarrow")
+    made = pa.Table.from_pandas(table, preserve_index=False)
+    for name, array in typed.items():
+        if array is not None:  # lists and dicts of a declared type need not be text
+            made = made.set_column(made.schema.get_field_index(name), name, array)
+    parquet.write_table(made, path)
 
 
 def _excel(frame: pd.DataFrame, path: Path) -> None:
-    try:
-        from openpyxl import Workbook
-        from openpyxl.cell import WriteOnlyCell
-        from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
-    except ImportError:
-        raise MissingExtraError("excel", "openpyxl", "writing Excel files") from None
-    book = Workbook(write_only=True)
-    sheet = book.create_sheet("webanalytics")
-
-    def cell(value: Any) -> Any:
-        if is_missing(value):
-            return None
-        if isinstance(value, (datetime, time)) and value.tzinfo is not None:  # a sheet has no time zones
-            value = value.isoformat()
-        value = as_plain(value)
-        if not isinstance(value, str):
-            return value
-        made = WriteOnlyCell(sheet, value=ILLEGAL_CHARACTERS_RE.sub("", value)[:_EXCEL_CELL])
-        made.data_type = "s"  # a page's text that starts with "=" is text, never a formula
-        return made
-
-    table = flat(frame)
-    sheet.append([cell(str(name)) for name in table.columns])
-    for row in table.astype(object).itertuples(index=False, name=None):
-        sheet.append([cell(value) for value in row])
-    book.save(path)
+    write_sheets(path, {"webanalytics": flat(frame)})
 
 
 _TEXT: dict[str, Callable[[pd.DataFrame, IO[str]], None]] = {
@@ -219,27 +204,25 @@ def write_frame(frame: pd.DataFrame, path: str | Path) -> Path:
         raise ParameterError(
             f"The `output` parameter must be a file with one of the suffixes: {', '.join(FORMATS)}.", "output"
         )
-    temporary = _temporary(path)
-    try:
+    with new_file(path, "output") as temporary:
         if kind in _TEXT:
             # surrogates cannot be stored in any encoding; they come out as "?"
             with temporary.open("w", encoding="utf-8", errors="replace", newline="") as file:
                 _TEXT[kind](frame, file)
         else:
             _BINARY[kind](frame, temporary)
-        temporary.chmod(0o644)
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
     return path
 
 
-def _temporary(path: Path) -> Path:
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=".webanalytics-")
-    except OSError as error:
-        raise ParameterError(
-            f"The `output` parameter must be a file that can be written: {error.strerror}.", "output"
-        ) from None
-    os.close(handle)
-    return Path(name)
+@contextmanager
+def new_file(path: Path, parameter: str) -> Iterator[Path]:
+    """Yield a temporary file that finally replaces ``path``; name the parameter if it cannot be created."""
+    with ExitStack() as stack:
+        try:
+            temporary = stack.enter_context(written_whole(path))
+        except OSError as error:
+            raise ParameterError(
+                f"The `{parameter}` parameter must be a file that can be written: {error.strerror}.",
+                parameter,
+            ) from None
+        yield temporary

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from webanalytics.operations.base import Field, Operation, Parameter
+from webanalytics.operations.model import Field, Operation, Parameter
 
 Format = Literal["png", "jpg", "webp", "gif", "tiff"]
 
@@ -58,4 +58,36 @@ CONVERT = Operation(
     ),
     credits=5,
     formats=("json", "xml", "yaml"),
+    analysis="webanalytics.analysis.images.convert:analyse",
+    column_names=("image", "images", "img", "src", "path", "file", "url"),
+    column_pattern=r".+\.(webp|png|jpe?g|gif|tiff?)([?#].*)?$",
+    table=(
+        ("image", "image"),
+        ("inputSize", "bytes in"),
+        ("outputSize", "bytes out"),
+        ("saved_share", "saved"),
+        ("width", "width"),
+        ("height", "height"),
+        ("path", "file"),
+    ),
+    title="Image conversion",
+    chart="image_sizes",
+    example={
+        "parameters": {
+            "url": "https://lanterns.example/images/storm-lantern.jpg",
+            "outputFormat": "webp",
+            "quality": 80,
+            "maxWidth": 400,
+        },
+        "data": {
+            "id": "3f1b7c52-8d2e-4f6a-9c41-5a0e7d9b2c63",
+            "inputFormat": "jpg",
+            "outputFormat": "webp",
+            "inputSize": 12541,
+            "outputSize": 4130,
+            "mimeType": "image/webp",
+            "expires": 1798761600,
+            "downloadURL": "https://api.example/v1/downloads/3f1b7c52-8d2e-4f6a-9c41-5a0e7d9b2c63.webp",
+        },
+    },
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
-from webanalytics.operations.base import Field, Operation, Parameter
+from webanalytics.operations.model import Field, Operation, Parameter
 
 Parsed = TypedDict(
     "Parsed",
@@ -86,4 +86,83 @@ DANE = Operation(
         ),
     ),
     credits=2,
+    analysis="webanalytics.analysis.dane.dane:analyse",
+    column_names=("record", "records", "raw_record", "tlsa"),
+    column_pattern=r"(?s).*\b(TLSA|TYPE52)\b",
+    table=(
+        ("raw_record", "record"),
+        ("hostname", "host"),
+        ("port", "port"),
+        ("usage", "usage"),
+        ("selector", "selector"),
+        ("matching", "matching"),
+        ("is_valid", "valid"),
+        ("security_level", "security"),
+        ("matches_certificate", "matches"),
+    ),
+    title="DANE/TLSA",
+    chart="tlsa_security",
+    example={
+        "parameters": {
+            "record": (
+                "_443._tcp.www.example.com. 3600 IN TLSA 3 1 1 "
+                "0c72ac70b745ac19998811b131d662c9ac69dbdbe7cb23e5b514b56664c5d3d6"
+            ),
+        },
+        "data": {
+            "raw_record": (
+                "_443._tcp.www.example.com. 3600 IN TLSA 3 1 1 "
+                "0c72ac70b745ac19998811b131d662c9ac69dbdbe7cb23e5b514b56664c5d3d6"
+            ),
+            "parsed": {
+                "name": "_443._tcp.www.example.com.",
+                "port": 443,
+                "protocol": "tcp",
+                "hostname": "www.example.com",
+                "ttl": 3600,
+                "class": "IN",
+                "usage": 3,
+                "selector": 1,
+                "matching": 1,
+                "certificate_data": "0c72ac70b745ac19998811b131d662c9ac69dbdbe7cb23e5b514b56664c5d3d6",
+                "certificate_data_length": 64,
+            },
+            "interpretation": {
+                "usage": {
+                    "name": "DANE-EE",
+                    "description": "Domain-issued certificate",
+                    "full_description": (
+                        "The record names the server's own certificate or key, and this binding alone "
+                        "authenticates the server: no certificate authority is needed, and the…"
+                    ),
+                },
+                "selector": {
+                    "name": "SPKI",
+                    "description": "SubjectPublicKeyInfo",
+                    "full_description": (
+                        "The association data are made from the certificate's SubjectPublicKeyInfo in DER "
+                        "(the public key with its algorithm), so the record outlives renewals that keep…"
+                    ),
+                },
+                "matching": {
+                    "name": "SHA2-256",
+                    "description": "256 bit hash by SHA2",
+                    "full_description": (
+                        "The association data are the SHA-256 digest of the selected content, 32 octets or "
+                        "64 hexadecimal digits; every client has to support it."
+                    ),
+                },
+                "security_level": "Recommended",
+                "recommendation": (
+                    "Keep it: 3 1 1 (DANE-EE SPKI SHA2-256) is the recommended form (RFC 7671, section "
+                    "5.1). Before the key changes, publish the record of the new one beside it,…"
+                ),
+            },
+            "validation": {
+                "is_valid": True,
+                "certificate_data_format": "Valid hexadecimal",
+                "certificate_data_length_valid": True,
+            },
+        },
+    },
 )

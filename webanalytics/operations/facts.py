@@ -1,9 +1,8 @@
-"""What an audit reads of a page beyond the four page operations: declared like them, and never served."""
+"""What an audit reads from a page beyond the four page operations: declared like them, but never served."""
 
 from __future__ import annotations
 
-from webanalytics.operations.base import Field, Operation
-from webanalytics.operations.page_url import PAGE_URL
+from webanalytics.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Field, Operation
 
 FACTS = Operation(
     name="facts",
@@ -60,4 +59,7 @@ FACTS = Operation(
         Field("contentHash", str, "SHA-256 of the main text, white space folded; empty without text."),
     ),
     credits=0,
+    analysis="webanalytics.analysis.facts.facts:analyse",
+    column_names=PAGE_COLUMNS,
+    column_pattern=PAGE_PATTERN,
 )

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from webanalytics.operations.base import Field, Operation, Parameter
-from webanalytics.operations.page_url import PAGE_URL
+from webanalytics.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Field, Operation, Parameter
 
 KEYWORDS = Operation(
     name="keywords",
@@ -30,9 +29,52 @@ KEYWORDS = Operation(
     fields=(
         Field("url", str, "URL as submitted."),
         Field("keywords", dict[str, int], "Keyword to frequency, most frequent first."),
-        Field("density", dict[str, float], "Keyword to share of all words of the text.", extra=True),
-        Field("note", str, "Why a page has no keywords, where the reason is known.", extra=True),
+        Field(
+            "density",
+            dict[str, float],
+            "Keyword to share of all words of the text.",
+            extra=True,
+            audited=False,
+        ),
+        Field(
+            "note", str, "Why a page has no keywords, where the reason is known.", extra=True, audited=False
+        ),
     ),
     credits=10,
     formats=("json", "xml", "yaml", "csv"),
+    analysis="webanalytics.analysis.keywords.keywords:analyse",
+    column_names=PAGE_COLUMNS,
+    column_pattern=PAGE_PATTERN,
+    table=(
+        ("url", "page"),
+        ("rank", "rank"),
+        ("keyword", "keyword"),
+        ("frequency", "frequency"),
+        ("density", "density"),
+        ("note", "note"),
+    ),
+    chart="keywords",
+    audited=True,
+    example={
+        "parameters": {
+            "url": "https://lanterns.example/blog/winter-light",
+        },
+        "data": {
+            "url": "https://lanterns.example/blog/winter-light",
+            "keywords": {
+                "dark": 4,
+                "light": 4,
+                "lamp": 4,
+                "lumenvik": 3,
+                "room": 3,
+                "window": 3,
+                "november": 2,
+                "church": 2,
+                "visitors": 2,
+                "people": 2,
+                "rest": 2,
+                "small": 2,
+            },
+        },
+    },
 )

@@ -6,8 +6,15 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
-from webanalytics.operations.base import Field, Operation, Parameter
-from webanalytics.operations.page_url import PAGE_URL
+from webanalytics.operations.model import (
+    PAGE_COLUMNS,
+    PAGE_PATTERN,
+    PAGE_URL,
+    Docs,
+    Field,
+    Operation,
+    Parameter,
+)
 
 
 class Favicon(TypedDict):
@@ -58,10 +65,10 @@ _PAGE = (
     Field("application-name", str, "Application name meta tag."),
     Field("headings", list[Heading], "Headings in document order.", premium=True),
     Field("imgTags", list[Image], "Images in document order.", premium=True),
-    Field("responseBody", str, "Raw HTML; locally only with body=True.", premium=True),
+    Field("responseBody", str, "Raw HTML; locally only with body=True.", premium=True, only_with="body"),
 )
 
-_OPEN_GRAPH = {
+OPEN_GRAPH = {
     "url": "Canonical URL of the object.",
     "locale": "Locale of the tags.",
     "locale:alternate": "Other locales.",
@@ -78,7 +85,7 @@ _OPEN_GRAPH = {
     "image:alt": "Description of the image.",
 }
 
-_CARD = {
+CARD = {
     "title": "Card title.",
     "description": "Card description.",
     "image": "Card image URL.",
@@ -100,6 +107,131 @@ _CARD = {
     for platform in ("handset", "tablet", "store")
 }
 
+_FIELDS = (
+    *_PAGE,
+    *(
+        Field(f"og:{name}", str, f"Open Graph: {meaning}", premium=name != "image:alt")
+        for name, meaning in OPEN_GRAPH.items()
+    ),
+    *(Field(f"card:{name}", str, f"Social card: {meaning}", premium=True) for name, meaning in CARD.items()),
+)
+
+_EXAMPLE: dict[str, Any] = {
+    "requestUrl": "https://lanterns.example/shop/storm-lantern",
+    "url": "https://lanterns.example/shop/storm-lantern",
+    "canonical": "https://lanterns.example/shop/storm-lantern",
+    "lang": "en",
+    "charset": "utf-8",
+    "title": "Storm lantern in enamelled steel | Lumenvik",
+    "image": "https://lanterns.example/images/storm-lantern.jpg",
+    "favicons": [
+        {
+            "rel": "icon",
+            "href": "https://lanterns.example/favicon.ico",
+            "sizes": "32x32",
+        },
+        {
+            "rel": "icon",
+            "href": "https://lanterns.example/images/icon.svg",
+            "type": "image/svg+xml",
+        },
+    ],
+    "description": (
+        "A storm lantern that burns for twenty hours, stays alight in a gale and comes apart "
+        "into eleven pieces without a tool. Every part can be replaced."
+    ),
+    "price": "129.00",
+    "priceCurrency": "EUR",
+    "availability": "https://schema.org/InStock",
+    "jsonld": [
+        {
+            "@context": "https://schema.org",
+            "@type": "Product",
+            "name": "Storm lantern",
+            "sku": "LV-074",
+            "image": ["https://lanterns.example/images/storm-lantern.jpg"],
+            "description": (
+                "A storm lantern that burns for twenty hours, stays alight in a gale and comes apart "
+                "into eleven pieces without a tool. Every part can be replaced."
+            ),
+            "brand": {
+                "@type": "Brand",
+                "name": "Lumenvik",
+            },
+            "offers": {
+                "@type": "Offer",
+                "url": "https://lanterns.example/shop/storm-lantern",
+                "price": "129.00",
+                "priceCurrency": "EUR",
+                "availability": "https://schema.org/InStock",
+                "itemCondition": "https://schema.org/NewCondition",
+            },
+            "aggregateRating": {
+                "@type": "AggregateRating",
+                "ratingValue": "4.8",
+                "reviewCount": "212",
+            },
+        },
+        {
+            "@context": "https://schema.org",
+            "@type": "BreadcrumbList",
+            "itemListElement": [
+                {
+                    "@type": "ListItem",
+                    "position": 1,
+                    "name": "Shop",
+                    "item": "https://lanterns.example/shop/",
+                },
+                {
+                    "@type": "ListItem",
+                    "position": 2,
+                    "name": "Storm lantern",
+                },
+            ],
+        },
+    ],
+    "viewport": "width=device-width, initial-scale=1",
+    "theme-color": "#17324d",
+    "headings": [
+        {
+            "level": "h1",
+            "text": "Storm lantern",
+        },
+        {
+            "level": "h2",
+            "text": "What it is like to use",
+        },
+    ],
+    "imgTags": [
+        {
+            "src": "https://lanterns.example/images/storm-lantern.jpg",
+            "alt": "Storm lantern in blue enamel, lit",
+            "width": "480",
+            "height": "480",
+        }
+    ],
+    "responseBody": (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Storm lantern '
+        'in enamelled steel | Lumenvik</title>\n<meta name="description" content="A…'
+    ),
+    "og:url": "https://lanterns.example/shop/storm-lantern",
+    "og:locale": "en_GB",
+    "og:title": "Storm lantern in enamelled steel | Lumenvik",
+    "og:type": "product",
+    "og:description": (
+        "A storm lantern that burns for twenty hours, stays alight in a gale and comes apart "
+        "into eleven pieces without a tool. Every part can be replaced."
+    ),
+    "og:site_name": "Lumenvik",
+    "og:image": "https://lanterns.example/images/storm-lantern.jpg",
+    "og:image:alt": "Storm lantern in blue enamel",
+    "card:title": "Storm lantern in enamelled steel | Lumenvik",
+    "card:image": "https://lanterns.example/images/storm-lantern.jpg",
+    "card:card": "summary_large_image",
+    "card:site": "@lumenvik_example",
+}
+"""An answer; the fields that are not here are empty."""
+
 METADATA = Operation(
     name="metadata",
     path="metadataextractor",
@@ -114,17 +246,39 @@ METADATA = Operation(
             "body", bool, "Fill responseBody with the raw HTML.", default=False, local=True, served=True
         ),
     ),
-    fields=(
-        *_PAGE,
-        *(
-            Field(f"og:{name}", str, f"Open Graph: {meaning}", premium=name != "image:alt")
-            for name, meaning in _OPEN_GRAPH.items()
-        ),
-        *(
-            Field(f"card:{name}", str, f"Social card: {meaning}", premium=True)
-            for name, meaning in _CARD.items()
-        ),
-    ),
+    fields=_FIELDS,
     credits=2,
-    formats=("json", "xml", "yaml", "csv"),
+    analysis="webanalytics.analysis.metadata:analyse",
+    column_names=PAGE_COLUMNS,
+    column_pattern=PAGE_PATTERN,
+    table=(("url", "page"), ("title", "title"), ("description", "description"), ("robots", "robots")),
+    chart="text_lengths",
+    audited=True,
+    example={
+        "parameters": {
+            "url": "https://lanterns.example/shop/storm-lantern",
+        },
+        "data": {item.name: _EXAMPLE.get(item.name, "") for item in _FIELDS},
+    },
+    docs=Docs(
+        summary="Read the metadata of pages: meta tags, Open Graph, social cards, headings, images, JSON-LD.",
+        settings={"body": "Fill ``responseBody`` with the HTML of each page."},
+        returns=(
+            "One row per input, in input order, with the input's index. ``url`` is the input, "
+            "``final_url`` where it ended; then the fields of the operation (strings, and lists of "
+            "dicts for ``favicons``, ``jsonld``, ``headings`` and ``imgTags``), ``error``, "
+            "``error_type``, ``redirects``, ``http_status``, ``elapsed`` in seconds and ``bytes``."
+        ),
+        notes=(
+            "Tags are read as the HTML standard, the Open Graph protocol (ogp.me) and schema.org define "
+            "them; where a tag repeats, the first that is not empty wins."
+        ),
+        examples="""
+>>> import pandas as pd
+>>> import webanalytics as wa
+>>> pages = pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>A &amp; B</title>"]})
+>>> wa.metadata(pages).loc[0, "title"]
+'A & B'
+""",
+    ),
 )

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from webanalytics.operations.base import Field, Operation, Parameter
+from webanalytics.operations.model import Field, Operation, Parameter
 
 PHONE = Operation(
     name="phone",
     path="disposablephone",
     method="GET",
-    summary="Tell whether a phone number belongs to a disposable-number service.",
+    summary="Check whether a phone number belongs to a disposable-number service.",
     kind="record",
     subject="phone",
     input_column="input",
     parameters=(
-        Parameter("phone", str, "Phone number.", expects="a valid phone number in E.164 format"),
+        Parameter("phone", str, "Phone number.", expects="a valid phone number in E.164 format", digits=True),
         Parameter(
             "region",
             str | None,
@@ -21,6 +21,7 @@ PHONE = Operation(
             default=None,
             expects="a two-letter ISO 3166 region code such as SE",
             local=True,
+            applied_here=True,
         ),
         Parameter(
             "details",
@@ -42,4 +43,40 @@ PHONE = Operation(
     ),
     credits=1,
     graphql=True,
+    analysis="webanalytics.analysis.phones.phone:analyse",
+    function="phones",
+    inputs="numbers",
+    column_names=(
+        "phone",
+        "phones",
+        "number",
+        "numbers",
+        "phone_number",
+        "tel",
+        "telephone",
+        "mobile",
+        "msisdn",
+    ),
+    column_pattern=r"\s*\+?[\d ().-]{6,}$",
+    table=(
+        ("input", "input"),
+        ("phone", "phone"),
+        ("isDisposable", "disposable"),
+        ("firstSeen", "first seen"),
+        ("country", "country"),
+        ("line_type", "line"),
+        ("valid", "valid"),
+    ),
+    title="Disposable phones",
+    chart="disposable_by_country",
+    example={
+        "parameters": {
+            "phone": "+12085813945",
+        },
+        "data": {
+            "phone": "+12085813945",
+            "isDisposable": True,
+            "firstSeen": "2024-01-30",
+        },
+    },
 )

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Literal
 
-from webanalytics.operations.base import Field, Operation
-from webanalytics.operations.page_url import PAGE_URL
+from webanalytics.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Docs, Field, Operation
 
 Audience = Literal["elementary", "middle school", "high school", "college", "post-graduate", "general public"]
 
@@ -36,4 +35,62 @@ READABILITY = Operation(
         Field("url", str, "The analysed URL from the request."),
     ),
     credits=10,
+    analysis="webanalytics.analysis.readability.readability:analyse",
+    column_names=PAGE_COLUMNS,
+    column_pattern=PAGE_PATTERN,
+    table=(
+        ("url", "page"),
+        ("fleschReadingEase", "Flesch"),
+        ("fleschReadingEaseText", "in words"),
+        ("averageGradeLevel", "grade"),
+        ("targetAudience", "audience"),
+        ("wordCount", "words"),
+        ("readingTimeMinutes", "minutes"),
+    ),
+    chart="readability",
+    audited=True,
+    example={
+        "parameters": {
+            "url": "https://lanterns.example/blog/winter-light",
+        },
+        "data": {
+            "fleschReadingEase": 85.78,
+            "fleschReadingEaseText": "Easy",
+            "fleschKincaidGrade": 5.12,
+            "gunningFog": 6.71,
+            "colemanLiauIndex": 5.23,
+            "smogIndex": 7.65,
+            "automatedReadabilityIndex": 5.47,
+            "daleChallReadabilityScore": 5.89,
+            "daleChallReadabilityScoreText": "average 5th or 6th-grade student",
+            "wordCount": 370,
+            "sentenceCount": 24,
+            "readingTimeMinutes": 1.55,
+            "averageGradeLevel": 6.04,
+            "targetAudience": "middle school",
+            "url": "https://lanterns.example/blog/winter-light",
+        },
+    },
+    docs=Docs(
+        summary="Score how easily the main text of pages reads.",
+        returns=(
+            "One row per input: the indices (float64, two decimals, NaN where a formula is not defined "
+            "for the page's language), ``wordCount`` and ``sentenceCount`` (Int64), "
+            "``readingTimeMinutes`` at 238 words a minute, ``averageGradeLevel`` and "
+            "``targetAudience``."
+        ),
+        notes=(
+            "Flesch (1948), Kincaid et al. (1975), Gunning (1952), Coleman and Liau (1975), McLaughlin "
+            "(1969, SMOG), Smith and Senter (1967, ARI), Dale and Chall (1948), each as the textstat "
+            "package computes it. Reading speed: Brysbaert (2019)."
+        ),
+        examples="""
+>>> import pandas as pd
+>>> import webanalytics as wa
+>>> html = "<p>" + "The cat sat on the mat. The dog ran to the door. " * 8 + "</p>"
+>>> frame = wa.readability(pd.DataFrame({"url": ["https://cat.example/"], "html": [html]}))
+>>> frame.loc[0, ["fleschReadingEaseText", "targetAudience"]].tolist()
+['Very Easy', 'elementary']
+""",
+    ),
 )

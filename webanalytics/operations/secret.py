@@ -1,4 +1,4 @@
-"""A secret key that shows itself nowhere by accident."""
+"""A secret key that is never shown by accident."""
 
 from __future__ import annotations
 

@@ -10,7 +10,7 @@ Network = IPv4Network | IPv6Network
 
 
 def read_networks(items: Iterable[str]) -> tuple[Network, ...]:
-    """Return networks in CIDR notation (RFC 4632, RFC 4291); an address is the network of itself.
+    """Return networks in CIDR notation (RFC 4632, RFC 4291); an address is a network of one.
 
     Raises
     ------
@@ -26,7 +26,7 @@ def read_networks(items: Iterable[str]) -> tuple[Network, ...]:
 
 
 def read_address(text: str | None) -> Address | None:
-    """Return an address as networks are compared with: IPv4 also inside IPv6 (RFC 4291, 2.5.5.2).
+    """Return an address in the form compared with networks: IPv4 also inside IPv6 (RFC 4291, 2.5.5.2).
 
     Examples
     --------
@@ -43,7 +43,7 @@ def read_address(text: str | None) -> Address | None:
 
 
 def within(address: Address | None, networks: Sequence[Network]) -> bool:
-    """Tell whether an address lies in one of the networks."""
+    """Return whether an address lies in one of the networks."""
     return address is not None and any(
         address.version == network.version and address in network for network in networks
     )

@@ -1,4 +1,7 @@
-"""How much may be under way at once, and that no account takes it all."""
+"""How much may be under way at once, in calls and in bytes, and that no account takes it all.
+
+`billing.calls` asks before a call and before its answer goes out, `parameters` while a body comes in.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +10,20 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
+from webanalytics.messages import Message
 from webanalytics.service.results import Problem
 
-BUSY = "The service has as many requests under way as it takes; repeat the request later."
+BUSY = Message("busy")
 RETRY_SECONDS = 2.0
 
 
 class Admission:
-    """Places for requests that take time; who finds none is told to come back.
+    """Places for requests that take time; a caller who finds none is asked to try again.
 
-    From the moment that more than half of the places are taken, an account that holds more than half of
-    those is refused before the others.
+    Once more than half of the places are taken, an account that holds more than half of those is refused
+    before the others.
 
-    Parameters
-    ----------
-    limit : int
-        Places.
-    retry_after : float
-        Seconds after which those who are refused may try again.
-    told : callable, optional
-        Told how many places are taken whenever that changes.
+    ``on_change`` gets the number of places taken whenever that changes.
 
     Examples
     --------
@@ -43,23 +40,17 @@ class Admission:
         self,
         limit: int,
         retry_after: float = RETRY_SECONDS,
-        told: Callable[[int], None] | None = None,
+        on_change: Callable[[int], None] | None = None,
     ) -> None:
         self._limit = limit
         self._retry_after = retry_after
-        self._told = told
+        self._on_change = on_change
         self._held: dict[int, int] = {}
         self.taken = 0
 
     @asynccontextmanager
     async def place(self, account: int) -> AsyncIterator[None]:
-        """Hold a place for an account.
-
-        Raises
-        ------
-        Problem
-            503 when there is none for it.
-        """
+        """Hold a place for an account, or raise `Problem` 503 if none is left for it."""
         own = self._held.get(account, 0)
         greedy = 2 * self.taken > self._limit and 2 * own > self.taken
         if greedy or self.taken >= self._limit:
@@ -74,8 +65,8 @@ class Admission:
 
     def _count(self, change: int) -> None:
         self.taken += change
-        if self._told is not None:
-            self._told(self.taken)
+        if self._on_change is not None:
+            self._on_change(self.taken)
 
 
 def _decrease(held: dict[int, int], account: int) -> None:
@@ -84,18 +75,8 @@ def _decrease(held: dict[int, int], account: int) -> None:
         del held[account]
 
 
-class Turns:
-    """Slots that waiting accounts get in turn, however much each of them waits for.
-
-    Parameters
-    ----------
-    size : int or None
-        Slots; None for any number.
-    share : int or None
-        Slots that one account may hold at once; None for any number.
-    seconds : float
-        Longest wait for a slot.
-    """
+class FairSlots:
+    """Slots given to waiting accounts in turn, however many each of them wants."""
 
     def __init__(self, size: int | None, share: int | None = None, *, seconds: float = 60.0) -> None:
         self._size = size
@@ -107,13 +88,7 @@ class Turns:
 
     @asynccontextmanager
     async def turn(self, account: int) -> AsyncIterator[None]:
-        """Hold a slot for an account.
-
-        Raises
-        ------
-        Problem
-            503 when none is free in time.
-        """
+        """Hold a slot for an account, or raise `Problem` 503 if none becomes free in time."""
         await self._acquire(account)
         try:
             yield
@@ -152,7 +127,7 @@ class Turns:
         self._grant()
 
     def _grant(self) -> None:
-        """Give free slots to those who wait, one account after another."""
+        """Give free slots to waiting calls, one account after another."""
         while self._size is None or self._taken < self._size:
             account = next((account for account in self._waiting if self._may_have_more(account)), None)
             if account is None:
@@ -161,10 +136,46 @@ class Turns:
             slot = queue.popleft()
             if queue:
                 self._waiting[account] = queue  # at the end: the others come first
-            if not slot.done():  # else the one who waited has gone
+            if not slot.done():  # else the waiting call has been cancelled
                 self._taken += 1
                 self._held[account] = self._held.get(account, 0) + 1
                 slot.set_result(None)
 
     def _may_have_more(self, account: int) -> bool:
         return self._share is None or self._held.get(account, 0) < self._share
+
+
+class ByteBudget:
+    """Bytes that requests of one process hold together: of bodies that came in, or of answers to go out.
+
+    One account may hold half of them: what it sends or takes slowly must not keep others out.
+
+    Examples
+    --------
+    >>> budget = ByteBudget(100)
+    >>> budget.take(1, 50), budget.take(1, 1), budget.take(2, 49)
+    (True, False, True)
+    """
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.held = 0
+        self._of_account: dict[int, int] = {}
+
+    def take(self, account: int, size: int) -> bool:
+        """Count bytes of an account; False where there is no room for them."""
+        own = self._of_account.get(account, 0) + size
+        if self.held + size > self.limit or own > self.limit // 2:
+            return False
+        self.held += size
+        self._of_account[account] = own
+        return True
+
+    def give(self, account: int, size: int) -> None:
+        """Give bytes back."""
+        self.held -= size
+        left = self._of_account.get(account, 0) - size
+        if left > 0:
+            self._of_account[account] = left
+        else:
+            self._of_account.pop(account, None)

@@ -1,4 +1,8 @@
-"""The service: from a request to an answer, one rule after the other."""
+"""From a request to an answer, one rule after another.
+
+`server.transport` passes every request in; `headers` identifies the caller, `body` reads the parameters, and
+`billing.calls` makes the call and charges it.
+"""
 
 from __future__ import annotations
 
@@ -10,69 +14,76 @@ from typing import Any
 
 from aiohttp import web
 
+from webanalytics.messages import Message
 from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.service.accounts import digest
 from webanalytics.service.accounts.base import Accounts, AccountsError, Key
 from webanalytics.service.addresses import read_address, read_networks, within
-from webanalytics.service.auth import check_address, check_key, check_operation
+from webanalytics.service.admission import ByteBudget
 from webanalytics.service.batch import Batch, check_inputs
-from webanalytics.service.body import Body, arrived, read_object
-from webanalytics.service.budget import ByteBudget
-from webanalytics.service.calls import Answer, Caller, Calls
-from webanalytics.service.connection import SENT
-from webanalytics.service.edge import (
+from webanalytics.service.billing.calls import Answer, Caller, Calls
+from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.formats.negotiation import choose_format, render
+from webanalytics.service.graphql.queries import OPERATION as GRAPHQL
+from webanalytics.service.graphql.queries import Queries
+from webanalytics.service.headers import (
     KEY_HEADER,
     REMAINING_HEADER,
     caller_request_id,
+    check_address,
+    check_key,
+    check_operation,
+    error_headers,
     forbidden,
     key_shaped,
     new_request_id,
     preflight,
     trace_context,
 )
-from webanalytics.service.envelope import refusal
-from webanalytics.service.formats import choose_format, render
 from webanalytics.service.logs import Log
 from webanalytics.service.metrics import Metrics
-from webanalytics.service.parameters import IN_PLACE_OF_IMAGE, check_parameters, texts
-from webanalytics.service.public import PublicPages
-from webanalytics.service.queries import OPERATION as GRAPHQL
-from webanalytics.service.queries import Queries
+from webanalytics.service.parameters import (
+    IN_PLACE_OF_IMAGE,
+    Body,
+    arrived,
+    check_parameters,
+    image_too_large,
+    read_object,
+    texts,
+)
+from webanalytics.service.public_routes import PublicPages
 from webanalytics.service.rate import RateLimiter
-from webanalytics.service.results import Problem, Record
-from webanalytics.service.settings import ServiceSettings
-from webanalytics.service.uploads import too_large as image_too_large
+from webanalytics.service.results import Problem, Record, refusal
+from webanalytics.service.server.connection import SENT
 
 PREFIX = "/v1/"
 BATCH = "/batch"
 ENCODED = 4 / 3
 """Growth of an image in base64."""
 ONLY_JSON = ("json",)
-"""The format of what is no operation: GraphQL, and answers to wrong paths."""
+"""The format of answers that belong to no operation: GraphQL, and wrong paths."""
 FRAME_BYTES = 65_536
-"""Room in a body beside an image or a text of the largest size."""
-FAILED = "The service failed; repeat the request later with the same parameters."
-UNREADY = "The service cannot reach its accounts; repeat the request later."
+"""Bytes allowed in a body besides the largest image or text."""
 FORM = "multipart/form-data"
-"""The one multipart type that is read: in others aiohttp would also take content encodings off parts."""
+"""The one multipart type that is read: in others aiohttp would also decode content encodings of parts."""
 UNREADY_SECONDS = 5.0
 GONE = 499
-"""What the log says of a request that nobody waits for any more; it is never sent."""
+"""Status in the log of a request whose client has gone; it is never sent."""
 
 _HOST = re.compile(r"[A-Za-z0-9.\-\[\]:]{1,255}")
 
 Handler = Callable[[web.BaseRequest, Caller], Awaitable[Answer]]
 
 
-def too_large(operation: Operation | None, limit: int) -> str:
-    """Return the sentence about an upload over the plan's size."""
+def too_large(operation: Operation | None, limit: int) -> Message:
+    """Return the message about an upload above the plan's limit."""
     if operation is not None and operation.kind == "image":
-        return image_too_large(operation, limit).sentence
-    return f"The request body must be at most {limit:,} bytes."
+        return image_too_large(operation, limit).message
+    return Message("body_large", {"limit": limit})
 
 
 def wanted_format(request: web.BaseRequest, operation: Operation | None) -> tuple[str, Problem | None]:
-    """Return the format of the answer, and the problem where one is asked for that is not offered."""
+    """Return the format of the answer, and the problem if the requested one is not offered."""
     query = request.query.get("format") if "?" in request.raw_path else None
     offered = operation.formats if operation is not None else ONLY_JSON
     try:
@@ -82,33 +93,19 @@ def wanted_format(request: web.BaseRequest, operation: Operation | None) -> tupl
 
 
 def refused(operation: Operation | None, problem: Problem) -> Answer:
-    """Return the answer of a call of an operation, or of another request, that ended before any work."""
+    """Return the answer to a request that ended before any work."""
     content = refusal(operation, problem.status, problem.sentence)
-    return Answer(problem.status, content, retry_after=problem.retry_after, headers=problem.headers)
+    return Answer(
+        problem.status,
+        content,
+        retry_after=problem.retry_after,
+        headers=problem.headers,
+        failure=problem.failure,
+    )
 
 
 class Service:
-    """The hosted API, one instance a process.
-
-    Parameters
-    ----------
-    settings : ServiceSettings
-        The configuration.
-    accounts : Accounts
-        Keys and credits.
-    calls : Calls
-        What makes calls and has them paid for.
-    queries : Queries
-        What answers GraphQL requests.
-    limiter : RateLimiter
-        Requests a minute.
-    public : PublicPages
-        What needs no key.
-    log : Log
-        One line a request.
-    metrics : Metrics
-        Counters.
-    """
+    """The hosted API, one instance per process."""
 
     def __init__(
         self,
@@ -136,11 +133,11 @@ class Service:
         self.on_connections = metrics.connections
 
     def drain(self) -> None:
-        """Say from now on that no new requests are wanted: the service is stopping."""
+        """Refuse new requests from now on: the service is stopping."""
         self._public.draining = True
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Answer one request; whatever happens in it is an answer."""
+        """Answer one request; any error becomes an answer."""
         record = Record(new_request_id(), self._clock())
         record.status = GONE  # until there is an answer: the request may be cancelled
         self._metrics.begun()
@@ -153,7 +150,7 @@ class Service:
             self.on_error(record)
 
     def on_error(self, record: Record) -> None:
-        """Take note of a finished request, also of one that was answered before it could be read."""
+        """Record a finished request, also one answered before it could be read."""
         seconds = self._clock() - record.started
         self._log.request(record, seconds)
         self._metrics.request(record, seconds)
@@ -171,7 +168,7 @@ class Service:
         return await self._keyed(request, api_key, record)
 
     async def _keyed(self, request: web.BaseRequest, api_key: str, record: Record) -> web.Response:
-        """Answer a request that carries a key; everything from here on is an envelope."""
+        """Answer a request with a key; every answer from here on is an envelope."""
         headers = {
             "Access-Control-Allow-Origin": "*",
             "X-Content-Type-Options": "nosniff",
@@ -205,10 +202,10 @@ class Service:
             answer = refused(called, problem)
         except AccountsError:
             self._log.failure(record, "accounts")
-            answer = refused(called, Problem(503, UNREADY, retry_after=UNREADY_SECONDS))
+            answer = refused(called, Problem(503, Message("accounts_away"), retry_after=UNREADY_SECONDS))
         except Exception as error:
             self._log.exception(record, error)
-            answer = refused(called, Problem(500, FAILED))
+            answer = refused(called, Problem(500, Message("service_failed")))
         except BaseException:
             if caller is not None:
                 self._calls.sent(caller)
@@ -229,7 +226,7 @@ class Service:
         headers = request.headers
         caller = Caller(api_key, key, self.settings.plans[key.plan], record)
         if request.method == "POST":
-            caller.promise = headers.get("Idempotency-Key")
+            caller.idempotency_key = headers.get("Idempotency-Key")
         caller.fresh = "no-cache" in headers.get("Cache-Control", "").lower()
         return caller
 
@@ -248,8 +245,7 @@ class Service:
         if not rate.allowed:
             raise Problem(
                 429,
-                f"The `x-api-key` header must name a plan without throttling to send more than {ceiling} "
-                f"requests a minute; repeat the request in {rate.retry_after} seconds.",
+                Message("rate_limited", {"limit": ceiling, "seconds": rate.retry_after}),
                 retry_after=rate.retry_after,
             )
 
@@ -263,9 +259,7 @@ class Service:
         elif path == PREFIX + GRAPHQL and method == "POST":
             record.operation = GRAPHQL
             return self._graphql
-        raise Problem(
-            404, "The path of the request must be one of those that /v1/openapi.json lists, with its method."
-        )
+        raise Problem(404, Message("no_path"))
 
     async def _single(self, request: web.BaseRequest, caller: Caller, operation: Operation) -> Answer:
         if operation.method == "GET":
@@ -309,8 +303,8 @@ class Service:
             limit, shown = int(upload * ENCODED) + FRAME_BYTES, upload
         else:
             limit = shown = min(upload, self.settings.body_bytes)
-        sentence = too_large(operation, shown)
-        return Body(request, limit, sentence, self.settings, self._bodies, caller.key.account)
+        excess = too_large(operation, shown)
+        return Body(request, limit, excess, self.settings, self._bodies, caller.key.account)
 
     async def _response(
         self,
@@ -328,6 +322,7 @@ class Service:
             headers["X-Request-ID"] = caller_request_id(
                 request.headers.get("X-Request-ID"), record.request_id
             )
+            headers.update(error_headers(answer.status, answer.failure))
             if answer.retry_after is not None:
                 headers.setdefault("retry-after", str(max(1, round(answer.retry_after))))
         content = answer.envelope

@@ -1,4 +1,7 @@
-"""Batches: many inputs of one operation in one request."""
+"""Batches: many inputs of one operation in one request, each with its own result and status.
+
+`app` checks the list and runs a `Batch`; each input goes through `Calls` as a single call would.
+"""
 
 from __future__ import annotations
 
@@ -7,18 +10,17 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from webanalytics.messages import Message, required
 from webanalytics.operations import Operation
 from webanalytics.service.accounts.base import NoCredits, Reservation
-from webanalytics.service.calls import Answer, Caller, Calls
-from webanalytics.service.credits import HeldCredits
-from webanalytics.service.envelope import envelope, success
+from webanalytics.service.billing.calls import Answer, Caller, Calls
+from webanalytics.service.billing.payment import HeldCredits, idempotency, no_credits
 from webanalytics.service.parameters import check_parameters
-from webanalytics.service.payment import idempotency, no_credits
-from webanalytics.service.results import Problem, Result
+from webanalytics.service.results import Problem, Result, envelope, success
 
 STATUS_FIELD = "statusCode"
 TURN_SECONDS = 0.01
-"""How long inputs that need no fetching are computed before other requests have their turn."""
+"""Seconds that inputs without fetching are computed before other requests are served."""
 
 
 def check_inputs(body: Mapping[str, Any], most: int) -> list[Any]:
@@ -31,15 +33,15 @@ def check_inputs(body: Mapping[str, Any], most: int) -> list[Any]:
     """
     inputs = body.get("inputs")
     if inputs is None:
-        raise Problem(400, "The `inputs` parameter is required.")
+        raise Problem(400, required("inputs"))
     if not isinstance(inputs, list) or not 1 <= len(inputs) <= most:
-        raise Problem(400, f"The `inputs` parameter must be a list of 1 to {most} objects.")
+        raise Problem(400, Message("batch_size", {"parameter": "inputs", "limit": most}))
     return inputs
 
 
 def _checked(operation: Operation, given: Any) -> Mapping[str, Any] | Result:
     if not isinstance(given, dict):
-        return Result(400, None, "The `inputs` parameter must be a list of objects.")
+        return Result(400, None, Message("batch_objects", {"parameter": "inputs"}))
     try:
         return check_parameters(operation, given)
     except Problem as problem:
@@ -47,19 +49,7 @@ def _checked(operation: Operation, given: Any) -> Mapping[str, Any] | Result:
 
 
 class Batch:
-    """One batch under way.
-
-    Parameters
-    ----------
-    calls : Calls
-        What makes the calls.
-    caller : Caller
-        Who makes the request.
-    operation : Operation
-        Which operation.
-    inputs : sequence
-        The parameters of each call.
-    """
+    """One batch in progress: `inputs` are the parameters of each call, unchecked."""
 
     def __init__(self, calls: Calls, caller: Caller, operation: Operation, inputs: Sequence[Any]) -> None:
         self._calls = calls
@@ -76,10 +66,10 @@ class Batch:
         caller, open_inputs = self._caller, self._results.count(None)
         caller.record.inputs = len(self._inputs)
         promise = idempotency(
-            caller.promise,
+            caller.idempotency_key,
             caller.api_key,
             f"{self._operation.path}/batch",
-            [given.error if isinstance(given, Result) else given for given in self._inputs],
+            [given.failure if isinstance(given, Result) else given for given in self._inputs],
         )
         if not open_inputs:
             return Answer(200, self._envelope())
@@ -132,7 +122,6 @@ class Batch:
         for result in self._results:
             assert result is not None  # noqa: S101 - every input has been answered
             succeeded += result.ok
-            results.append(
-                {**envelope(self._operation, result, premium=premium), STATUS_FIELD: result.status}
-            )
+            answer = envelope(self._operation, result, premium=premium)
+            results.append({**answer, STATUS_FIELD: result.status, **result.error_fields})
         return success({"results": results, "succeeded": succeeded, "failed": len(results) - succeeded})

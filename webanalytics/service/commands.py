@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 
 from webanalytics.errors import MissingExtraError
-from webanalytics.service.configuration import (
+from webanalytics.service.config.configuration import (
     FILE_VARIABLE,
     PREFIX,
     flag,
@@ -22,21 +22,22 @@ from webanalytics.service.configuration import (
     read_settings,
     variable,
 )
+from webanalytics.service.config.settings import RECORDS, ServiceSettings, Setting
 from webanalytics.service.key_commands import add_key_commands
-from webanalytics.service.settings import RECORDS, ServiceSettings, Setting
 
 EXTRA = "service"
 EXTRA_PACKAGES = {
     "asyncpg": "asyncpg",
     "fsspec": "fsspec",
     "graphql": "graphql-core",
+    "gunicorn": "gunicorn",
     "limits": "limits",
     "orjson": "orjson",
     "prometheus_client": "prometheus-client",
     "structlog": "structlog",
     "yaml": "PyYAML",
 }
-"""What the extra installs: module, and name of the package."""
+"""What the extra installs: module and package name."""
 
 SERVE = "Run the hosted API: every operation over HTTP, with accounts, credits and limits, until a signal."
 KEYS = "Create, list, rotate, revoke and restrict API keys and change plans, also while the service runs."
@@ -44,7 +45,7 @@ _METAVARS = {int: "N", float: "SECONDS", tuple: "LIST", str: "TEXT"}
 
 
 def add_setting(parser: argparse._ActionsContainer, setting: Setting) -> None:
-    """Add the option of a setting; its value is checked with those from other places."""
+    """Add the option of a setting; its value is checked with those from other sources."""
     meaning = setting.meaning.replace("%", "%%")
     default = setting.show(setting.default).replace("%", "%%")
     shown = f"{meaning} (default: {default})" if default else meaning
@@ -63,15 +64,15 @@ def add_config(parser: argparse._ActionsContainer) -> None:
 
 
 def settings_of(arguments: argparse.Namespace) -> ServiceSettings:
-    """Return the settings that the command line, the environment and the file give together."""
+    """Return the settings from the command line, the environment and the file together."""
     for wrong, right in misspelt_variables(os.environ).items():
-        print(f"webanalytics: {wrong} is no setting; {right} is.", file=sys.stderr)
+        print(f"webanalytics: {wrong} is not a setting; {right} is.", file=sys.stderr)
     flags = {key: value for key, value in vars(arguments).items() if key in RECORDS}
     return read_settings(flags, os.environ, arguments.config)
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    from webanalytics.service.supervisor import serve
+    from webanalytics.service.server.serve import serve
 
     return serve(settings_of(arguments))
 

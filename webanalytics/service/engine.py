@@ -1,71 +1,79 @@
-"""The work of one call: pages and images go to worker processes, records are computed at once."""
+"""The work of one call to the service: pages and images go to worker processes, records are computed at once.
+
+`billing.calls` asks it once a call is authorised; fetching and analysis are those of `backends.answering`.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
+from functools import cached_property
 from types import TracebackType
 from typing import Any, Protocol, Self
 
 from aiohttp.abc import AbstractResolver
 
-from webanalytics.analysis.convert_formats import EXTENSIONS, ImageLimits
-from webanalytics.backends.base import Outcome, PackedOutcomes
-from webanalytics.backends.local import worker_count
-from webanalytics.backends.processes import START_SECONDS
-from webanalytics.backends.room import Room
-from webanalytics.backends.workers import WorkerDiedError, WorkerPool
+from webanalytics.analysis.images.formats import EXTENSIONS, ImageLimits
+from webanalytics.backends.answering import Answering, worker_count
 from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
+from webanalytics.messages import Message
 from webanalytics.operations import OPERATIONS, Operation
-from webanalytics.service import outcomes
-from webanalytics.service.admission import BUSY, RETRY_SECONDS, Turns
+from webanalytics.operations.secret import Secret
+from webanalytics.outcomes import PackedOutcomes
+from webanalytics.service.admission import BUSY, RETRY_SECONDS, FairSlots
+from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.images import ImageStore
-from webanalytics.service.pages import FetchedPage, PageCache
-from webanalytics.service.results import Problem, Result
-from webanalytics.service.settings import ServiceSettings
-from webanalytics.service.uploads import image_bytes, is_address, too_large
-from webanalytics.service.work import QUICK_BYTES, Work, is_quick
+from webanalytics.service.page_cache import FetchedPage, PageCache
+from webanalytics.service.parameters import image_bytes, image_too_large, is_address
+from webanalytics.service.results import (
+    ANALYSIS_RETRY_SECONDS,
+    Problem,
+    Result,
+    analysis_failure,
+    argument_failure,
+    fetch_failure,
+    service_failure,
+)
+from webanalytics.workers.pool import START_SECONDS, WorkerPool
+from webanalytics.workers.worker import analysis_function
 
 log = logging.getLogger("webanalytics.service")
 
-HELD_BYTES = 64_000_000
-"""Bytes of content that wait for a worker before further fetches are held back."""
+QUICK_BYTES = 256_000
+"""Texts up to this size are handled on the event loop; larger ones in a thread."""
 
 ROOM_SECONDS = 60.0
-"""Longest wait for room beside the content that waits for a worker."""
+"""Longest wait for memory, while other content waits for a worker."""
 
 WAIT_SECONDS = 30.0
-"""Longest time beyond the fetch's own that a call waits for a site that is asked for much at once."""
+"""Longest time, in addition to the fetch's own, that a call waits for a busy site."""
 
-NO_WORKER = "The service has no worker process at the moment; repeat the request later."
-
-PREPARED = tuple(name for name, operation in OPERATIONS.items() if operation.kind != "record")
-"""The operations that every worker is prepared for."""
 
 _ANY_PAGE = next(operation for operation in OPERATIONS.values() if operation.kind == "page")
 
 
 class Observer(Protocol):
-    """What is told of the work, for the service's metrics."""
+    """What is notified of the work: the service's metrics."""
 
     def fetched(self, outcome: str, seconds: float) -> None:
-        """Take note of a fetch: ``ok``, ``cancelled``, or the error type of its failure."""
+        """Count a fetch: ``ok``, ``cancelled``, or the error type of its failure."""
         ...
 
     def analysed(self, operation: str, outcome: str, seconds: float) -> None:
-        """Take note of an analysis: ``ok``, ``error``, ``timeout``, ``died`` or ``cancelled``."""
+        """Count an analysis: ``ok``, ``error``, ``timeout``, ``died`` or ``cancelled``."""
         ...
 
     def page_cache(self, hit: bool) -> None:
-        """Take note of a page that was asked for, and whether there was no need to fetch it."""
+        """Count a requested page, and whether it was cached."""
         ...
 
 
 def fetch_settings(settings: ServiceSettings) -> FetchSettings:
-    """Return the part of the service's settings that is about fetching.
+    """Return the service's settings about fetching.
 
     Examples
     --------
@@ -89,19 +97,61 @@ def fetch_settings(settings: ServiceSettings) -> FetchSettings:
     )
 
 
+@dataclass(frozen=True)
+class Work:
+    """One operation as the engine does it: what its declaration says, looked up once."""
+
+    operation: Operation
+
+    @cached_property
+    def function(self) -> Callable[..., dict[str, Any]]:
+        """The analysis."""
+        return analysis_function(self.operation.analysis)
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """The fields of an answer, in order."""
+        return tuple(item.name for item in self.operation.fields if not item.extra)
+
+    @cached_property
+    def constants(self) -> dict[str, Any]:
+        """The parameters that only local calls have, with their values in the service."""
+        return {item.keyword: item.service_value for item in self.operation.settings if item.local}
+
+    @cached_property
+    def given(self) -> tuple[tuple[str, str], ...]:
+        """Name and Python keyword of a call's parameters besides its subject."""
+        return tuple((item.name, item.keyword) for item in self.operation.settings if not item.local)
+
+    @cached_property
+    def premium(self) -> dict[str, Any]:
+        """Python keyword to default of the parameters that only take effect on plans that include them."""
+        settings = self.operation.settings
+        return {item.keyword: item.default for item in settings if item.premium and not item.local}
+
+    def settings(self, parameters: Mapping[str, Any], *, premium: bool = True) -> dict[str, Any]:
+        """Return the keyword arguments of the analysis."""
+        settings = {**self.constants, **{keyword: parameters[name] for name, keyword in self.given}}
+        return settings if premium else {**settings, **self.premium}
+
+    def result(self, answer: Mapping[str, Any]) -> Result:
+        """Return a success."""
+        return Result(200, {name: answer[name] for name in self.fields})
+
+
+def is_quick(parameters: Mapping[str, Any]) -> bool:
+    """Return whether the values are short enough to be handled on the event loop."""
+    size = 0
+    for value in parameters.values():
+        if isinstance(value, str | bytes):
+            size += len(value)
+        elif isinstance(value, Secret):
+            size += len(value.reveal())
+    return size <= QUICK_BYTES
+
+
 class Engine:
     """Does the work of calls; an asynchronous context manager, for one event loop.
-
-    Parameters
-    ----------
-    settings : ServiceSettings
-        The configuration.
-    images : ImageStore
-        Where converted images go; opened by the caller.
-    names : aiohttp.abc.AbstractResolver, optional
-        Looks up host names.
-    metrics : Observer, optional
-        Told of fetches and analyses.
 
     Notes
     -----
@@ -122,26 +172,26 @@ class Engine:
         self._images = images
         self._names = names
         self._metrics = metrics
-        self._workers = worker_count({"workers": settings.workers})
+        self._workers = worker_count(settings.workers)
         self._work = {name: Work(operation) for name, operation in OPERATIONS.items()}
+        # every worker is prepared for all that workers do
+        self._prepared = tuple(item.analysis for item in OPERATIONS.values() if item.kind != "record")
 
     async def __aenter__(self) -> Self:
         settings = self._settings
         async with AsyncExitStack() as stack:
             self._pool = await stack.enter_async_context(WorkerPool(self._workers, settings.worker_memory))
-            self._fetcher = await stack.enter_async_context(
-                Fetcher(fetch_settings(settings), names=self._names)
-            )
+            fetcher = await stack.enter_async_context(Fetcher(fetch_settings(settings), names=self._names))
+            self._answering = Answering(fetcher, self._pool)
             self._pages = PageCache(
                 self._fetch_page,
                 settings.page_cache_seconds,
                 settings.page_cache_bytes,
-                told=None if self._metrics is None else self._metrics.page_cache,
+                on_lookup=None if self._metrics is None else self._metrics.page_cache,
             )
             stack.push_async_callback(self._pages.close)
-            self._worker_turns = Turns(self._workers)
-            self._fetch_turns = Turns(None, max(1, settings.fetch_concurrency // 2))
-            self._room = Room(HELD_BYTES)
+            self._worker_turns = FairSlots(self._workers)
+            self._fetch_turns = FairSlots(None, max(1, settings.fetch_concurrency // 2))
             self._warming = asyncio.create_task(self._warm_up())
             stack.push_async_callback(self._stop_warming)
             self._stack = stack.pop_all()
@@ -155,7 +205,8 @@ class Engine:
     async def _warm_up(self) -> None:
         """Start the workers before the first page waits for one."""
         starts = [
-            self._pool.run("prepare", PREPARED, (PREPARED,), START_SECONDS) for _ in range(self._workers)
+            self._pool.run("prepare", self._prepared, (self._prepared,), START_SECONDS)
+            for _ in range(self._workers)
         ]
         for outcome in await asyncio.gather(*starts, return_exceptions=True):
             if isinstance(outcome, Exception):
@@ -166,15 +217,7 @@ class Engine:
         await asyncio.gather(self._warming, return_exceptions=True)
 
     def compute_record(self, operation: Operation, parameters: Mapping[str, Any]) -> Result | None:
-        """Return the result of a record operation at once, None where it would take too long for that.
-
-        Parameters
-        ----------
-        operation : Operation
-            An operation of the kind ``record``.
-        parameters : Mapping
-            Checked values by request name, defaults filled in.
-        """
+        """Return the result of a record operation at once, None where it would take too long for that."""
         return self._record(operation, parameters) if is_quick(parameters) else None
 
     def _record(self, operation: Operation, parameters: Mapping[str, Any]) -> Result:
@@ -182,9 +225,9 @@ class Engine:
         try:
             return work.result(work.function(parameters[operation.subject], **work.settings(parameters)))
         except RowError as error:
-            return outcomes.analysis_failure(operation, error)
+            return analysis_failure(operation, error.message)
         except ParameterError as error:
-            return Result(400, None, outcomes.served_sentence(operation, str(error)))
+            return argument_failure(operation, error)
         except Exception as error:
             return self._unexpected(operation, error)
 
@@ -199,7 +242,7 @@ class Engine:
         fresh: bool = False,
         base_url: str = "",
     ) -> Result:
-        """Return the result of one call; whatever goes wrong is a result, too.
+        """Return the result of one call; any error becomes a result, too.
 
         Parameters
         ----------
@@ -208,13 +251,13 @@ class Engine:
         parameters : Mapping
             Checked values by request name, defaults filled in, without those that only local calls have.
         account : int
-            For whom: nothing fetched for one account is shown to another.
+            The account: nothing fetched for one account is shown to another.
         upload_bytes : int
             Largest image.
         premium : bool
             Whether Premium parameters take effect.
         fresh : bool
-            Fetch a page anew even where it was fetched a moment ago.
+            Fetch a page again even if it was fetched a moment ago.
         base_url : str
             Public address of the service, for download links.
         """
@@ -233,12 +276,12 @@ class Engine:
         except Problem as problem:
             return problem.result
         except FetchError as error:
-            return outcomes.fetch_failure(error)
+            return fetch_failure(error)
         except RowError as error:
-            return outcomes.analysis_failure(operation, error)
+            return analysis_failure(operation, error.message)
         except BackendError as error:
             log.error("no worker process: %s", type(error).__name__)
-            return Result(503, None, NO_WORKER, RETRY_SECONDS)
+            return Result(503, None, Message("no_worker"), RETRY_SECONDS)
         except Exception as error:
             return self._unexpected(operation, error)
 
@@ -246,7 +289,7 @@ class Engine:
     def _unexpected(operation: Operation, error: Exception) -> Result:
         # Neither text nor traceback: they may hold what was submitted.
         log.error("%s failed unexpectedly: %s", operation.name, type(error).__name__)
-        return outcomes.failed(operation)
+        return service_failure(operation)
 
     async def _page(
         self, work: Work, url: str, settings: dict[str, Any], account: int, fresh: bool
@@ -272,7 +315,7 @@ class Engine:
     ) -> bytes:
         if isinstance(image, bytes):
             if len(image) > limit:
-                raise too_large(operation, limit)
+                raise image_too_large(operation, limit)
             return image
         if is_address(image):
             return (await self._fetch(account, image, operation, max_bytes=limit)).content
@@ -287,15 +330,18 @@ class Engine:
     async def _fetch(
         self, account: int, url: str, operation: Operation, max_bytes: int | None = None
     ) -> Response:
-        """Fetch what a call names; the time that it waits for its turn is bounded as well."""
-        accept: Any = operation.kind
+        """Fetch a call's page or image; the time that it waits for its turn is bounded as well."""
         clock = asyncio.get_running_loop().time
-        await self._wait_for_room()
+        try:
+            async with asyncio.timeout(ROOM_SECONDS):
+                await self._answering.inflight.wait()
+        except TimeoutError:
+            raise Problem(503, BUSY, retry_after=RETRY_SECONDS) from None
         async with self._fetch_turns.turn(account):
             began, outcome = clock(), "cancelled"
             try:
                 async with asyncio.timeout(self._settings.fetch_timeout + WAIT_SECONDS):
-                    response = await self._fetcher.fetch(url, operation.subject, accept, max_bytes=max_bytes)
+                    response = await self._answering.fetch(url, operation, max_bytes)
                 outcome = "ok"
                 return response
             except FetchError as error:
@@ -303,59 +349,46 @@ class Engine:
                 raise
             except TimeoutError:
                 outcome = "timeout"
-                sentence = (
-                    f"The `{operation.subject}` parameter names a site that takes fewer requests than it is "
-                    "sent; repeat the request later."
-                )
-                raise Problem(503, sentence, retry_after=WAIT_SECONDS) from None
+                crowded = Message("site_busy", {"parameter": operation.subject})
+                raise Problem(503, crowded, retry_after=WAIT_SECONDS) from None
             finally:
                 if self._metrics is not None:
                     self._metrics.fetched(outcome, clock() - began)
-
-    async def _wait_for_room(self) -> None:
-        try:
-            async with asyncio.timeout(ROOM_SECONDS):
-                await self._room.wait()
-        except TimeoutError:
-            raise Problem(503, BUSY, retry_after=RETRY_SECONDS) from None
 
     async def _analyse(
         self, work: Work, settings: dict[str, Any], content: Any, size: int, account: int
     ) -> Mapping[str, Any] | Result:
         """Return a worker's answer, or the result of a failure."""
         operation = work.operation
-        name, kind = operation.name, operation.kind
-        deadline = self._settings.parse_timeout if kind == "page" else self._settings.image_timeout
-        arguments = ((name,), {name: settings}, content)
+        deadline = self._settings.parse_timeout if operation.kind == "page" else self._settings.image_timeout
         clock = asyncio.get_running_loop().time
-        with self._room.hold(size):
+        with self._answering.inflight.hold(size):
             async with self._worker_turns.turn(account):
                 began, label = clock(), "cancelled"
                 try:
-                    answer = await self._pool.run(kind, PREPARED, arguments, deadline)
-                    outcome = await self._outcome(kind, answer)
-                    label = "ok" if outcome.error is None else "error"
-                except TimeoutError:
-                    label = "timeout"
-                    return outcomes.too_slow(operation, deadline)
-                except WorkerDiedError:
-                    label = "died"
-                    return outcomes.worker_died(operation)
+                    answer = await self._answering.analyse(
+                        (operation,), {operation.name: settings}, content, deadline, self._prepared
+                    )
+                    outcome = await self._outcome(answer)
+                    label = "error" if isinstance(outcome, Message) else "ok"
+                except RowError as error:
+                    label = "timeout" if error.key == "analysis_timeout" else "died"
+                    return Result(503, None, error.message, ANALYSIS_RETRY_SECONDS)
                 finally:
                     if self._metrics is not None:
-                        self._metrics.analysed(name, label, clock() - began)
-        if outcome.data is not None:
-            return outcome.data
-        result = outcomes.analysis_failure(
-            operation, RowError(outcome.error or "", outcome.error_type or "parse")
-        )
+                        self._metrics.analysed(operation.name, label, clock() - began)
+        if not isinstance(outcome, Message):
+            return outcome
+        result = analysis_failure(operation, outcome)
         if result.status == 500:
-            log.error("an analysis failed: %s", outcome.error)
+            log.error("an analysis failed: %s", outcome)
         return result
 
     @staticmethod
-    async def _outcome(kind: str, answer: Any) -> Outcome:
-        if kind != "page":
-            return Outcome(*answer[0])
-        packed = PackedOutcomes(answer)
-        return packed[0] if len(answer) <= QUICK_BYTES else await asyncio.to_thread(packed.__getitem__, 0)
+    async def _outcome(answer: Any) -> Mapping[str, Any] | Message:
+        """Return the one outcome of a worker's answer: packed for a page, a list for an image."""
+        if not isinstance(answer, bytes):
+            result: Mapping[str, Any] | Message = answer[0]
+            return result
+        unpack = PackedOutcomes(answer).unpack
+        return (unpack() if len(answer) <= QUICK_BYTES else await asyncio.to_thread(unpack))[0]

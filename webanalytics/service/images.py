@@ -1,7 +1,7 @@
-"""Converted images that can be downloaded for a while: a folder anywhere that fsspec reaches.
+"""Converted images that can be downloaded for a while, in any folder that fsspec can reach.
 
-There is no database beside it. When an image expires is the first part of its file's name, so it holds
-after a restart and for every process that shares the folder.
+The engine saves them, the public routes send them. There is no database: a file's name begins with the time
+at which the image expires, which thus survives a restart and is shared by all processes.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from uuid import UUID, uuid4
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from webanalytics.analysis.convert_formats import EXTENSIONS, MIME_TYPES
+from webanalytics.analysis.images.formats import EXTENSIONS, MIME_TYPES
 from webanalytics.errors import ParameterError
+from webanalytics.messages import Message
 from webanalytics.service.results import Problem
 
 log = logging.getLogger("webanalytics.service")
 T = TypeVar("T")
 
 PATH = "/v1/downloads/"
-"""Where the service offers the images."""
+"""Path below which the service offers the images."""
 
-UNAVAILABLE = "The service cannot reach its store of converted images; repeat the request later."
 RETRY_SECONDS = 30.0
 
 _TYPES = {EXTENSIONS[name].removeprefix("."): MIME_TYPES[name] for name in EXTENSIONS}
@@ -46,24 +46,14 @@ _UNFINISHED = re.compile(r"([1-9][0-9]{0,11})-[0-9a-f]{32}\.part")
 
 @dataclass(frozen=True, slots=True)
 class StoredImage:
-    """An image that was stored.
-
-    Attributes
-    ----------
-    id : str
-        Identifier of the conversion, a random UUID.
-    name : str
-        Name of the file, the last part of its address.
-    expires : int
-        Unix time from which it is gone.
-    """
+    """A stored image: a random UUID, the last part of its address, and the Unix time at which it expires."""
 
     id: str
     name: str
     expires: int
 
     def fields(self, base_url: str) -> dict[str, Any]:
-        """Return what an answer says of the image.
+        """Return the fields of an answer that link to the image.
 
         Examples
         --------
@@ -74,13 +64,7 @@ class StoredImage:
 
 
 class FileContent:
-    """The content of a large file, read in pieces by ``async for``.
-
-    Attributes
-    ----------
-    size : int
-        Bytes.
-    """
+    """The content of a large file, ``size`` bytes, read in pieces by ``async for``."""
 
     def __init__(self, folder: _Folder, run: Callable[..., Any], name: str, size: int, piece: int) -> None:
         self._folder, self._run, self._name, self._piece = folder, run, name, piece
@@ -92,24 +76,24 @@ class FileContent:
             while piece := await self._run(file.read, self._piece):
                 yield piece
         finally:
-            file.close()  # not in a thread: a reader that leaves may do so after the store was closed
+            file.close()  # not in a thread: a reader may finish after the store was closed
 
 
 class Download(NamedTuple):
-    """A stored image: its bytes, or where it is large an iterable of them, and its MIME type."""
+    """A stored image: its bytes, or the pieces of a large one, and its MIME type."""
 
     content: bytes | FileContent
     mime_type: str
 
 
 class _Folder:
-    """The folder itself; every method blocks."""
+    """The folder itself; every method blocks, so `ImageStore` calls them in threads."""
 
     def __init__(self, url: str, keep_free: int) -> None:
-        # A listing that fsspec remembers would hide what other processes wrote and removed.
+        # A cached listing would hide what other processes wrote and removed.
         try:
             self._files, root = fsspec.core.url_to_fs(url, use_listings_cache=False)
-        except Exception as error:  # each kind of store has errors of its own
+        except Exception as error:  # each kind of store has its own errors
             raise _cannot_be_opened(url, error) from error
         self._root = root.rstrip("/")
         self._local = isinstance(self._files, LocalFileSystem)
@@ -119,7 +103,7 @@ class _Folder:
         return f"{self._root}/{name}"
 
     def make(self) -> None:
-        """Create the folder, closed to other users where it is a local one."""
+        """Create the folder; a local one is closed to other users."""
         if self._local:
             Path(self._root).mkdir(mode=0o700, parents=True, exist_ok=True)
         else:
@@ -151,7 +135,7 @@ class _Folder:
             os.fsync(descriptor)
 
     def size(self, name: str) -> int | None:
-        """Return the size of a file, None where there is none."""
+        """Return the size of a file, None where it is missing."""
         try:
             found = self._files.info(self._path(name))
         except FileNotFoundError:
@@ -175,7 +159,7 @@ class _Folder:
             return []
 
     def remove(self, name: str) -> bool:
-        """Remove a file; another process may have been faster."""
+        """Remove a file and return whether it was there; another process may have been faster."""
         try:
             self._files.rm_file(self._path(name))
         except FileNotFoundError:
@@ -184,7 +168,7 @@ class _Folder:
 
 
 def _cannot_be_opened(url: str, error: Exception) -> ParameterError:
-    """Return what to tell of a URL; nothing of it but its protocol, since the rest may hold a password."""
+    """Return the error for a URL; it shows only the protocol, since the rest may hold a password."""
     protocol = url.partition("://")[0] if "://" in url else "a path"
     if isinstance(error, ImportError):
         needed = str(error).rstrip(".")
@@ -198,7 +182,7 @@ def _cannot_be_opened(url: str, error: Exception) -> ParameterError:
 
 
 class ImageStore:
-    """Keeps converted images until they expire; an asynchronous context manager with a sweeper inside.
+    """Keeps converted images until they expire, as an asynchronous context manager that sweeps its folder.
 
     Parameters
     ----------
@@ -209,9 +193,9 @@ class ImageStore:
     clock : callable
         Unix time.
     interval : float
-        Seconds between two sweeps.
+        Seconds between sweeps.
     unfinished_seconds : float
-        Age from which the rest of a write that never ended is removed.
+        Age in seconds from which the file of an interrupted write is removed.
     timeout : float
         Seconds that the store may take for one image.
     keep_free : int
@@ -219,12 +203,12 @@ class ImageStore:
     whole : int
         Largest file, in bytes, that is read at once.
     threads : int
-        Operations of the store under way at once.
+        Concurrent operations of the store.
 
     Raises
     ------
     ParameterError
-        The URL is of a kind that fsspec does not know, or that a package is missing for.
+        fsspec does not know the protocol of the URL, or a package for it is missing.
 
     Examples
     --------
@@ -262,7 +246,7 @@ class ImageStore:
         self._pool = ThreadPoolExecutor(self._threads, thread_name_prefix="webanalytics-images")
         try:
             await self._bounded(self._folder.make)
-        except Exception as error:  # it is tried again with every image
+        except Exception as error:  # tried again with every image
             log.warning("the folder of images cannot be made: %s", type(error).__name__)
         self._sweeper = asyncio.create_task(self._sweep_for_ever())
         return self
@@ -272,7 +256,7 @@ class ImageStore:
     ) -> None:
         self._sweeper.cancel()
         await asyncio.gather(self._sweeper, return_exceptions=True)
-        # What a store that hangs has not begun is not waited for.
+        # A store that hangs is not waited for.
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     async def _run(self, function: Callable[..., T], *arguments: Any) -> T:
@@ -283,14 +267,7 @@ class ImageStore:
             return await self._run(function, *arguments)
 
     async def save(self, content: bytes, extension: str) -> StoredImage:
-        """Store an image.
-
-        Parameters
-        ----------
-        content : bytes
-            The file.
-        extension : str
-            ``webp``, ``png``, ``jpg``, ``gif`` or ``tiff``.
+        """Store an image under a new name with the extension ``webp``, ``png``, ``jpg``, ``gif`` or ``tiff``.
 
         Raises
         ------
@@ -309,7 +286,7 @@ class ImageStore:
         return StoredImage(str(UUID(hex=token.hex)), name, expires)
 
     async def open(self, name: str) -> Download | None:
-        """Return an image by the name of its file, None for every other name and after it has expired.
+        """Return an image by its file name, None for any other name and after it has expired.
 
         Raises
         ------
@@ -335,10 +312,10 @@ class ImageStore:
     @staticmethod
     def _failed(what: str, error: Exception) -> Problem:
         log.error("an image could not be %s: %s", what, type(error).__name__)
-        return Problem(503, UNAVAILABLE, retry_after=RETRY_SECONDS)
+        return Problem(503, Message("images_away"), retry_after=RETRY_SECONDS)
 
     async def sweep(self) -> int:
-        """Remove what has expired, and return how many files that were; files of others stay."""
+        """Remove expired files and return how many there were; foreign files stay."""
         return await self._run(self._sweep)
 
     def _sweep(self) -> int:

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from webanalytics.errors import ParameterError
 from webanalytics.service.addresses import read_networks
-from webanalytics.service.configuration import operation_name
-from webanalytics.service.settings import ServiceSettings
+from webanalytics.service.config.configuration import operation_name
+from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.tables import table_lines
 
 if TYPE_CHECKING:
     from webanalytics.service.accounts.base import Accounts, Key, KeyRow
@@ -50,7 +51,7 @@ def parse_duration(text: str, parameter: str) -> float:
 
 
 def parse_expiry(text: str, now: float) -> float:
-    """Return the Unix time that a duration from now, or a date (00:00 UTC) or time, stands for.
+    """Return the Unix time of a duration from now, a date (00:00 UTC) or a time.
 
     Examples
     --------
@@ -114,7 +115,7 @@ def moment(seconds: float | None) -> str:
 
 
 def state(key: Key, now: float) -> str:
-    """Return what a key is good for at a moment: active, expired, revoked, or about to be revoked."""
+    """Return the state of a key at a moment: active, expired, revoked, or about to be revoked."""
     found = key.state(now)
     if found == "active" and key.revoked is not None:
         return f"revoked from {moment(key.revoked)}"
@@ -130,7 +131,7 @@ def _networks(key: Key) -> str:
 
 
 def key_rows(rows: Sequence[KeyRow], now: float) -> list[dict[str, Any]]:
-    """Return what is shown of each key, by column."""
+    """Return the displayed values of each key, by column."""
     return [
         dict(
             zip(
@@ -155,13 +156,10 @@ def key_rows(rows: Sequence[KeyRow], now: float) -> list[dict[str, Any]]:
 
 def table(rows: Sequence[dict[str, Any]]) -> str:
     """Return rows as aligned columns; names that could break a line are shown escaped."""
-    words = [[column.replace("_", " ") for column in COLUMNS]]
-    for row in rows:
-        texts = (str(row[column]) for column in COLUMNS)
-        words.append([text if text.isprintable() else ascii(text)[1:-1] for text in texts])
-    widths = [max(len(line[place]) for line in words) for place in range(len(COLUMNS))]
-    lines = ("  ".join(map(str.ljust, line, widths)).rstrip() for line in words)
-    return "\n".join(lines) + "\n"
+    texts = ([str(row[column]) for column in COLUMNS] for row in rows)
+    cells = ([text if text.isprintable() else ascii(text)[1:-1] for text in row] for row in texts)
+    headings = [column.replace("_", " ") for column in COLUMNS]
+    return "\n".join(table_lines(headings, cells)) + "\n"
 
 
 def _run(
@@ -187,7 +185,7 @@ def _run(
     return asyncio.run(with_accounts())
 
 
-def _tell(key: Key, what: str) -> None:
+def _report(key: Key, what: str) -> None:
     expires = f"until {moment(key.expires)}" if key.expires is not None else "without expiry"
     print(
         f"Key {key.prefix}... on the plan {key.plan} {what}: operations {_operations(key)}, "
@@ -198,7 +196,7 @@ def _tell(key: Key, what: str) -> None:
 
 def _show_once(api_key: str, key: Key) -> None:
     print(api_key)
-    _tell(key, "works")
+    _report(key, "works")
     print("It is stored hashed and cannot be shown again.", file=sys.stderr)
 
 
@@ -256,7 +254,9 @@ async def _find(accounts: Accounts, prefix: str) -> KeyRow:
     for row in await accounts.list_keys():
         if row.key.prefix == prefix:
             return row
-    raise ParameterError(f"The `prefix` parameter must be that of a key; {prefix} is none.", "prefix")
+    raise ParameterError(
+        f"The `prefix` parameter must be that of a key; no key begins with {prefix}.", "prefix"
+    )
 
 
 def _restrict(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
@@ -268,7 +268,7 @@ def _restrict(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
         kept = {"operations": key.operations, "networks": key.networks, "expires": key.expires}
         return await accounts.restrict_key(prefix, **{**kept, **changes})
 
-    _tell(_run(settings, work), "works from now on with")
+    _report(_run(settings, work), "works from now on with")
     return 0
 
 
@@ -287,7 +287,7 @@ def _plan(arguments: argparse.Namespace, settings: ServiceSettings) -> int:
 
 
 def _changes(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Return the restrictions that are given, by the name the accounts know them by."""
+    """Return the given restrictions, by their names in the accounts."""
     changes: dict[str, Any] = {}
     if arguments.operations:
         given = arguments.operations

@@ -1,130 +1,142 @@
-"""Structured logs: one JSON line a request on standard error, never a key, a secret or a message.
+"""Structured logs: one JSON line per request on standard error, never a key, a secret or a message.
 
-Lines are written by a thread, so that a reader who falls behind does not hold the service up; when
-too many wait, further ones are dropped, counted, and the count is a line.
+Lines are rendered where they arise and written by the thread of a standard `QueueListener`, so that a slow
+reader does not hold the service up; when too many wait, further ones are dropped, and their number is logged.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import logging
 import os
 import sys
-import threading
+import traceback
+from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import partial
+from logging.handlers import QueueHandler, QueueListener
+from pathlib import Path
+from queue import SimpleQueue
+from types import FrameType
 from typing import Any, BinaryIO
 
 import orjson
 import structlog
 
-from webanalytics.service.failures import describe
+from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.results import Record
-from webanalytics.service.settings import ServiceSettings
 
 CAPACITY = 20_000
 """Lines that may wait to be written."""
 
-PAUSE_SECONDS = 0.05
-"""How long lines are collected before they are written together."""
-
 CLOSE_SECONDS = 2.0
-"""Longest wait for a slow reader when the service ends."""
-
-ATOMIC_BYTES = 4096
-"""What is written to a pipe in one piece, also beside other processes (PIPE_BUF on Linux)."""
+"""Longest wait for a slow reader when the service stops."""
 
 MAX_TEXT = 300
 _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z
 OWN_LOGGER = "webanalytics"
 LOGGERS = (OWN_LOGGER, "aiohttp", "asyncio")
 """Loggers of the standard library whose records become lines."""
+OPEN_LOGGERS = (OWN_LOGGER, "gunicorn")
+"""Loggers whose arguments are shown: they quote no request."""
+
+PLACES = 5
+CAUSES = 3
 
 
-class Writer:
-    """Writes lines to a file descriptor, in a thread of its own.
+def _place(frame: FrameType, line: int) -> str:
+    path = Path(frame.f_code.co_filename)
+    return f"{'/'.join(path.parts[-3:])}:{line} {frame.f_code.co_name}"
 
-    Parameters
-    ----------
-    file : int
-        The file descriptor.
-    capacity : int
-        Lines that may wait.
+
+def _name(error: BaseException) -> str:
+    kind = type(error)
+    return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
+
+
+def describe(error: BaseException) -> dict[str, Any]:
+    """Return what may be logged about an exception: its type and innermost places, and its causes' types.
+
+    A message may quote what a caller sent, a key or a secret included, so none is kept; neither are
+    source lines. The number of a system error has a name of its own.
+
+    Examples
+    --------
+    >>> try:
+    ...     int("a secret")
+    ... except ValueError as error:
+    ...     describe(error)["exception"]
+    'ValueError'
     """
+    places = deque(traceback.walk_tb(error.__traceback__), maxlen=PLACES)
+    found: dict[str, Any] = {
+        "exception": _name(error),
+        "places": [_place(*place) for place in reversed(places)],
+    }
+    if isinstance(error, OSError) and error.errno is not None:
+        found["errno"] = errno.errorcode.get(error.errno, str(error.errno))
+    causes: list[str] = []
+    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    while cause is not None and len(causes) < CAUSES:
+        causes.append(_name(cause))
+        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
+    if causes:
+        found["causes"] = causes
+    return found
+
+
+class Writer(QueueListener):
+    """Writes lines to a file descriptor in its own thread; structlog uses it as a logger."""
 
     def __init__(self, file: int, capacity: int = CAPACITY) -> None:
         self.dropped = 0
         self._file = file
         self._capacity = capacity
-        self._lines: list[bytes] = []
-        self._lock = threading.Lock()
-        self._wake = threading.Event()
-        self._closing = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._waiting: SimpleQueue[Any] = SimpleQueue()
+        super().__init__(self._waiting)
+        self.start()
 
     def msg(self, line: bytes) -> None:
         """Put a line into the queue; does not wait."""
-        with self._lock:
-            if len(self._lines) >= self._capacity:
-                self.dropped += 1
-                return
-            self._lines.append(line)
-            if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="logs", daemon=True)
-                self._thread.start()
-        if not self._wake.is_set():
-            self._wake.set()
+        if self._waiting.qsize() >= self._capacity:
+            self.dropped += 1
+        else:
+            self._waiting.put(line)
 
     debug = info = warning = error = msg
 
-    def _run(self) -> None:
-        while not self._closing.is_set():
-            self._wake.wait()
-            self._closing.wait(PAUSE_SECONDS)
-            self._wake.clear()
-            self._write_waiting()
+    def handle(self, record: Any) -> None:
+        """Write a line; a short one reaches a pipe in one piece even with several processes."""
+        if self.dropped:
+            self._write_dropped()
+        self._write(record)
 
-    def _write_waiting(self) -> None:
-        with self._lock:
-            lines, self._lines = self._lines, []
-            dropped, self.dropped = self.dropped, 0
-        if dropped:
-            lines.append(_line("warning", "log lines dropped", {"lines": dropped}))
-        piece: list[bytes] = []
-        size = 0
-        for line in lines:
-            if piece and size + len(line) > ATOMIC_BYTES:
-                self._write(b"".join(piece))
-                piece, size = [], 0
-            piece.append(line)
-            size += len(line)
-        if piece:
-            self._write(b"".join(piece))
+    def _write_dropped(self) -> None:
+        dropped = self.dropped
+        self.dropped -= dropped
+        stamp = structlog.processors.TimeStamper(fmt="iso", utc=True, key="time")
+        fields = {"level": "warning", "event": "log lines dropped", "lines": dropped}
+        self._write(_render(None, "warning", stamp(None, "warning", fields)))
 
     def _write(self, content: bytes) -> None:
         try:
             while content:
                 content = content[os.write(self._file, content) :]
-        except OSError:  # nobody reads any more: the service goes on without a log
+        except OSError:  # the reader has gone: the service continues without a log
             pass
 
     def close(self) -> None:
-        """Write what waits, unless the reader is too slow for that."""
-        self._closing.set()
-        self._wake.set()
-        if self._thread is not None:
-            self._thread.join(CLOSE_SECONDS)
-            if self._thread.is_alive():
-                return
-        self._write_waiting()
-
-
-def _line(level: str, event: str, fields: Mapping[str, Any]) -> bytes:
-    """Return one line outside structlog's chain."""
-    stamp = structlog.processors.TimeStamper(fmt="iso", utc=True, key="time")
-    return _render(None, level, stamp(None, level, {"level": level, "event": event, **fields}))
+        """Write the remaining lines, unless the reader is too slow."""
+        thread, self._thread = self._thread, None
+        if thread is None:
+            return
+        self.enqueue_sentinel()
+        thread.join(CLOSE_SECONDS)
+        if not thread.is_alive() and self.dropped:
+            self._write_dropped()
 
 
 def _render(_logger: Any, _method: str, event: Any) -> bytes:
@@ -140,37 +152,48 @@ def _dump(ordered: dict[str, Any]) -> bytes:
 
 
 def _type_name(value: Any) -> str:
-    """Stand for a value that JSON has nothing for: its text might tell too much."""
+    """Return the type's name for a value that JSON cannot hold: its text might reveal too much."""
     return type(value).__name__
 
 
-class _Handler(logging.Handler):
-    """Turns records of the standard library's loggers into lines."""
+class JsonFormatter(logging.Formatter):
+    """Formats a record of the standard library's loggers as a line.
 
-    def __init__(self, log: Log) -> None:
-        super().__init__()
-        self._log = log
+    Other libraries' arguments are left out, since they may quote a request.
+    """
 
-    def emit(self, record: logging.LogRecord) -> None:
-        """Write a record; other libraries' arguments are left out, since they may quote a request."""
-        text = record.getMessage() if record.name.split(".")[0] == OWN_LOGGER else str(record.msg)
+    def format(self, record: logging.LogRecord) -> str:
+        """Return the line, without its end."""
+        text = record.getMessage() if record.name.split(".")[0] in OPEN_LOGGERS else str(record.msg)
         fields: dict[str, Any] = {"logger": record.name, "text": text.split("\n")[0][:MAX_TEXT]}
         if record.exc_info and record.exc_info[1] is not None:
             fields.update(describe(record.exc_info[1]))
-        self._log.write(record.levelname.lower(), "log", fields)
+        moment = datetime.fromtimestamp(record.created, UTC)
+        ordered = {"time": moment, "level": record.levelname.lower(), "event": "log", **fields}
+        return _dump(ordered).decode().removesuffix("\n")
+
+
+class _Handler(QueueHandler):
+    """Puts records of the standard library's loggers into the queue, as lines."""
+
+    def __init__(self, writer: Writer) -> None:
+        super().__init__(writer.queue)
+        self._writer = writer
+        self.setFormatter(JsonFormatter())
+
+    def prepare(self, record: logging.LogRecord) -> Any:
+        """Return the line."""
+        return self.format(record).encode() + b"\n"
+
+    def enqueue(self, record: Any) -> None:
+        """Put a line into the queue, or count it as dropped."""
+        self._writer.msg(record)
 
 
 class Log:
     """The log of one process.
 
-    Parameters
-    ----------
-    settings : ServiceSettings
-        ``log_level``.
-    stream : file object, optional
-        Where lines go instead of standard error; it needs a file descriptor.
-    capture : bool
-        Whether what the standard library's loggers and the running event loop report becomes lines.
+    With ``capture`` it also holds what the standard library's loggers and the running event loop report.
     """
 
     def __init__(
@@ -196,7 +219,7 @@ class Log:
             self._capture_loop()
 
     def _capture_loggers(self) -> None:
-        handler = _Handler(self)
+        handler = _Handler(self.writer)
         handler.setLevel(self._level)
         for name in LOGGERS:
             logger = logging.getLogger(name)
@@ -206,7 +229,7 @@ class Log:
             logger.propagate = False
 
     def _capture_loop(self) -> None:
-        """Write what the loop would report: its own way shows exceptions with their messages."""
+        """Write what the loop would report: its own handler shows exceptions with their messages."""
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:
@@ -269,7 +292,7 @@ class Log:
         self.write("error", "log", {"logger": "asyncio", "text": text, **fields})
 
     def close(self) -> None:
-        """Write what waits, and leave the standard library's loggers as they were."""
+        """Write the remaining lines, and restore the standard library's loggers."""
         for restore in reversed(self._restore):
             restore()
         self._restore.clear()

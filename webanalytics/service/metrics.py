@@ -2,7 +2,7 @@
 
 Where several processes serve, each writes its numbers to files in one folder, and whichever answers
 ``/metrics`` adds them up. prometheus-client decides on this when it is first imported: the folder is
-named by the environment variable ``PROMETHEUS_MULTIPROC_DIR``, which the supervisor sets.
+named by the environment variable ``PROMETHEUS_MULTIPROC_DIR``, which ``webanalytics serve`` sets.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ M = TypeVar("M", Counter, Histogram)
 
 
 class Labelled(Generic[M]):
-    """A metric whose children are found by a dictionary: prometheus-client's own look-up is slower."""
+    """A metric whose children are looked up in a dictionary, which is faster than prometheus-client's way."""
 
     def __init__(self, metric: M, names: int) -> None:
         self._metric: Any = metric
@@ -53,7 +53,7 @@ class Labelled(Generic[M]):
 class Metrics:
     """The counters of one service.
 
-    Each has a registry of its own, so that several services fit into one process.
+    Each has its own registry, so that one process can hold several services.
     """
 
     def __init__(self) -> None:
@@ -106,11 +106,11 @@ class Metrics:
             self._credits[operation].inc(record.credits)
 
     def begun(self) -> None:
-        """Count a request as under way."""
+        """Count a request as in progress."""
         self._in_progress.inc()
 
     def ended(self) -> None:
-        """Count a request as no longer under way."""
+        """Count a request as no longer in progress."""
         self._in_progress.dec()
 
     def fetched(self, outcome: str, seconds: float) -> None:
@@ -126,15 +126,15 @@ class Metrics:
             self._kills[outcome,].inc()
 
     def page_cache(self, hit: bool) -> None:
-        """Count a page that was asked for."""
+        """Count a requested page."""
         self._page_cache["hit" if hit else "miss",].inc()
 
     def queue(self, length: int) -> None:
-        """Tell how many requests hold a place now."""
+        """Set how many requests hold a place now."""
         self._queue.set(length)
 
     def connections(self, number: int) -> None:
-        """Tell how many connections are open now."""
+        """Set how many connections are open now."""
         self._connections.set(number)
 
     def render(self) -> tuple[bytes, str]:
@@ -148,6 +148,6 @@ class Metrics:
 
 
 def forget_process(pid: int, folder: str) -> None:
-    """Drop what a process that has ended told of its present: connections, requests under way."""
+    """Drop the gauges of a process that has ended: connections, requests in progress."""
     forget: Callable[..., None] = mark_process_dead
     forget(pid, folder)

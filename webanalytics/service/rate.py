@@ -1,4 +1,4 @@
-"""Requests a minute on the plans that are throttled."""
+"""Requests per minute on throttled plans: `app` counts each before its body is read."""
 
 from __future__ import annotations
 
@@ -21,16 +21,9 @@ log = logging.getLogger("webanalytics.service")
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """How much of a minute's requests is used.
+    """How much of a minute's allowance of requests is used.
 
-    Attributes
-    ----------
-    limit, remaining : int
-        Requests a minute, and how many of them are left.
-    reset : int
-        Unix time at which the next request beyond those left may go on.
-    allowed : bool
-        Whether this request may go on.
+    ``reset`` is the Unix time at which the next request beyond those left is allowed.
     """
 
     limit: int
@@ -40,7 +33,7 @@ class Rate:
 
     @property
     def headers(self) -> dict[str, str]:
-        """The headers that tell it."""
+        """The headers that report it."""
         return {
             "X-RateLimit-Limit": str(self.limit),
             "X-RateLimit-Remaining": str(self.remaining),
@@ -49,30 +42,20 @@ class Rate:
 
     @property
     def retry_after(self) -> int:
-        """Seconds until a request may go on, at least 1."""
+        """Seconds until a request is allowed, at least 1."""
         return max(1, self.reset - math.floor(time.time()))
 
 
 class RateLimiter:
     """Counts the requests of each account in a moving window of a minute.
 
-    Where Redis cannot be reached, this process counts on by itself: a counter that is away must
-    neither stop the service nor lift the limit.
-
-    Parameters
-    ----------
-    storage : str
-        ``memory://``, or ``redis://host:port/db`` for several processes and machines.
-
-    Raises
-    ------
-    ParameterError
-        When the storage cannot be used, naming ``rate_limit_storage``.
+    If Redis cannot be reached, this process counts on its own: an unavailable counter must neither stop the
+    service nor lift the limit.
 
     Notes
     -----
-    A moving window tells exactly when a request may go on: when the oldest of the last minute is a
-    minute old. A fixed one would let twice the limit through around its turn.
+    A moving window gives the exact time at which a request is allowed: when the oldest of the last minute
+    is a minute old. A fixed one would let twice the limit through around its boundary.
     """
 
     def __init__(self, storage: str) -> None:

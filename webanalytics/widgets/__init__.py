@@ -1,6 +1,6 @@
 """Widgets for notebooks: the audit desk, the explorer of a frame, and four small tools.
 
-Nothing is imported before it is used: a script that makes no widget needs none of their packages.
+Each widget is imported on first use: a script that makes no widget needs none of their packages.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from webanalytics.widgets.converter import image_converter
-    from webanalytics.widgets.desk import app
-    from webanalytics.widgets.explorer import explore
+    from webanalytics.widgets.desk.desk import app
+    from webanalytics.widgets.explorer.explorer import explore
     from webanalytics.widgets.phone import phone_checker
     from webanalytics.widgets.signer import hmac_signer
     from webanalytics.widgets.tlsa import tlsa_checker
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 __all__ = ["app", "explore", "hmac_signer", "image_converter", "phone_checker", "tlsa_checker"]
 
 _HOMES = {
-    "app": "desk",
-    "explore": "explorer",
+    "app": "desk.desk",
+    "explore": "explorer.explorer",
     "hmac_signer": "signer",
     "image_converter": "converter",
     "phone_checker": "phone",

@@ -7,14 +7,14 @@ import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
-from typing import Any, get_args
+from typing import Any
 
 import ipywidgets as w
 import pandas as pd
+from markupsafe import Markup
 
 from webanalytics import aio
 from webanalytics.operations import CONVERT
-from webanalytics.operations.convert import Format
 from webanalytics.widgets.parts import (
     Tool,
     all_rows,
@@ -39,11 +39,11 @@ SHOWN_BY_BROWSERS = {"png": "png", "jpg": "jpeg", "webp": "webp", "gif": "gif"}
 """Formats that browsers show, with what follows ``image/`` in their MIME types."""
 
 LARGEST_SHOWN = 2_000_000
-"""Bytes of an image shown as it is; of a larger one a smaller copy is shown."""
+"""Images of up to so many bytes are shown as they are; of a larger one, a smaller copy."""
 
 PREVIEW_PIXELS = 1200
 MOST_SHOWN = 12
-"""Images shown side by side; all of them are converted, and in the archive."""
+"""Images shown side by side; all are converted and included in the archive."""
 
 LONGEST_NAME = 80
 NOTHING_CAME = "No image has come: choose one or several, together no more than about 10 MB."
@@ -74,9 +74,9 @@ class ImageConverter(Tool):
     Attributes
     ----------
     upload : ipywidgets.FileUpload
-        Takes images and hands them on; what it holds itself would be saved with the notebook.
+        Takes images and passes them on; anything it held would be saved with the notebook.
     uploads : list of Upload
-        The images chosen last.
+        The most recently chosen images.
     output_format : ipywidgets.Dropdown
         Target format.
     quality : ipywidgets.IntSlider
@@ -84,7 +84,7 @@ class ImageConverter(Tool):
     max_width, max_height : ipywidgets.BoundedIntText
         Largest size in pixels; 0 for none.
     frame : pandas.DataFrame or None
-        What `webanalytics.convert` answered last, a row per image.
+        What `webanalytics.convert` last returned, one row per image.
     converted : list of Converted
         The images that could be converted.
     """
@@ -93,7 +93,7 @@ class ImageConverter(Tool):
         self.upload = w.FileUpload(
             accept=ACCEPTED, multiple=True, description="Choose images", layout=w.Layout(width="160px")
         )
-        formats = [(NAMES[name], name) for name in get_args(Format)]
+        formats = [(NAMES[name], name) for name in CONVERT.parameter("output_format").choices]
         self.output_format = w.Dropdown(options=formats, value="webp", layout=w.Layout(width="110px"))
         quality = CONVERT.parameter("quality")
         self.quality = w.IntSlider(
@@ -133,7 +133,7 @@ class ImageConverter(Tool):
         self.start(self._convert)
 
     def clear(self) -> None:
-        """Take the last images away."""
+        """Remove the last images."""
         self.frame, self.converted = None, []
         old, self.results.children = self.results.children, ()
         discard(old)
@@ -142,7 +142,7 @@ class ImageConverter(Tool):
         self.quality.disabled = self.output_format.value not in LOSSY
 
     def _take(self) -> None:
-        """Take the files that have just come."""
+        """Take the files just uploaded."""
         if self.upload.value:
             self.uploads = [Upload(str(file["name"]), bytes(file["content"])) for file in self.upload.value]
             self.upload.value = ()
@@ -172,17 +172,18 @@ class ImageConverter(Tool):
 
     async def _card(self, upload: Upload, answer: Mapping[str, Any]) -> w.Widget:
         """Return one image before and after, or the sentence that says why it was not converted."""
-        title = f"<strong>{as_text(upload.name)}</strong>"
+        title = Markup("<strong>{}</strong>: {}")
         result = next((item for item in self.converted if item.row is answer), None)
         if result is None:
-            return w.HTML(panel(paragraph(f"{title}: {as_text(_reason(answer))}")))
+            return w.HTML(panel(paragraph(title.format(as_text(upload.name), as_text(_reason(answer))))))
         pair = row(
             await _picture("Before", upload.content, answer["inputFormat"]),
             await _picture("After", result.content, answer["outputFormat"], _pixel_size(answer)),
             align="flex-start",
         )
         link = download_link(result.name, result.content, str(answer["mimeType"]))
-        text = w.HTML(panel(paragraph(f"{title}: {as_text(saving(result.before, len(result.content)))}")))
+        gain = as_text(saving(result.before, len(result.content)))
+        text = w.HTML(panel(paragraph(title.format(as_text(upload.name), gain))))
         return w.VBox([text, pair, w.HTML(panel(link))], layout=w.Layout(margin="8px 0"))
 
     def _archive(self) -> list[w.Widget]:
@@ -216,7 +217,7 @@ async def _picture(label: str, content: bytes, image_format: str, note: str = ""
 
 
 def saving(before: int, after: int) -> str:
-    """Say in words and figures what a conversion saved, from the sizes in bytes.
+    """Return in words what a conversion saved, from the sizes in bytes.
 
     Examples
     --------
@@ -274,7 +275,7 @@ def _named(uploads: list[Upload], rows: list[dict[str, Any]]) -> list[Converted]
 
 
 def file_stem(name: str) -> str:
-    r"""Return the name of an uploaded file without folders, ending and characters that mean something.
+    r"""Return the name of an uploaded file without folders, suffix and special characters.
 
     Examples
     --------
@@ -310,7 +311,7 @@ def image_converter(backend: Any = None) -> ImageConverter:
 
     Notes
     -----
-    Uploads travel through the notebook server, which takes about 10 MB at a time unless it is told
-    otherwise; `webanalytics.convert` has no such limit and takes paths.
+    Uploads travel through the notebook server, which takes about 10 MB at a time unless it is
+    configured otherwise; `webanalytics.convert` has no such limit and takes paths.
     """
     return ImageConverter(backend)

@@ -1,4 +1,4 @@
-"""A frame -> the bytes of a file to download."""
+"""A frame -> the bytes of a file to download, with no live formulas; used by the explorer."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def file_bytes(frame: pd.DataFrame, kind: str) -> bytes:
 
     Notes
     -----
-    A spreadsheet takes text that begins with ``=``, ``+``, ``-`` or ``@`` for a formula, and the text comes
-    from pages that anybody may have written. Such a cell gets a leading apostrophe in the CSV (OWASP, *CSV
-    injection*), unless it is a number or a phone number; Excel files say that it is text. What cannot be seen
-    before the sign, and the full-width forms of the signs, change nothing. Where a semicolon separates cells,
-    ``;=`` within a text could begin one: then all texts of the file stand in quotes. The CSV begins with a
-    byte order mark, by which Excel knows that it is UTF-8.
+    A spreadsheet treats text that begins with ``=``, ``+``, ``-`` or ``@`` as a formula, and the text comes
+    from pages that anyone may have written. Such a cell gets a leading apostrophe in the CSV (OWASP, *CSV
+    injection*), unless it is a number or a phone number; Excel files mark it as text. Invisible characters
+    before the sign are skipped, and the full-width forms of the signs count too. Where a semicolon separates
+    cells, ``;=`` within a text could begin one, so all texts of such a file are quoted. The CSV begins with a
+    byte order mark, by which Excel recognises UTF-8.
 
     Examples
     --------
@@ -68,7 +68,7 @@ def file_bytes(frame: pd.DataFrame, kind: str) -> bytes:
 
 
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame with an apostrophe before every text that a spreadsheet would compute."""
+    """Return the frame with an apostrophe before every text that a spreadsheet would evaluate."""
     result = frame.copy()
     for place in _text_columns(frame):
         put_cells(result, place, map(harmless, frame.iloc[:, place].tolist()))
@@ -82,7 +82,7 @@ def _text_columns(frame: pd.DataFrame) -> list[int]:
 
 
 def _begins_after_semicolon(frame: pd.DataFrame) -> bool:
-    """Tell whether a cell would begin with a sign of a formula where semicolons separate cells."""
+    """Return whether a cell would begin with a sign of a formula where semicolons separate cells."""
     columns = (frame.iloc[:, place].tolist() for place in _text_columns(frame))
     texts = (text for column in (frame.columns.tolist(), *columns) for text in column)
     return any(
@@ -94,7 +94,7 @@ def _begins_after_semicolon(frame: pd.DataFrame) -> bool:
 
 
 def _visible(text: str) -> str:
-    """Return the text from its first character that can be seen: no space, control, mark or format."""
+    """Return the text from its first visible character: not a space, control, mark or format character."""
     for place, character in enumerate(text):
         if unicodedata.category(character)[0] not in "CZM":
             return text[place:]
@@ -102,7 +102,7 @@ def _visible(text: str) -> str:
 
 
 def harmless(value: object) -> object:
-    """Return text that no spreadsheet takes for a formula; anything else as it is.
+    """Return text that no spreadsheet treats as a formula; anything else unchanged.
 
     Examples
     --------

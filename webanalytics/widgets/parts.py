@@ -1,27 +1,26 @@
-"""What the small widgets share: starting work, saying how it went, and showing text as text.
+"""Shared by the small widgets: running their work, reporting how it went, and composing HTML.
 
-Everything shown comes through `as_text`, so that nothing a widget was given is ever read as markup. The
-colours are those of the notebook's theme where it has one.
+Text becomes HTML through `as_text` and MarkupSafe, so nothing a widget is given is ever read as markup.
+The colours are those of the notebook's theme where it has one.
 """
 
 from __future__ import annotations
 
 import asyncio
 import base64
-import html
 from collections.abc import Callable, Coroutine, Iterable
 from typing import Any
 
 import ipywidgets as w
 import pandas as pd
+from markupsafe import Markup
 
 from webanalytics.errors import WebAnalyticsError
 
-LINE = "var(--jp-border-color2, #d9dde1)"
 INK = "var(--jp-ui-font-color1, #222222)"
 MUTED = "var(--jp-ui-font-color2, #5f6368)"
 TONES = {"good": "#1a7f37", "fair": "#0072b2", "warning": "#8a5a00", "bad": "#b3261e", "plain": "#5f6368"}
-"""Backgrounds on which white text can be read; what they mean is always said in words, too."""
+"""Backgrounds on which white text is legible; their meaning is always given in words, too."""
 
 _LABEL_CELL = f"padding:3px 16px 3px 0;vertical-align:top;white-space:nowrap;color:{MUTED}"
 _VALUE_CELL = f"padding:3px 0;vertical-align:top;overflow-wrap:anywhere;color:{INK}"
@@ -35,74 +34,77 @@ LONGEST_TEXT = 2000
 """Characters shown of one value; a notebook is no place for a megabyte of hexadecimal digits."""
 
 
-def as_text(value: object, missing: str = "\u2014") -> str:
+def as_text(value: object, missing: str = "\u2014") -> Markup:
     """Return a value as HTML that shows exactly its text.
 
     Examples
     --------
-    >>> as_text("<img onerror=alert(1)>")
-    '<bdi>&lt;img onerror=alert(1)&gt;</bdi>'
-    >>> as_text(float("nan"))
-    '<bdi>—</bdi>'
+    >>> print(as_text("<img onerror=alert(1)>"), as_text(float("nan")))
+    <bdi>&lt;img onerror=alert(1)&gt;</bdi> <bdi>—</bdi>
     """
     text = missing if is_missing(value) else str(value)
     if len(text) > LONGEST_TEXT:
         text = f"{text[:LONGEST_TEXT]}\u2026 ({len(text):,} characters)"
-    return f"<bdi>{html.escape(text)}</bdi>"
+    return Markup("<bdi>{}</bdi>").format(text)
 
 
 def is_missing(value: object) -> bool:
-    """Tell whether a frame has no value here: None, NaN or NA."""
+    """Return whether a value is missing: None, NaN or NA."""
     return value is None or type(value).__name__ == "NAType" or (isinstance(value, float) and value != value)
 
 
-def code(value: object) -> str:
+def code(value: object) -> Markup:
     """Return a value as HTML in a fixed-width font, selected whole by one click."""
-    return f'<code style="{_CODE};user-select:all">{as_text(value)}</code>'
+    return Markup('<code style="{};user-select:all">{}</code>').format(_CODE, as_text(value))
 
 
-def badge(text: object, tone: str) -> str:
-    """Return a short verdict on a coloured ground, as HTML."""
+def badge(text: object, tone: str) -> Markup:
+    """Return a short verdict on a coloured background, as HTML."""
     style = f"background:{TONES[tone]};color:#ffffff;padding:2px 10px;border-radius:10px;font-weight:600"
-    return f'<span style="{style}">{as_text(text)}</span>'
+    return Markup('<span style="{}">{}</span>').format(style, as_text(text))
 
 
-def paragraph(content: str, style: str = "") -> str:
-    """Return HTML as a paragraph."""
-    return f'<p style="margin:6px 0;line-height:1.5;color:{INK};{style}">{content}</p>'
+def paragraph(content: str, style: str = "") -> Markup:
+    """Return text or HTML as a paragraph."""
+    return Markup('<p style="margin:6px 0;line-height:1.5;color:{};{}">{}</p>').format(INK, style, content)
 
 
-def heading(text: str) -> str:
+def heading(text: str) -> Markup:
     """Return a small heading as HTML."""
-    return f'<div style="margin:12px 0 2px;font-weight:600;color:{INK}">{as_text(text)}</div>'
+    return Markup('<div style="margin:12px 0 2px;font-weight:600;color:{}">{}</div>').format(
+        INK, as_text(text)
+    )
 
 
-def facts(rows: Iterable[tuple[str, str]]) -> str:
-    """Return labels (text) and values (HTML) as a table of two columns."""
-    cells = "".join(
-        f'<tr style="background:none"><th scope="row" style="{_LABEL_CELL};text-align:left;font-weight:400">'
-        f'{as_text(label)}</th><td style="{_VALUE_CELL};text-align:left">{value}</td></tr>'
+def facts(rows: Iterable[tuple[str, str]]) -> Markup:
+    """Return labels and values (text or HTML) as a table of two columns."""
+    cells = Markup().join(
+        Markup(
+            '<tr style="background:none"><th scope="row" style="{};text-align:left;font-weight:400">{}</th>'
+            '<td style="{};text-align:left">{}</td></tr>'
+        ).format(_LABEL_CELL, as_text(label), _VALUE_CELL, value)
         for label, value in rows
     )
-    return f'<table style="border-collapse:collapse;line-height:1.45;font-size:inherit">{cells}</table>'
+    table = Markup('<table style="border-collapse:collapse;line-height:1.45;font-size:inherit">{}</table>')
+    return table.format(cells)
 
 
 def panel(content: str) -> str:
-    """Return HTML for a widget's text, in which dollar signs are no formula."""
+    """Return HTML for a widget's text, in which dollar signs do not start a formula."""
     inside = "mathjax_ignore tex2jax_ignore"
-    return f'<div class="{inside}" style="color:{INK}">{content}</div>' if content else ""
+    return Markup('<div class="{}" style="color:{}">{}</div>').format(inside, INK, content) if content else ""
 
 
-def download_link(name: str, content: bytes, mime_type: str) -> str:
-    """Return HTML of a link that saves the content under a name, without a server."""
+def download_link(name: str, content: bytes, mime_type: str) -> Markup:
+    """Return an HTML link that saves the content under a file name, without a server."""
     data = base64.b64encode(content).decode("ascii")
-    address = f"data:{html.escape(mime_type)};base64,{data}"
-    # a link without download is what JupyterLab opens in a tab of its own
-    return f'<a download="{html.escape(name)}" href="{address}" style="{_LINK}">Download {as_text(name)}</a>'
+    # JupyterLab opens a link without `download` in a new tab
+    link = Markup('<a download="{}" href="data:{};base64,{}" style="{}">Download {}</a>')
+    return link.format(name, mime_type, data, _LINK, as_text(name))
 
 
 def size_in_words(size: int) -> str:
-    """Return a number of bytes as people say it, in decimal units.
+    """Return a number of bytes in readable, decimal units.
 
     Examples
     --------
@@ -128,17 +130,17 @@ def first_row(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def discard(widgets: Iterable[w.Widget]) -> None:
-    """Close widgets that are shown no more, with what is in them; a saved notebook would keep it."""
+    """Close widgets no longer shown, with their contents; a saved notebook would keep them."""
     for widget in widgets:
         discard(getattr(widget, "children", ()))
         widget.close()
 
 
 class Tool(w.VBox):  # type: ignore[misc]
-    """Base of the small widgets: a form above, a line that says how it went, results below.
+    """Base of the small widgets: a form above, a status line, results below.
 
     Work is a task on the running loop, so that the kernel stays free for other cells; without a loop
-    (in a script or a test) it is done at once.
+    (in a script or a test) it runs at once.
 
     Parameters
     ----------
@@ -180,7 +182,7 @@ class Tool(w.VBox):  # type: ignore[misc]
 
     @property
     def message(self) -> str:
-        """What the status line says, as plain text."""
+        """The status line as plain text."""
         return self._message
 
     _message = ""
@@ -192,10 +194,10 @@ class Tool(w.VBox):  # type: ignore[misc]
         self.status.value = panel(paragraph(as_text(text), colour)) if text else ""
 
     def clear(self) -> None:
-        """Take the results of the last work away."""
+        """Remove the last results."""
 
     def start(self, work: Callable[[], Coroutine[Any, Any, None]]) -> None:
-        """Start work; what was still under way is given up."""
+        """Start work, cancelling any still under way."""
         if self.task is not None and not self.task.done():
             self.task.cancel()
         try:
@@ -226,11 +228,11 @@ class Tool(w.VBox):  # type: ignore[misc]
     def _repr_mimebundle_(self, **arguments: Any) -> dict[str, Any]:
         """Return the widget for notebooks that run, and a sentence for pages that only show them."""
         bundle: dict[str, Any] = super()._repr_mimebundle_(**arguments) or {}
-        sentence = f"<strong>{html.escape(self._name)}</strong>: {html.escape(self._purpose)}"
+        sentence = Markup("<p><strong>{}</strong>: {} <em>Run the cell to use it.</em></p>")
         return {
             **bundle,
             "text/plain": repr(self),
-            "text/html": f"<p>{sentence} <em>Run the cell to use it.</em></p>",
+            "text/html": sentence.format(self._name, self._purpose),
         }
 
 
@@ -240,8 +242,10 @@ def button(description: str) -> w.Button:
 
 
 def labelled(label: str, field: w.Widget) -> w.VBox:
-    """Return a field with its label above it, where no length of label is cut off."""
-    return w.VBox([w.HTML(panel(f'<span style="color:{MUTED}">{as_text(label)}</span>')), field])
+    """Return a field with its label above it, where a long label is not cut off."""
+    return w.VBox(
+        [w.HTML(panel(Markup('<span style="color:{}">{}</span>').format(MUTED, as_text(label)))), field]
+    )
 
 
 def row(*widgets: w.Widget, align: str = "flex-end") -> w.Box:

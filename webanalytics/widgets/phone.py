@@ -1,4 +1,4 @@
-"""The phone checker: whether a number is a disposable one, since when, and what kind of number it is."""
+"""The phone checker: whether a number is disposable, since when, and what kind of number it is."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import ipywidgets as w
+from markupsafe import Markup
 
 from webanalytics import aio
 from webanalytics.widgets.parts import (
@@ -27,7 +28,7 @@ _ANYWHERE = "international (+\u2026)"
 
 
 class PhoneChecker(Tool):
-    """A form for one phone number and what is known of it.
+    """A form for one phone number and what is known about it.
 
     Attributes
     ----------
@@ -36,7 +37,7 @@ class PhoneChecker(Tool):
     region : ipywidgets.Dropdown
         ISO 3166 code of the country whose national format is meant, or None.
     answer : dict or None
-        The row of `webanalytics.phones` for the number that was checked last.
+        The row of `webanalytics.phones` for the last number checked.
     """
 
     def __init__(self, backend: Any = None) -> None:
@@ -50,7 +51,7 @@ class PhoneChecker(Tool):
         start.on_click(lambda _: self.check())
         super().__init__(
             "Phone checker",
-            "tells whether a number belongs to a disposable-number service.",
+            "checks whether a number belongs to a disposable-number service.",
             [row(labelled("Phone number", self.number), labelled("Written as in", self.region), start)],
             start,
             w.HTML(),
@@ -62,7 +63,7 @@ class PhoneChecker(Tool):
         self.start(self._check)
 
     def clear(self) -> None:
-        """Take the last answer away."""
+        """Remove the last answer."""
         self.answer = None
         self.results.value = ""
 
@@ -80,8 +81,8 @@ class PhoneChecker(Tool):
         self.say("")
 
 
-def description(answer: Mapping[str, Any]) -> str:
-    """Return what is known of a number as HTML."""
+def description(answer: Mapping[str, Any]) -> Markup:
+    """Return what is known about a number as HTML."""
     disposable = bool(answer["isDisposable"])
     verdict = badge("Disposable", "bad") if disposable else badge("Not known as disposable", "good")
     rows = [("Number (E.164)", code(answer["phone"]))]
@@ -101,7 +102,7 @@ def _line_type(value: object) -> str | None:
 
 
 def phone_checker(backend: Any = None) -> PhoneChecker:
-    """Return a form that tells whether a phone number is a disposable one.
+    """Return a form that checks whether a phone number is disposable.
 
     Parameters
     ----------

@@ -6,16 +6,10 @@ from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from webanalytics.widgets.explorer_table import as_text, clean, is_missing, label
-
-TITLE_LIMIT = 60
-"""Characters of a title that a search result has room for; about 600 pixels."""
-
-DESCRIPTION_LIMIT = 155
-"""Characters of a description that a search result on a desktop has room for."""
+from webanalytics.thresholds import DESCRIPTION_CHARACTERS, TITLE_CHARACTERS
+from webanalytics.widgets.explorer.table import as_text, clean, is_missing, label
 
 CARD_TITLE_LIMIT = 70
-CARD_DESCRIPTION_LIMIT = 200
 LONGEST_FIELD = 2_000
 MOST_HEADINGS = 60
 
@@ -23,16 +17,11 @@ MOST_HEADINGS = 60
 def details(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return all that the explorer shows about one page.
 
-    Parameters
-    ----------
-    row : mapping
-        The page's row of a frame, by column.
-
     Returns
     -------
     dict
         ``search`` and ``card`` (the previews, None where the frame has no metadata), ``headings``,
-        ``keywords`` (pairs of word and frequency) and ``fields`` (label and text of what is not empty).
+        ``keywords`` (pairs of word and frequency) and ``fields`` (label and text of each non-empty field).
     """
     has_metadata = "title" in row and ("description" in row or "og:title" in row)
     return {
@@ -66,8 +55,8 @@ def search_result(row: Mapping[str, Any]) -> dict[str, Any]:
         "host": host,
         "trail": trail,
         "site": clean(_first(row, "og:site_name", "application-name"), 80),
-        "title": _measured(_first(row, "title"), TITLE_LIMIT),
-        "description": _measured(_first(row, "description"), DESCRIPTION_LIMIT),
+        "title": _measured(_first(row, "title"), TITLE_CHARACTERS[1]),
+        "description": _measured(_first(row, "description"), DESCRIPTION_CHARACTERS[1]),
     }
 
 
@@ -91,7 +80,7 @@ def social_card(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_web(address: str) -> bool:
-    """Tell whether an address is an absolute http or https URL."""
+    """Return whether an address is an absolute http or https URL."""
     return address[:8].lower().startswith(("http://", "https://"))
 
 

@@ -1,13 +1,13 @@
 """The HMAC signer: a message, a secret, and the signature; the secret is kept out of the notebook.
 
 ipywidgets' own password field holds what is typed as state of the widget, in the browser too, and
-JupyterLab saves the state of widgets with the notebook, now and then by itself. So the secret has a field of
-its own here: what is typed goes to the kernel as a message and is state nowhere.
+JupyterLab saves the state of widgets with the notebook, sometimes automatically. So the secret has its own
+kind of field here: what is typed goes to the kernel as a message and is never part of any state.
 """
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 import anywidget
 import ipywidgets as w
@@ -16,7 +16,6 @@ import traitlets
 from webanalytics import aio
 from webanalytics.errors import ParameterError
 from webanalytics.operations import HMAC
-from webanalytics.operations.hmac import Algorithm, Encoding
 from webanalytics.operations.secret import Secret
 from webanalytics.widgets.parts import (
     Tool,
@@ -73,7 +72,7 @@ _STYLE = """
 
 
 class SecretField(anywidget.AnyWidget):
-    """A password field whose content is no state: it is in no saved notebook, log or repr.
+    """A password field whose content is not widget state: it is in no saved notebook, log or repr.
 
     Attributes
     ----------
@@ -97,7 +96,7 @@ class SecretField(anywidget.AnyWidget):
             self.keep(content["secret"])
 
     def keep(self, text: str) -> None:
-        """Keep a secret, or none for an empty text."""
+        """Keep a secret, or clear it if the text is empty."""
         try:
             self.secret = Secret(text) if text else None
         except ParameterError:  # text that UTF-8 cannot encode
@@ -125,18 +124,18 @@ class HmacSigner(Tool):
     algorithm, encoding : ipywidgets.Dropdown
         Hash algorithm and encoding of the signature.
     signature : str or None
-        The signature of the message that was signed last.
+        The signature of the last message signed.
     """
 
     def __init__(self, backend: Any = None) -> None:
         self.text = text_area(4)
         self.secret = SecretField()
-        named = [
-            (f"{name} (old systems only)" if name in _OLD else name, name) for name in get_args(Algorithm)
-        ]
-        chosen = HMAC.parameter("algorithm").default
-        self.algorithm = w.Dropdown(options=named, value=chosen, layout=w.Layout(width="190px"))
-        self.encoding = w.Dropdown(options=list(get_args(Encoding)), layout=w.Layout(width="110px"))
+        algorithm = HMAC.parameter("algorithm")
+        named = [(f"{name} (old systems only)" if name in _OLD else name, name) for name in algorithm.choices]
+        self.algorithm = w.Dropdown(options=named, value=algorithm.default, layout=w.Layout(width="190px"))
+        self.encoding = w.Dropdown(
+            options=list(HMAC.parameter("encoding").choices), layout=w.Layout(width="110px")
+        )
         self.signature: str | None = None
         start = button("Sign")
         start.on_click(lambda _: self.sign())
@@ -161,7 +160,7 @@ class HmacSigner(Tool):
         self.start(self._sign)
 
     def clear(self) -> None:
-        """Take the last signature away."""
+        """Remove the last signature."""
         self.signature = None
         self.results.value = ""
 
@@ -192,7 +191,7 @@ def hmac_signer(backend: Any = None) -> HmacSigner:
     ----------
     backend : Hosted, optional
         Where the message is signed; None for the session's, which is this machine where it was not set.
-        Another machine is sent the secret.
+        A hosted API receives the secret.
 
     Returns
     -------
@@ -201,7 +200,7 @@ def hmac_signer(backend: Any = None) -> HmacSigner:
 
     Notes
     -----
-    The secret is no part of the widget's state, so it is in no saved notebook. The kernel keeps it until
+    The secret is not part of the widget's state, so it is in no saved notebook. The kernel keeps it until
     "Forget the secret" is pressed or the kernel ends.
 
     Examples

@@ -1,4 +1,4 @@
-"""The TLSA checker: paste a record, read what it says and whether it is any good."""
+"""The TLSA checker: paste a record, read what it means and how good it is."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import ipywidgets as w
+from markupsafe import Markup
 
 from webanalytics import aio
 from webanalytics.widgets.parts import (
@@ -30,14 +31,14 @@ _TONES = {"Recommended": "good", "Good": "good", "Acceptable": "fair", "Weak": "
 
 
 class TlsaChecker(Tool):
-    """A form for one DANE/TLSA record and the explanation of it.
+    """A form for one DANE/TLSA record and its explanation.
 
     Attributes
     ----------
     record : ipywidgets.Textarea
         The record.
     answer : dict or None
-        The row of `webanalytics.dane` for the record that was checked last.
+        The row of `webanalytics.dane` for the last record checked.
     """
 
     def __init__(self, backend: Any = None) -> None:
@@ -59,7 +60,7 @@ class TlsaChecker(Tool):
         self.start(self._check)
 
     def clear(self) -> None:
-        """Take the last explanation away."""
+        """Remove the last explanation."""
         self.answer = None
         self.results.value = ""
 
@@ -77,22 +78,22 @@ class TlsaChecker(Tool):
         self.say("")
 
 
-def explanation(answer: Mapping[str, Any]) -> str:
+def explanation(answer: Mapping[str, Any]) -> Markup:
     """Return the explanation of a record as HTML."""
-    return "".join((_verdict(answer), _codes(answer), _parts(answer)))
+    return _verdict(answer) + _codes(answer) + _parts(answer)
 
 
-def _verdict(answer: Mapping[str, Any]) -> str:
+def _verdict(answer: Mapping[str, Any]) -> Markup:
     meaning = answer["interpretation"]
     valid = "The record is valid." if answer["validation"]["is_valid"] else "The record is not valid."
-    if is_missing(meaning):  # a service answers this to some accounts only
+    if is_missing(meaning):  # a service includes this for some accounts only
         return paragraph(as_text(valid), "font-weight:600")
     level = meaning["security_level"]
-    verdict = f"{badge(level, _TONES.get(level, 'plain'))} &nbsp;{as_text(valid)}"
+    verdict = Markup("{} &nbsp;{}").format(badge(level, _TONES.get(level, "plain")), as_text(valid))
     return paragraph(verdict) + paragraph(as_text(meaning["recommendation"]))
 
 
-def _codes(answer: Mapping[str, Any]) -> str:
+def _codes(answer: Mapping[str, Any]) -> Markup:
     meaning, parsed = answer["interpretation"], answer["parsed"]
     if is_missing(meaning):
         numbers = ((name.capitalize(), as_text(parsed[name])) for name in ("usage", "selector", "matching"))
@@ -101,12 +102,13 @@ def _codes(answer: Mapping[str, Any]) -> str:
     rows = []
     for name, label in (("usage", "Usage"), ("selector", "Selector"), ("matching", "Matching type")):
         known = meaning[name]
-        title = f"<strong>{as_text(known['name'])}</strong>, {as_text(known['description'])}"
-        rows.append((f"{label} {parsed[name]}", f"{title}<br>{as_text(known['full_description'])}"))
+        texts = (as_text(known[part]) for part in ("name", "description", "full_description"))
+        meaning_of = Markup("<strong>{}</strong>, {}<br>{}").format(*texts)
+        rows.append((f"{label} {parsed[name]}", meaning_of))
     return heading("What its three codes mean") + facts(rows)
 
 
-def _parts(answer: Mapping[str, Any]) -> str:
+def _parts(answer: Mapping[str, Any]) -> Markup:
     parsed, checks = answer["parsed"], answer["validation"]
     fits = "fits" if checks["certificate_data_length_valid"] else "does not fit"
     length = f"{parsed['certificate_data_length']:,} characters, which {fits} the matching type"

@@ -1,4 +1,4 @@
-"""Converted images, fetched from where the hosted API offers them."""
+"""Converted images, downloaded from the links of the hosted API; used by `answers` and `run`."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from webanalytics.backends.hosted.client import Hosted, is_this_machine
+from webanalytics.backends.hosted.api import Api, is_this_machine
 from webanalytics.errors import RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings
-from webanalytics.fetching.retry import backoff
+from webanalytics.fetching.limits import backoff
 from webanalytics.operations import CONVERT
 
 MOST_BYTES = 500_000_000
@@ -28,36 +28,26 @@ _PORTS = {"http": 80, "https": 443}
 
 
 class Downloads:
-    """Fetches images by their links, without the API key.
+    """Fetches images by their links, without the API key."""
 
-    Parameters
-    ----------
-    backend : Hosted
-        The API.
-    session : aiohttp.ClientSession
-        For links to the API's own host.
-    options : Mapping
-        The run's options, for links to other hosts: they go through the guarded fetcher.
-    """
-
-    def __init__(self, backend: Hosted, session: aiohttp.ClientSession, options: Mapping[str, Any]) -> None:
-        self._own_origin = _origin(backend.base_url)
-        self._cleaned = backend.cleaned
-        self._patience = backend.patience
+    def __init__(self, api: Api, session: aiohttp.ClientSession, options: Mapping[str, Any]) -> None:
+        self._own_origin = _origin(api.base_url)
+        self._cleaned = api.cleaned
+        self._patience = api.patience
         self._session = session
         self._options = options
         self._stack = AsyncExitStack()
         self._fetcher: Fetcher | None = None
 
     async def image(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the image's bytes and size, all None where it cannot be had: the link stays.
+        """Return the image's bytes and size, all None if it cannot be downloaded: the link remains.
 
-        What an answer says of the columns that are this machine's own, or of an unknown format, is not taken.
+        An answer's values for columns computed on this machine, or of an unknown format, are ignored.
 
         Raises
         ------
         RowError
-            For content that is no image of the format that the answer says.
+            For content that is not an image of the stated format.
         """
         link, made = data.get("downloadURL"), data.get("outputFormat")
         content = await self._content(link) if isinstance(link, str) else None
@@ -68,9 +58,7 @@ class Downloads:
         seen = await asyncio.to_thread(_looked_at, content, made)
         if seen is None:
             host = self._cleaned(urlsplit(str(link)).hostname or "")
-            raise RowError(
-                f"The `downloadURL` of the answer leads to no image of its format on {host}.", "service"
-            )
+            raise RowError("download_not_image", host=host)
         return known | seen
 
     async def _content(self, link: str) -> bytes | None:
@@ -85,7 +73,7 @@ class Downloads:
             return None
 
     def _is_own(self, link: str) -> bool:
-        """Tell whether a link leads to the API itself, or beside it where that is on this machine."""
+        """Return whether a link leads to the API itself; on this machine its port may differ."""
         origin = _origin(link)
         host = origin[1]
         return origin == self._own_origin or (host == self._own_origin[1] and is_this_machine(host))
@@ -134,7 +122,7 @@ def _origin(url: str) -> tuple[str, str, int | None]:
 
 
 def _looked_at(content: bytes, made: str | None) -> dict[str, Any] | None:
-    """Return width, height and frames of an image, None where it is none of the format."""
+    """Return width, height and frames of an image, None if it is not of the format."""
     from PIL import Image
 
     if made is None:
@@ -142,7 +130,7 @@ def _looked_at(content: bytes, made: str | None) -> dict[str, Any] | None:
     try:
         with Image.open(io.BytesIO(content), formats=(_IN_PILLOW.get(made, made.upper()),)) as image:
             return {"width": image.width, "height": image.height, "frames": getattr(image, "n_frames", 1)}
-    except Image.DecompressionBombError:  # of the format, and larger than anybody would look at
+    except Image.DecompressionBombError:  # of the format, but too large to inspect
         return {}
     except (OSError, ValueError, SyntaxError):
         return None

@@ -1,108 +1,134 @@
-"""One run on a hosted API: inputs in batches, failed items again, credits kept count of."""
+"""One run on a hosted API: inputs in batches, retries of failed items, credits counted; behind `Hosted.run`.
+
+Results <- `answers` <- envelopes <- `batching` <- responses <- `http`.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator, Sequence
 from typing import Any
 
-from webanalytics.backends.base import Answer, Fetched, Job, Outcome, PackedOutcomes, Task
-from webanalytics.backends.hosted.asking import Asking, Item, NoBatch, NoCredits, RefusedWhole
-from webanalytics.backends.hosted.client import Hosted
+from webanalytics.backends.base import Task
+from webanalytics.backends.hosted.answers import Answers
+from webanalytics.backends.hosted.api import Api
+from webanalytics.backends.hosted.batching import Batching, Envelopes, Item, NoBatch, NoCredits, RefusedWhole
 from webanalytics.backends.hosted.downloads import Downloads
-from webanalytics.backends.hosted.exchange import Exchange, Stall, Stopped
-from webanalytics.backends.hosted.purse import Purse
-from webanalytics.backends.hosted.rules import EXPECTED, RETRIED, Reply, error_type
-from webanalytics.backends.hosted.shapes import Shape
+from webanalytics.backends.hosted.error_rules import EXPECTED
+from webanalytics.backends.hosted.http import Backoff, Exchange, Stopped
 from webanalytics.backends.hosted.wire import MOST_BODY_BYTES, is_upload, sendable, size_of
 from webanalytics.errors import RowError, ServiceUnavailableError
+from webanalytics.messages import Message
+from webanalytics.outcomes import Job, JobResult, Outcome
 
 FEWEST = 25
-"""Inputs of a batch below which it is not worth having more of them."""
+"""Batches of fewer inputs than this are not worth running in parallel."""
 
-SHORT = {
-    "credits": "The `api_key` parameter must be the key of an account with credits: none were left for this.",
-    "budget": "The `budget` parameter must be larger: it did not reach this row.",
-}
-"""What rows say that were not asked for."""
+SHORT = {"credits": Message("credits_spent"), "budget": Message("budget_spent")}
+"""Errors of rows that were not sent."""
 REASONS = {"credits": "No credits are left.", "budget": "The budget is spent."}
 MOST_UNEXPECTED = 5
-"""Inputs, each in a request of its own, that the API may fail at one after the other in its own way."""
-ANOTHER_REQUEST = "must be sent in another request"
-"""What an item's sentence says where only the answer had no more room."""
-WITHOUT_KEY = "`Idempotency-Key`"
+"""Single-input requests in a row that may fail with errors of the API itself."""
+
+Group = list[JobResult]
 
 
-Group = list[Answer]
+class Budget:
+    """The credits of one call: reserved before a request, and returned if it did not spend them."""
 
-_UNKNOWN = Fetched(redirects=None)
+    def __init__(self, most: int | None) -> None:
+        self._free = most
+        self._out = 0
+        self._changed = asyncio.Condition()
+
+    async def take(self, prices: list[int]) -> int:
+        """Reserve the prices of as many inputs as the budget allows, and return how many those are.
+
+        It waits while other inputs may return credits; 0 means that the budget is spent.
+        """
+        async with self._changed:
+            if self._free is None:
+                return len(prices)
+            while True:
+                count = total = 0
+                for price in prices:
+                    if total + price > self._free:
+                        break
+                    total, count = total + price, count + 1
+                if count or not self._out:
+                    self._free -= total
+                    self._out += total
+                    return count
+                await self._changed.wait()
+
+    async def settle(self, taken: int, spent: int) -> None:
+        """Return reserved credits that were not spent."""
+        async with self._changed:
+            if self._free is not None:
+                self._out -= taken
+                self._free += taken - spent
+                self._changed.notify_all()
 
 
 class HostedRun:
-    """The work of `Hosted.run`.
+    """The work of `Hosted.run`; made on the event loop that it runs on."""
 
-    Parameters
-    ----------
-    backend : Hosted
-        The API.
-    task : Task
-        What is asked.
-    """
-
-    def __init__(self, backend: Hosted, task: Task) -> None:
-        self._backend = backend
-        self._task = task
-        self._all = tuple(range(len(task.operations)))
-        self._prices = [backend.price(operation) for operation in task.operations]
-        self._price_of_all = sum(self._prices)
-        self._shapes = [Shape.of(operation, task.settings[operation.name]) for operation in task.operations]
-        self._retries = int(task.options["retries"])
-        self._purse = Purse(task.options["budget"])
+    def __init__(self, api: Api, task: Task, requests: int) -> None:
+        self._api = api
+        self._spec = task.spec
+        self._report = task.report
+        self._operations = task.operations
+        self._requests = requests
+        self._all = tuple(range(len(self._operations)))
+        self._prices = [api.price(operation) for operation in self._operations]
+        self._exchange = Exchange(api, requests, task.report.note)
+        self._batching = Batching(api, task, self._exchange)
+        self._downloads = Downloads(api, self._exchange.session, task.spec.options)
+        self._answers = Answers(api, task, self._downloads)
+        self._budget = Budget(task.spec.options["budget"])
         self._groups: asyncio.Queue[tuple[Group, asyncio.Event] | None] = asyncio.Queue()
         self._error: BaseException | None = None
         self._short = ""
         self._unexpected = 0
-        self._requests = int(task.given.get("concurrency", backend.concurrency))
 
-    async def answers(self, jobs: Sequence[Job]) -> AsyncGenerator[Group, None]:
-        """Yield the answers in groups; a request counts as done when its group has been taken."""
+    async def results(self, jobs: Sequence[Job]) -> AsyncGenerator[Group, None]:
+        """Yield the results in groups; a request counts as done when its group has been consumed."""
         chunks = self._chunks(jobs)
-        async with Exchange(self._backend, self._requests, self._task.report.note) as self._exchange:
-            self._asking = Asking(self._backend, self._task, self._exchange)
-            self._downloads = Downloads(self._backend, self._exchange.session, self._task.options)
-            workers = [asyncio.create_task(self._work(chunks)) for _ in range(self._requests)]
-            try:
-                running = len(workers)
-                while running:
-                    item = await self._groups.get()
-                    if item is None:
-                        running -= 1
-                        continue
-                    group, taken = item
-                    yield group
-                    taken.set()
-            finally:
-                for worker in workers:
-                    worker.cancel()
-                await asyncio.gather(*workers, return_exceptions=True)
-                await self._downloads.close()
+        workers = [asyncio.create_task(self._work(chunks)) for _ in range(self._requests)]
+        try:
+            running = len(workers)
+            while running:
+                item = await self._groups.get()
+                if item is None:
+                    running -= 1
+                    continue
+                group, taken = item
+                yield group
+                taken.set()
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+            await self._downloads.close()
+            await self._exchange.close()
         if self._error is not None:
             raise self._error
         if self._short:
-            needed = self._task.report.needed
-            self._task.report.why = f"{REASONS[self._short]} The rows that are left need {needed:,} credits."
+            needed = self._report.credits_needed
+            self._report.stop_reason = (
+                f"{REASONS[self._short]} The rows that are left need {needed:,} credits."
+            )
 
     def _chunks(self, jobs: Sequence[Job]) -> Iterator[list[Job]]:
-        """Yield the inputs of one request after the other.
+        """Yield the inputs of one request after another.
 
-        Where there is a checkpoint, their borders depend on the jobs' numbers alone, and not on how many
-        there are or are left: a run that is resumed sends what was under way when it was ended in the same
-        requests, and the server knows them again.
+        With a checkpoint, their boundaries depend only on the jobs' numbers, not on how many there are or
+        are left: a resumed run repeats the interrupted requests exactly, and the server recognises them.
         """
         share = -(-len(jobs) // self._requests)
-        if self._task.options.get("checkpoint") is not None:
-            share = self._backend.batch_size if self._task.operations[0].kind == "record" else FEWEST
-        size = min(self._backend.batch_size, max(FEWEST, share))
+        if self._spec.resumable:
+            share = self._api.batch_size if self._operations[0].kind == "record" else FEWEST
+        size = min(self._api.batch_size, max(FEWEST, share))
         chunk: list[Job] = []
         weight = 0
         for job in jobs:
@@ -115,15 +141,15 @@ class HostedRun:
         if chunk:
             yield chunk
 
-    async def _give(self, group: Group) -> None:
-        """Hand answers over, and wait until they are safe."""
+    async def _deliver(self, group: Group) -> None:
+        """Deliver results, and wait until they are saved."""
         if group:
             taken = asyncio.Event()
             self._groups.put_nowait((group, taken))
             await taken.wait()
 
     async def _work(self, chunks: Iterator[list[Job]]) -> None:
-        """Do one chunk after the other; what goes wrong ends the run, but not what is under way."""
+        """Process one chunk after another; an error ends the run, but not requests in progress."""
         try:
             for chunk in chunks:
                 await self._chunk(chunk)
@@ -137,34 +163,28 @@ class HostedRun:
     def _wanted(self, job: Job) -> tuple[int, ...]:
         return self._all if job.wanted is None else job.wanted
 
-    def _price(self, job: Job) -> int:
-        return self._price_of_all if job.wanted is None else sum(self._prices[place] for place in job.wanted)
-
     async def _chunk(self, chunk: list[Job]) -> None:
+        """Request all operations for the jobs, as far as the budget allows."""
         while chunk and not self._short:
-            count = await self._purse.take([self._price(job) for job in chunk])
+            prices = [sum(self._prices[place] for place in self._wanted(job)) for job in chunk]
+            count = await self._budget.take(prices)
             if not count:
                 self._short = self._short or "budget"
                 break
             now, chunk = chunk[:count], chunk[count:]
-            taken = sum(map(self._price, now))
             spent = 0
             try:
-                spent = await self._all_operations(now)
+                spent = await self._side_by_side(
+                    self._operation(place, [job for job in now if place in self._wanted(job)])
+                    for place in self._all
+                )
             finally:
-                await self._purse.settle(taken, spent)
+                await self._budget.settle(sum(prices[:count]), spent)
         if chunk:
             await self._leave([(job, self._wanted(job)) for job in chunk])
 
-    async def _all_operations(self, jobs: list[Job]) -> int:
-        """Ask every operation about the jobs, and return the credits spent."""
-        return await self._side_by_side(
-            self._operation(place, [Item(job) for job in jobs if place in self._wanted(job)])
-            for place in range(len(self._task.operations))
-        )
-
     async def _side_by_side(self, work: Iterable[Coroutine[Any, Any, int]]) -> int:
-        """Return what several questions cost together; one that fails leaves those under way time to end."""
+        """Return the total cost of several operations; if one fails, those in progress may finish."""
 
         async def ending(question: Coroutine[Any, Any, int]) -> int:
             try:
@@ -180,131 +200,65 @@ class HostedRun:
         return sum(spent for spent in done if isinstance(spent, int))
 
     async def _leave(self, left: Sequence[tuple[Job, Sequence[int]]]) -> None:
-        """Mark what is not asked for, and count what it would need."""
-        sentence = SHORT[self._short]
+        """Mark jobs that are not sent, and count the credits they would need."""
+        outcome = Outcome.failed(SHORT[self._short])
         group = []
         for job, places in left:
             for place in places:
-                self._task.report.needed += self._prices[place]
-                group.append(self._answer(place, job, Outcome(None, sentence, "credits")))
-        await self._give(group)
+                self._report.credits_needed += self._prices[place]
+                group.append(self._answers.result(place, job, outcome))
+        await self._deliver(group)
 
-    def _answer(self, place: int, job: Job, outcome: Outcome, fetched: Fetched | None = None) -> Answer:
-        position = self._position(place)
-        if fetched is None and self._shapes[place].large:
-            fetched = _UNKNOWN
-        if outcome.data is None or not self._shapes[place].large:
-            return Answer(job.number, (outcome,), fetched, position)
-        packed = PackedOutcomes(PackedOutcomes.pack([(outcome.data, None, None)]))
-        return Answer(job.number, packed, fetched, position)
+    async def _operation(self, place: int, jobs: list[Job]) -> int:
+        """Request one operation until each job has its outcome, and return the credits spent."""
+        operation, items, unsendable = self._operations[place], [], []
+        for job in jobs:
+            try:
+                if operation.kind == "image":  # it may be a file to read
+                    items.append(Item(await asyncio.to_thread(sendable, operation, job)))
+                else:
+                    items.append(Item(sendable(operation, job)))
+            except RowError as error:
+                unsendable.append(self._answers.result(place, job, Outcome.failed(error)))
+        await self._deliver(unsendable)
+        return await self._ask(place, items)
 
-    def _position(self, place: int) -> int | None:
-        return place if len(self._all) > 1 else None
-
-    async def _operation(self, place: int, items: list[Item]) -> int:
-        """Ask one operation about inputs until each has its outcome, and return the credits spent."""
-        return await self._answered(place, await self._sendable(place, items))
-
-    async def _answered(self, place: int, todo: list[Item]) -> int:
-        operation, spent = self._task.operations[place], 0
-        stall = Stall(self._backend.patience)
+    async def _ask(self, place: int, todo: list[Item]) -> int:
+        operation, spent = self._operations[place], 0
+        backoff = Backoff(self._api.patience)
         while todo:
-            if len(todo) > 1 and operation.name in self._backend.without_batch:
-                return spent + await self._side_by_side(self._answered(place, [item]) for item in todo)
+            if len(todo) > 1 and operation.name in self._api.without_batch:
+                return spent + await self._side_by_side(self._ask(place, [item]) for item in todo)
             if self._short == "credits":
                 await self._leave([(item.job, (place,)) for item in todo])
                 break
-            together = self._asking.together(operation, todo)
+            batch = self._batching.next_batch(operation, todo)
             try:
-                results, reply, ours = await self._asking.ask(operation, together)
+                envelopes = await self._batching.send(operation, batch)
             except NoBatch:
-                self._backend.without_batch.add(operation.name)
+                self._api.without_batch.add(operation.name)
                 continue
             except RefusedWhole:
-                self._asking.smaller(operation, together)
+                self._batching.halve(operation, batch)
                 continue
             except NoCredits:
                 self._short = "credits"
                 continue
-            group, again, paid = await self._judged(place, together, results, reply, ours=ours)
-            todo = again + todo[len(together) :]
-            spent += paid
-            await self._give(group)
-            self._stop_where_nothing_works([status for status, _ in results], reply)
-            if again and not self._short:
-                await self._exchange.gate.pause(stall.pause(reply, answered=bool(group)))
+            judged = await self._answers.judge(place, batch, envelopes)
+            if judged.out_of_credits:
+                self._short = "credits"
+            todo = judged.again + todo[len(batch) :]
+            spent += judged.spent
+            await self._deliver(judged.results)
+            self._stop_where_nothing_works(envelopes)
+            if judged.again and not self._short:
+                pause = backoff.pause(envelopes.reply, answered=bool(judged.results))
+                await self._exchange.gate.pause(pause)
         return spent
 
-    async def _sendable(self, place: int, items: list[Item]) -> list[Item]:
-        """Answer what cannot be sent, and return the rest."""
-        good, group = [], []
-        for item in items:
-            try:
-                job = item.job
-                if self._task.operations[place].kind == "image":
-                    job = await asyncio.to_thread(sendable, self._task.operations[place], job)
-                else:
-                    job = sendable(self._task.operations[place], job)
-                good.append(Item(job))
-            except RowError as error:
-                group.append(self._answer(place, item.job, Outcome.failed(error)))
-        await self._give(group)
-        return good
-
-    async def _judged(
-        self,
-        place: int,
-        items: Sequence[Item],
-        results: Sequence[tuple[int, Mapping[str, Any]]],
-        reply: Reply,
-        *,
-        ours: bool,
-    ) -> tuple[Group, list[Item], int]:
-        """Return the answers, the inputs to send again, and the credits spent."""
-        price = self._prices[place] if ours else 0
-        shape, position = self._shapes[place], self._position(place)
-        poor = reply.remaining is not None and reply.remaining < max(self._prices[place], 1)
-        group: Group = []
-        again: list[Item] = []
-        spent = 0
-        for item, (status, envelope) in zip(items, results, strict=True):
-            data = envelope.get("data")
-            if status == 200 and envelope.get("status") == "ok" and isinstance(data, dict):
-                spent += price
-                if fault := shape.fault(data):
-                    group.append(self._answer(place, item.job, Outcome(None, fault, "service")))
-                elif shape.plain:
-                    group.append(Answer(item.job.number, (Outcome(data),), None, position))
-                else:
-                    group.append(await self._success(place, item.job, data))
-                if shape.large:  # to pack one takes milliseconds
-                    await asyncio.sleep(0)
-                continue
-            sentence = self._sentence(status, envelope)
-            if status == 429 and poor:
-                self._short = "credits"  # what goes again is left when its turn comes
-                again.append(item)
-            elif self._goes_again(item, status, sentence):
-                again.append(item)
-            else:
-                group.append(
-                    self._answer(place, item.job, Outcome(None, sentence, error_type(sentence, status)))
-                )
-        self._task.report.used += spent
-        return group, again, spent
-
-    def _sentence(self, status: int, envelope: Mapping[str, Any]) -> str:
-        """Return what an answer says of a failure, else what can be said of its status."""
-        said = envelope.get("error")
-        sentence = self._backend.cleaned(said) if isinstance(said, str) else ""
-        if sentence.strip():
-            return sentence
-        return (
-            "The hosted API gave no reason." if status in EXPECTED else f"The hosted API answered {status}."
-        )
-
-    def _stop_where_nothing_works(self, statuses: Sequence[int], reply: Reply) -> None:
-        """Raise `ServiceUnavailableError` where whole requests fail, and not for their inputs' sake."""
+    def _stop_where_nothing_works(self, envelopes: Envelopes) -> None:
+        """Raise `ServiceUnavailableError` if whole requests fail for reasons other than their inputs."""
+        statuses = [status for status, _ in envelopes.found]
         if not EXPECTED.isdisjoint(statuses):
             self._unexpected = 0
             return
@@ -313,34 +267,6 @@ class HostedRun:
             raise ServiceUnavailableError(
                 "The `base_url` parameter must be the address of a service that works: it answered "
                 f"{statuses[0]} to all that it was asked.",
-                reply.status,
-                reply.request_id,
+                envelopes.reply.status,
+                envelopes.reply.request_id,
             )
-
-    def _goes_again(self, item: Item, status: int, sentence: str) -> bool:
-        if status == 400 and WITHOUT_KEY in sentence and item.keyed:
-            item.keyed = False  # alone and without a key the answer may be larger
-            return True
-        if status == 429 or (status in RETRIED and ANOTHER_REQUEST in sentence):
-            return True
-        item.tries += status in RETRIED
-        return status in RETRIED and item.tries <= self._retries
-
-    async def _success(self, place: int, job: Job, data: Mapping[str, Any]) -> Answer:
-        shape = self._shapes[place]
-        for name in shape.premium:
-            if name not in data:
-                self._task.report.left_out.add(name)
-        fetched = None
-        if shape.final is not None and (final := shape.final.read(data)):
-            fetched = Fetched(final_url=final, redirects=None)
-        if shape.emptied and shape.emptied.keys() <= data.keys():  # a plan without the field leaves it null
-            data = {**data, **shape.emptied}
-        if isinstance(note := data.get("note"), str):
-            data = {**data, "note": self._backend.cleaned(note)}
-        if shape.image:
-            try:
-                data = {**data, **await self._downloads.image(data)}
-            except RowError as error:
-                return self._answer(place, job, Outcome.failed(error))
-        return self._answer(place, job, Outcome(data), fetched)

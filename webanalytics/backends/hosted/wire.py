@@ -1,4 +1,4 @@
-"""Jobs -> requests, and the bodies of answers -> envelopes."""
+"""Jobs -> requests, and bodies of responses -> envelopes; `batching` and `http` use it."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from urllib.parse import urlencode
 
 import aiohttp
 
-from webanalytics.backends.base import Job, SavedPage, check_subject
-from webanalytics.backends.data_urls import data_url_content, is_data_url
+from webanalytics.backends.content import embedded_content, file_content
 from webanalytics.errors import RowError
+from webanalytics.fetching.data_urls import is_data_url
 from webanalytics.operations import Operation
 from webanalytics.operations.secret import Secret
+from webanalytics.outcomes import Job, PageRecord, check_subject
 
 ITEM_STATUS = "statusCode"
 MOST_BODY_BYTES = 4_000_000
-"""Largest JSON body that is sent; more inputs go into another request."""
+"""Largest JSON body in bytes; further inputs go into another request."""
 MOST_IMAGE_BYTES = 200_000_000
 LARGE_BODY = 500_000
-"""Bytes of an answer from which it is read beside the event loop, item by item."""
+"""Bytes from which a response is parsed in a thread, item by item."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +35,13 @@ class Request:
     Attributes
     ----------
     method, path : str
-        As in the first line, the query included.
+        As in the request line, including the query.
     make_body : callable
-        Returns what aiohttp sends, anew for each sending; never shown, for it may hold a secret.
+        Returns what aiohttp sends, new for each attempt; never shown, as it may hold a secret.
     content_type : str or None
-        Type of the body; None where aiohttp knows it.
+        Type of the body; None if aiohttp sets it.
     idempotency_key : str or None
-        Key under which the server answers repeated sendings alike.
+        Key by which the server gives repeated attempts the same answer.
     """
 
     method: str
@@ -67,7 +68,7 @@ def _revealed(settings: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _json_body(content: Any) -> Any:
-    body = json.dumps(content, ensure_ascii=False).encode()  # what cannot be encoded was answered before
+    body = json.dumps(content, ensure_ascii=False).encode()  # unencodable inputs have been answered already
     return body if len(body) < LARGE_BODY else io.BytesIO(body)  # as a stream aiohttp sends it in pieces
 
 
@@ -80,7 +81,7 @@ def size_of(job: Job) -> int:
 
 
 def is_upload(job: Job) -> bool:
-    """Return whether an input is content, which goes in a request of its own and is read in its turn."""
+    """Return whether an input is content, which gets its own request and is read at its turn."""
     subject = job.subject
     return isinstance(subject, (bytes, Path)) or (isinstance(subject, str) and is_data_url(subject))
 
@@ -131,27 +132,20 @@ def sendable(operation: Operation, job: Job) -> Job:
     Raises
     ------
     RowError
-        For what cannot be sent: a missing input, a page on this machine, a file that cannot be read.
+        For a missing input, a page on this machine, or a file that cannot be read.
     """
     subject = job.subject
     check_subject(subject, operation)
     if operation.kind != "image":
-        if isinstance(subject, (Path, SavedPage)):
-            raise RowError(
-                f"The `{operation.subject}` parameter must be a URL for a hosted backend: this page is on "
-                "this machine.",
-                "invalid",
-            )
+        if isinstance(subject, (Path, PageRecord)):
+            raise RowError("page_on_this_machine", parameter=operation.subject)
         _check_text(operation, subject)
         return job
     if isinstance(subject, Path):
-        return Job(job.number, _file(operation, subject), job.wanted)
+        content = file_content(subject, operation.subject, MOST_IMAGE_BYTES)
+        return Job(job.number, content, job.wanted)
     if isinstance(subject, str) and is_data_url(subject):
-        try:
-            return Job(job.number, data_url_content(subject), job.wanted)
-        except ValueError:
-            sentence = f"The `{operation.subject}` parameter must be a well-formed data: URL."
-            raise RowError(sentence, "invalid") from None
+        return Job(job.number, embedded_content(subject, operation.subject), job.wanted)
     _check_text(operation, subject)
     return job
 
@@ -163,38 +157,20 @@ def _check_text(operation: Operation, subject: Any) -> None:
             subject.encode()
     except UnicodeEncodeError:
         parameter = operation.parameter(operation.subject)
-        sentence = (
-            f"The `{parameter.name}` parameter must be text without lone surrogates, for UTF-8 to encode it."
-        )
-        raise RowError(parameter.sentence() if parameter.expects else sentence, "invalid") from None
-
-
-def _file(operation: Operation, path: Path) -> bytes:
-    try:
-        with path.open("rb") as file:
-            content = file.read(MOST_IMAGE_BYTES + 1)
-    except OSError as error:
-        raise RowError(
-            f"The `{operation.subject}` parameter names a file that cannot be read: {error.strerror}.",
-            "invalid",
-        ) from None
-    if len(content) > MOST_IMAGE_BYTES:
-        raise RowError(
-            f"The `{operation.subject}` parameter names content larger than {MOST_IMAGE_BYTES} bytes.",
-            "too_large",
-        )
-    return content
+        if parameter.expects:
+            raise RowError("must_be", parameter=parameter.name, what=parameter.expects) from None
+        raise RowError("surrogates", parameter=parameter.name) from None
 
 
 class WrongAnswerError(Exception):
-    """The body is not what the API answers: a proxy's page, half an answer, other JSON."""
+    """The body is not an answer of the API: a proxy's page, half an answer, other JSON."""
 
 
 def read_object(content: bytes) -> dict[str, Any]:
     """Return the JSON object of a body.
 
-    A large one is read value by value down to the items of ``data.results``: one value after the other,
-    since Python's parser lets no other thread go on while it reads one.
+    A large one is parsed value by value down to the items of ``data.results``, because Python's parser
+    blocks all other threads while it parses a value.
 
     Raises
     ------
@@ -219,7 +195,7 @@ def read_object(content: bytes) -> dict[str, Any]:
 
 
 def _as_far_as_possible(content: bytes) -> Any:
-    """Return a document with None for the values that are nested too deep, or have too many digits."""
+    """Return a document with None for values that are nested too deeply or have too many digits."""
     try:
         return _Walk(content.decode(), lenient=True).document()
     except (ValueError, IndexError, RecursionError):
@@ -227,7 +203,7 @@ def _as_far_as_possible(content: bytes) -> Any:
 
 
 class _Walk:
-    """Reads a JSON document, its outermost three levels by itself and each value below at once."""
+    """Parses a JSON document: the outermost three levels itself, each value below them in one step."""
 
     _LEVELS = 3
     _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{},]', re.DOTALL)
@@ -245,7 +221,7 @@ class _Walk:
         return value
 
     def _next(self) -> str:
-        """Return the next character that is not white space, without going past it."""
+        """Return the next character that is not white space, without consuming it."""
         while (letter := self._text[self._at : self._at + 1]) in (" ", "\n", "\r", "\t") and letter:
             self._at += 1
         return letter
@@ -272,7 +248,7 @@ class _Walk:
         return value
 
     def _end_of_value(self) -> int:
-        """Return where a value ends that cannot be read."""
+        """Return the end of a value that cannot be parsed."""
         depth = 0
         for token in self._TOKEN.finditer(self._text, self._at):
             sign = token[0]

@@ -7,13 +7,13 @@
 ``charging``, ``keys``
     The commands, written once for both databases as generators over statements.
 ``schema``
-    The tables and their migrations.
-``store``, ``cache``
+    The tables, their migrations, and how statements are written.
+``store``
     What the stores have in common.
-``writer``, ``sqlite``, ``ownership``, ``link``, ``wire``
-    SQLite: one thread that writes, one process that owns the file, and how others reach it.
+``writer``, ``sqlite``
+    SQLite: one writing thread, for one server process and ``webanalytics keys`` next to it.
 ``postgres``
-    PostgreSQL.
+    PostgreSQL: for any number of server processes.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from webanalytics.errors import ParameterError
-from webanalytics.service.accounts.base import Accounts, AccountsError
-from webanalytics.service.accounts.keys import Commands, digest
+from webanalytics.service.accounts.base import Accounts, AccountsError, digest
+from webanalytics.service.accounts.keys import Commands
 from webanalytics.service.accounts.postgres import PostgresAccounts
 from webanalytics.service.accounts.sqlite import open_sqlite
-from webanalytics.service.settings import ServiceSettings
+from webanalytics.service.config.settings import ServiceSettings
 
 __all__ = ["Accounts", "AccountsError", "digest", "open_accounts"]
 
@@ -35,7 +35,7 @@ SQLITE = "sqlite:///"
 _POSTGRESQL = ("postgresql://", "postgres://")
 
 WAIT_SECONDS = 3.0
-"""How long to wait for the owner of an SQLite file that starts or ends."""
+"""Seconds to wait for another server of an SQLite file that is about to end."""
 
 
 async def open_accounts(
@@ -43,13 +43,12 @@ async def open_accounts(
     settings: ServiceSettings,
     *,
     clock: Callable[[], float] = time.time,
-    owner: bool = False,
+    server: bool = False,
     wait: float = WAIT_SECONDS,
 ) -> Accounts:
-    """Open a store of accounts; its tables are created, or brought up to date, as needed.
+    """Open a store of accounts; its tables are created or migrated as needed.
 
-    An SQLite file has one owner at a time; where another process owns it, the accounts returned
-    work through that process, by its settings.
+    An SQLite file has one server at a time; commands that change keys may open it beside that.
 
     Parameters
     ----------
@@ -59,19 +58,20 @@ async def open_accounts(
         Plans, notices, and how long saved answers and reservations last.
     clock : callable
         Unix time.
-    owner : bool
-        Raise instead of working through another process: for a server.
+    server : bool
+        Whether the accounts are opened to serve: then an SQLite file is locked, and reservations left by its
+        last server are released.
     wait : float
-        Seconds to wait for an owner of an SQLite file that is about to start or to end.
+        Seconds to wait for another server of an SQLite file that is about to end.
 
     Raises
     ------
     ParameterError
-        The address is neither of the two.
+        The address is of another kind.
     MissingExtraError
         asyncpg is not installed.
     AccountsError
-        The database cannot be opened, is newer than this program, or is owned by another process.
+        The database cannot be opened, is newer than this program, or has another server.
     """
     commands = Commands(
         settings.plans,
@@ -81,7 +81,7 @@ async def open_accounts(
     )
     if url.startswith(SQLITE) and len(url) > len(SQLITE) and "\0" not in url:
         path = Path(url.removeprefix(SQLITE))
-        return await open_sqlite(path, commands, clock, owner=owner, wait=wait)
+        return await open_sqlite(path, commands, clock, server=server, wait=wait)
     if url.startswith(_POSTGRESQL):
         return await PostgresAccounts.open(url, commands, clock)
     raise ParameterError(

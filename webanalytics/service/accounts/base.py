@@ -1,4 +1,4 @@
-"""Accounts, keys and credits: what every store of them can do, and the values that go in and out.
+"""Accounts, keys and credits: what every store of them can do, and the values it takes and returns.
 
 The life of a charge
 --------------------
@@ -14,6 +14,7 @@ transaction, and never below zero.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -21,9 +22,22 @@ from typing import Literal, Protocol
 from webanalytics.service.addresses import Network
 
 
+def digest(key: str) -> bytes:
+    """Return the stored form of a key: the SHA-256 of its canonical lower-case text.
+
+    A key has 122 random bits, so a fast digest is enough: there is nothing to guess.
+
+    Examples
+    --------
+    >>> digest("F47AC10B-58CC-4372-A567-0E02B2C3D479") == digest("f47ac10b-58cc-4372-a567-0e02b2c3d479")
+    True
+    """
+    return hashlib.sha256(key.lower().encode()).digest()
+
+
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One API key as it is stored: never the key itself.
+    """One API key as stored: never the key itself.
 
     Attributes
     ----------
@@ -38,7 +52,7 @@ class Key:
     operations : frozenset of str or None
         Names of the operations it may call (``Operation.name``); None for all.
     networks : tuple of Network
-        Where calls may come from; empty for anywhere.
+        Networks that calls may come from; empty for any.
     expires : float or None
         Unix time from which it is expired.
     revoked : float or None
@@ -55,7 +69,7 @@ class Key:
     revoked: float | None = None
 
     def state(self, now: float) -> Literal["active", "revoked", "expired"]:
-        """Return what the key is good for at a moment, Unix time."""
+        """Return the key's state at a moment, Unix time."""
         if self.revoked is not None and self.revoked <= now:
             return "revoked"
         if self.expires is not None and self.expires <= now:
@@ -84,22 +98,10 @@ class Idempotency:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What is to be paid for.
+    """A call to be paid for.
 
-    Attributes
-    ----------
-    key : Key
-        The key of the call.
-    operation : str
-        Name of the operation, or ``graphql``.
-    request_id : str
-        Identifier of the request, unique; it names the entries in the ledger.
-    price : int
-        Credits of one success.
-    inputs : int
-        How many successes there may be at most.
-    idempotency : Idempotency or None
-        The caller's promise that the same call is the same.
+    ``price`` is that of one success, and there may be at most ``inputs`` of them; ``request_id`` names
+    the entries in the ledger.
     """
 
     key: Key
@@ -112,7 +114,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Credits held for a call under way: a whole number of prices, maybe fewer than asked for.
+    """Credits held for a call in progress: a whole number of prices, maybe fewer than requested.
 
     Attributes
     ----------
@@ -121,7 +123,7 @@ class Reservation:
     credits : int
         Credits held.
     remaining : int
-        Credits left in the account beside them.
+        Credits left in the account besides them.
     call : Call or None
         The call they are held for; every store sets it.
     """
@@ -136,14 +138,7 @@ class Reservation:
 class Receipt:
     """What a finished call cost.
 
-    Attributes
-    ----------
-    charged : int
-        Credits charged.
-    remaining : int
-        Credits left in the account.
-    notice : int or None
-        Percentage of the month's credits (80 or 95) that this charge reached first.
+    ``notice`` is the percentage of the month's credits (80 or 95) that this charge reached first.
     """
 
     charged: int
@@ -168,7 +163,7 @@ class NoCredits:
     remaining : int
         Credits left in the account.
     held : int
-        Credits that calls under way hold: some of them may come back.
+        Credits held by calls in progress: some of them may be returned.
     """
 
     remaining: int
@@ -177,7 +172,7 @@ class NoCredits:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """The Idempotency-Key is taken: ``running`` by a call under way, else by one with other parameters."""
+    """The Idempotency-Key is taken: ``running`` by a call in progress, else by one with other parameters."""
 
     running: bool
     remaining: int
@@ -201,14 +196,14 @@ class Accounts(Protocol):
     async def charge(self, call: Call, answer: bytes | None) -> Receipt | Replay | NoCredits | Conflict:
         """Charge one success that has been computed; keep ``answer`` where there is an Idempotency-Key.
 
-        The answer is kept as it is given: whoever wants it small compresses it before.
+        The answer is kept as given: the caller compresses it first if needed.
         """
         ...
 
     async def reserve(self, call: Call) -> Reservation | Replay | NoCredits | Conflict:
         """Hold credits for as many of ``call.inputs`` successes as the balance covers, at least one.
 
-        Where the caller is cancelled meanwhile, what was held is returned.
+        If the caller is cancelled meanwhile, the credits are returned.
         """
         ...
 
@@ -218,7 +213,7 @@ class Accounts(Protocol):
         credits: int,  # noqa: A002 - the field's own word
         answer: bytes | None,
     ) -> Receipt:
-        """Charge ``credits`` of a reservation, return the rest; with 0 it is released whole.
+        """Charge ``credits`` of a reservation and return the rest; 0 releases it entirely.
 
         ``answer`` is kept for the reservation's Idempotency-Key; without one the key is free again.
         """
@@ -233,7 +228,7 @@ class Accounts(Protocol):
         networks: tuple[Network, ...],
         expires: float | None,
     ) -> tuple[str, Key]:
-        """Create a key, and its account where there is none of that name; return the key in clear, once."""
+        """Create a key, and its account where that name is new; return the key in clear, once."""
         ...
 
     async def list_keys(self) -> Sequence[KeyRow]:
@@ -267,9 +262,9 @@ class Accounts(Protocol):
         ...
 
     async def ready(self) -> bool:
-        """Tell whether the store answers."""
+        """Return whether the store answers."""
         ...
 
     async def close(self) -> None:
-        """Finish what was begun and close the store."""
+        """Finish pending work and close the store."""
         ...

@@ -19,8 +19,8 @@ from webanalytics.service.accounts.base import (
     Reservation,
 )
 from webanalytics.service.accounts.model import CHARGE, EXPIRE, Account, Entry, Hold, month
-from webanalytics.service.accounts.statements import Parameters, Steps, values
-from webanalytics.service.plans import Plan
+from webanalytics.service.accounts.schema import Parameters, Steps, values
+from webanalytics.service.billing.plans import Plan
 
 _LOAD = """SELECT id, plan, balance, bonus, held, cycle, allowance, granted, used, noticed
     FROM accounts WHERE id = $1 FOR NO KEY UPDATE"""
@@ -48,26 +48,14 @@ _PRUNE = """DELETE FROM idempotency WHERE (account, key) IN (SELECT account, key
     WHERE expires <= $1 AND reservation IS NULL ORDER BY expires LIMIT $2 FOR UPDATE SKIP LOCKED)"""
 
 SEEN_SECONDS = 60.0
-"""How exactly the last use of a key is kept."""
+"""Seconds of precision with which the last use of a key is kept."""
 
 SEEN_KEYS = 100_000
-"""How many keys' last uses are remembered in memory to write them that seldom."""
+"""How many keys' last uses are kept in memory, so that they are written that rarely."""
 
 
 class Charging:
-    """The commands on credits, with the rules they follow.
-
-    Parameters
-    ----------
-    plans : Mapping of str to Plan
-        The plans by name.
-    notices : iterable of int
-        Percentages of a cycle's credits that are told once.
-    idempotency_seconds : float
-        How long a saved answer is kept.
-    reservation_seconds : float
-        After which the credits of a lost call are returned.
-    """
+    """The commands on credits, with the rules they follow."""
 
     def __init__(
         self,
@@ -101,7 +89,7 @@ class Charging:
             raise AccountsError(f"An account has the plan {name!r}, which the configuration lacks.") from None
 
     def _open(self, number: int, now: float, needed: int = 0) -> Steps[Account]:
-        """Lock an account, begin its month where it is a new one, free overdue holds where they matter."""
+        """Lock an account, begin its month if it is a new one, and free overdue holds if they matter."""
         rows = yield _LOAD, (number,)
         if not rows:
             raise AccountsError(f"There is no account {number}.")
@@ -127,7 +115,7 @@ class Charging:
             yield _ENTER_ROWS[1], (account, call.key.id if call else None, kind, delta, *of_call, now)
 
     def _see(self, key: int, now: float) -> Steps[None]:
-        """Note the use of a key, where the last note is older than a minute."""
+        """Record the use of a key if the last record is older than a minute."""
         if now - self._seen.get(key, -SEEN_SECONDS) >= SEEN_SECONDS:
             if len(self._seen) >= SEEN_KEYS:
                 self._seen.clear()
@@ -214,8 +202,8 @@ class Charging:
     ) -> Steps[Receipt]:
         """Charge some of a reservation and return the rest.
 
-        One that was returned before, because its time was over, is charged anew; one that was
-        charged before answers the same again and changes nothing.
+        One that has expired and been returned is charged anew; one that has been charged already returns
+        the same receipt and changes nothing.
         """
         call = reservation.call
         if call is None or not 0 <= amount <= reservation.credits:
@@ -244,7 +232,7 @@ class Charging:
         return Receipt(amount, account.left, notice)
 
     def _settled(self, call: Call) -> Steps[int | None]:
-        """Return what a call has been charged, if it has."""
+        """Return what a call has been charged, if anything."""
         rows = yield _CHARGED, (call.request_id,)
         return -int(rows[0][0]) if rows else None
 
@@ -296,7 +284,7 @@ class Charging:
     # -- what time ends ---------------------------------------------------------------------------
 
     def _free_overdue(self, account: Account, now: float) -> Steps[None]:
-        """Return the credits of reservations of an account whose time is over."""
+        """Return the credits of an account's expired reservations."""
         rows = yield _FREE_OVERDUE, (account.id, now)
         for number, request_id, *hold in rows:
             ended = account.settle(Hold(*hold), 0)
@@ -308,7 +296,7 @@ class Charging:
             yield from self._save(account)
 
     def overdue_before(self, _now: float, until: float, most: int) -> Steps[list[int]]:
-        """Return accounts with reservations whose time is over."""
+        """Return accounts with expired reservations."""
         rows = yield _OVERDUE, (until, most)
         return [int(row[0]) for row in rows]
 
@@ -318,5 +306,5 @@ class Charging:
         yield from self._free_overdue(opened, until)
 
     def prune(self, now: float, most: int) -> Steps[None]:
-        """Drop saved answers whose time is over, a bounded number of them."""
+        """Drop a bounded number of expired saved answers."""
         yield _PRUNE, (now, most)

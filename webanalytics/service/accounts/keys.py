@@ -1,8 +1,7 @@
-"""The commands on keys: find, create, list, rotate, revoke and restrict."""
+"""The commands on keys, run by a store: find, create, list, rotate, revoke and restrict."""
 
 from __future__ import annotations
 
-import hashlib
 import json
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -10,12 +9,12 @@ from ipaddress import ip_network
 from typing import Any
 
 from webanalytics.errors import ParameterError
-from webanalytics.service.accounts.base import AccountsError, Key, KeyRow
+from webanalytics.service.accounts.base import AccountsError, Key, KeyRow, digest
 from webanalytics.service.accounts.charging import Charging
 from webanalytics.service.accounts.model import BONUS, GRANT, Account
-from webanalytics.service.accounts.statements import Steps
+from webanalytics.service.accounts.schema import Steps
 from webanalytics.service.addresses import Network
-from webanalytics.service.plans import Plan
+from webanalytics.service.billing.plans import Plan
 
 PREFIX = 8
 """Characters of a key that name it in logs and commands."""
@@ -42,26 +41,13 @@ _ADD_ACCOUNT = """INSERT INTO accounts (name, plan, balance, bonus, held, cycle,
     noticed, created) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) RETURNING id"""
 
 
-def digest(key: str) -> bytes:
-    """Return what is stored of a key: the SHA-256 of its canonical lower-case text.
-
-    A key has 122 random bits, so a fast digest is enough: there is nothing to guess.
-
-    Examples
-    --------
-    >>> digest("F47AC10B-58CC-4372-A567-0E02B2C3D479") == digest("f47ac10b-58cc-4372-a567-0e02b2c3d479")
-    True
-    """
-    return hashlib.sha256(key.lower().encode()).digest()
-
-
 def draw_key() -> str:
     """Return a new random key: a UUID of version 4."""
     return str(uuid.uuid4())
 
 
 def key_of(row: Sequence[Any]) -> Key:
-    """Make a key of the columns it is stored in."""
+    """Make a key from the columns it is stored in."""
     number, account, prefix, plan, operations, networks, expires, revoked = row
     return Key(
         number,
@@ -82,17 +68,7 @@ def _restrictions(operations: frozenset[str] | None, networks: tuple[Network, ..
 
 
 class Commands(Charging):
-    """All commands of a store.
-
-    Parameters
-    ----------
-    plans : Mapping of str to Plan
-        The plans by name; the first is that of new accounts where none is named.
-    draw : callable
-        Returns a new key.
-    rules
-        The further parameters of `Charging`.
-    """
+    """All commands of a store."""
 
     def __init__(
         self, plans: Mapping[str, Plan], *, draw: Callable[[], str] = draw_key, **rules: Any
@@ -129,7 +105,7 @@ class Commands(Charging):
         return True
 
     def _spendable(self, now: float, plan: str, left: int, bonus: int, cycle: str) -> int:
-        """Return what is left, as it will be once the new month has been begun."""
+        """Return the credits left, as of the current month."""
         if cycle < self.month(now):
             return bonus + self.plan(plan).monthly_credits
         return left
@@ -145,7 +121,7 @@ class Commands(Charging):
         networks: tuple[Network, ...],
         expires: float | None,
     ) -> Steps[tuple[str, Key]]:
-        """Create a key, and its account where there is none of that name."""
+        """Create a key, and its account where that name is new."""
         text = yield from self._draw()
         number = yield from self._account(now, account, plan, text)
         return (yield from self._add_key(now, text, number, (*_restrictions(operations, networks), expires)))
@@ -229,7 +205,7 @@ class Commands(Charging):
         return self.plans[name]
 
     def _account(self, now: float, name: str | None, plan: str | None, text: str) -> Steps[int]:
-        """Return the number of the account of that name; open it where there is none."""
+        """Return the number of the account of that name; open it if the name is new."""
         wanted = None if plan is None else self._plan(plan)
         if name is not None:
             if not (0 < len(name) <= NAME_CHARACTERS and name.isprintable() and name == name.strip()):

@@ -1,6 +1,6 @@
-"""The arithmetic of one account: what a month, a charge and a reservation do to its credits.
+"""The arithmetic of one account: how a month, a charge and a reservation change its credits.
 
-Nothing here knows a database. An account's credits are of three kinds: the month's allowance, the
+Nothing here depends on a database. An account's credits are of three kinds: the month's allowance, the
 bonus, and what is held for calls under way. Their sum is the balance, and the sum of the ledger.
 The allowance is used before the bonus, because what is left of it ends with the month.
 """
@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from webanalytics.service.plans import Plan
+from webanalytics.service.billing.plans import Plan
 
 Entry = tuple[str, int]
 """Kind and change of one line of the ledger."""
@@ -32,7 +32,7 @@ def month(now: float) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """What a reservation took out of an account: how much, how much of it bonus, and in which cycle."""
+    """What a reservation took from an account: how much, how much of it bonus, and in which cycle."""
 
     credits: int
     bonus: int
@@ -60,11 +60,11 @@ class Account:
     allowance : int
         What the plan granted for this cycle.
     granted : int
-        Credits there were for this cycle, bonus included: what the notices are measured by.
+        Credits available for this cycle, bonus included: the base of the notices.
     used : int
         Credits charged in this cycle.
     noticed : int
-        Highest percentage told in this cycle.
+        Highest percentage that a notice was sent for in this cycle.
     """
 
     id: int
@@ -92,7 +92,7 @@ class Account:
         return self.balance - self.held
 
     def turn(self, cycle: str, plan: Plan) -> list[Entry]:
-        """Begin a cycle: the allowance that is left ends, the bonus stays, the plan grants anew."""
+        """Begin a cycle: the remaining allowance expires, the bonus stays, the plan grants a new one."""
         rest = self.left - self.bonus
         self.cycle, self.used, self.noticed = cycle, 0, 0
         self.allowance = plan.monthly_credits
@@ -110,7 +110,7 @@ class Account:
         return [(UPGRADE, more)] if more else []
 
     def _take(self, amount: int) -> int:
-        """Return how much of ``amount`` is bonus, and take that out of it."""
+        """Return how much of ``amount`` is bonus, and deduct that from the bonus."""
         bonus = max(0, amount - (self.left - self.bonus))
         self.bonus -= bonus
         return bonus
@@ -128,10 +128,9 @@ class Account:
         return Hold(amount, bonus, self.cycle)
 
     def settle(self, hold: Hold, amount: int) -> int:
-        """Spend some of what was held and return the rest; give back how much of the rest has ended.
+        """Spend some of what was held and release the rest; return how much of the rest has expired.
 
-        A call is paid from the cycle it began in: what is left of that cycle's allowance does not
-        come into the next.
+        A call is paid from the cycle it began in: the rest of that cycle's allowance is not carried over.
         """
         allowance = hold.credits - hold.bonus
         bonus = max(0, amount - allowance)
@@ -146,7 +145,7 @@ class Account:
         return ended
 
     def notice(self, percentages: Iterable[int]) -> int | None:
-        """Return the highest percentage of the cycle's credits reached and not told yet, and note it."""
+        """Return the highest percentage of the cycle's credits reached and not yet notified, and note it."""
         used, granted = self.used * 100, self.granted
         reached = [share for share in percentages if share > self.noticed and used >= share * granted]
         if not reached or not granted:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from webanalytics.errors import MissingExtraError, ParameterError
 from webanalytics.service.accounts.base import AccountsError, Call, Conflict, NoCredits, Receipt, Replay
 from webanalytics.service.accounts.keys import Commands
-from webanalytics.service.accounts.schema import migrate
-from webanalytics.service.accounts.statements import Steps
+from webanalytics.service.accounts.schema import Steps, migrate
 from webanalytics.service.accounts.store import Store, failure
 
 try:
@@ -32,7 +31,7 @@ STATEMENT_SECONDS = 30.0
 """Longest a statement, or the wait for a free connection, may take."""
 
 TRIES = 5
-"""How often a transaction is tried that another one was in the way of."""
+"""How often a transaction is tried that conflicts with another."""
 
 MOST_IN_GROUP = 256
 """Most charges of one transaction."""
@@ -41,21 +40,11 @@ MOST_WAITING = 20_000
 """Most charges waiting for the next one."""
 
 MIGRATION_LOCK = int.from_bytes(b"webanaly", "big") >> 1
-"""Advisory lock held while the schema is brought up to date, so that servers may start together."""
+"""Advisory lock held during migration, so that servers may start together."""
 
 
 class PostgresAccounts(Store):
-    """A pool of connections to PostgreSQL.
-
-    Parameters
-    ----------
-    pool : asyncpg.Pool
-        The opened pool.
-    commands : Commands
-        The business logic.
-    clock : callable
-        Unix time.
-    """
+    """A pool of connections to PostgreSQL."""
 
     def __init__(self, pool: asyncpg.Pool, commands: Commands, clock: Callable[[], float]) -> None:
         super().__init__()
@@ -74,7 +63,7 @@ class PostgresAccounts(Store):
         connections: int = CONNECTIONS,
         statement_seconds: float = STATEMENT_SECONDS,
     ) -> PostgresAccounts:
-        """Connect, bring the schema to the newest version and release what is overdue."""
+        """Connect, bring the schema to the newest version and release overdue reservations."""
         if asyncpg is None:
             raise MissingExtraError("postgres", "asyncpg", "a PostgreSQL database")
         try:
@@ -105,7 +94,7 @@ class PostgresAccounts(Store):
     # -- running commands -------------------------------------------------------------------------
 
     async def run(self, command: Callable[..., Steps[T]], *arguments: Any) -> T:
-        """Run a command in a transaction; again where another transaction was in its way."""
+        """Run a command in a transaction; retry it on a conflict with another one."""
         return await self._tried(self._transaction, command, arguments)
 
     async def read(self, command: Callable[..., Steps[T]], *arguments: Any) -> T:
@@ -159,7 +148,7 @@ class PostgresAccounts(Store):
     # -- charges in groups ------------------------------------------------------------------------
 
     async def charge(self, call: Call, answer: bytes | None) -> Receipt | Replay | NoCredits | Conflict:
-        """Charge one success that has been computed, together with others that wait."""
+        """Charge one success that has been computed, together with others that are waiting."""
         if call.idempotency is not None:
             return await self.run(Commands.charge, call, answer)
         if self._closing or len(self._waiting) >= MOST_WAITING:
@@ -171,7 +160,7 @@ class PostgresAccounts(Store):
         return await future
 
     async def _charge_waiting(self) -> None:
-        """Commit what has arrived, and again what has arrived in the meantime."""
+        """Commit charges in groups until none are waiting."""
         try:
             while self._waiting:
                 group, self._waiting = self._waiting[:MOST_IN_GROUP], self._waiting[MOST_IN_GROUP:]
@@ -196,7 +185,7 @@ class PostgresAccounts(Store):
                 future.set_result(result)
 
     async def close(self) -> None:
-        """Finish what was begun and close the connections."""
+        """Finish pending work and close the connections."""
         self._closing = True
         await self.stop_sweeping()
         await self.all_returned()
@@ -206,7 +195,7 @@ class PostgresAccounts(Store):
 
 
 class _AgainError(Exception):
-    """The transaction was rolled back for a reason that passes."""
+    """The transaction was rolled back for a temporary reason."""
 
     def __init__(self, reason: Exception) -> None:
         super().__init__(str(reason))
@@ -232,7 +221,7 @@ if asyncpg is not None:
 
 
 async def _roll_back(connection: PoolConnectionProxy, transaction: Transaction) -> None:
-    """Roll back; a connection on which that cannot be done is given up."""
+    """Roll back; a connection on which that fails is abandoned."""
     try:
         await transaction.rollback()
     except Exception:

@@ -1,4 +1,4 @@
-"""What every store has in common: the methods of `Accounts`, each one command, and the sweeping."""
+"""Shared by every store: the methods of `Accounts`, each one command, and the removal of expired entries."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from webanalytics.service.accounts.base import (
     Reservation,
 )
 from webanalytics.service.accounts.keys import Commands
-from webanalytics.service.accounts.statements import Steps
+from webanalytics.service.accounts.schema import Steps
 from webanalytics.service.addresses import Network
 
 T = TypeVar("T")
 
 
 def failure(error: Exception) -> Exception:
-    """Return the error that a caller gets for one that a database or a command raised."""
+    """Return the error for the caller for one that a database or a command raised."""
     if isinstance(error, (AccountsError, ParameterError)):
         return error
     described = AccountsError(f"The accounts database failed: {error or type(error).__name__}.")
@@ -38,14 +38,14 @@ def failure(error: Exception) -> Exception:
 
 
 SWEEP_SECONDS = 60.0
-"""Between two looks for reservations and saved answers whose time is over."""
+"""Seconds between sweeps for expired reservations and saved answers."""
 
 SWEEP_ACCOUNTS = 100
 SWEEP_ANSWERS = 500
-"""Most accounts and saved answers that one look takes on, so that it never holds up the others."""
+"""Most accounts and saved answers of one sweep, so that it never holds up other commands."""
 
 READY_SECONDS = 5.0
-"""Time in which a store that works answers."""
+"""Seconds within which a working store answers."""
 
 
 class Store(ABC):
@@ -86,7 +86,7 @@ class Store(ABC):
         return await self.run(Commands.charge, call, answer)
 
     async def reserve(self, call: Call) -> Reservation | Replay | NoCredits | Conflict:
-        """Hold credits for a call; what nobody waits for any more is returned.
+        """Hold credits for a call; if its caller has been cancelled, they are returned.
 
         The command is not cancelled with its caller: it may have been committed already.
         """
@@ -101,13 +101,13 @@ class Store(ABC):
         return reserving.result()
 
     async def _return(self, reserving: asyncio.Task[Reservation | Replay | NoCredits | Conflict]) -> None:
-        with contextlib.suppress(AccountsError):  # it is returned when its time is over
+        with contextlib.suppress(AccountsError):  # it is returned when it expires
             result = await reserving
             if isinstance(result, Reservation):
                 await self.settle(result, 0, None)
 
     async def all_returned(self) -> None:
-        """Wait for what is being returned because nobody waits for it."""
+        """Wait until the credits of cancelled callers have been returned."""
         while self._returning:
             await asyncio.wait(self._returning)
 
@@ -129,7 +129,7 @@ class Store(ABC):
         networks: tuple[Network, ...],
         expires: float | None,
     ) -> tuple[str, Key]:
-        """Create a key, and its account where there is none of that name."""
+        """Create a key, and its account where that name is new."""
         return await self.change(Commands.create_key, account, plan, operations, networks, expires)
 
     async def list_keys(self) -> Sequence[KeyRow]:
@@ -160,7 +160,7 @@ class Store(ABC):
         return await self.change(Commands.change_plan, account, plan)
 
     async def ready(self) -> bool:
-        """Tell whether the store answers."""
+        """Return whether the store answers."""
         try:
             return await asyncio.wait_for(self.read(Commands.ready), READY_SECONDS)
         except (AccountsError, TimeoutError):
@@ -177,7 +177,7 @@ class Store(ABC):
         await self.run(Commands.prune, SWEEP_ANSWERS)
 
     def keep_sweeping(self, clock: Callable[[], float], seconds: float = SWEEP_SECONDS) -> None:
-        """Sweep now and then until `stop_sweeping`."""
+        """Sweep periodically until `stop_sweeping`."""
 
         async def sweeping() -> None:
             while True:
@@ -188,7 +188,7 @@ class Store(ABC):
         self._sweeper = asyncio.create_task(sweeping(), name="sweep accounts")
 
     async def stop_sweeping(self) -> None:
-        """End what `keep_sweeping` began."""
+        """Stop `keep_sweeping`."""
         if self._sweeper is not None:
             self._sweeper.cancel()
             await asyncio.gather(self._sweeper, return_exceptions=True)

@@ -1,25 +1,34 @@
-"""The one thread that writes to an SQLite file: whatever has arrived is committed together.
+"""The one thread that writes to an SQLite file: all commands that have arrived are committed together.
 
-There is no timer. While one group is being committed the next one gathers, so a lone command waits
-for nobody and many commands share one flush to the disk. Nothing is answered before its commit.
+There is no timer. While one group is being committed the next one gathers, so a lone command never waits
+and many commands share one flush to the disk. Nothing is answered before its commit.
+
+A server and a command next to it take turns through their own lock: before SQLite 3.51.3 two processes
+that write or checkpoint at the same instant can damage a file (https://sqlite.org/wal.html, "The
+WAL-reset bug"), and SQLite's own waiting is unfair.
 """
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 import queue
 import sqlite3
+import sys
 import threading
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 from webanalytics.service.accounts.base import AccountsError, Reservation
 from webanalytics.service.accounts.keys import Commands
-from webanalytics.service.accounts.schema import migrate
-from webanalytics.service.accounts.statements import Steps, for_sqlite
+from webanalytics.service.accounts.schema import Steps, for_sqlite, migrate
 from webanalytics.service.accounts.store import failure
+
+if sys.platform != "win32":
+    import fcntl
 
 T = TypeVar("T")
 
@@ -30,14 +39,20 @@ MOST_IN_GROUP = 512
 """Most commands of one transaction."""
 
 BUSY_SECONDS = 5.0
-"""How long another program (a backup, the sqlite3 shell) may hold the file."""
+"""Seconds for which another program (a command, a backup, the sqlite3 shell) may hold the file."""
+
+TURN_SECONDS = 0.002
+"""Seconds between attempts to write while another of our processes writes."""
+
+LOOK_SECONDS = 0.1
+"""Seconds between checks for other processes' commits, while idle."""
 
 OLDEST_SQLITE = (3, 35, 0)
 """The first with RETURNING (https://sqlite.org/lang_returning.html)."""
 
 
 class Job:
-    """One command on its way through the writer."""
+    """One command queued for the writer."""
 
     __slots__ = ("arguments", "command", "error", "future", "result")
 
@@ -59,16 +74,7 @@ class Job:
 class Writer:
     """A thread with the only connection to an SQLite file.
 
-    Parameters
-    ----------
-    path : Path
-        The file; its folder exists.
-    commands : Commands
-        The business logic.
-    clock : callable
-        Unix time.
-    most_waiting, most_in_group : int
-        Bounds of the queue and of one transaction.
+    ``on_change`` is called in the event loop when another process has committed something.
     """
 
     def __init__(
@@ -77,11 +83,14 @@ class Writer:
         commands: Commands,
         clock: Callable[[], float],
         *,
+        on_change: Callable[[], None] | None = None,
         most_waiting: int = MOST_WAITING,
         most_in_group: int = MOST_IN_GROUP,
     ) -> None:
         self._path, self._commands, self._clock = path, commands, clock
         self._most_waiting, self._most_in_group = most_waiting, most_in_group
+        self._on_change = on_change
+        self._version: tuple[int] | None = None
         self._waiting = 0
         self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
@@ -98,7 +107,7 @@ class Writer:
         await opened
 
     def submit(self, command: Callable[..., Steps[T]], arguments: tuple[Any, ...]) -> asyncio.Future[T]:
-        """Queue a command; the future has its result once that is on the disk."""
+        """Queue a command; the future has its result once it is on the disk."""
         if self._closing:
             raise AccountsError("The accounts database is closed.")
         if self._waiting >= self._most_waiting:
@@ -131,25 +140,30 @@ class Writer:
 
     # -- in the thread ----------------------------------------------------------------------------
 
-    def _tell(self, callback: Callable[..., object], *arguments: Any) -> None:
-        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be told
+    def _call(self, callback: Callable[..., object], *arguments: Any) -> None:
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nobody is left to be notified
             self._loop.call_soon_threadsafe(callback, *arguments)
 
     def _work(self, opened: asyncio.Future[None]) -> None:
         try:
             self._connect()
         except Exception as error:  # any failure to open is the caller's answer
-            self._tell(_settle, opened, failure(error))
+            self._call(_settle, opened, failure(error))
             return
-        self._tell(_settle, opened, None)
-        with contextlib.closing(self._connection):
-            while group := self._next_group():
+        self._call(_settle, opened, None)
+        try:
+            ended = False
+            while not ended:
+                group = self._next_group()
                 jobs = [job for job in group if job is not None]
                 if jobs:
                     self._run_group(jobs)
-                    self._tell(self._deliver, jobs)
-                if len(jobs) < len(group):
-                    return
+                self._look()
+                if jobs:
+                    self._call(self._deliver, jobs)
+                ended = len(jobs) < len(group)
+        finally:
+            self._close()
 
     def _connect(self) -> None:
         if sqlite3.sqlite_version_info < OLDEST_SQLITE:
@@ -158,30 +172,76 @@ class Writer:
         self._connection = sqlite3.connect(
             self._path, timeout=BUSY_SECONDS, isolation_level=None, cached_statements=256
         )
+        self._turn_lock = os.open(f"{self._path}.turn", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         self._cursor = self._connection.cursor()
         try:
-            for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
-                self._cursor.execute(f"PRAGMA {setting}").fetchall()
-            self._cursor.execute("BEGIN IMMEDIATE")
-            self._drive(migrate("sqlite"))
-            self._cursor.execute("COMMIT")
+            with self._turn():
+                for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+                    self._cursor.execute(f"PRAGMA {setting}").fetchall()
+                self._cursor.execute("BEGIN IMMEDIATE")
+                self._drive(migrate("sqlite"))
+                self._cursor.execute("COMMIT")
         except Exception:
-            self._connection.close()
+            self._close()
             raise
 
+    def _close(self) -> None:
+        """Close the file; the last one to do so writes the log into it."""
+        with contextlib.suppress(AccountsError), self._turn():
+            self._connection.close()
+        self._connection.close()
+        os.close(self._turn_lock)
+
+    @contextlib.contextmanager
+    def _turn(self) -> Iterator[None]:
+        """Keep our other processes from writing meanwhile."""
+        until = time.monotonic() + BUSY_SECONDS
+        while True:
+            try:
+                fcntl.flock(self._turn_lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() > until:
+                    raise AccountsError("The accounts database is busy; repeat the command.") from None
+                time.sleep(TURN_SECONDS)
+        try:
+            yield
+        finally:
+            fcntl.flock(self._turn_lock, fcntl.LOCK_UN)
+
+    def _look(self) -> None:
+        """Notice commits of other processes: the data version changes with those, not with our own."""
+        if self._on_change is None:
+            return
+        try:
+            version = self._cursor.execute("PRAGMA data_version").fetchone()
+        except sqlite3.Error:  # whether there was a change is unknown
+            version = None
+        if version is None or version != self._version:
+            self._call(self._on_change)
+        self._version = version
+
     def _next_group(self) -> list[Job | None]:
-        """Wait for a job and take all that have arrived with it."""
-        group = [self._queue.get()]
+        """Wait briefly for a job, and take all that have arrived by then."""
+        group: list[Job | None] = []
         with contextlib.suppress(queue.Empty):
+            group.append(self._queue.get(timeout=None if self._on_change is None else LOOK_SECONDS))
             while len(group) < self._most_in_group:
                 group.append(self._queue.get_nowait())
         return group
 
     def _run_group(self, jobs: Sequence[Job]) -> None:
-        """Run jobs in one transaction; where one fails, run each in its own."""
+        try:
+            with self._turn():
+                self._transact(jobs)
+        except AccountsError as error:
+            self._fail(jobs, error)
+
+    def _transact(self, jobs: Sequence[Job]) -> None:
+        """Run jobs in one transaction; if one fails, run each in its own."""
         try:
             self._cursor.execute("BEGIN IMMEDIATE")
-        except Exception as error:  # the thread lives on; every caller is told
+        except Exception as error:  # the thread lives on; every caller is notified
             self._fail(jobs, error)
             return
         try:
@@ -192,7 +252,7 @@ class Writer:
                 self._fail(jobs, error)
             else:
                 for job in jobs:
-                    self._run_group([job])
+                    self._transact([job])
             return
         try:
             self._cursor.execute("COMMIT")

@@ -1,0 +1,396 @@
+"""What `wa.audit` returns: the pages' frame, and what is found in it."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+import pickle
+import threading
+import time
+import warnings
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+import webanalytics as wa
+from tests.audits.saved import HOME, HOSTILE, PAGES, audit
+from webanalytics.audits import display as showing
+from webanalytics.audits.origin import Origin
+from webanalytics.audits.pages import DERIVED
+from webanalytics.runs.blocking import Run, current_run, run_plain
+from webanalytics.testing import Reply, SiteServer, sample_site
+
+LOCAL = {"allow_private": True, "progress": False}
+
+
+@pytest.fixture(scope="module")
+def made() -> wa.Audit:
+    return audit()
+
+
+def rules_of(audit: wa.Audit, url: str) -> set[str]:
+    return set(audit.issues.loc[audit.issues["url"] == url, "rule"])
+
+
+def test_it_is_the_frame_of_the_pages(made: wa.Audit) -> None:
+    assert isinstance(made, pd.DataFrame)
+    assert made["url"].tolist() == list(PAGES)
+    assert made.attrs["webanalytics"]["operation"] == "audit"
+    assert not set(DERIVED) & set(made.columns)
+    assert_frame_equal(made, audit(), check_exact=False, rtol=1)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda frame: frame[["url"]],
+        lambda frame: frame.iloc[:1],
+        lambda frame: frame[frame["status"] == "ok"],
+        lambda frame: frame.sort_values("url"),
+        lambda frame: frame.copy(),
+        lambda frame: frame.assign(more=1),
+        lambda frame: frame.reset_index(),
+        lambda frame: frame.rename(columns=str.lower),
+        lambda frame: pd.concat([frame, frame]),
+        lambda frame: frame.astype(object),
+        lambda frame: frame.merge(frame[["url"]], on="url"),
+    ],
+)
+def test_what_its_methods_return_is_a_plain_frame(made: wa.Audit, use) -> None:
+    result = use(made)
+    assert type(result) is pd.DataFrame
+    assert repr(result) != repr(made)
+
+
+def test_pages_are_the_frame_with_derived_columns_and_its_index() -> None:
+    labelled = audit(index=["one", "two", "three", "four"])
+    assert type(labelled.pages) is pd.DataFrame
+    assert labelled.pages.index.tolist() == ["one", "two", "three", "four"]
+    assert list(labelled.pages.columns) == [*labelled.columns, *DERIVED]
+    assert labelled.pages.loc["two", "titleLength"] == len("Old lamps")
+    assert labelled.pages is labelled.pages, "worked out once"
+    assert labelled.site.pages.index.tolist() == [0, 1, 2, 3]
+
+
+def test_issues_and_summary(made: wa.Audit) -> None:
+    assert "h1_multiple" in rules_of(made, f"{HOME}old")
+    assert "h1_multiple" not in rules_of(made, HOME)
+    counts = made.issues["rule"].value_counts()
+    summary = made.summary().set_index("rule")
+    assert summary["pages"].to_dict() == counts.to_dict()
+    assert summary.loc["h1_multiple", "share"] == 1 / len(PAGES)
+    assert made.issues is made.issues, "found once"
+
+
+def test_a_profile_and_thresholds_decide_what_is_an_issue(tmp_path: Path) -> None:
+    url, pages = f"{HOME}old", {f"{HOME}old": "<title>Old lamps</title><h1>Old</h1><h1>Older</h1>"}
+    assert "title_too_short" in rules_of(audit(pages), url)
+    assert "title_too_short" not in rules_of(audit(pages, thresholds={"title_too_short": 9}), url)
+    (tmp_path / "own.toml").write_text("[thresholds]\ntitle_too_short = 9\n")
+    by_file = audit(pages, profile="strict", thresholds=tmp_path / "own.toml")
+    assert "title_too_short" not in rules_of(by_file, url)
+    again = by_file.with_profile()
+    assert "title_too_short" in rules_of(again, url)
+    assert again.site is by_file.site, "nothing is worked out twice"
+    viewport = [
+        frame.issues.set_index("rule").loc["viewport_missing", "priority"] for frame in (again, by_file)
+    ]
+    assert viewport == ["medium", "high"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parameter"),
+    [
+        ({"profile": "none"}, "profile"),
+        ({"thresholds": {"none": 1}}, "thresholds"),
+        ({"thresholds": "none.toml"}, "thresholds"),
+        ({"nonsense": 1}, "nonsense"),
+    ],
+)
+def test_a_wrong_argument_is_told_before_any_fetch(arguments: dict[str, object], parameter: str) -> None:
+    with SiteServer({"/": b"x"}) as site:
+        with pytest.raises(wa.ParameterError) as error:
+            wa.audit(f"{site.url}/", **LOCAL, **arguments)
+        assert error.value.parameter == parameter
+        assert not site.requests
+
+
+def test_urls_or_a_sitemap_are_required() -> None:
+    with pytest.raises(wa.ParameterError, match="`urls` parameter is required where no `sitemap`"):
+        wa.audit()
+
+
+def test_copies_and_pickles_are_audits_that_know_the_same(made: wa.Audit) -> None:
+    chosen = Origin(pd.DataFrame({"url": [HOME], "status": ["ok"]}), {"https://lamps.example": ["Odd."]})
+    whole = wa.Audit(made, chosen)
+    for other in (copy.copy(whole), copy.deepcopy(whole), pickle.loads(pickle.dumps(whole))):
+        assert type(other) is wa.Audit
+        assert_frame_equal(other, whole)
+        assert other.attrs == whole.attrs
+        assert other.site.robots == chosen.robots
+        assert_frame_equal(other.issues, whole.issues)
+    one = copy.deepcopy(whole)
+    one.loc[0, "title"] = "changed"
+    assert whole.loc[0, "title"] != "changed"
+
+
+def test_a_changed_audit_is_looked_at_anew() -> None:
+    changed = audit()
+    assert "title_missing" not in rules_of(changed, HOME)
+    changed["title"] = ""
+    assert "title_missing" in rules_of(changed, HOME)
+    changed.insert(0, "note", "x")
+    assert "note" in changed.pages
+
+
+def test_nothing_of_it_is_taken_for_a_column() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        made = audit()
+        _ = made.pages, made.issues, made.summary(), made.site, repr(made), made._repr_html_()
+    names = {name for name in vars(wa.Audit) if not name.startswith("_")}
+    assert not names & set(made.pages.columns), "no column hides behind a method"
+
+
+class Reader(HTMLParser):
+    """Collects the tags and the text of a page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.tags: set[str] = set()
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self.tags.add(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_it_shows_itself(made: wa.Audit) -> None:
+    text = repr(made)
+    high = int((made.issues["priority"] == "high").sum())
+    assert text.splitlines()[0].startswith(f"Audit: 4 pages, 4 ok, 0 failed, {high} high issues,")
+    assert str(made) == text
+    first = made.summary()["rule"].iloc[0]
+    assert first in text
+    reader = Reader()
+    reader.feed(made._repr_html_())
+    assert reader.tags <= {"div", "strong", "table", "thead", "tbody", "tr", "th", "td"}
+    assert first in reader.text
+    assert "report" in reader.text
+
+
+def test_what_it_shows_is_escaped_and_acts_on_no_terminal(made: wa.Audit) -> None:
+    sitemap = pd.DataFrame(
+        {
+            "url": [None],
+            "sitemap": [f"https://x.example/{HOSTILE}"],
+            "status": ["error"],
+            "error": ["\x1b[2Jbad"],
+        }
+    )
+    odd = wa.Audit(made, Origin(sitemap, {f"https://y.example{HOSTILE}": ["odd " * 500]}))
+    html, text = odd._repr_html_(), repr(odd)
+    assert HOSTILE not in html
+    assert "&lt;script&gt;" in html
+    assert "\x1b" not in html + text
+    assert max(map(len, text.splitlines())) < 400
+
+
+def test_a_large_audit_shows_itself_in_no_time(made: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(showing, "MOST_PAGES", 3)
+    large = copy.copy(made)
+    assert "Issues are looked for when asked" in repr(large)
+    assert "issues" not in (large._known or {})
+    assert len(large.issues)
+    assert "high issues" in repr(large)
+
+
+def test_notes_are_few(made: wa.Audit) -> None:
+    robots = {f"https://{number}.example": ["It is missing."] for number in range(50)}
+    text = repr(wa.Audit(made, Origin(robots=robots)))
+    assert text.count("It is missing.") == showing.MOST_NOTES
+    assert "45 more such notes" in text
+
+
+def test_no_pages_and_failed_pages_are_audits_too() -> None:
+    empty = wa.audit([], progress=False)
+    assert (len(empty.pages), len(empty.issues), len(empty.summary())) == (0, 0, 0)
+    assert repr(empty) == "Audit: 0 pages, 0 ok, 0 failed"
+    assert "<table" not in empty._repr_html_()
+    assert repr(wa.Audit()) == repr(empty)
+    with SiteServer({}) as site:
+        failed = wa.audit([f"{site.url}/none", "nonsense"], **LOCAL)
+    assert repr(failed).startswith("Audit: 2 pages, 0 ok, 2 failed")
+    assert "client_error" in rules_of(failed, f"{site.url}/none")
+
+
+@pytest.fixture
+def listed_site():
+    sitemap = "".join(f"<url><loc>{{{{origin}}}}/{name}</loc></url>" for name in ("a", "b", "a", "closed"))
+    pages: dict[str, bytes | Reply] = {
+        "/sitemap.xml": f'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">{sitemap}</urlset>'.encode(),
+        "/robots.txt": Reply(
+            200, {"Content-Type": "text/plain"}, b"User-agent: *\nDisallow: /closed\nNonsense\n"
+        ),
+        "/empty.xml": b'<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"/>',
+        "/a": b"<title>A</title><img src='/one.png'><img src='/large.png'><img src='/none.png'><a href='/c'>c</a>",
+        "/b": b"<title>B</title><img src='/one.png'><img src='data:image/png;base64,AAAA'>",
+        "/c": b"<title>C</title><meta name=robots content=noindex>",
+        "/one.png": Reply(200, {"Content-Type": "image/png"}, b"\x89PNG" + b"x" * 996),
+        "/large.png": Reply(200, {"Content-Type": "image/png"}, b"\x89PNG" + b"x" * 120_000),
+    }
+    with SiteServer(pages) as site:
+        yield site
+
+
+def asked(site: SiteServer) -> list[str]:
+    return sorted(request.target for request in site.requests)
+
+
+def test_a_sitemap_is_audited_with_its_robots(listed_site: SiteServer) -> None:
+    found = wa.audit(sitemap=f"{listed_site.url}/sitemap.xml", **LOCAL)
+    assert [url.removeprefix(listed_site.url) for url in found["url"]] == ["/a", "/b", "/closed"]
+    assert found["error_type"].tolist()[2] == "robots"
+    assert found.site.sitemap is not None
+    assert len(found.site.sitemap) == 4
+    (problems,) = found.site.robots.values()
+    assert any("Line 3" in problem for problem in problems)
+    assert found.pages["inSitemap"].tolist() == [True, True, True]
+    assert asked(listed_site).count("/sitemap.xml") == 1
+    assert asked(listed_site).count("/a") == 1
+
+
+def test_further_urls_come_first_and_none_twice(listed_site: SiteServer) -> None:
+    more = pd.Series([f"{listed_site.url}/c", f"{listed_site.url}/b"], index=["x", "y"])
+    found = wa.audit(more, sitemap=[f"{listed_site.url}/sitemap.xml"], **LOCAL)
+    assert [url.removeprefix(listed_site.url) for url in found["url"]] == ["/c", "/b", "/a", "/closed"]
+    assert found.pages["inSitemap"].tolist() == [False, True, True, True]
+    table = pd.DataFrame({"page": [f"{listed_site.url}/c"], "other": [1]})
+    found = wa.audit(table, sitemap=f"{listed_site.url}/sitemap.xml", column="page", **LOCAL)
+    assert len(found) == 4
+
+
+@pytest.mark.parametrize(
+    ("reply", "sentence"),
+    [
+        (Reply(404), "It is missing"),
+        (Reply(403), "answers HTTP 403: search engines take it as if there were none"),
+        (Reply(500), "answers HTTP 500: search engines may stop reading"),
+        (Reply(200, {}, b"<!doctype html><title>x</title>"), "It is a web page"),
+        (Reply(200, {"Content-Type": "text/plain"}, b"#" * 700_000), "larger than 500 KiB"),
+    ],
+)
+def test_a_robots_txt_that_cannot_be_read(reply: Reply, sentence: str) -> None:
+    from webanalytics.audits.sources import read_robots
+    from webanalytics.run_options import resolve
+
+    with SiteServer({"/robots.txt": reply}) as site:
+        found = asyncio.run(read_robots([site.url], resolve({"allow_private": True, "retries": 0})))
+    assert sentence in found[site.url][0]
+
+
+def test_an_origin_without_an_answer_says_so() -> None:
+    from webanalytics.audits.sources import read_robots
+    from webanalytics.run_options import resolve
+
+    with SiteServer({}) as site:
+        gone = site.url
+    found = asyncio.run(read_robots([gone], resolve({"allow_private": True, "retries": 0})))
+    assert found == {gone: ["It cannot be read (refused): search engines may stop reading the whole site."]}
+
+
+@pytest.mark.parametrize(
+    ("path", "sentence"), [("/none.xml", "HTTP 404"), ("/a", "sitemap"), ("/empty.xml", "sitemap")]
+)
+def test_a_sitemap_without_pages_is_a_wrong_argument(
+    listed_site: SiteServer, path: str, sentence: str
+) -> None:
+    with pytest.raises(wa.ParameterError, match=f"The `sitemap` parameter .*{sentence}"):
+        wa.audit(sitemap=listed_site.url + path, **LOCAL)
+    with pytest.raises(wa.ParameterError, match="The `sitemap` parameter must be the URL"):
+        wa.audit(sitemap=[], **LOCAL)
+
+
+def test_pages_with_their_html_have_no_sitemap(listed_site: SiteServer) -> None:
+    with pytest.raises(wa.ParameterError, match="`urls` parameter must be addresses where a `sitemap`"):
+        wa.audit(
+            pd.DataFrame({"url": ["x"], "html": ["y"]}), sitemap=f"{listed_site.url}/sitemap.xml", **LOCAL
+        )
+
+
+def test_sizes_of_images_are_had_when_they_are_asked_for(listed_site: SiteServer) -> None:
+    urls = [f"{listed_site.url}/a", f"{listed_site.url}/b", f"{listed_site.url}/missing"]
+    assert "imageBytes" not in wa.audit(urls, **LOCAL)
+    assert "/one.png" not in asked(listed_site)
+    found = wa.audit(urls, image_sizes=True, **LOCAL)
+    origin = listed_site.url
+    assert found["imageBytes"].iloc[0] == {f"{origin}/one.png": 1_000, f"{origin}/large.png": 120_004}
+    assert found["imageBytes"].iloc[1] == {f"{origin}/one.png": 1_000}
+    assert pd.isna(found["imageBytes"].iloc[2])
+    assert asked(listed_site).count("/one.png") == 1
+    assert "images_too_large" in rules_of(found, urls[0])
+    assert "images_too_large" not in rules_of(found, urls[1])
+    assert found.attrs["webanalytics"]["operation"] == "audit"
+
+
+def test_of_an_enormous_image_only_a_part_is_read(
+    listed_site: SiteServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webanalytics.audits.sources.LARGEST_IMAGE", 5_000)
+    found = wa.audit([f"{listed_site.url}/a"], image_sizes=True, **LOCAL)
+    assert found["imageBytes"].iloc[0][f"{listed_site.url}/large.png"] == 5_000
+
+
+def test_what_an_interrupted_run_has_is_an_audit() -> None:
+    pages = {f"/{number}": b"<title>x</title>" for number in range(3)}
+    with SiteServer({**pages, "/slow": Reply(delay=30)}) as site:
+        urls = [f"{site.url}/{name}" for name in ("0", "1", "2", "slow")]
+        run = Run()
+        token = current_run.set(run)
+
+        def stop() -> None:
+            deadline = time.monotonic() + 20
+            while time.monotonic() < deadline and (run.partial is None or len(run.partial()) < 3):
+                time.sleep(0.05)
+            run.emit(interrupt)
+
+        def interrupt() -> None:
+            raise KeyboardInterrupt
+
+        watcher = threading.Thread(target=stop)
+        watcher.start()
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                run_plain(lambda: wa.aio.audit(urls, profile="strict", **LOCAL), run)
+        finally:
+            current_run.reset(token)
+            watcher.join()
+        caught = run.interrupted()
+    assert caught is not None
+    assert type(caught.partial) is wa.Audit
+    assert caught.partial["url"].tolist() == urls[:3]
+    assert caught.partial._origin.profile is not None
+    assert len(caught.partial.issues)
+    assert type(pickle.loads(pickle.dumps(caught)).partial) is wa.Audit
+
+
+def test_rules_are_listed_as_a_frame() -> None:
+    listed = wa.rules()
+    assert len(listed) >= 60
+    assert listed["name"].is_unique
+    assert {"name", "category", "type", "priority", "threshold", "explanation", "fix"} <= set(listed.columns)
+
+
+def test_the_sample_site_from_its_sitemap_to_its_report(tmp_path: Path) -> None:
+    with sample_site() as site:
+        found = wa.audit(sitemap=site.sitemap, timeout=3, **LOCAL)
+    assert len(found) > 20
+    assert {"sitemap_failing", "title_missing"} <= set(found.summary()["rule"])
+    written = found.report(tmp_path / "report.html", title="Lanterns")
+    assert written == tmp_path / "report.html"
+    assert "Lanterns" in written.read_text("utf-8")

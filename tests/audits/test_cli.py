@@ -1,0 +1,217 @@
+"""The command line of audits, run as a user runs it."""
+
+from __future__ import annotations
+
+import io
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import openpyxl
+import pandas as pd
+import pytest
+
+import webanalytics as wa
+from webanalytics.cli import main
+from webanalytics.testing import Reply, SiteServer
+
+SITEMAP = b"""<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+<url><loc>{{origin}}/</loc></url><url><loc>{{origin}}/b</loc></url></urlset>"""
+PAGE = b"<!doctype html><title>Page</title><h1>One</h1><h1>Two</h1>"
+
+
+@pytest.fixture
+def site() -> Iterator[SiteServer]:
+    pages = {
+        "/": PAGE,
+        "/b": b"<!doctype html><h1>No title</h1>",
+        "/sitemap.xml": SITEMAP,
+        "/gone": Reply(404),
+    }
+    with SiteServer(pages) as server:
+        yield server
+
+
+def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "webanalytics", *map(str, arguments)]
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, cwd=cwd
+    )
+
+
+class Told:
+    """What a command said and how it ended, run in this process."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], *arguments: object) -> None:
+        self.status = main([str(argument) for argument in arguments])
+        self.out, self.err = capsys.readouterr()
+
+
+def test_a_sitemap_to_a_report_and_a_gate(site: SiteServer, tmp_path: Path) -> None:
+    arguments = ("audit", "--sitemap", f"{site.url}/sitemap.xml", "--allow-private")
+    done = run(*arguments, "--report", "report.html", "--save", "kept", "--fail-on", "high", cwd=tmp_path)
+    assert done.returncode == 3
+    report = (tmp_path / "report.html").read_text("utf-8")
+    assert f"{site.url}/b" in report
+    kept = wa.load(tmp_path / "kept")
+    high = int((kept.issues["priority"] == "high").sum())
+    assert f"webanalytics: --fail-on high: {high} issues ({high} high)" in done.stderr
+    lines = done.stdout.splitlines()
+    assert lines[0].split() == ["priority", "rule", "pages", "share"]
+    assert ["high", "title_missing", "1", "50%"] in [line.split() for line in lines]
+    assert lines[-1] == f"2 pages, 0 failed, {len(kept.issues)} issues"
+    assert "robots.txt: It is missing" in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_pages_into_a_pipe_are_csv_as_before(site: SiteServer) -> None:
+    done = run("audit", f"{site.url}/", "--allow-private")
+    frame = pd.read_csv(io.StringIO(done.stdout))
+    assert frame["title"].tolist() == ["Page"]
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    ("lowest", "status"), [("high", 0), ("medium", 3), ("low", 3)], ids=["high", "medium", "low"]
+)
+def test_the_gate_counts_a_priority_and_those_above(
+    site: SiteServer, capsys: pytest.CaptureFixture[str], tmp_path: Path, lowest: str, status: int
+) -> None:
+    (tmp_path / "own.toml").write_text(
+        'off = ["http_page", "no_internal_links", "content_empty", "title_missing"]\n'
+    )
+    told = Told(
+        capsys,
+        "audit",
+        f"{site.url}/",
+        "--allow-private",
+        "--thresholds",
+        tmp_path / "own.toml",
+        "--fail-on",
+        lowest,
+    )
+    counts = {line.split()[0] for line in told.out.splitlines()[2:-1] if line}
+    assert "high" not in counts, told.out
+    assert told.status == status
+    assert (f"--fail-on {lowest}: " in told.err) == bool(status)
+
+
+def test_failed_rows_are_status_1_and_a_gate_goes_before(
+    site: SiteServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told = Told(capsys, "audit", f"{site.url}/gone", "--allow-private", "--profile", "strict")
+    assert told.status == 1
+    assert "1 page, 1 failed" in told.out
+    assert Told(capsys, "audit", f"{site.url}/gone", "--allow-private", "--fail-on", "high").status == 3
+
+
+def test_pages_and_summary_do_not_mix(
+    site: SiteServer, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    told = Told(capsys, "audit", f"{site.url}/", "--allow-private", "--profile", "news", "-f", "csv")
+    assert pd.read_csv(io.StringIO(told.out))["title"].tolist() == ["Page"]
+    assert "h1_multiple" in told.err
+    path = tmp_path / "pages.csv"
+    told = Told(capsys, "audit", f"{site.url}/", "--allow-private", "--profile", "news", "-o", path)
+    assert pd.read_csv(path)["title"].tolist() == ["Page"]
+    assert "h1_multiple" in told.out
+    told = Told(
+        capsys, "audit", f"{site.url}/", "--allow-private", "--profile", "news", "-o", tmp_path / "a.xlsx"
+    )
+    book = openpyxl.load_workbook(tmp_path / "a.xlsx", read_only=True)
+    assert book.sheetnames == ["Summary", "Issues", "Pages"]
+    book.close()
+
+
+def test_sizes_of_images_are_a_flag(
+    site: SiteServer, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    Told(capsys, "audit", f"{site.url}/", "--allow-private", "--image-sizes", "--save", tmp_path / "kept")
+    assert "imageBytes" in wa.load(tmp_path / "kept")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--profile", "none"], "The `profile` parameter names no known profile"),
+        (["--thresholds", "none.toml"], "The `thresholds` parameter names a file that cannot be read"),
+        (["--report", "none/report.html"], "The `report` parameter must be in an existing folder."),
+        (["--save", "none/kept"], "The `save` parameter must be in an existing folder."),
+    ],
+)
+def test_a_wrong_call_is_told_before_any_fetch(
+    site: SiteServer, capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
+) -> None:
+    told = Told(capsys, "audit", f"{site.url}/", "--allow-private", *arguments)
+    assert told.status == 2
+    assert told.err.startswith(f"webanalytics: {sentence}")
+    assert not site.requests
+    with pytest.raises(SystemExit, match="2"):
+        main(["audit", "x", "--fail-on", "severe"])
+
+
+def test_a_sitemap_that_is_none_is_a_wrong_call(site: SiteServer, capsys: pytest.CaptureFixture[str]) -> None:
+    told = Told(capsys, "audit", "--sitemap", f"{site.url}/gone", "--allow-private")
+    assert told.status == 2
+    assert "The `sitemap` parameter names a page that answered HTTP 404." in told.err
+
+
+def test_two_saved_audits_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    better = PAGE.replace(b"<h1>Two</h1>", b"")
+    with SiteServer({"/": [better, PAGE], "/b": PAGE}) as site:
+        common = ("--allow-private", "--save")
+        Told(capsys, "audit", f"{site.url}/", *common, tmp_path / "a")
+        Told(capsys, "audit", f"{site.url}/", f"{site.url}/b", *common, tmp_path / "b")
+    same = Told(capsys, "compare", tmp_path / "a", tmp_path / "a", "--fail-on-new", "low")
+    assert (same.status, same.err) == (0, "")
+    told = Told(
+        capsys,
+        "compare",
+        tmp_path / "a",
+        tmp_path / "b",
+        "--fail-on-new",
+        "medium",
+        "-o",
+        tmp_path / "c.xlsx",
+    )
+    assert told.status == 3
+    assert told.out.startswith("Comparison: 1 page added, 0 pages removed, 1 page changed")
+    assert "webanalytics: --fail-on-new medium: " in told.err
+    assert "new issues (" in told.err
+    line = next(line.split() for line in told.out.splitlines() if "h1_multiple" in line)
+    assert line == ["medium", "h1_multiple", "0", "2", "2", "0", "0"]
+    assert (tmp_path / "c.xlsx").is_file()
+    assert Told(capsys, "compare", tmp_path / "a", tmp_path / "b").status == 0
+    told = Told(capsys, "compare", tmp_path / "a", tmp_path / "b", "--report", tmp_path / "r.html")
+    assert "Changed fields" in (tmp_path / "r.html").read_text("utf-8")
+
+
+def test_folders_without_an_audit_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    told = Told(capsys, "compare", tmp_path, tmp_path / "none")
+    assert told.status == 2
+    assert told.err == "webanalytics: The `folder` parameter must be a folder that holds a saved audit.\n"
+
+
+def test_the_exit_statuses_are_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("audit", "compare"):
+        with pytest.raises(SystemExit):
+            main([command, "--help"])
+        assert "exit with status 3" in " ".join(capsys.readouterr().out.split())
+
+
+def test_an_interrupted_audit_does_not_take_the_place_of_a_whole_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = wa.audit(pd.DataFrame({"url": ["x", "y"], "html": ["<p>a", "<p>b"]}), progress=False, workers=1)
+    whole.save(tmp_path / "kept")
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise wa.AuditInterrupted(wa.Audit(whole.head(1)), 2)
+
+    monkeypatch.setattr("webanalytics.api.sync.audit", interrupted)
+    told = Told(capsys, "audit", "x", "y", "--save", tmp_path / "kept", "--fail-on", "high")
+    assert told.status == 130
+    assert "not kept" in told.err
+    assert "1 page, 0 failed" in told.out
+    assert len(wa.load(tmp_path / "kept")) == 2

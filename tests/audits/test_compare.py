@@ -1,0 +1,214 @@
+"""Two audits of one site: what changed between them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import webanalytics as wa
+from tests.audits.saved import HOME, HOSTILE, audit
+from webanalytics.audits.compare import LEFT_OUT, OF_ROBOTS
+from webanalytics.audits.origin import Origin
+from webanalytics.testing import Reply, SiteServer
+
+OLD = f"{HOME}old"
+GONE = f"{HOME}gone"
+FRESH = f"{HOME}fresh"
+BEFORE = {
+    HOME: "<title>Lamps for every room of the house</title><h1>One</h1><h1>Two</h1>",
+    OLD: "<title>Lamps of earlier times, still good</title><h1>Old</h1>",
+    GONE: "<title>Gone</title>",
+}
+AFTER = {
+    FRESH: "<title>Fresh</title><h1>New</h1><h1>Newer</h1>",
+    OLD: "<title>Lamps of earlier times, still good</title><h1>Old</h1>",
+    HOME: "<title>x</title><h1>One</h1>",
+}
+
+
+@pytest.fixture(scope="module")
+def made() -> wa.Comparison:
+    return wa.compare(audit(BEFORE), audit(AFTER))
+
+
+def changed(comparison: wa.Comparison, url: str) -> dict[str, tuple[object, object]]:
+    rows = comparison.changes[comparison.changes["url"] == url]
+    return {row.field: (row.before, row.after) for row in rows.itertuples()}
+
+
+def told(comparison: wa.Comparison, url: str, rule: str) -> list[str]:
+    issues = comparison.issues
+    return issues.loc[(issues["url"] == url) & (issues["rule"] == rule), "change"].tolist()
+
+
+def test_pages_are_added_removed_changed_or_the_same(made: wa.Comparison) -> None:
+    pages = dict(zip(made.pages["url"], made.pages["change"], strict=True))
+    assert pages == {FRESH: "added", OLD: "same", HOME: "changed", GONE: "removed"}
+    counts = dict(zip(made.pages["url"], made.pages["fields"], strict=True))
+    assert counts[HOME] == len(changed(made, HOME))
+    assert counts[OLD] == counts[FRESH] == counts[GONE] == 0
+
+
+def test_changes_are_told_field_by_field(made: wa.Comparison) -> None:
+    assert list(made.changes.columns) == ["url", "field", "before", "after"]
+    fields = changed(made, HOME)
+    assert fields["title"] == ("Lamps for every room of the house", "x")
+    assert fields["headings"] == (
+        [{"level": "h1", "text": "One"}, {"level": "h1", "text": "Two"}],
+        [{"level": "h1", "text": "One"}],
+    )
+    assert not {"titleLength", "titlePixels", *LEFT_OUT} & set(fields)
+    assert set(made.changes["url"]) == {HOME}
+
+
+def test_issues_are_new_fixed_or_remain(made: wa.Comparison) -> None:
+    assert told(made, HOME, "h1_multiple") == ["fixed"]
+    assert told(made, HOME, "title_too_short") == ["new"]
+    assert told(made, HOME, "viewport_missing") == ["remaining"]
+    assert told(made, FRESH, "h1_multiple") == ["new"]
+    assert told(made, GONE, "title_too_short") == ["fixed"]
+    assert list(made.issues.columns) == ["change", *made.after.issues.columns]
+
+
+def test_every_issue_of_both_is_in_one_group(made: wa.Comparison) -> None:
+    groups = made.issues["change"].value_counts()
+    assert groups["new"] + groups["remaining"] == len(made.after.issues)
+    assert groups["fixed"] + groups["remaining"] == len(made.before.issues)
+
+
+def test_the_summary_counts_rule_by_rule(made: wa.Comparison) -> None:
+    rows = made.summary().set_index("rule")
+    line = rows.loc["h1_multiple", ["before", "after", "new", "fixed", "remaining", "unchecked"]].tolist()
+    assert line == [1, 1, 1, 1, 0, 0]
+    assert (rows["before"] == rows["fixed"] + rows["remaining"]).all()
+    assert (rows["after"] == rows["new"] + rows["remaining"]).all()
+    order = [["high", "medium", "low"].index(priority) for priority in rows["priority"]]
+    assert order == sorted(order)
+
+
+def test_an_audit_compared_with_itself_has_no_change(made: wa.Comparison) -> None:
+    same = made.after.compare(made.after)
+    assert len(same.changes) == 0
+    assert set(same.issues["change"]) == {"remaining"}
+    assert set(same.pages["change"]) == {"same"}
+    assert repr(same).startswith("Comparison: 0 pages added, 0 pages removed, 0 pages changed, 3 pages same")
+
+
+def test_the_order_of_rows_and_the_index_make_no_difference() -> None:
+    reordered = audit(dict(reversed(BEFORE.items())), index=["x", "y", "z"])
+    comparison = wa.compare(audit(BEFORE), reordered)
+    assert len(comparison.changes) == 0
+    assert set(comparison.issues["change"]) == {"remaining"}
+
+
+def test_of_a_page_that_was_not_read_nothing_is_said_to_be_fixed() -> None:
+    page = b"<title>x</title>"
+    with SiteServer({"/": [page, Reply(500)], "/b": [page, Reply(404)]}) as site:
+        urls = [f"{site.url}/", f"{site.url}/b"]
+        options = {"allow_private": True, "progress": False, "retries": 0}
+        first, second = (wa.audit(urls, **options) for _ in range(2))
+    comparison = wa.compare(first, second)
+    assert told(comparison, urls[0], "title_too_short") == ["unchecked"]
+    assert told(comparison, urls[0], "server_error") == ["new"]
+    fields = changed(comparison, urls[0])
+    assert fields["status"] == ("ok", "error")
+    assert fields["http_status"] == (200, 500)
+    assert "title" not in fields, "that the page could not be read is one change, not a hundred"
+    back = wa.compare(second, first)
+    assert told(back, urls[0], "server_error") == ["fixed"]
+    assert told(back, urls[0], "title_too_short") == ["new"]
+
+
+def test_a_rule_that_could_not_look_says_nothing() -> None:
+    full = audit(BEFORE)
+    poor = wa.Audit(full.drop(columns=["headings"]))
+    assert "h1_multiple" not in set(poor.issues["rule"])
+    assert told(wa.compare(full, poor), HOME, "h1_multiple") == ["unchecked"]
+    assert told(wa.compare(poor, full), HOME, "h1_multiple") == ["unchecked"]
+
+
+def test_a_robots_txt_that_was_not_looked_at_is_not_corrected() -> None:
+    plain = audit(BEFORE)
+    closed, good = (
+        wa.Audit(plain, Origin(robots={"https://lamps.example": problems})) for problems in (["Odd."], [])
+    )
+    assert told(wa.compare(closed, plain), HOME, "robots_txt_problems") == ["unchecked"]
+    assert told(wa.compare(plain, closed), HOME, "robots_txt_problems") == ["unchecked"]
+    assert told(wa.compare(closed, good), HOME, "robots_txt_problems") == ["fixed"]
+
+
+def test_both_are_judged_by_the_profile_of_the_second() -> None:
+    before, after = audit(BEFORE), audit(BEFORE, thresholds={"title_too_short": 2})
+    comparison = wa.compare(before, after)
+    assert set(comparison.issues["change"]) == {"remaining"}
+    assert told(comparison, GONE, "title_too_short") == []
+    assert told(wa.compare(after, before), GONE, "title_too_short") == ["remaining"]
+
+
+def test_a_page_that_is_there_twice_counts_once() -> None:
+    frame = pd.DataFrame({"url": [HOME, HOME], "html": [BEFORE[HOME], "<title>other"]})
+    twice = wa.audit(frame, progress=False, workers=1)
+    comparison = wa.compare(twice, audit({HOME: BEFORE[HOME]}))
+    assert len(comparison.pages) == 1
+    assert "title" not in changed(comparison, HOME)
+
+
+def test_empty_audits() -> None:
+    empty = wa.audit([], progress=False)
+    for before, after, change in ((empty, audit(BEFORE), "new"), (audit(BEFORE), empty, "fixed")):
+        comparison = wa.compare(before, after)
+        assert set(comparison.issues["change"]) == {change}
+        assert len(comparison.pages) == 3
+        assert repr(comparison)
+    nothing = wa.compare(empty, empty)
+    assert (len(nothing.pages), len(nothing.changes), len(nothing.issues), len(nothing.summary())) == (
+        0,
+        0,
+        0,
+        0,
+    )
+    assert list(nothing.issues.columns)[:2] == ["change", "url"]
+
+
+def test_saved_audits_and_frames_are_compared_too(made: wa.Comparison, tmp_path: Path) -> None:
+    before, after = made.before.save(tmp_path / "before"), made.after.save(tmp_path / "after")
+    for pair in ((before, after), (str(before), made.after), (made.before.copy(), made.after.copy())):
+        again = wa.compare(*pair)
+        pd.testing.assert_frame_equal(again.changes, made.changes)
+        pd.testing.assert_frame_equal(again.issues, made.issues)
+    pd.testing.assert_frame_equal(made.before.compare(after).changes, made.changes)
+
+
+@pytest.mark.parametrize("value", [None, 5, pd.DataFrame({"a": [1]}), [1]])
+def test_what_is_no_audit_is_refused(value: object, made: wa.Comparison) -> None:
+    with pytest.raises(wa.ParameterError, match="The `after` parameter must be an audit, or the folder"):
+        wa.compare(made.before, value)  # type: ignore[arg-type]
+
+
+def test_it_shows_itself_escaped(made: wa.Comparison) -> None:
+    assert repr(made).startswith("Comparison: 1 page added, 1 page removed, 1 page changed, 1 page same, ")
+    assert "h1_multiple" in repr(made)
+    assert "<table" in made._repr_html_()
+    issues = made.issues.copy()
+    odd = wa.compare(made.before, made.after)
+    odd.issues = issues.assign(rule=HOSTILE)
+    assert HOSTILE not in odd._repr_html_()
+
+
+def test_a_report_and_a_workbook_of_what_changed(made: wa.Comparison, tmp_path: Path) -> None:
+    report = made.report(tmp_path / "report.html").read_text("utf-8")
+    assert "Changed fields" in report
+    import openpyxl
+
+    made.to_excel(tmp_path / "changes.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "changes.xlsx", read_only=True)
+    assert book.sheetnames == ["Summary", "Issues", "Changed fields", "Changed pages"]
+    rows = list(book["Changed fields"].iter_rows(values_only=True))
+    book.close()
+    assert (HOME, "title", "Lamps for every room of the house", "x") in rows
+
+
+def test_rules_that_are_named_exist() -> None:
+    assert set(OF_ROBOTS) <= set(wa.rules()["name"])

@@ -1,0 +1,137 @@
+"""Audits as workbooks."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import openpyxl
+import pandas as pd
+import pytest
+
+import webanalytics as wa
+from tests.audits.saved import HOME, audit
+from webanalytics.audits import excel
+from webanalytics.audits.origin import Origin
+from webanalytics.errors import MissingExtraError
+
+
+@pytest.fixture(scope="module")
+def made() -> wa.Audit:
+    return audit()
+
+
+def sheets(path: Path) -> dict[str, list[tuple[object, ...]]]:
+    book = openpyxl.load_workbook(path, read_only=True)
+    found = {sheet.title: list(sheet.iter_rows(values_only=True)) for sheet in book}
+    book.close()
+    return found
+
+
+def test_one_sheet_for_each_part(made: wa.Audit, tmp_path: Path) -> None:
+    assert made.to_excel(tmp_path / "audit.xlsx") is None
+    found = sheets(tmp_path / "audit.xlsx")
+    assert list(found) == ["Summary", "Issues", "Pages"]
+    assert found["Summary"][0] == tuple(made.summary().columns)
+    assert len(found["Issues"]) == len(made.issues) + 1
+    names = found["Pages"][0]
+    assert names == tuple(name for name in made.pages.columns if name != "responseBody")
+    pages = [dict(zip(names, row, strict=False)) for row in found["Pages"][1:]]
+    assert [page["url"] for page in pages] == made["url"].tolist()
+    assert pages[1]["titleLength"] == len("Old lamps")
+    assert pages[1]["indexable"] is True
+    assert pages[1]["headings"] == '[{"level": "h1", "text": "Old"}, {"level": "h1", "text": "Older"}]'
+
+
+def test_a_sitemap_has_a_sheet_too(made: wa.Audit, tmp_path: Path) -> None:
+    sitemap = pd.DataFrame({"url": [HOME], "status": ["ok"]})
+    wa.Audit(made, Origin(sitemap)).to_excel(tmp_path / "audit.xlsx")
+    assert sheets(tmp_path / "audit.xlsx")["Sitemap"] == [("url", "status"), (HOME, "ok")]
+
+
+def test_text_is_never_a_formula(made: wa.Audit, tmp_path: Path) -> None:
+    made.to_excel(tmp_path / "audit.xlsx")
+    book = openpyxl.load_workbook(tmp_path / "audit.xlsx")
+    kinds = {cell.data_type for sheet in book for row in sheet.iter_rows() for cell in row}
+    assert "f" not in kinds
+    texts = [cell.value for row in book["Pages"].iter_rows() for cell in row]
+    assert '=HYPERLINK("http://x.example")' in texts
+    assert not any(cell.hyperlink for sheet in book for row in sheet.iter_rows() for cell in row)
+
+
+def test_what_no_sheet_can_hold_is_changed_as_little_as_can_be(tmp_path: Path) -> None:
+    frame = pd.DataFrame(
+        {
+            "text": pd.Series(["a\x00b\x1bc", "x" * 40_000, "\ud800", None], dtype=object),
+            "number": [1.5, float("inf"), float("nan"), -2.0],
+            "list": pd.Series([["\udc00"], [], {"a": 1}, float("nan")], dtype=object),
+            "when": pd.to_datetime(["2026-01-02"] * 4, utc=True),
+        }
+    )
+    excel.write_workbook(tmp_path / "odd.xlsx", {"Odd": frame})
+    rows = sheets(tmp_path / "odd.xlsx")["Odd"][1:]
+    assert rows[0][0] == "abc"
+    assert len(str(rows[1][0])) == 32_767
+    assert rows[2][0] == "?"
+    assert [row[1] for row in rows] == [1.5, "inf", None, -2]
+    assert [row[2] for row in rows] == ['["?"]', "[]", '{"a": 1}', None]
+    assert str(rows[0][3]).startswith("2026-01-02")
+
+
+def test_more_rows_than_a_sheet_can_have_go_on_in_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("webanalytics.frames.excel.MOST_ROWS", 2)
+    excel.write_workbook(tmp_path / "long.xlsx", {"Pages": pd.DataFrame({"n": range(5)})})
+    found = sheets(tmp_path / "long.xlsx")
+    assert {name: [row[0] for row in rows] for name, rows in found.items()} == {
+        "Pages": ["n", 0, 1],
+        "Pages 2": ["n", 2, 3],
+        "Pages 3": ["n", 4],
+    }
+
+
+def test_with_any_other_argument_it_is_that_of_pandas(tmp_path: Path) -> None:
+    small = wa.Audit(pd.DataFrame({"url": ["x"], "status": ["ok"]}))
+    small.to_excel(tmp_path / "one.xlsx", sheet_name="Mine", index=False)
+    assert sheets(tmp_path / "one.xlsx") == {"Mine": [("url", "status"), ("x", "ok")]}
+    with pd.ExcelWriter(tmp_path / "two.xlsx") as writer:
+        small.to_excel(writer)
+    assert list(sheets(tmp_path / "two.xlsx")) == ["Sheet1"]
+
+
+def test_an_audit_without_pages_has_its_sheets(tmp_path: Path) -> None:
+    wa.audit([], progress=False).to_excel(tmp_path / "empty.xlsx")
+    assert [len(rows) for rows in sheets(tmp_path / "empty.xlsx").values()] == [1, 1, 1]
+
+
+@pytest.mark.parametrize("path", ["audit.xls", "audit", "none/audit.xlsx"])
+def test_a_file_that_cannot_be_is_refused(made: wa.Audit, tmp_path: Path, path: str) -> None:
+    with pytest.raises(wa.ParameterError, match="The `path` parameter must be a file"):
+        made.to_excel(tmp_path / path)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_is_written_whole_or_not_at_all(
+    made: wa.Audit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "audit.xlsx"
+    made.to_excel(path)
+    before = path.read_bytes()
+
+    def broken(*_: object) -> None:
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr("openpyxl.Workbook.save", broken)
+    with pytest.raises(OSError, match="full"):
+        made.to_excel(path)
+    assert path.read_bytes() == before
+    assert [item.name for item in tmp_path.iterdir()] == ["audit.xlsx"]
+
+
+def test_without_openpyxl_it_says_what_to_install(
+    made: wa.Audit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(MissingExtraError, match=r"webanalytics\[excel\]"):
+        made.to_excel(tmp_path / "audit.xlsx")

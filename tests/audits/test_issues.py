@@ -1,0 +1,243 @@
+"""The frame of issues: its order, its schema, and what becomes of odd data."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import webanalytics as wa
+from webanalytics.audits.issues import COLUMNS, SUMMARY_COLUMNS, find_issues, plain, summary
+from webanalytics.audits.pages import derived
+from webanalytics.audits.rules import RULES
+from webanalytics.audits.rules.base import Finding
+from webanalytics.audits.site import Site
+from webanalytics.frames.schema import PANDAS_3
+
+STRING = "str" if PANDAS_3 else "object"
+DTYPES = {"string": STRING, "float": "float64", "integer": "Int64"}
+
+
+def site(**columns: list[Any]) -> Site:
+    rows = len(next(iter(columns.values())))
+    urls = [f"https://example.org/{row}" for row in range(rows)]
+    cells = {name: pd.Series(values, dtype=object) for name, values in columns.items()}
+    return Site(pd.DataFrame({"url": urls, "status": ["ok"] * rows, **cells}))
+
+
+def told(issues: pd.DataFrame) -> dict[str, Any]:
+    attributes: dict[str, Any] = issues.attrs["webanalytics"]
+    return attributes
+
+
+def with_rule(monkeypatch: pytest.MonkeyPatch, name: str, *findings: Finding) -> None:
+    """Let a rule find these, whatever the pages hold."""
+    monkeypatch.setitem(
+        RULES, name, replace(RULES[name], find=lambda site, threshold: iter(findings), columns=())
+    )
+
+
+def test_the_most_urgent_come_first_then_the_order_of_rules_then_that_of_pages() -> None:
+    pages = site(title=["", "A" * 61, ""], titleLength=[0, 61, 0], viewport=["x", "", ""])
+    issues = find_issues(pages)
+    assert issues[["rule", "url"]].values.tolist() == [
+        ["title_missing", "https://example.org/0"],
+        ["title_missing", "https://example.org/2"],
+        ["title_too_long", "https://example.org/1"],
+        ["viewport_missing", "https://example.org/1"],
+        ["viewport_missing", "https://example.org/2"],
+        ["viewport_without_width", "https://example.org/0"],
+    ]
+    assert issues["priority"].tolist() == ["high"] * 2 + ["medium"] * 3 + ["low"]
+    lowered = find_issues(pages, profile="strict")
+    assert lowered["rule"].tolist()[:4] == ["title_missing"] * 2 + ["viewport_missing"] * 2
+    pd.testing.assert_frame_equal(find_issues(pages), issues)
+
+
+@pytest.mark.parametrize(
+    "pages", [site(title=["", "A"], titleLength=[0, 61]), site(title=[]), site(other=[1])]
+)
+def test_columns_have_one_dtype_whatever_the_rows_hold(pages: Site) -> None:
+    issues = find_issues(pages)
+    assert {name: str(dtype) for name, dtype in issues.dtypes.items()} == {
+        name: DTYPES[dtype] for name, dtype in COLUMNS.items()
+    }
+    assert issues.index.equals(pd.RangeIndex(len(issues)))
+    counted = summary(issues, pages.pages)
+    assert {name: str(dtype) for name, dtype in counted.dtypes.items()} == {
+        name: DTYPES[dtype] for name, dtype in SUMMARY_COLUMNS.items()
+    }
+
+
+def test_values_are_numbers_that_sort_and_texts_are_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_rule(
+        monkeypatch,
+        "lang_missing",
+        *(
+            Finding(row, value, evidence)
+            for row, (value, evidence) in enumerate(
+                [
+                    (9, "nine"),
+                    (np.int64(100), ""),
+                    (2.5, ""),
+                    ("noindex, follow", "in the head"),
+                    ("noindex", "robots: noindex"),
+                    ("alone", ""),
+                    (float("nan"), ""),
+                    (None, "nothing"),
+                    (True, ""),
+                ]
+            )
+        ),
+    )
+    issues = find_issues(site(other=[0] * 9))
+    assert issues["value"].dropna().sort_values().tolist() == [2.5, 9, 100]
+    assert issues["evidence"].tolist() == [
+        "nine",
+        "",
+        "",
+        "noindex, follow: in the head",
+        "robots: noindex",
+        "alone",
+        "",
+        "nothing",
+        "True",
+    ]
+
+
+def test_thresholds_of_the_call_are_applied_and_shown() -> None:
+    pages = site(title=["A" * 64, "B" * 66], titleLength=[64, 66])
+    issues = find_issues(pages, thresholds={"title_too_long": 65})
+    assert issues[["rule", "value", "threshold"]].values.tolist() == [["title_too_long", 66, 65]]
+    assert told(issues)["profile"] == "desktop_crawler"
+
+
+def test_a_page_has_one_issue_of_a_rule(monkeypatch: pytest.MonkeyPatch) -> None:
+    with_rule(monkeypatch, "lang_missing", Finding(0, 1, "first"), Finding(1, 1), Finding(0, 2, "second"))
+    issues = find_issues(site(other=[1, 2]))
+    assert issues["evidence"].tolist() == ["first", ""]
+
+
+def test_a_rule_that_breaks_off_does_not_end_the_audit(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def find(site: Site, threshold: Any) -> Iterator[Finding]:
+        yield Finding(0)
+        raise ZeroDivisionError
+
+    monkeypatch.setitem(RULES, "title_missing", replace(RULES["title_missing"], find=find))
+    with caplog.at_level(logging.ERROR, logger="webanalytics.audits"):
+        issues = find_issues(site(title=[""], viewport=[""], titleLength=["much"]))
+    assert told(issues)["rules_failed"] == ["title_missing", "title_too_long", "title_too_short"]
+    assert issues["rule"].tolist() == ["viewport_missing"]
+    assert "the rule title_missing failed" in caplog.text
+
+
+def test_rules_without_their_columns_are_not_tried_and_named() -> None:
+    issues = find_issues(site(title=["A"]))
+    not_tried = told(issues)["rules_not_tried"]
+    assert not_tried["title_too_long"] == ["titleLength"]
+    assert not_tried["images_too_large"] == ["imageBytes"]
+    assert "title_missing" not in not_tried
+
+
+def test_facts_that_nobody_gathered_count_as_missing_columns() -> None:
+    rules = ("title_multiple", "images_without_alt_attribute", "slow_response", "meta_refresh")
+    columns = ("titles", "imagesWithoutAlt", "elapsed", "refresh")
+    nothing = site(**{column: [None, None] for column in columns}, title=["A", "B"])
+    known = site(**{column: [None, value] for column, value in zip(columns, ([], [], 0.1, ""), strict=True)})
+    assert {*rules} <= {*told(find_issues(nothing))["rules_not_tried"]}
+    assert not {*rules} & {*told(find_issues(known))["rules_not_tried"]}
+
+
+HOSTILE = "<script>alert(1)</script>\x00\x1b[31m\u202ereversed\u202c\r\n=cmd|'/C calc'!A0 \ud800"
+
+
+def test_evidence_is_one_line_of_plain_text_within_its_limit() -> None:
+    issues = find_issues(site(title=[HOSTILE * 50], titleLength=[9_999]))
+    evidence = issues.loc[0, "evidence"]
+    assert evidence.startswith("<script>alert(1)</script>[31mreversed =cmd|'/C calc'!A0 <script>")
+    assert len(evidence) == 300
+    assert evidence.endswith("…")
+    assert evidence.replace("…", "").isascii()
+    assert evidence.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, ""),
+        (7, "7"),
+        ("a\u2028b\x85c\td", "a b c d"),
+        ("\ufeff\u200fa\u2066", "a"),
+        (["a\nb"], "['a\\nb']"),
+    ],
+)
+def test_plain_text(value: object, text: str) -> None:
+    assert plain(value) == text
+
+
+def test_evidence_of_exactly_the_limit_is_whole() -> None:
+    assert plain("a" * 300) == "a" * 300
+    assert plain("a" * 301) == "a" * 299 + "…"
+
+
+ODD: dict[str, Any] = {
+    "nothing": None,
+    "empty text": "",
+    "huge text": "x<&>" * 250_000,
+    "markup": "<img src=x onerror=alert(1)>" * 10,
+    "control characters": "\x00\x01\u202e\ud800",
+}
+
+
+@pytest.mark.parametrize("value", ODD.values(), ids=ODD)
+def test_texts_of_every_kind_are_taken(value: Any) -> None:
+    given = pd.DataFrame(
+        {"url": ["https://example.org/a", "https://example.org/b"], "html": ["<p>A</p>"] * 2}
+    )
+    pages = derived(pd.DataFrame(wa.audit(given)))
+    for name in pages.columns.difference(["url", "status"]):
+        if pages[name].dtype == (STRING if PANDAS_3 else object) and pages[name].map(type).isin([str]).all():
+            pages[name] = pd.Series([value] * 2, dtype=object)
+    issues = find_issues(Site(pages))
+    assert told(issues)["rules_failed"] == []
+    assert issues["evidence"].str.len().max() <= 300
+
+
+def test_a_frame_of_nothing_but_missing_values_has_no_issue() -> None:
+    columns = {column for rule in RULES.values() for column in rule.columns} - {"url", "status"}
+    pages = site(**{column: [None, None] for column in sorted(columns)})
+    issues = find_issues(pages)
+    assert told(issues)["rules_failed"] == []
+    assert issues["rule"].tolist() == []
+
+
+@pytest.mark.parametrize("columns", [{"url": [], "status": []}, {"url": ["a"], "status": ["error"]}])
+def test_no_pages_and_failed_pages_are_audits_too(columns: dict[str, list[str]]) -> None:
+    issues = find_issues(Site(derived(pd.DataFrame(columns, dtype=object))))
+    assert told(issues)["rules_failed"] == []
+    assert summary(issues.head(0), pd.DataFrame(columns)).empty
+
+
+def test_the_summary_counts_pages_the_most_urgent_rules_first() -> None:
+    pages = site(title=["", "A", "B", "C"], viewport=["", "", "width=1", "width=1"], lang=["", "", "", "en"])
+    counted = summary(find_issues(pages), pages.pages)
+    assert counted.values.tolist() == [
+        ["title_missing", "title", "issue", "high", 1, 0.25],
+        ["viewport_missing", "html", "issue", "medium", 2, 0.5],
+        ["lang_missing", "html", "warning", "low", 3, 0.75],
+    ]
+    only = summary(find_issues(pages).query("rule == 'lang_missing'"), pages.pages)
+    assert only["pages"].tolist() == [3]
+
+
+def test_issues_of_one_priority_are_summed_up_with_the_most_pages_first() -> None:
+    pages = site(description=["", "A"], lang=["", ""], favicons=[[], []])
+    counted = summary(find_issues(pages), pages.pages)
+    assert counted["rule"].tolist() == ["lang_missing", "favicon_missing", "description_missing"]

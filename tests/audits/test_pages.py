@@ -1,0 +1,263 @@
+"""Derived columns, against what is worked out by hand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tests.audits.sites import HOST, canonical, failed, frame, h1, h2, moved, page, prose, sitemap
+from webanalytics.audits.pages import DERIVED, derived
+from webanalytics.messages import FETCHING, sentence
+
+
+def values(column: str, *rows: dict[str, Any], **options: Any) -> list[Any]:
+    """Return one derived column, None for missing values."""
+    made = derived(frame(*rows), **options)[column].astype(object)
+    return made.where(made.notna(), None).tolist()
+
+
+def level(number: int) -> dict[str, str]:
+    return {"level": f"h{number}", "text": "Lamps"}
+
+
+def test_the_columns_come_after_the_others_with_their_dtypes() -> None:
+    given = frame(page("/a"), failed("/b", "refused"))
+    given.attrs["webanalytics"] = {"operation": "audit"}
+    made = derived(given)
+    assert list(made.columns) == [*given.columns, *DERIVED]
+    assert made.attrs == given.attrs
+    strings = frame(page()).dtypes["title"]
+    dtypes = {"integer": "Int64", "boolean": "boolean", "string": strings}
+    assert {name: made.dtypes[name] for name in DERIVED} == {
+        name: dtypes[dtype] for name, (dtype, _) in DERIVED.items()
+    }
+
+
+def test_the_given_frame_stays_as_it_is_and_its_index_is_left_behind() -> None:
+    given = frame(page("/a"), page("/b")).set_axis(["x", "x"])
+    before = given.copy()
+    made = derived(given)
+    pd.testing.assert_frame_equal(given, before)
+    assert made.index.equals(pd.RangeIndex(2))
+
+
+def test_columns_are_made_anew_when_they_are_there() -> None:
+    once = derived(frame(page("/a"), page("/b", robots="noindex")))
+    pd.testing.assert_frame_equal(derived(once), once)
+
+
+def test_a_frame_without_rows_has_the_columns() -> None:
+    assert list(derived(frame()).columns)[-len(DERIVED) :] == list(DERIVED)
+
+
+def test_lengths_count_characters() -> None:
+    row = page("/ä", title="Größe", description="")
+    assert values("titleLength", row) == [5]
+    assert values("descriptionLength", row) == [0]
+    assert values("descriptionPixels", row) == [0]
+    assert values("urlLength", row) == [len("https://example.org/ä")]
+    assert values("titleLength", page(title=None), failed("/b", "refused")) == [None, None]
+
+
+def test_pixels_are_those_of_the_sizes_in_search_results() -> None:
+    # Advance widths of Arial: i is 455 units of 2048, W is 1933.
+    assert values("titlePixels", page(title="iiii")) == [round(4 * 455 * 20 / 2048)]
+    assert values("descriptionPixels", page(description="WW")) == [round(2 * 1933 * 14 / 2048)]
+
+
+@pytest.mark.parametrize(
+    ("levels", "firsts", "seconds", "order"),
+    [
+        ([1, 2, 3, 2, 3, 4, 2], 1, 3, True),
+        ([1, 3], 1, 0, False),
+        ([1, 2, 4, 3], 1, 1, False),
+        ([2, 1, 2], 1, 2, True),
+        ([4, 1, 1], 2, 0, True),
+        ([], 0, 0, True),
+    ],
+)
+def test_headings(levels: list[int], firsts: int, seconds: int, order: bool) -> None:
+    made = derived(frame(page(headings=[level(number) for number in levels]))).loc[0]
+    assert (made["h1Count"], made["h2Count"], made["headingOrder"]) == (firsts, seconds, order)
+
+
+def test_headings_without_text_do_not_count() -> None:
+    row = page(headings=[h1(" "), h1("Lamps"), h2("")])
+    assert (values("h1Count", row), values("h2Count", row)) == ([1], [0])
+
+
+@pytest.mark.parametrize(
+    ("meta", "header", "noindex", "nofollow"),
+    [
+        ("", "", False, False),
+        ("index, follow", "all", False, False),
+        ("NOINDEX", "", True, False),
+        ("", "noindex, nofollow", True, True),
+        ("none", "", True, True),
+        ("follow", "none", True, True),
+        ("noindex", "index", True, False),
+        ("", "googlebot: noindex", True, False),
+        ("", "GoogleBot: nofollow, otherbot: noindex", False, True),
+        ("", "otherbot: noindex, nofollow", False, False),
+        ("", "otherbot: noindex\nnofollow", False, True),
+        ("", "unavailable_after: Friday, 25-Jun-10 15:00:00 PST, noindex", True, False),
+        ("max-snippet:-1, max-image-preview:large, noindex", "", True, False),
+        ("noindexing", "x-noindex", False, False),
+        (None, "noindex", True, False),
+        (None, None, None, None),
+    ],
+)
+def test_robots_directives(meta: str | None, header: str | None, noindex: bool, nofollow: bool) -> None:
+    row = page(robots=meta, x_robots_tag=header)
+    assert (values("noindex", row), values("nofollow", row)) == ([noindex], [nofollow])
+
+
+@pytest.mark.parametrize(
+    ("row", "reason"),
+    [
+        (page("/a"), "indexable"),
+        (page("/a", robots=None, x_robots_tag=None), "indexable"),
+        (page("/a", robots="noindex"), "noindex"),
+        (page("/a", x_robots_tag="none"), "noindex"),
+        (page("/a", canonicals=[canonical("/b")]), "canonicalised"),
+        (page("/a", canonicals=[canonical("/b")], robots="noindex"), "noindex"),
+        (page("/a", canonicals=[canonical("/a"), canonical("/b")]), "indexable"),
+        (moved("/a", "/b"), "redirected"),
+        (moved("/a", "/b", robots="noindex"), "redirected"),
+        (failed("/a", "status", status=404), "client error"),
+        (failed("/a", "status", status=404, hops=("/b",)), "client error"),
+        (failed("/a", "status", status=503), "server error"),
+        (failed("/a", "robots"), "blocked by robots.txt"),
+        (failed("/a", "robots_unreadable", status=500), "blocked by robots.txt"),
+        (failed("/a", "redirect_loop"), "redirect loop"),
+        (failed("/a", "redirects", limit=10, hops=("/b", "/c")), "redirect loop"),
+        (failed("/a", "timeout", seconds=30), "no response"),
+        (failed("/a", "unknown_host"), "no response"),
+        (failed("/a", "certificate"), "no response"),
+        (failed("/a", "protocol"), "no response"),
+        (failed("/a", "not_html", content_type="application/pdf"), "not a page"),
+        (failed("/a", "too_large", limit=10_000_000), "not read"),
+        (failed("/a", "invalid_url"), "not read"),
+        ({"url": "/a", "status": "error", "error": "?", "error_type": "unfinished"}, "not read"),
+    ],
+)
+def test_indexability(row: dict[str, Any], reason: str) -> None:
+    assert values("indexability", row) == [reason]
+    assert values("indexable", row) == [reason == "indexable"]
+
+
+def test_the_status_of_a_hosted_failure_is_read_from_its_sentence() -> None:
+    text = sentence("status", parameter="url", status=502)
+    row = {"url": f"{HOST}/a", "status": "error", "error": text, "error_type": "http"}
+    assert values("indexability", row) == ["server error"]
+
+
+@pytest.mark.parametrize(
+    ("url", "final", "redirects", "reason"),
+    [
+        (f"{HOST}/a", f"{HOST}/b", None, "redirected"),
+        (HOST, f"{HOST}/", None, "indexable"),
+        (f"{HOST}/a", None, None, "indexable"),
+        # The way is known, and there was no redirect on it.
+        (f"{HOST}/a", f"{HOST}/b", [], "indexable"),
+    ],
+)
+def test_redirects_whose_way_is_not_known(
+    url: str, final: str | None, redirects: list[str] | None, reason: str
+) -> None:
+    row = {"url": url, "final_url": final, "redirects": redirects, "status": "ok"}
+    assert values("indexability", row) == [reason]
+
+
+@pytest.mark.parametrize("key", FETCHING)
+def test_every_failure_has_a_reason(key: str) -> None:
+    details = dict.fromkeys(("limit", "seconds", "ports", "count", "content_type"), 1)
+    reason = values("indexability", failed("/a", key, status=404, **details))[0]
+    assert reason not in ("indexable", "redirected", "")
+
+
+@pytest.mark.parametrize(
+    ("canonicals", "url", "state"),
+    [
+        ([], None, "missing"),
+        ([{"href": " ", "url": ""}], None, "missing"),
+        ([canonical("/a")], f"{HOST}/a", "self"),
+        ([canonical("https://Example.ORG:443/a#top")], "https://Example.ORG:443/a#top", "self"),
+        ([canonical("/a"), canonical(f"{HOST}/a")], f"{HOST}/a", "self"),
+        ([canonical("/a/")], f"{HOST}/a/", "other"),
+        ([canonical("/a?b")], f"{HOST}/a?b", "other"),
+        ([canonical("http://example.org/a")], "http://example.org/a", "other"),
+        ([canonical("/a"), canonical("/b")], f"{HOST}/a", "multiple"),
+        ([canonical("javascript:a")], "javascript:a", "invalid"),
+    ],
+)
+def test_canonicals(canonicals: list[dict[str, str]], url: str | None, state: str) -> None:
+    row = page("/a", canonicals=canonicals)
+    assert (values("canonicalUrl", row), values("canonicalState", row)) == ([url], [state])
+
+
+def test_the_metadata_has_the_canonical_where_there_are_no_facts() -> None:
+    rows = [page("/a", canonicals=None, canonical=text) for text in (f"{HOST}/b", "", None)]
+    assert values("canonicalState", *rows) == ["other", "missing", None]
+
+
+def test_a_canonical_is_compared_with_the_page_where_the_fetch_ended() -> None:
+    assert values("canonicalState", moved("/a", "/b")) == ["self"]
+
+
+def test_sections_and_depth() -> None:
+    rows = [page(path) for path in ("/", "/about", "/blog", "/blog/a?b=/c/d", "/shop/", "/x/y/z/")]
+    assert values("depth", *rows) == [0, 1, 1, 2, 1, 3]
+    assert values("section", *rows) == ["", "", "blog", "blog", "shop", "x"]
+    # A page of another host with the name of a section here is no entrance to it.
+    assert values("section", page("https://other.example/blog"), page("/blog/a")) == ["", "blog"]
+
+
+def test_inlinks() -> None:
+    rows = [
+        page("/", links=[f"{HOST}/a", f"{HOST}/old", f"{HOST}/"]),
+        page("/a", links=[f"{HOST}/new", f"{HOST}/gone"]),
+        moved("/old", "/new", links=[f"{HOST}/a"]),
+        page("/new", links=[f"{HOST}/a"]),
+        failed("/gone", "status", status=404),
+        page("/", links=[f"{HOST}/a", f"{HOST}/gone"]),
+    ]
+    # /a from / and /new, which /old repeats; /new from /a and by /old from /; the home page twice.
+    assert values("inlinks", *rows) == [0, 2, 1, 2, 1, 0]
+    assert values("inlinks", page("/a", links=None), page("/b", links=None)) == [None, None]
+
+
+def test_pages_that_repeat_have_the_same_inlinks() -> None:
+    rows = [page("/a", links=[f"{HOST}/b"]), page("/b"), page("/b", final_url=f"{HOST}/b#x")]
+    assert values("inlinks", *rows) == [0, 1, 1]
+
+
+def test_membership_of_the_sitemap() -> None:
+    rows = [page("/a"), page("/b/"), moved("/c", "/a"), page("https://EXAMPLE.org:443")]
+    assert values("inSitemap", *rows) == [None] * 4
+    assert values("inSitemap", *rows, sitemap=sitemap("/a", "/b", "/")) == [True, False, False, True]
+
+
+def test_near_duplicates_are_among_different_indexable_pages() -> None:
+    text = prose("a", 300)
+    changed = f"{text} One sentence more."
+    rows = [
+        page("/a", text=text),
+        page("/b", text=text, robots="noindex"),
+        page("/c", text=prose("c", 300)),
+        page("/d", text=changed),
+        page("/a", text=text),
+        moved("/e", "/a", text=text),
+    ]
+    assert values("nearDuplicateCluster", *rows) == [0, None, None, 0, None, None]
+    assert values("nearDuplicateCluster", *rows, near_duplicates=None) == [None] * 6
+    assert values("nearDuplicateCluster", *rows[2:], near_duplicates=100.0) == [None] * 4
+
+
+def test_frames_with_few_columns_have_missing_values() -> None:
+    made = derived(pd.DataFrame({"url": [f"{HOST}/a"], "status": ["ok"]}))
+    known = {"urlLength", "indexable", "indexability", "section", "depth"}
+    assert set(made.loc[0, list(DERIVED)].dropna().index) == known
+    assert made.loc[0, "indexability"] == "indexable"

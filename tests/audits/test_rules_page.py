@@ -1,0 +1,500 @@
+"""Every rule about single pages: a page that triggers it, and one at its very limit that does not."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import webanalytics as wa
+from webanalytics.audits.issues import find_issues
+from webanalytics.audits.pages import derived
+from webanalytics.audits.rules import (
+    RULES,
+    content,
+    description,
+    headings,
+    html,
+    images,
+    rules,
+    social,
+    structured,
+    title,
+    url,
+)
+from webanalytics.audits.site import Site
+
+FILES = (title, description, headings, url, images, content, structured, social, html)
+PAGE_RULES = {rule.name for file in FILES for rule in file.RULES}
+
+PLAIN = (
+    "The keeper lit the lamp at dusk. He filled the tin with oil and cut the wick. "
+    "A storm came in from the sea that night. The boats ran home as fast as they could. "
+    "The light was bright and they all saw it. One boat was late and the wind was strong. "
+    "The keeper rang the bell again and again. At last the men heard it and turned the boat. "
+    "They came into the harbour wet and cold. The baker gave them warm bread and hot tea. "
+    "The next day the sky was clear and blue. The keeper went down to the shore to look. "
+    "He found a rope, a box and a broken oar. The men were glad to see him there. "
+    "They gave him a fish for his good work. He cooked it on the fire with salt and herbs. "
+    "His dog sat by the door and watched him eat. When he was full he gave the dog the rest. "
+    "Then he cleaned the glass of the lamp with a soft cloth. It has to shine before the sun goes down. "
+    "This is how each day goes by on the small island. In the spring the birds come back to the cliff. "
+    "They make so much noise that he can hardly sleep. Still he would not live in any other place."
+)
+HARD = (
+    "Several cities are now discussing new rules for the building of large houses near the old harbour. "
+    "Many experts consider the proposal fair, although a number of important questions remain open. "
+    "Local people expect a decision on the matter before the next general election in the capital. "
+) * 3
+HARDEST = (
+    "Epistemological considerations regarding methodological individualism necessitate comprehensive "
+    "interdisciplinary investigation of organisational responsibilities. Institutional heterogeneity "
+    "systematically complicates quantitative generalisations concerning macroeconomic destabilisation. "
+) * 3
+GERMAN = (
+    "Der Leuchtturm steht seit vielen Jahren auf einer kleinen Insel vor der Küste. Der Wärter füllt jeden "
+    "Abend das Öl nach und putzt das Glas der Lampe. In der Nacht kam ein Sturm, und die Boote fanden nur "
+    "durch das Licht den Weg zurück in den Hafen. Am nächsten Morgen war der Himmel wieder klar und blau."
+)
+SOCIAL = {
+    "og:title": "Storm lanterns",
+    "og:type": "website",
+    "og:url": "https://example.org/lanterns",
+    "og:image": "https://example.org/lantern.png",
+    "twitter:card": "summary",
+}
+STRUCTURED = '{"@context": "https://schema.org", "@type": "WebPage", "name": "Lanterns"}'
+
+
+def page(
+    *,
+    title: str | None = "Storm lanterns of tin and brass",
+    description: str | None = "Storm lanterns of tin and brass, made by hand on our small island since 1921.",
+    head: str = "",
+    lang: str = ' lang="en"',
+    viewport: str | None = "width=device-width, initial-scale=1",
+    charset: str = "utf-8",
+    icon: bool = True,
+    social: dict[str, str] | None = None,
+    structured: str = STRUCTURED,
+    headings: str = "<h1>The keeper of the lamp</h1>",
+    after: str = "<h2>One night</h2>",
+    text: str = PLAIN,
+) -> str:
+    """A page without a fault; each argument changes one part of it."""
+    parts = [f'<meta charset="{charset}">'] if charset else []
+    if title is not None:
+        parts.append(f"<title>{title}</title>")
+    if description is not None:
+        parts.append(f'<meta name="description" content="{description}">')
+    if viewport is not None:
+        parts.append(f'<meta name="viewport" content="{viewport}">')
+    if icon:
+        parts.append('<link rel="icon" href="/favicon.ico">')
+    tags = SOCIAL if social is None else social
+    parts += [f'<meta property="{name}" content="{value}">' for name, value in tags.items()]
+    if structured:
+        parts.append(f'<script type="application/ld+json">{structured}</script>')
+    return (
+        f"<!doctype html><html{lang}><head>{''.join(parts)}{head}</head>"
+        f"<body><main><article>{headings}{after}<p>{text}</p></article></main></body></html>"
+    )
+
+
+def social_without(*names: str) -> dict[str, str]:
+    return {name: value for name, value in SOCIAL.items() if name not in names}
+
+
+def linked(data: dict[str, Any]) -> str:
+    return json.dumps({"@context": "https://schema.org", **data})
+
+
+def image(attributes: str) -> str:
+    return page(after=f"<h2>One night</h2><img {attributes}>")
+
+
+def words(count: int) -> str:
+    """A text of so many words, the page's own headings among them: `page` has none here."""
+    return " ".join([*PLAIN.split()[: count - 1], "end."])
+
+
+@dataclass(frozen=True)
+class Case:
+    """A rule, a page with its fault and one that just has it not; addresses and values of columns too."""
+
+    rule: str
+    fault: str = field(default_factory=page)
+    near: str = field(default_factory=page)
+    fault_url: str = ""
+    near_url: str = ""
+    fault_cells: dict[str, Any] = field(default_factory=dict)
+    near_cells: dict[str, Any] = field(default_factory=dict)
+    value: float | None = None
+    evidence: str = ""
+
+
+# Arial's advance widths, in thousandths of its size: a digit 556, c and v 500, i 222, t 278, r 333.
+CASES = (
+    Case("title_missing", page(title=""), page(title="T")),
+    Case("title_too_long", page(title="i" * 61), page(title="i" * 60), value=61, evidence="iii"),
+    Case("title_too_wide", page(title="0" * 50 + "t"), page(title="0" * 50 + "i"), value=562),
+    Case("title_too_short", page(title="t" * 29), page(title="t" * 30), value=29),
+    Case("title_too_narrow", page(title="0" * 17 + "c"), page(title="0" * 18), value=199),
+    Case(
+        "title_same_as_h1",
+        page(title="The Keeper of the Lamp"),
+        page(title="The keeper of the lamp, a tale"),
+        evidence="The keeper of the lamp",
+    ),
+    Case(
+        "title_multiple",
+        page(head="<title>Second</title>"),
+        page(after="<svg><title>A drawing's title</title></svg>"),
+        value=2,
+        evidence="Second",
+    ),
+    Case(
+        "title_outside_head",
+        page(title=None, after="<title>Storm lanterns</title>"),
+        page(after="<svg><title>A drawing's title</title></svg>"),
+    ),
+    Case("description_missing", page(description=None), page(description="D")),
+    Case("description_too_long", page(description="i" * 156), page(description="i" * 155), value=156),
+    Case(
+        "description_too_wide",
+        page(description="0" * 126 + "r"),
+        page(description="0" * 126 + "t"),
+        value=986,
+    ),
+    Case("description_too_short", page(description="i" * 69), page(description="i" * 70), value=69),
+    Case(
+        "description_too_narrow",
+        page(description="0" * 50 + "vi"),
+        page(description="0" * 51 + "i"),
+        value=399,
+    ),
+    Case(
+        "description_multiple",
+        page(head='<meta name="description" content="Second">'),
+        page(head='<meta property="og:description" content="Second">'),
+        value=2,
+    ),
+    Case(
+        "description_outside_head",
+        page(description=None, after='<meta name="description" content="Late">'),
+        page(after='<meta name="rating" content="Late">'),
+    ),
+    Case("h1_missing", page(headings="<h1> </h1>"), page(headings="<h1>A</h1>"), evidence="h1 without text"),
+    Case(
+        "h1_multiple",
+        page(headings="<h1>First</h1><h1>Second</h1>"),
+        page(headings="<h1>First</h1><h1> </h1>"),
+        value=2,
+        evidence="First | Second",
+    ),
+    Case(
+        "h1_too_long",
+        page(headings=f"<h1>{'i' * 71}</h1>"),
+        page(headings=f"<h1>{'i' * 70}</h1>"),
+        value=71,
+    ),
+    Case(
+        "h1_not_first",
+        page(headings="<h2>Before</h2><h1>Main</h1>"),
+        page(headings="<p>Before</p><h1>Main</h1>"),
+        evidence="h2 Before",
+    ),
+    Case("h2_missing", page(after="<h3>Part</h3>"), page(after="<h2>Part</h2>")),
+    Case("h2_multiple", page(after="<h2>A</h2><h2>B</h2>"), page(after="<h2>A</h2><h3>B</h3>"), value=2),
+    Case("h2_too_long", page(after=f"<h2>{'i' * 71}</h2>"), page(after=f"<h2>{'i' * 70}</h2>"), value=71),
+    Case(
+        "headings_not_sequential",
+        page(after="<h2>A</h2><h4>B</h4>"),
+        page(after="<h2>A</h2><h3>B</h3><h4>C</h4><h2>D</h2>"),
+        value=1,
+        evidence="h2 A | h4 B",
+    ),
+    Case(
+        "url_too_long",
+        fault_url="https://example.org/" + "a" * 96,
+        near_url="https://example.org/" + "a" * 95,
+        value=116,
+    ),
+    Case("url_with_space", fault_url="https://example.org/a%20b", near_url="https://example.org/a-b+c"),
+    Case(
+        "url_upper_case",
+        fault_url="https://example.org/Lamps",
+        near_url="https://example.org/l%C3%A4mps?Q=A",
+        evidence="/Lamps",
+    ),
+    Case("url_underscores", fault_url="https://example.org/a_b", near_url="https://example.org/a-b?c_d=1"),
+    Case(
+        "url_parameters",
+        fault_url="https://example.org/list?page=2",
+        near_url="https://example.org/list/2?",
+        evidence="page=2",
+    ),
+    Case(
+        "url_not_ascii",
+        fault_url="https://example.org/l%C3%A4mps-2",
+        near_url="https://example.org/l%61mps-2",
+        evidence="lämps",
+    ),
+    Case("url_repeated_slashes", fault_url="https://example.org/a//b", near_url="https://example.org/a/b/"),
+    Case(
+        "url_repeated_path",
+        fault_url="https://example.org/shop/tin/shop/tin/x",
+        near_url="https://example.org/shop/tin/shop/2024/01/01/x",
+        evidence="/shop/tin/shop/tin/",
+    ),
+    Case(
+        "images_too_large",
+        fault_cells={"imageBytes": {"/a.png": 100_001, "/b.png": 250_000, "/c.png": 5}},
+        near_cells={"imageBytes": {"/a.png": 100_000, "/b.png": None}},
+        value=250,
+        evidence="/b.png (250 kB) | /a.png (100 kB)",
+    ),
+    Case(
+        "images_without_alt_attribute",
+        image('src="/a.png" width="9" height="9"'),
+        image('src="/a.png" width="9" height="9" alt=""'),
+        value=1,
+        evidence="https://example.org/a.png",
+    ),
+    Case(
+        "images_without_alt_text",
+        image('src="/a.png" width="9" height="9" alt=" "'),
+        image('src="/a.png" width="9" height="9" alt="" role="presentation"'),
+        value=1,
+        evidence="https://example.org/a.png",
+    ),
+    Case(
+        "images_alt_too_long",
+        image(f'src="/a.png" width="9" height="9" alt="{"a" * 101}"'),
+        image(f'src="/a.png" width="9" height="9" alt="{"a" * 100}"'),
+        value=101,
+    ),
+    Case(
+        "images_without_size",
+        image('src="/a.png" alt="A" width="9"'),
+        image('src="/a.png" alt="A" width="9" height="9"'),
+        value=1,
+    ),
+    Case("content_empty", page(headings="", after="", text=""), page(text="A lamp.")),
+    Case(
+        "content_low",
+        page(headings="", after="", text=words(199)),
+        page(headings="", after="", text=words(200)),
+        value=199,
+    ),
+    Case("readability_difficult", page(text=HARD), page(text=HARDEST), evidence="Difficult"),
+    Case("readability_very_difficult", page(text=HARDEST), page(text=HARD)),
+    Case(
+        "lorem_ipsum",
+        page(text=f"{PLAIN} Lorem ipsum dolor sit amet."),
+        page(text=f"{PLAIN} The florem ipsum is no flower."),
+        evidence="Lorem ipsum dolor",
+    ),
+    Case(
+        "language_differs",
+        page(text=GERMAN, headings="", after=""),
+        page(text=GERMAN, headings="", after="", lang=' lang="de-AT"'),
+        evidence="declared en, written in de",
+    ),
+    Case(
+        "structured_data_broken",
+        page(structured='{"@type": "WebPage",}'),
+        page(structured="<!-- " + STRUCTURED + " -->"),
+        value=1,
+        evidence="block 1 is not valid JSON",
+    ),
+    Case(
+        "structured_data_incomplete",
+        page(structured=linked({"@type": "Recipe", "name": "Tea"})),
+        page(structured=linked({"@type": "Recipe", "name": "Tea", "image": "/tea.png"})),
+        value=1,
+        evidence="Recipe: image is missing",
+    ),
+    Case(
+        "structured_data_recommended",
+        page(structured=linked({"@type": "NewsArticle", "author": "A"})),
+        page(structured=linked({"@type": "NewsArticle", "headline": "A"})),
+        value=1,
+        evidence="headline",
+    ),
+    Case("structured_data_missing", page(structured=""), page()),
+    Case("open_graph_missing", page(social=social_without(*SOCIAL)), page(social={"og:type": "website"})),
+    Case(
+        "open_graph_incomplete",
+        page(social=social_without("og:type", "og:url")),
+        page(social=social_without(*SOCIAL)),
+        value=2,
+        evidence="og:type, og:url",
+    ),
+    Case("open_graph_image_missing", page(social=social_without("og:image")), page()),
+    Case("social_card_missing", page(social=social_without("twitter:card")), page()),
+    Case(
+        "social_card_without_image",
+        page(social=social_without("og:image")),
+        page(social={**social_without("og:image"), "twitter:image": "/lantern.png"}),
+        evidence="summary",
+    ),
+    Case("viewport_missing", page(viewport=None), page(viewport="width=1")),
+    Case("viewport_without_width", page(viewport="user-scalable=yes"), page(viewport="initial-scale=1")),
+    Case(
+        "viewport_blocks_zoom",
+        page(viewport="width=device-width, maximum-scale=1"),
+        page(viewport="width=device-width, maximum-scale=10, user-scalable=yes"),
+    ),
+    Case(
+        "charset_missing",
+        fault_cells={"declaredCharset": ""},
+        near_cells={"declaredCharset": "", "content_type": "text/html; charset=utf-8"},
+    ),
+    Case("charset_not_utf8", page(charset="iso-8859-2"), page(charset="UTF-8"), evidence="iso-8859-2"),
+    Case("lang_missing", page(lang=""), page(lang=' lang="en"')),
+    Case("lang_invalid", page(lang=' lang="en_GB"'), page(lang=' lang="en-GB"'), evidence="en_GB"),
+    Case(
+        "meta_refresh",
+        page(head='<meta http-equiv="refresh" content="5; url=/next">'),
+        page(head='<meta name="refresh" content="5; url=/next">'),
+        evidence="5; url=/next",
+    ),
+    Case("favicon_missing", page(icon=False), page(icon=True)),
+)
+
+
+def address(case: Case, kind: str) -> str:
+    given = case.fault_url if kind == "fault" else case.near_url
+    return given or f"https://example.org/{case.rule.replace('_', '-')}/{kind}"
+
+
+@pytest.fixture(scope="module")
+def issues() -> pd.DataFrame:
+    """The issues of all pages of the table, read as pages of a site are."""
+    rows = [("https://example.org/good", page(), {})]
+    for case in CASES:
+        rows.append((address(case, "fault"), case.fault, case.fault_cells))
+        rows.append((address(case, "near"), case.near, case.near_cells))
+    given = pd.DataFrame({"url": [row[0] for row in rows], "html": [row[1] for row in rows]})
+    pages = derived(pd.DataFrame(wa.audit(given)), near_duplicates=None)
+    assert pages["status"].eq("ok").all()
+    assert pages["url"].is_unique
+    for column, default in (("imageBytes", {}), ("declaredCharset", "utf-8"), ("content_type", "")):
+        pages[column] = pd.Series([row[2].get(column, default) for row in rows], dtype=object)
+    found = find_issues(Site(pages))
+    assert found.attrs["webanalytics"]["rules_failed"] == []
+    return found[found["rule"].isin(PAGE_RULES)]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_a_rule_speaks_of_the_page_with_the_fault_and_not_of_the_other(
+    case: Case, issues: pd.DataFrame
+) -> None:
+    own = issues[issues["rule"] == case.rule].set_index("url")
+    assert address(case, "near") not in own.index
+    issue = own.loc[address(case, "fault")]
+    assert case.evidence in issue["evidence"]
+    if case.value is None:
+        assert pd.isna(issue["value"]) or RULES[case.rule].threshold is not None
+    else:
+        assert issue["value"] == case.value
+
+
+def test_a_good_page_has_no_issue(issues: pd.DataFrame) -> None:
+    assert issues.loc[issues["url"] == "https://example.org/good", "rule"].tolist() == []
+
+
+def test_the_table_has_every_rule_about_single_pages_once() -> None:
+    assert sorted(case.rule for case in CASES) == sorted(PAGE_RULES)
+
+
+LIMITS = (
+    ("readability_difficult", "fleschReadingEase", 49.99, 50.0),
+    ("readability_difficult", "fleschReadingEase", 30.0, 29.99),
+    ("readability_very_difficult", "fleschReadingEase", 29.99, 30.0),
+    ("content_low", "wordCount", 199, 200),
+    ("content_low", "wordCount", 1, 0),
+    ("title_too_short", "titleLength", 1, 0),
+    ("title_too_wide", "titlePixels", 562, 561),
+    ("url_too_long", "urlLength", 116, 115),
+)
+
+
+@pytest.mark.parametrize(("rule", "column", "fault", "near"), LIMITS)
+def test_limits_are_met_exactly(rule: str, column: str, fault: float, near: float) -> None:
+    site = Site(pd.DataFrame({"status": ["ok", "ok"], column: [near, fault]}))
+    found = list(RULES[rule].find(site, RULES[rule].threshold))
+    assert [(finding.row, finding.value) for finding in found] == [(1, fault)]
+
+
+@pytest.mark.parametrize(
+    ("declared", "detected", "differs"),
+    [
+        ("nb-NO", "no", False),
+        ("iw", "he", False),
+        ("sr-Latn", "hr", False),
+        ("EN_us", "en", False),
+        ("gsw", "de", False),
+        ("pt", "es", True),
+        ("", "es", False),
+        ("en", "", False),
+    ],
+)
+def test_languages_that_are_one_or_easily_mixed_up_do_not_differ(
+    declared: str, detected: str, differs: bool
+) -> None:
+    cells = {"status": ["ok"], "lang": [declared], "language": [detected], "text": ["a" * 300]}
+    found = list(RULES["language_differs"].find(Site(pd.DataFrame(cells)), None))
+    assert bool(found) == differs
+
+
+def test_texts_without_spaces_between_words_are_not_called_short() -> None:
+    site = Site(pd.DataFrame({"status": ["ok"] * 2, "wordCount": [3, 3], "language": ["ja", "en"]}))
+    assert [finding.row for finding in RULES["content_low"].find(site, 200)] == [1]
+
+
+@pytest.mark.parametrize(
+    ("viewport", "blocks"),
+    [
+        ("user-scalable=no", True),
+        ("USER-SCALABLE = 0", True),
+        ("maximum-scale=1.0", True),
+        ("maximum-scale=1.5", True),
+        ("maximum-scale=2", False),
+        ("user-scalable=1", False),
+        ("minimum-scale=1", False),
+    ],
+)
+def test_what_keeps_people_from_zooming(viewport: str, blocks: bool) -> None:
+    site = Site(pd.DataFrame({"status": ["ok"], "viewport": [viewport]}))
+    assert bool(list(RULES["viewport_blocks_zoom"].find(site, None))) == blocks
+
+
+def test_pages_that_were_not_read_are_left_alone() -> None:
+    pages = derived(wa.audit(pd.DataFrame({"url": ["https://example.org/a"], "html": [None]})))
+    assert pages["status"].tolist() == ["error"]
+    found = find_issues(Site(pages))
+    assert found[found["rule"].isin(PAGE_RULES - {rule.name for rule in url.RULES})].empty
+
+
+def test_the_frame_of_rules_lists_every_rule_once() -> None:
+    listed = rules()
+    assert listed["name"].tolist() == list(RULES)
+    assert listed["name"].is_unique
+    assert (listed["threshold"].notna() == listed["unit"].ne("")).all()
+    assert listed["threshold"].dtype == "float64"
+
+
+@pytest.mark.parametrize("name", sorted(PAGE_RULES))
+def test_a_rule_is_told_in_plain_sentences(name: str) -> None:
+    rule = RULES[name]
+    assert rule.name == name == name.lower()
+    assert rule.columns
+    for text in (rule.explanation, rule.fix):
+        assert text.endswith(".")
+        assert 20 < len(text) < 260
+        assert "  " not in text

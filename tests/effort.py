@@ -1,0 +1,33 @@
+"""Time in tests that must not fail because the machine is busy.
+
+Effort is processor time, corrected for how slow this machine is right now: other processes share caches and
+cores, so a fixed piece of work is timed beside the measured one. Waits are bounded by `BUSY_SECONDS`: what is
+right takes a fraction of it anywhere, and what is wrong would wait for a minute or for ever.
+"""
+
+from __future__ import annotations
+
+import time
+
+BUSY_SECONDS = 25.0
+QUIET_REFERENCE_SECONDS = 0.01
+"""Processor time of `_reference` on a quiet machine."""
+
+
+def effort_since(start: float) -> float:
+    """Seconds of a quiet machine's processor since ``start``, a value of `time.process_time`."""
+    return (time.process_time() - start) / slowdown()
+
+
+def slowdown() -> float:
+    """How many times longer this machine's processor takes now than on a quiet day; at least 1."""
+    return max(1.0, _reference() / QUIET_REFERENCE_SECONDS)
+
+
+def _reference() -> float:
+    best = 0.0
+    for _ in range(3):
+        start = time.process_time()
+        sum(number * number % 7 for number in range(250_000))
+        best = max(best, time.process_time() - start)
+    return best

@@ -1,0 +1,45 @@
+"""The functions of webanalytics for asynchronous code: await each of them.
+
+`webanalytics.metadata` and the other plain functions are these, each run on its own event loop.
+Written by ``python -m webanalytics.api.generate``: change the declarations, or the generator, not this file.
+
+Examples
+--------
+>>> import asyncio
+>>> import webanalytics as wa
+>>> frame = asyncio.run(wa.aio.hmac(["one", "two"], secret="key"))
+>>> frame.shape
+(2, 7)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webanalytics.api.functions import later_function, later_names
+from webanalytics.api.generated import hmac, metadata, readability, text
+from webanalytics.api.images import convert
+from webanalytics.api.pages import audit, keywords
+from webanalytics.api.records import dane, phones
+from webanalytics.api.sites import sitemap
+
+__all__ = [
+    "audit",
+    "convert",
+    "dane",
+    "hmac",
+    "keywords",
+    "metadata",
+    "phones",
+    "readability",
+    "sitemap",
+    "text",
+]
+
+
+def __getattr__(name: str) -> Any:
+    return later_function(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *later_names(__all__)]

@@ -1,0 +1,1 @@
+"""DANE/TLSA records: parsed, rated and explained."""

@@ -1,0 +1,1 @@
+"""Facts of a page that the rules of an audit examine."""

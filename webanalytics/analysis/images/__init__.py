@@ -1,0 +1,1 @@
+"""Image conversion between WebP, PNG, JPG, GIF and TIFF; runs in worker processes."""

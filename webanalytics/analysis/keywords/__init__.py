@@ -1,0 +1,1 @@
+"""Keyword frequency: words of a text, stop words, segmentation."""

@@ -1,0 +1,321 @@
+"""Bytes of a page to text, and text to a tree: the first thing that a worker does with a page.
+
+The order in which encodings are looked for is that of the HTML standard's sniffing algorithm: byte order
+mark, Content-Type header, a declaration inside the page, and detection last. Labels are looked up in the
+list of the Encoding standard alone (the webencodings package), never among Python's codecs: the labels
+``punycode`` or ``utf-7`` are unknown, as in a browser. The parser is guarded against pages made to hang it or
+to hide content from it.
+
+Notes
+-----
+HTML standard, section 13.2.3 "The input byte stream"; Encoding standard, section 4 "Encodings".
+"""
+
+from __future__ import annotations
+
+import codecs
+import re
+from html import escape
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+import webencodings
+from lxml import etree
+from lxml.html import HtmlComment, HtmlElement, HtmlProcessingInstruction
+
+from webanalytics.errors import RowError
+
+if TYPE_CHECKING:
+    from charset_normalizer import CharsetMatch
+
+PRESCAN_BYTES = 65_536
+"""Bytes at the start of a page in which a declaration is looked for."""
+
+SAMPLE_BYTES = 8_192
+"""Bytes that the detection of an undeclared encoding examines."""
+
+_BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
+_UTF16_XML = ((b"<\x00?\x00x\x00", "utf-16le"), (b"\x00<\x00?\x00x", "utf-16be"))
+_HEADER = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
+# What opens and is never closed swallows the rest, in a browser as here: no second look at the same bytes.
+_META = re.compile(
+    rb"<!--(?:-?>|.*?-->|.*)|<(script|style|title)\b(?:.*?</\1|.*)|<meta(?=[\s/])([^<>]*)>",
+    re.IGNORECASE | re.DOTALL,
+)
+_ATTRIBUTE = re.compile(rb"""([^\s"'<>/=]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?""")
+_XML_ENCODING = re.compile(rb"""<\?xml[^>]*?\bencoding\s*=\s*["']([A-Za-z0-9._:-]+)["']""")
+# A run of text that contains a byte beyond ASCII; markup says nothing about the encoding.
+_FOREIGN_RUN = re.compile(rb"[^<>\x80-\xff]{0,200}[\x80-\xff][^<>]*")
+# Names of Python codecs for the encodings of the standard that detection may choose from.
+_CANDIDATES = [
+    *("cp1252", "cp1251", "cp1250", "cp1253", "cp1254", "cp1255", "cp1256", "cp1257", "cp1258", "cp874"),
+    *("cp866", "koi8_r", "koi8_u", "iso8859_2", "iso8859_5", "iso8859_7"),
+    *("shift_jis", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
+]
+_STANDARD_NAMES = {"cp932": "shift_jis", "cp949": "euc-kr", "cp874": "windows-874", "iso8859_2": "iso-8859-2"}
+
+MAX_ATTRIBUTES = 10_000
+"""Attributes that the crowded tags of a page may have together: the parser's time grows with their square."""
+
+CROWDED_TAG = 256
+"""From this many attributes a tag is crowded; a missing quote can make a page's text look so."""
+
+MAX_DEPTH = 2_040
+"""Levels of nested elements up to which a page is analysed; libxml2 drops what is nested below 2,048."""
+
+# lxml's own HtmlElementClassLookup is a Python function called for every element that is touched;
+# the default lookup is done in C and gives the same class to all of them.
+_LOOKUP = etree.ElementDefaultClassLookup(
+    element=HtmlElement, comment=HtmlComment, pi=HtmlProcessingInstruction
+)
+# Characters that XML cannot hold: lxml refuses them in any text that is written back into a tree.
+_CONTROLS = bytes((*range(9), 0x0B, *range(0x0E, 0x20), 0x7F))
+_FORM_FEED = bytes.maketrans(b"\x0c", b" ")
+_NONCHARACTERS = ("\ufffe".encode(), "\uffff".encode())
+_AFTER_HEAD = etree.XPath(
+    "(head/*[not(self::base or self::basefont or self::bgsound or self::link or self::meta or self::noframes "
+    "or self::noscript or self::script or self::style or self::template or self::title)])[1]"
+)
+# In a script "<" may be an operator, and what follows it no tag.
+_SCRIPT = re.compile(rb"<(script|style)\b(?:.*?</\1|.*)|<!--(?:.*?-->|.*)", re.IGNORECASE | re.DOTALL)
+_QUOTED = re.compile(rb"\"[^\"]*\"|'[^']*'")
+_PARAGRAPHS = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
+
+
+class Decoded(NamedTuple):
+    """A decoded page and how its encoding was found: by which label of the header, or declared in the page.
+
+    The labels are as they are written, the charset is the Encoding standard's name in lower case.
+    """
+
+    text: str
+    charset: str
+    header: str | None
+    declared: str | None
+
+
+def header_label(content_type: str) -> str | None:
+    """Return the charset parameter of a Content-Type header.
+
+    Examples
+    --------
+    >>> header_label('text/html; charset="ISO-8859-1"')
+    'ISO-8859-1'
+    >>> header_label("text/html") is None
+    True
+    """
+    found = _HEADER.search(content_type)
+    return found[1] if found else None
+
+
+def declared_label(content: bytes, prescan: int = PRESCAN_BYTES) -> str | None:
+    """Return the label that a page declares for itself in its first bytes.
+
+    The standard's prescan takes 1,024 of them, and lets the parser change the encoding at a later
+    declaration; both are done here in one go.
+
+    Examples
+    --------
+    >>> declared_label(b'<!-- <meta charset=a> --><meta charset="windows-1251">')
+    'windows-1251'
+    >>> declared_label(b'<meta http-equiv=Content-Type content="text/html; charset=gb2312">')
+    'gb2312'
+    """
+    head = content[:prescan]
+    for match in _META.finditer(head):
+        if match[2] is not None and (label := _meta_label(match[2])):
+            return label
+    found = _XML_ENCODING.match(head.lstrip())
+    return found[1].decode("ascii") if found else None
+
+
+def _meta_label(attributes: bytes) -> str | None:
+    values: dict[str, str] = {}
+    for name, *forms in _ATTRIBUTE.findall(attributes):
+        value = next(filter(None, forms), b"").decode("latin-1").strip()
+        values.setdefault(name.decode("latin-1").lower(), value)
+    if values.get("charset"):
+        return values["charset"]
+    if values.get("http-equiv", "").lower() == "content-type":
+        return header_label(values.get("content", ""))
+    return None
+
+
+def _for_header(label: str | None) -> webencodings.Encoding | None:
+    return webencodings.lookup(label) if label else None
+
+
+def _for_declaration(label: str | None) -> webencodings.Encoding | None:
+    """Return what a declaration inside the page means: it was readable, so the page is not UTF-16."""
+    encoding = _for_header(label)
+    if encoding is None:
+        return None
+    if encoding.name in ("utf-16le", "utf-16be"):
+        return webencodings.UTF8
+    return webencodings.lookup("windows-1252") if encoding.name == "x-user-defined" else encoding
+
+
+def detect(content: bytes, sample: int = SAMPLE_BYTES) -> str:
+    """Return the standard's name of the encoding that a page without any label is most likely in.
+
+    UTF-8 is tried on the whole page, everything else on a sample of its text beyond ASCII.
+
+    Examples
+    --------
+    >>> detect("<p>naïve".encode())
+    'utf-8'
+    """
+    try:
+        # A page that was cut off at a size limit may end in the middle of a character.
+        codecs.getincrementaldecoder("utf-8")().decode(content, False)
+    except UnicodeDecodeError:
+        return _detect_legacy(content, sample)
+    return "utf-8"
+
+
+def _detect_legacy(content: bytes, sample: int) -> str:
+    text = bytearray()
+    for match in _FOREIGN_RUN.finditer(content[:PRESCAN_BYTES]):
+        text += match[0] + b"\n"
+        if len(text) >= sample:
+            break
+    # The last run may end in the middle of a character, which has up to four bytes.
+    ends = range(4) if len(content) > PRESCAN_BYTES else range(1)
+    matches = filter(None, (_best_match(bytes(text[: len(text) - 1 - end])) for end in ends))
+    best = min(matches, key=lambda match: (match.chaos, -match.coherence), default=None)
+    label = best.encoding if best else "windows-1252"
+    encoding = webencodings.lookup(_STANDARD_NAMES.get(label, label.replace("_", "-")))
+    return encoding.name if encoding else "windows-1252"
+
+
+def _best_match(text: bytes) -> CharsetMatch | None:
+    from charset_normalizer import from_bytes
+
+    return from_bytes(text, cp_isolation=_CANDIDATES, steps=5, chunk_size=512).best()
+
+
+def decode(content: bytes | str, content_type: str = "") -> Decoded:
+    r"""Decode a page; text is unchanged, and bytes that cannot be decoded become U+FFFD.
+
+    Examples
+    --------
+    >>> decode(b"<meta charset=iso-8859-1>caf\xe9").charset
+    'windows-1252'
+    >>> decode(b"caf\xc3\xa9", "text/html; charset=punycode")
+    Decoded(text='café', charset='utf-8', header='punycode', declared=None)
+    """
+    header = header_label(content_type)
+    if isinstance(content, str):
+        start = content[:PRESCAN_BYTES].encode("utf-8", "replace")
+        return Decoded(content.removeprefix("\ufeff"), "utf-8", header, declared_label(start))
+    declared = declared_label(content)
+    for mark, name in _BYTE_ORDER_MARKS:
+        if content.startswith(mark):
+            return Decoded(_decode(content[len(mark) :], name), name, header, declared)
+    name = _choose(content, header, declared)
+    return Decoded(_decode(content, name), name, header, declared)
+
+
+def _choose(content: bytes, header: str | None, declared: str | None) -> str:
+    for mark, name in _UTF16_XML:
+        if content.startswith(mark) and not header:
+            return name
+    encoding = _for_header(header) or _for_declaration(declared)
+    return str(encoding.name) if encoding else detect(content)
+
+
+def _decode(content: bytes, name: str) -> str:
+    if name == "utf-8":
+        return content.decode("utf-8", "replace")
+    # The standard decodes gbk with the decoder of gb18030, which knows more characters.
+    encoding = webencodings.lookup("gb18030" if name == "gbk" else name) or webencodings.UTF8
+    return str(encoding.codec_info.decode(content, "replace")[0])
+
+
+def parse(text: str, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX_DEPTH) -> HtmlElement:
+    """Return the ``html`` element of a page, without comments and control characters.
+
+    Raises
+    ------
+    RowError
+        When there is no element in the page, or when it goes beyond one of the limits: it would keep the
+        parser busy for minutes, or lose text in silence.
+
+    Examples
+    --------
+    >>> [element.tag for element in parse("<title>Tea</title><p>Leaves").iter()]
+    ['html', 'head', 'title', 'body', 'p']
+    """
+    data = text.encode("utf-8", "replace").translate(_FORM_FEED, _CONTROLS)
+    for character in _NONCHARACTERS:
+        data = data.replace(character, b"")
+    if _crowd(data) > max_attributes and _crowd(_SCRIPT.sub(b"", data)) > max_attributes:
+        raise RowError("page_attributes", parameter="url", limit=max_attributes)
+    parser = etree.HTMLParser(
+        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False
+    )
+    parser.set_element_class_lookup(_LOOKUP)
+    # The parser only raises for blank input.
+    root: Any = etree.fromstring(data, parser) if data.strip() else None
+    if root is None:
+        raise RowError("page_empty", parameter="url")
+    error = parser.error_log.last_error
+    if (error is not None and "depth" in (error.message or "")) or _is_deeper(root, max_depth):
+        raise RowError("page_depth", parameter="url", limit=max_depth)
+    _end_head(root)
+    return cast(HtmlElement, root)
+
+
+def _end_head(root: Any) -> None:
+    """Move to the body the first element that cannot be in a head, and all that follows it.
+
+    A page may leave out ``</head><body>``. libxml2 knows the elements of HTML 4 that end the head then, and
+    leaves ``main``, ``nav`` or ``section`` inside of it.
+    """
+    first = next(iter(_AFTER_HEAD(root)), None)
+    if first is None:
+        return
+    body = root.find("body")
+    if body is None:
+        body = etree.SubElement(root, "body")
+    moved = [first, *first.itersiblings()]
+    # A child inserted takes its tail along; the body's own text comes after all of them.
+    moved[-1].tail = (moved[-1].tail or "") + (body.text or "")
+    body.text = None
+    body[:0] = moved
+
+
+def _is_deeper(root: Any, max_depth: int) -> bool:
+    if root.xpath("count(//*)") <= max_depth:
+        return False
+    depth = 0
+    for event, _ in etree.iterwalk(root, events=("start", "end")):
+        depth += 1 if event == "start" else -1
+        if depth > max_depth:
+            return True
+    return False
+
+
+def _crowd(data: bytes, crowded: int = CROWDED_TAG) -> int:
+    """Return the number of attributes in all crowded tags, as far as can be seen without parsing."""
+    total = 0
+    for piece in data.split(b"<"):
+        # Two characters, a name and a space, are the least that an attribute takes.
+        if len(piece) > 2 * crowded:
+            tag = piece.partition(b">")[0]
+            if len(tag) > 2 * crowded:
+                count = len(_QUOTED.sub(b"", tag).split())
+                total += count if count > crowded else 0
+    return total
+
+
+def wrap_plain_text(text: str) -> str:
+    r"""Return plain text as a page, with a paragraph for each block between blank lines.
+
+    Examples
+    --------
+    >>> wrap_plain_text("Tea & milk\n\nHot")
+    '<html><body><p>Tea &amp; milk</p>\n<p>Hot</p>\n</body></html>'
+    """
+    blocks = _PARAGRAPHS.split(text.replace("\r\n", "\n").strip())
+    body = "".join(f"<p>{escape(block)}</p>\n" for block in blocks if block.strip())
+    return f"<html><body>{body}</body></html>" if body else ""

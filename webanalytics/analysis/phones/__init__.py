@@ -1,0 +1,1 @@
+"""Phone numbers: E.164, details, and the list of disposable ones."""

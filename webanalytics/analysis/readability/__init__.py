@@ -1,0 +1,1 @@
+"""Readability scores of a text, with syllables and hyphenation."""

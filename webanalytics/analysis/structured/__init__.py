@@ -1,0 +1,1 @@
+"""Structured data of a page: JSON-LD, microdata and offers."""

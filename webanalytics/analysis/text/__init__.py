@@ -1,0 +1,1 @@
+"""Main text of a page, with its language, dates and publisher."""

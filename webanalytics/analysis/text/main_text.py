@@ -1,0 +1,263 @@
+"""The main text of a page, for its text, readability and facts: without menus, advertisements and footers.
+
+trafilatura does the extraction. Its fast mode costs two thirds of its standard mode and gives the same text
+on most pages. Where it does not, the fast result holds only a small share of the page's prose: only then are
+the other modes used.
+"""
+
+from __future__ import annotations
+
+import copy
+import logging
+import unicodedata
+from typing import Any
+
+from lxml import etree
+from lxml.html import HtmlElement
+from trafilatura import bare_extraction
+from trafilatura.meta import reset_caches
+from trafilatura.settings import Extractor
+
+from webanalytics.analysis.page.page import Page, once_per_page
+from webanalytics.analysis.page.parsing import parse
+from webanalytics.analysis.page.visible_text import drop_invisible
+from webanalytics.analysis.text.language import page_language
+
+PROSE_LINE = 80
+"""Characters from which on a line of the visible text counts as prose, not as a label or a menu entry."""
+
+TRUSTED_SHARE = 0.4
+"""Share of the page's prose below which an extraction is not trusted."""
+
+FRAGMENT_LENGTH = 3_000
+"""Characters below which an extraction with half of the trusted share is treated as a fragment."""
+
+MAX_ELEMENTS = 15_000
+"""Elements up to which a page is given to trafilatura, whose time grows faster than the page."""
+
+MAX_CHARACTERS = 1_000_000
+"""Characters of visible text up to which a page is given to trafilatura."""
+
+MAX_LOOSE_ELEMENTS = 4_000
+"""Elements up to which the paragraphs of a page are judged one by one."""
+
+LEAD_KEY = 40
+"""Characters at the start of a description by which the lead is recognised on the page."""
+
+LABEL_LENGTH = 40
+"""Longest label in front of the link of a cross-reference."""
+
+# Pages from which on trafilatura's caches, which keep texts by the thousand, are emptied again.
+_LARGE_TEXT = 200_000
+# fmt: off
+# What trafilatura takes out as well, but only after its first searches have walked over it, ...
+_WITHOUT_TEXT = (
+    "applet", "area", "aside", "audio", "button", "canvas", "datalist", "dialog", "embed", "footer", "iframe",
+    "input", "link", "map", "menu", "meta", "nav", "noindex", "noscript", "object", "optgroup", "option",
+    "param", "progress", "script", "select", "source", "style", "svg", "template", "textarea", "track",
+    "video",
+)
+# ... and the tags that it takes off, leaving their text where it is.
+_INLINE = (
+    "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "data", "dfn", "em", "font", "hgroup", "i", "img",
+    "ins", "mark", "nobr", "small", "strong", "tbody", "tfoot", "thead", "u", "wbr",
+)
+# fmt: on
+_WITH_ONE_LINK = etree.XPath(".//p[.//a][count(.//a) = 1]")
+# A page that yields nothing is an answer here, not a warning.
+logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
+
+
+def _options(fast: bool, recall: bool = False) -> Any:
+    options = Extractor(output_format="python", fast=fast, recall=recall, comments=False)
+    if not recall:
+        # In its focus "balanced" trafilatura measures the whole page once more to see whether its answer
+        # is too short, and widens the search then. This is done below, with the visible text, which other
+        # analyses need anyway.
+        options.focus = "unmeasured"
+    return options
+
+
+_FAST = _options(fast=True)
+_WIDE = _options(fast=True, recall=True)
+_STANDARD = _options(fast=False)
+
+
+def find_main_text(
+    page: Page,
+    trusted_share: float = TRUSTED_SHARE,
+    max_elements: int = MAX_ELEMENTS,
+    max_characters: int = MAX_CHARACTERS,
+) -> str:
+    """Return the main text of a page, one line per paragraph; empty when the page has no text.
+
+    `trusted_share` is the share of the page's prose that the fast extraction must hold to be taken as it is.
+    Larger pages than the limits are not given to trafilatura: their main text is their prose, or all of their
+    visible text where little of it is prose. User comments are left out.
+
+    Notes
+    -----
+    Prose is what stands on lines of at least 80 characters of the visible text. The shares were set in the
+    middle of the range in which the F-score over pages with known text did not change (0.2 to 0.55).
+    """
+    visible = page.visible_text
+    if len(visible) > max_characters or page.tree.xpath("count(//*)") > max_elements:
+        return _largest_part(visible, trusted_share)
+    text = _search(page, visible, trusted_share)
+    if len(visible) > _LARGE_TEXT:
+        reset_caches()
+    return with_lead(text or _largest_part(visible, trusted_share), visible, page.descriptions)
+
+
+@once_per_page
+def main_text(page: Page) -> str:
+    """Return the main text of a page, found with the usual limits."""
+    return find_main_text(page)
+
+
+def _largest_part(visible: str, trusted_share: float) -> str:
+    """Return the page's prose, or all that it shows where little of it is prose."""
+    text = prose(visible)
+    return text if len(text) >= trusted_share * len(visible) else visible
+
+
+def _search(page: Page, visible: str, trusted_share: float) -> str:
+    """Try one extractor after another until one returns enough of the page's prose."""
+    size = len(prose(visible))
+
+    def is_fragment(text: str) -> bool:
+        return len(text) < min(trusted_share * size / 2, FRAGMENT_LENGTH)
+
+    text = _extract(page.tree, _FAST)
+    if is_fragment(text):
+        wide = _extract(page.tree, _WIDE)
+        text = wide if len(wide) >= 1.5 * len(text) else text
+    if len(text) < trusted_share * size:
+        text = max(text, _extract(page.tree, _STANDARD), key=len)
+    if is_fragment(text):
+        paragraphs = good_paragraphs(page.tree, page_language(page))
+        text = paragraphs if len(paragraphs) >= 2 * len(text) else text
+    return text
+
+
+def good_paragraphs(tree: HtmlElement, language: str, max_elements: int = MAX_LOOSE_ELEMENTS) -> str:
+    """Return the paragraphs of a page that jusText classifies as text, wherever they are.
+
+    It looks at each paragraph's length, links and stop words, and not at the elements around it: so it finds
+    what is spread over a page, such as the posts of a forum. Its time grows with the square of the number of
+    paragraphs: nothing is returned for pages with more elements than allowed.
+    """
+    if tree.xpath("count(//*)") > max_elements:
+        return ""
+    from justext import get_stoplist, justext
+    from trafilatura.settings import JUSTEXT_LANGUAGES
+
+    name = JUSTEXT_LANGUAGES.get(language)
+    markup = etree.tostring(working_copy(tree), encoding="unicode", method="html")
+    words = get_stoplist(name) if name else frozenset()
+    density = (0.1, 0.2) if name else (0.0, 0.0)
+    found = justext(markup, words, stopwords_low=density[0], stopwords_high=density[1])
+    return drop_invisible("\n".join(paragraph.text for paragraph in found if not paragraph.is_boilerplate))
+
+
+def warm_up() -> None:
+    """Run every extractor once: they read their stop words when first used."""
+    page = parse("<p>Tea is made of leaves and of hot water.</p>")
+    for options in (_FAST, _WIDE, _STANDARD):
+        _extract(page, options)
+
+
+def prose(visible: str, shortest: int = PROSE_LINE) -> str:
+    r"""Return the lines of a visible text that are long enough to be sentences.
+
+    Examples
+    --------
+    >>> prose("Menu\nThis is a sentence.", shortest=10)
+    'This is a sentence.'
+    """
+    return "\n".join(line for line in visible.split("\n") if len(line) >= shortest)
+
+
+def _extract(tree: HtmlElement, options: Any) -> str:
+    try:
+        document = bare_extraction(working_copy(tree), options=options)
+    except (RecursionError, LookupError, AttributeError, TypeError, ValueError, etree.LxmlError):
+        # A page may nest deeper than Python's calls, or be otherwise unexpected: its prose is used.
+        return ""
+    text = getattr(document, "text", None)
+    return unicodedata.normalize("NFC", drop_invisible(text)) if text else ""
+
+
+def working_copy(tree: HtmlElement) -> HtmlElement:
+    """Return a copy of a page's tree for an extractor to modify, without elements that hold no main text."""
+    tree = copy.deepcopy(tree)
+    # trafilatura recognises forums by their JSON-LD and falls back on an articleBody in it.
+    jsonld = tree.findall(".//script[@type='application/ld+json']")
+    for script in jsonld:
+        script.tag = "jsonld"
+    etree.strip_elements(tree, *_WITHOUT_TEXT, with_tail=False)
+    for script in jsonld:
+        script.tag = "script"
+    etree.strip_tags(tree, *_INLINE)
+    _drop_references(tree)
+    return tree
+
+
+def _drop_references(tree: HtmlElement, label_length: int = LABEL_LENGTH) -> None:
+    """Take out paragraphs that only point elsewhere ("Read also: Ten things to know about tea").
+
+    They interrupt an article and are not part of it. A page on which most paragraphs are of this kind is a
+    list of links, and is left unchanged.
+    """
+    candidates = _WITH_ONE_LINK(tree)
+    references = [paragraph for paragraph in candidates if _is_reference(paragraph, label_length)]
+    if references and 2 * len(references) <= tree.xpath("count(.//p)"):
+        for paragraph in references:
+            paragraph.drop_tree()
+
+
+def _is_reference(paragraph: HtmlElement, label_length: int) -> bool:
+    link = next(paragraph.iter("a"))
+    target = " ".join(link.text_content().split())
+    text = " ".join(paragraph.text_content().split())
+    label = text[: -len(target)].rstrip() if target and text.endswith(target) else ""
+    return 0 < len(label) <= label_length and label[-1] in ":»>→|" and target.count(" ") >= 2
+
+
+def with_lead(text: str, visible: str, descriptions: list[str], key_length: int = LEAD_KEY) -> str:
+    r"""Return the main text with the page's lead in its place, if the extraction has missed it.
+
+    The lead often stands outside of the element that holds the article, and is the page's description at
+    the same time: so a visible paragraph that starts like the description belongs to the main text.
+
+    Examples
+    --------
+    >>> lead = "Tea is a drink. It is made of leaves and of hot water, and it is drunk from cups."
+    >>> print(with_lead("Leaves\nLeaves are picked.", f"Leaves\n{lead}\nLeaves are picked.", [lead]))
+    Leaves
+    Tea is a drink. It is made of leaves and of hot water, and it is drunk from cups.
+    Leaves are picked.
+    """
+    folded = ""
+    for description in descriptions:
+        key = description[:key_length]
+        place = visible.find(key) if len(key) == key_length else -1
+        if place < 0:
+            continue
+        start = visible.rfind("\n", 0, place) + 1
+        lead = visible[start:].partition("\n")[0]
+        folded = folded or " ".join(text.split())
+        # A place or a date may stand in front of it.
+        if place - start <= key_length and len(lead) >= PROSE_LINE and key not in folded:
+            return _insert(text, lead, visible, start)
+    return text
+
+
+def _insert(text: str, lead: str, visible: str, start: int, key_length: int = LEAD_KEY) -> str:
+    """Put the lead in front of the first line of the text that follows it on the page."""
+    lines = text.split("\n")
+    before = visible[:start]
+    for number, line in enumerate(lines):
+        if " ".join(line.split())[:key_length] not in before:
+            return "\n".join([*lines[:number], lead, *lines[number:]])
+    return "\n".join([*lines, lead])

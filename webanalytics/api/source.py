@@ -1,0 +1,199 @@
+"""The Python source of an operation's function, made from its declaration.
+
+`webanalytics.api.generate` writes it into a file for the operations of the package, and
+`webanalytics.api.functions` compiles it for an operation that is registered later.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable
+
+from webanalytics.operations import Operation, Parameter
+from webanalytics.operations.model import IMAGES, PAGES, RECORDS
+from webanalytics.operations.types import Shape
+
+_HEAD = '''\
+"""Functions of operations that need nothing beyond their declaration.
+
+Written by ``python -m webanalytics.api.generate``: change the declarations, not this file.
+"""
+
+from __future__ import annotations
+
+{sequence}from typing import Unpack
+
+import pandas as pd
+
+{secret}from webanalytics.frames.inputs import Inputs
+from webanalytics.operations import OPERATIONS
+from webanalytics.run_options import RunOptions
+from webanalytics.runs.run import collect
+
+__all__ = [{names}]
+'''
+
+WIDTH = 106
+_PYTHON = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "bytes": "bytes"}
+_INPUTS = {
+    "page": (PAGES, "Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``."),
+    "image": (IMAGES, "Paths, URLs, or the bytes of images."),
+    "record": (RECORDS, "What the function works on, each a text."),
+}
+_NO_REASON = {
+    "page": "A page that cannot be fetched is a row.",
+    "image": "A broken image is a row.",
+    "record": "An input that cannot be used is a row.",
+}
+
+
+def module_source(operations: Iterable[Operation]) -> str:
+    """Return the source of a module with the functions of operations."""
+    chosen = sorted(operations, key=lambda operation: operation.function)
+    body = "".join(f"\n\n{function_source(operation)}" for operation in chosen)
+    head = _HEAD.format(
+        sequence="from collections.abc import Sequence\n" * ("Sequence[" in body),
+        secret="from webanalytics.api.functions import secret_setting\n" * ("secret_setting" in body),
+        names=", ".join(f'"{operation.function}"' for operation in chosen),
+    )
+    return head + body
+
+
+def function_source(operation: Operation) -> str:
+    """Return the source of an operation's asynchronous function."""
+    name, settings = operation.function, operation.settings
+    required = [item for item in settings if item.required]
+    others = [item for item in settings if not item.required]
+    arguments = [
+        f"{operation.inputs}: Inputs",
+        "*",
+        *(f"{item.keyword}: {_annotation(item.shape)}" for item in required),
+        *(f"{item.keyword}: {_annotation(item.shape)} = {_literal(item.default)}" for item in others),
+        "column: str | None = None",
+        "**options: Unpack[RunOptions]",
+    ]
+    masked = [
+        f'    {key} = secret_setting(OPERATIONS["{operation.name}"], "{key}", {key})'
+        for key in (
+            item.keyword for item in settings if item.secret
+        )  # masked early: tracebacks show variables
+    ]
+    lines = [
+        f"async def {name}(",
+        *(f"    {argument}," for argument in arguments),
+        ") -> pd.DataFrame:",
+        textwrap.indent(f'{_raw(operation)}"""{_documentation(operation)}\n"""', "    ", _is_filled),
+        *masked,
+        "    return await collect(",
+        f'        (OPERATIONS["{operation.name}"],),',
+        f"        {operation.inputs},",
+        f'        "{operation.inputs}",',
+        "        column=column,",
+        *_settings(operation),
+        "        options=options,",
+        "    )",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _settings(operation: Operation) -> list[str]:
+    """Return the argument `settings`, on one line where that is not too long."""
+    given = [f'"{item.keyword}": {item.keyword}' for item in operation.settings]
+    line = f'        settings={{"{operation.name}": {{{", ".join(given)}}}}},'
+    if len(line) <= WIDTH:
+        return [line]
+    entries = (f"                {item}," for item in given)
+    return [
+        "        settings={",
+        f'            "{operation.name}": {{',
+        *entries,
+        "            },",
+        "        },",
+    ]
+
+
+def _is_filled(line: str) -> bool:
+    return bool(line.strip())
+
+
+def _raw(operation: Operation) -> str:
+    return "r" if "\\" in _documentation(operation) else ""
+
+
+def _annotation(shape: Shape) -> str:
+    if shape.alternatives:
+        plain = " | ".join(_annotation(part) for part in shape.alternatives)
+    elif shape.kind == "list" and shape.items is not None:
+        plain = f"Sequence[{_annotation(shape.items)}]"
+    else:
+        plain = _PYTHON.get(shape.kind, "object")
+    return f"{plain} | None" if shape.nullable else plain
+
+
+def _literal(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) and '"' not in value else repr(value)
+
+
+def _documentation(operation: Operation) -> str:
+    """Return the docstring, in the sections of numpydoc."""
+    docs = operation.docs
+    kind, meaning = _INPUTS[operation.kind]
+    opening = docs.summary or operation.summary
+    parameters = [
+        f"{operation.inputs} : {docs.inputs_type or kind}\n{_filled(docs.inputs or meaning)}",
+        *(
+            f"{item.keyword} : {_described(item)}\n{_filled(docs.settings.get(item.keyword, item.meaning))}"
+            for item in operation.settings
+        ),
+        f"column : str, optional\n{_filled(_column(operation))}",
+        "**options\n"
+        + _filled("Options of this call, such as ``concurrency=8``; `webanalytics.options` prints them all."),
+    ]
+    returns = docs.returns or _returned(operation)
+    wrong = f"For a wrong argument, before any work. {docs.raises or _NO_REASON[operation.kind]}"
+    sections = [
+        ("Parameters", "\n".join(parameters)),
+        ("Returns", f"pandas.DataFrame\n{_filled(returns)}"),
+        (
+            "Raises",
+            f"ParameterError\n{_filled(wrong)}\nAuditInterrupted\n"
+            + _filled("On Ctrl-C; carries the finished rows."),
+        ),
+        ("Notes", textwrap.fill(docs.notes, WIDTH - 4)),
+        ("Examples", docs.examples.strip()),
+    ]
+    return "\n\n".join([opening, *(f"{name}\n{'-' * len(name)}\n{body}" for name, body in sections if body)])
+
+
+def _filled(text: str) -> str:
+    return textwrap.indent(textwrap.fill(text, WIDTH - 8), "    ")
+
+
+def _column(operation: Operation) -> str:
+    found = "; found automatically where there is no doubt" if operation.column_names else ""
+    return f"Column of a DataFrame that holds the inputs{found}."
+
+
+def _described(parameter: Parameter) -> str:
+    shape = parameter.shape
+    kinds = shape.alternatives or (shape,)
+    kind = " or ".join(_kind(part) for part in kinds)
+    if parameter.required:
+        return kind
+    return (
+        f"{kind}, optional" if parameter.default is None else f"{kind}, default {_literal(parameter.default)}"
+    )
+
+
+def _kind(shape: Shape) -> str:
+    if shape.choices:
+        return "{" + ", ".join(_literal(choice) for choice in shape.choices) + "}"
+    if shape.kind == "list" and shape.items is not None:
+        return f"list of {_kind(shape.items)}"
+    return _PYTHON.get(shape.kind, "object")
+
+
+def _returned(operation: Operation) -> str:
+    names = [operation.input_column, "status", *(item.column_name for item in operation.columns)]
+    shown = ", ".join(f"``{name}``" for name in names)
+    return f"One row per input, in input order: {shown}, ``error`` and ``error_type``."

@@ -1,0 +1,53 @@
+"""The blocking functions: those of `webanalytics.aio`, each run on its own event loop.
+
+Written by ``python -m webanalytics.api.generate``: change the declarations, or the generator, not this file.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webanalytics.analysis.dane.tlsa import tlsa_record
+from webanalytics.api import generated, images, pages, records, sites
+from webanalytics.api.functions import later_function, later_names
+from webanalytics.audits.audit import compare, load
+from webanalytics.audits.rules import rule_table
+from webanalytics.runs.blocking import plain
+
+__all__ = [
+    "audit",
+    "compare",
+    "convert",
+    "dane",
+    "hmac",
+    "keywords",
+    "load",
+    "metadata",
+    "phones",
+    "readability",
+    "rules",
+    "sitemap",
+    "text",
+    "tlsa_record",
+]
+
+audit = plain(pages.audit)
+convert = plain(images.convert)
+dane = plain(records.dane)
+hmac = plain(generated.hmac)
+keywords = plain(pages.keywords)
+metadata = plain(generated.metadata)
+phones = plain(records.phones)
+readability = plain(generated.readability)
+sitemap = plain(sites.sitemap)
+text = plain(generated.text)
+rules = rule_table()
+"""Every rule of an audit: name, title, category, type, priority, threshold, unit, explanation, fix."""
+
+
+def __getattr__(name: str) -> Any:
+    return later_function(__name__, name, blocking=True)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *later_names(__all__)]

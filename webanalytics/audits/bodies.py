@@ -1,0 +1,67 @@
+"""Facts of pages that a hosted API has fetched: extracted on this machine from the HTML that it returns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from typing import Any
+
+from webanalytics.backends.answering import worker_count
+from webanalytics.operations import AUDIT_PAGES, FACTS, METADATA
+from webanalytics.outcomes import JobResult, Outcome, PackedOutcomes
+from webanalytics.workers.pool import WorkerDiedError, WorkerPool
+
+BODY = "responseBody"
+_METADATA, _FACTS = AUDIT_PAGES.index(METADATA), AUDIT_PAGES.index(FACTS)
+
+
+class FactsOfBodies:
+    """Adds the facts of a page to the answer about its metadata, if that includes the HTML."""
+
+    def __init__(self, options: Mapping[str, Any], *, keep: bool) -> None:
+        self._options = options
+        self._keep = keep
+        self._stack = AsyncExitStack()
+        self._pool: WorkerPool | None = None
+
+    async def __aenter__(self) -> FactsOfBodies:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self._stack.aclose()
+
+    async def add(self, group: Sequence[JobResult]) -> list[JobResult]:
+        """Return the answers, and one more for each about metadata."""
+        found: list[JobResult] = []
+        for answer in group:
+            if answer.position != _METADATA:
+                found.append(answer)
+                continue
+            outcome = answer.outcomes[0]
+            facts = (await self._facts(outcome),) if outcome.data is not None else (outcome,)
+            if outcome.data is not None and outcome.data.get(BODY) and not self._keep:
+                packed = PackedOutcomes.pack([{**outcome.data, BODY: ""}])
+                answer = replace(answer, outcomes=PackedOutcomes(packed))
+            found += [answer, JobResult(answer.number, facts, position=_FACTS)]
+        return found
+
+    async def _facts(self, outcome: Outcome) -> Outcome:
+        data = outcome.data or {}
+        body = data.get(BODY)
+        if not isinstance(body, str) or not body:
+            return Outcome({})
+        if self._pool is None:
+            pool = WorkerPool(worker_count(self._options["workers"]), self._options["worker_memory"])
+            self._pool = await self._stack.enter_async_context(pool)
+        url, final = str(data.get("requestUrl") or ""), str(data.get("url") or "")
+        page = (body.encode("utf-8", "replace"), url, final, "text/html; charset=utf-8")
+        arguments: tuple[Any, ...] = ({FACTS.name: FACTS.analysis}, {FACTS.name: {}}, page)
+        try:
+            packed = await self._pool.run(
+                "page", (FACTS.analysis,), arguments, self._options["parse_timeout"]
+            )
+        except (TimeoutError, WorkerDiedError):
+            return Outcome({})
+        facts = PackedOutcomes(packed)[0]
+        return facts if facts.data is not None else Outcome({})

@@ -1,0 +1,174 @@
+"""Two judged audits of one site: what changed between them.
+
+`webanalytics.Comparison` hands over the frames of both audits, and shows what comes back.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from webanalytics.frames.schema import make_series
+from webanalytics.thresholds import PRIORITIES
+
+LEFT_OUT = frozenset(("url", "elapsed", "bytes", "responseBody"))
+"""Columns that differ from one fetch of a page to the next, or duplicate others."""
+OF_FETCHES = frozenset(("status", "error_type", "http_status", "final_url", "redirects"))
+"""Columns compared if a page was not read in one of the audits."""
+DERIVED = ("indexable", "indexability", "inSitemap")
+"""Derived columns that are compared; the others follow from columns that are."""
+OF_ROBOTS = ("robots_txt_problems",)
+"""Rules that look at robots.txt, which is read where an audit is made from a sitemap."""
+CHANGES = ("new", "fixed", "remaining", "unchecked")
+
+
+@dataclass(frozen=True)
+class Judged:
+    """An audit to compare: its original pages, the pages with derived columns, and their issues."""
+
+    frame: pd.DataFrame
+    pages: pd.DataFrame
+    issues: pd.DataFrame
+    robots_read: bool = False
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """Row of each address; the first of several."""
+        rows: dict[str, int] = {}
+        for row, url in enumerate(self.frame["url"].tolist()):
+            if isinstance(url, str):
+                rows.setdefault(url, row)
+        return rows
+
+    @cached_property
+    def read(self) -> dict[str, bool]:
+        """Whether the page of each address was read."""
+        status = self.frame["status"].tolist()
+        return {url: status[row] == "ok" for url, row in self.rows.items()}
+
+    @cached_property
+    def compared(self) -> pd.DataFrame:
+        """The columns of which changes are reported."""
+        names = [name for name in self.frame.columns if name not in LEFT_OUT]
+        derived = [name for name in DERIVED if name in self.pages]
+        known = [name for name in derived if name not in names and self.pages[name].notna().any()]
+        return self.pages[names + known]
+
+    @cached_property
+    def untried(self) -> set[str]:
+        """Names of rules that could not be tried."""
+        known = self.issues.attrs.get("webanalytics", {})
+        unread = () if self.robots_read else OF_ROBOTS
+        return {*known.get("rules_not_tried", ()), *known.get("rules_failed", ()), *unread}
+
+
+def summary(before: pd.DataFrame, after: pd.DataFrame, issues: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each rule from the issues of two audits and their changes."""
+    known_before, known_after = (frame["rule"].value_counts().to_dict() for frame in (before, after))
+    counts = {
+        (str(rule), str(priority)): found["change"].value_counts()
+        for (rule, priority), found in issues.groupby(["rule", "priority"], observed=True, sort=False)
+    }
+    rows = []
+    for (rule, priority), found in counts.items():
+        new, fixed, remaining, unchecked = (int(found.get(change, 0)) for change in CHANGES)
+        counted = int(known_before.get(rule, 0)), int(known_after.get(rule, 0))
+        rows.append((rule, priority, *counted, new, fixed, remaining, unchecked))
+    rank: dict[str, int] = {priority: place for place, priority in enumerate(PRIORITIES)}
+    rows.sort(key=lambda row: (rank.get(row[1], len(rank)), -row[4], -row[3], row[0]))
+    names = ("rule", "priority", "before", "after", *CHANGES)
+    kinds: Any = ("string", "string", *["integer"] * 6)
+    return _frame({name: [row[place] for row in rows] for place, name in enumerate(names)}, kinds)
+
+
+def _frame(columns: Mapping[str, list[Any]], kinds: Any) -> pd.DataFrame:
+    index = pd.RangeIndex(len(next(iter(columns.values()))))
+    made = zip(columns.items(), kinds, strict=True)
+    return pd.DataFrame(
+        {name: make_series(values, kind, index) for (name, values), kind in made}, index=index
+    )
+
+
+def changed_fields(earlier: Judged, later: Judged) -> pd.DataFrame:
+    """Return one row for each changed field of the pages in both audits."""
+    before, after = earlier.compared, later.compared
+    pairs = [(url, earlier.rows[url], row) for url, row in later.rows.items() if url in earlier.rows]
+    read = [earlier.read[url] and later.read[url] for url, _, _ in pairs]
+    found: list[tuple[int, int, str, Any, Any]] = []
+    for place, field in enumerate(name for name in after.columns if name in before.columns):
+        old, new = (frame[field].astype(object).tolist() for frame in (before, after))
+        for number, (_, first, second) in enumerate(pairs):
+            if not _same(old[first], new[second]) and (read[number] or field in OF_FETCHES):
+                found.append((number, place, field, old[first], new[second]))
+    found.sort(key=lambda change: change[:2])
+    columns: dict[str, list[Any]] = {
+        "url": [pairs[change[0]][0] for change in found],
+        "field": [change[2] for change in found],
+        "before": [None if _missing(change[3]) else change[3] for change in found],
+        "after": [None if _missing(change[4]) else change[4] for change in found],
+    }
+    return _frame(columns, ("string", "string", "object", "object"))
+
+
+def _missing(value: Any) -> bool:
+    return value is None or value is pd.NA or (isinstance(value, float) and value != value)
+
+
+def _same(old: Any, new: Any) -> bool:
+    if old is new:
+        return True
+    if _missing(old) or _missing(new):
+        return _missing(old) and _missing(new)
+    return bool(old == new)
+
+
+def changed_pages(before: Judged, after: Judged, changes: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each address of both audits: added, removed, changed or same."""
+    counts = Counter(changes["url"].tolist())
+    urls = [*after.rows, *(url for url in before.rows if url not in after.rows)]
+    became = [
+        "added"
+        if url not in before.rows
+        else "removed"
+        if url not in after.rows
+        else "changed"
+        if url in counts
+        else "same"
+        for url in urls
+    ]
+    columns: dict[str, list[Any]] = {"url": urls, "change": became, "fields": [counts[url] for url in urls]}
+    return _frame(columns, ("string", "string", "integer"))
+
+
+def _keys(issues: pd.DataFrame) -> Iterator[tuple[str, str]]:
+    return zip(issues["url"].astype(str), issues["rule"].astype(str), strict=True)
+
+
+def changed_issues(before: Judged, after: Judged) -> pd.DataFrame:
+    """Return the issues of both audits with their changes, those of the second first."""
+    old, new = (
+        {key: row for row, key in reversed(list(enumerate(_keys(audit.issues))))} for audit in (before, after)
+    )
+
+    def come(key: tuple[str, str]) -> str:
+        return "remaining" if key in old else "unchecked" if key[1] in before.untried else "new"
+
+    def gone(key: tuple[str, str]) -> str:
+        lost = before.read.get(key[0], True) and not after.read.get(key[0], True)
+        return "unchecked" if lost or key[1] in after.untried else "fixed"
+
+    still = sorted((row, come(key)) for key, row in new.items())
+    left = sorted((row, gone(key)) for key, row in old.items() if key not in new)
+    parts = [
+        audit.issues.iloc[[row for row, _ in found]].assign(change=[change for _, change in found])
+        for audit, found in ((after, still), (before, left))
+    ]
+    kept = [part for part in parts if len(part)] or parts[:1]
+    joined = pd.concat(kept, ignore_index=True)
+    names = [name for name in joined.columns if name != "change"]
+    return joined[["change", *names]].astype({"change": parts[0]["rule"].dtype})

@@ -1,0 +1,361 @@
+"""Near duplicates: texts that share most of their phrases, by MinHash with locality-sensitive hashing.
+
+A text is the set of its shingles, runs of three consecutive words; the similarity of two texts is the share
+of their shingles that both have (Jaccard similarity; A. Broder, "On the resemblance and containment of
+documents", 1997). MinHash signatures divided into bands find candidate pairs (Leskovec, Rajaraman and Ullman,
+"Mining of Massive Datasets", chapter 3), which are compared exactly.
+
+Examples
+--------
+>>> page = "The storm lantern burns for thirty hours, is made of tin and brass, and can be mended on board."
+>>> page += " Its glass is blown by hand in the harbour of our island, where the fleet buys it since 1921."
+>>> near_duplicates([page, "Something else entirely", None, page.upper()])
+[0, None, None, 0]
+>>> round(similarity(page, page.replace("blown", "cast")), 2)
+0.85
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import TypeAlias
+from unicodedata import normalize
+
+import numpy as np
+import numpy.typing as npt
+import regex
+import rensa
+
+from webanalytics.errors import ParameterError
+
+Shingles: TypeAlias = npt.NDArray[np.uint64]
+Signatures: TypeAlias = npt.NDArray[np.uint32]
+Positions: TypeAlias = npt.NDArray[np.intp]
+
+SHINGLE = 3
+"""Words per shingle; characters in scripts without spaces between words."""
+
+MINIMUM_WORDS = 20
+"""Texts with fewer words are not compared: they may be alike by chance."""
+
+THRESHOLD = 0.9
+"""Lowest similarity of near duplicates."""
+
+SIGNATURE = 256
+"""Hash values of a signature; the standard error of a similarity of 0.9 estimated from them is 0.019."""
+
+RECALL = 0.999
+"""Lowest probability with which a pair exactly at the threshold shares a band and so is compared."""
+
+NEIGHBOURS = 1_000
+"""Most texts of one bucket to which each text is compared: those after it in the order of signatures."""
+
+FAILURES = 8
+"""Most failed exact comparisons of a text in one bucket, the most similar by signature first."""
+
+_SEED = 1997
+_CHUNK = 1_000
+_ORDERED_BY = 4  # bands by whose values a bucket is sorted, beginning with its own
+_CACHED_WORDS = 200_000
+_CACHED_SETS = 16_384
+
+_UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
+_ASCII_WORD = re.compile(r"\w+")
+_WORD = regex.compile(rf"[{_UNSPACED}]\p{{M}}*|[\w--[{_UNSPACED}]]+", regex.VERSION1)
+
+# Odd numbers without a pattern (the first 64 bits of the fractions of the square roots of 2, 3 and 5, last
+# bit set), and the finaliser of SplitMix64, so that neighbouring shingles have unrelated hashes.
+_PLACES = (0x6A09E667F3BCC909, 0xBB67AE8584CAA73B, 0x3C6EF372FE94F82B)
+_MIX = (0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+
+
+def near_duplicates(
+    texts: Sequence[str | None], threshold: float = THRESHOLD, minimum_words: int = MINIMUM_WORDS
+) -> list[int | None]:
+    """Return the cluster of near duplicates of each text.
+
+    Parameters
+    ----------
+    texts : sequence of str or None
+        Main texts of pages; None for a missing one.
+    threshold : float
+        Lowest Jaccard similarity of near duplicates, above 0 and at most 1.
+    minimum_words : int
+        Texts with fewer words (characters, in scripts without spaces) are left out; never less than
+        `SHINGLE`.
+
+    Returns
+    -------
+    list of int or None
+        Number of the cluster: the position of its first text. None for a text without near duplicates or
+        left out.
+
+    Raises
+    ------
+    ParameterError
+        If the threshold is not above 0 and at most 1.
+
+    Notes
+    -----
+    Case, punctuation and white space are ignored. Clusters are connected by pairs (single linkage): every
+    member is similar enough to at least one other, but two members of a large cluster may be less similar
+    than the threshold. No pair below the threshold is connected directly, as pairs are compared exactly; a
+    pair at the threshold is missed with a probability below 0.1%, and a more similar one less often. In
+    buckets of thousands of similar texts that are not near duplicates (pages of one template), comparisons
+    are bounded by `NEIGHBOURS` and `FAILURES`.
+
+    The same texts give the same clusters in any order and in every process.
+
+    Examples
+    --------
+    >>> words = [str(number) for number in range(200)]
+    >>> changed = [*words[:100], "changed", *words[101:]]
+    >>> near_duplicates([" ".join(words), " ".join(changed), " ".join(words[:120])])
+    [0, 0, None]
+    """
+    if not 0 < threshold <= 1:
+        raise ParameterError(
+            f"The `threshold` parameter must be above 0 and at most 1, not {threshold!r}.", "threshold"
+        )
+    rows, signatures = _distinct(texts, max(minimum_words, SHINGLE))
+
+    @lru_cache(maxsize=_CACHED_SETS)
+    def shingles_of(position: int) -> Shingles:
+        return shingles(texts[rows[position][0]] or "")
+
+    clusters = _Clusters(len(rows))
+    if len(rows) > 1:
+        _Search(signatures, shingles_of, threshold, clusters).run()
+    found: list[int | None] = [None] * len(texts)
+    for cluster in clusters.members.values():
+        together = sorted(row for position in cluster for row in rows[position])
+        if len(together) > 1:
+            for row in together:
+                found[row] = together[0]
+    return found
+
+
+def similarity(first: str, second: str) -> float:
+    """Return the exact Jaccard similarity of two texts' shingles, from 0 to 1; without shingles it is 0.
+
+    Examples
+    --------
+    >>> similarity("one two three four", "One, two, three - five")
+    0.3333333333333333
+    """
+    return _jaccard(shingles(first), shingles(second))
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a text in order, in lower case.
+
+    In scripts without spaces between words (Chinese, Japanese, Thai and so on) each character is a word.
+
+    Examples
+    --------
+    >>> words("The STORM lantern: 灯台!")
+    ['the', 'storm', 'lantern', '灯', '台']
+    """
+    if text.isascii():
+        return _ASCII_WORD.findall(text.lower())
+    found: list[str] = _WORD.findall(normalize("NFKC", text).casefold())
+    return found
+
+
+def shingles(text: str) -> Shingles:
+    """Return the sorted, distinct hashes of a text's shingles; the same in every process.
+
+    Examples
+    --------
+    >>> len(shingles("to be or not to be or not")), len(shingles("too short"))
+    (4, 0)
+    """
+    return _hashed(words(text))
+
+
+class _WordHashes(dict[str, int]):
+    def __missing__(self, word: str) -> int:
+        # Python's own hash of a string differs from process to process.
+        value = int.from_bytes(
+            blake2b(word.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
+        )
+        self[word] = value
+        return value
+
+
+_WORD_HASHES = _WordHashes()
+
+
+def _hashed(found: list[str]) -> Shingles:
+    count = len(found) - SHINGLE + 1
+    if count < 1:
+        return np.empty(0, np.uint64)
+    if len(_WORD_HASHES) > _CACHED_WORDS:
+        _WORD_HASHES.clear()
+    hashes = np.fromiter(map(_WORD_HASHES.__getitem__, found), np.uint64, len(found))
+    mixed = np.zeros(count, np.uint64)
+    for start, place in enumerate(_PLACES):
+        mixed += hashes[start : start + count] * np.uint64(place)
+    mixed ^= mixed >> np.uint64(30)
+    mixed *= np.uint64(_MIX[0])
+    mixed ^= mixed >> np.uint64(27)
+    mixed *= np.uint64(_MIX[1])
+    return np.unique(mixed ^ (mixed >> np.uint64(31)))
+
+
+def _jaccard(first: Shingles, second: Shingles) -> float:
+    if not len(first) or not len(second):
+        return 0.0
+    at = np.minimum(first.searchsorted(second), len(first) - 1)
+    shared = int(np.count_nonzero(first[at] == second))
+    return shared / (len(first) + len(second) - shared)
+
+
+def _distinct(texts: Sequence[str | None], minimum: int) -> tuple[list[list[int]], Signatures]:
+    """Return the rows of each distinct set of shingles, and its signature, ordered by the sets' hashes."""
+    rows: dict[bytes, list[int]] = {}
+    keys: list[bytes] = []
+    waiting: list[Shingles] = []
+    parts: list[Signatures] = []
+    for row, text in enumerate(texts):
+        found = words(text) if text else []
+        if len(found) < minimum:
+            continue
+        hashes = _hashed(found)
+        key = blake2b(hashes.tobytes(), digest_size=16).digest()
+        if key in rows:
+            rows[key].append(row)
+            continue
+        rows[key] = [row]
+        keys.append(key)
+        waiting.append(hashes)
+        if len(waiting) == _CHUNK:
+            parts.append(_signatures(waiting))
+            waiting = []
+    parts.append(_signatures(waiting))
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    return [rows[keys[position]] for position in order], np.concatenate(parts)[order]
+
+
+def _signatures(sets: list[Shingles]) -> Signatures:
+    if not sets:
+        return np.empty((0, SIGNATURE), np.uint32)
+    offsets = np.zeros(len(sets) + 1, np.uint64)
+    np.cumsum([len(hashes) for hashes in sets], out=offsets[1:])
+    matrix = rensa.RMinHash.digest_matrix_from_flat_token_hashes(
+        np.concatenate(sets), offsets, SIGNATURE, _SEED
+    )
+    return np.array(matrix.to_rows(), np.uint32)
+
+
+def band_rows(threshold: float) -> int:
+    """Return the number of hash values per band: the most with which pairs at the threshold are still found.
+
+    A pair of similarity s agrees in all r values of a band with probability s**r, and in at least one of b
+    bands with probability 1 - (1 - s**r)**b.
+
+    Examples
+    --------
+    >>> band_rows(0.9), band_rows(0.5), band_rows(1.0)
+    (12, 3, 256)
+    """
+    for size in range(SIGNATURE, 1, -1):
+        if 1 - (1 - threshold**size) ** (SIGNATURE // size) >= RECALL:
+            return size
+    return 1
+
+
+class _Clusters:
+    """Disjoint sets; when two are joined, the smaller takes the label of the larger."""
+
+    def __init__(self, count: int) -> None:
+        self.label = np.arange(count)
+        self.members = {position: [position] for position in range(count)}
+
+    def join(self, first: int, second: int) -> None:
+        one, other = int(self.label[first]), int(self.label[second])
+        if one == other:
+            return
+        if len(self.members[one]) < len(self.members[other]):
+            one, other = other, one
+        moved = self.members.pop(other)
+        self.label[moved] = one
+        self.members[one] += moved
+
+
+class _Search:
+    """The search for similar pairs in the buckets of each band."""
+
+    def __init__(
+        self,
+        signatures: Signatures,
+        shingles_of: Callable[[int], Shingles],
+        threshold: float,
+        clusters: _Clusters,
+    ) -> None:
+        self.signatures = signatures
+        # One byte of each value is enough to estimate similarities, at a quarter of the cost: one in 256
+        # unequal values looks equal (P. Li and A. C. König, "b-bit minwise hashing", 2010).
+        self.low = signatures.astype(np.uint8)
+        self.shingles_of = shingles_of
+        self.threshold = threshold
+        self.clusters = clusters
+        self.size = band_rows(threshold)
+        bands = SIGNATURE // self.size
+        # Four standard errors below the threshold: one pair in 30,000 at the threshold looks less similar.
+        self.likely = SIGNATURE * threshold - 4 * math.sqrt(SIGNATURE * threshold * (1 - threshold))
+        self.bucket_of = np.zeros((len(signatures), bands), np.int32)
+
+    def run(self) -> None:
+        for band in range(self.bucket_of.shape[1]):
+            for bucket in self._buckets(band):
+                label = self.clusters.label[bucket]
+                if (label != label[0]).any():
+                    self._compare(bucket, band)
+
+    def _buckets(self, band: int) -> Iterator[Positions]:
+        """Yield the texts with equal values in a band, sorted by the values of the following bands."""
+        first, width = band * self.size, min(_ORDERED_BY * self.size, SIGNATURE)
+        turned = self.signatures.take(np.arange(first, first + width) % SIGNATURE, axis=1)
+        order = np.argsort(turned.view(f"V{turned.itemsize * width}").ravel(), kind="stable")
+        heads = turned[order, : self.size]
+        starts = np.flatnonzero((heads[1:] != heads[:-1]).any(axis=1)) + 1
+        edges = np.concatenate(([0], starts, [len(order)]))
+        sizes = np.diff(edges)
+        self.bucket_of[order, band] = np.repeat(np.arange(len(sizes)), sizes)
+        for number in np.flatnonzero(sizes > 1).tolist():
+            bucket = order[edges[number] : edges[number + 1]]
+            if len(bucket) > NEIGHBOURS + 1:
+                # Not all pairs of this bucket are compared, so it must not keep other bands from doing it.
+                self.bucket_of[bucket, band] = -1 - np.arange(len(bucket))
+            yield bucket
+
+    def _compare(self, bucket: Positions, band: int) -> None:
+        label, earlier = self.clusters.label, self.bucket_of[:, :band]
+        for place, one in enumerate(bucket[:-1].tolist()):
+            others = bucket[place + 1 : place + 1 + NEIGHBOURS]
+            others = others[label[others] != label[one]]
+            if band and len(others):
+                others = others[~(earlier[others] == earlier[one]).any(axis=1)]
+            if len(others):
+                self._connect(one, others)
+
+    def _connect(self, one: int, others: Positions) -> None:
+        equal = self.low.take(others, axis=0) == self.low[one]
+        alike = equal.view(np.uint8).sum(axis=1, dtype=np.uint16)
+        likely = np.flatnonzero(alike >= self.likely)
+        label, failures = self.clusters.label, 0
+        for place in likely[np.argsort(-alike[likely].astype(np.int32), kind="stable")].tolist():
+            if failures == FAILURES:
+                return
+            other = int(others[place])
+            if label[one] == label[other]:
+                continue
+            if _jaccard(self.shingles_of(one), self.shingles_of(other)) >= self.threshold:
+                self.clusters.join(one, other)
+            else:
+                failures += 1

@@ -1,0 +1,43 @@
+"""Audits and comparisons -> workbooks with one sheet for each part, behind `Audit.to_excel`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+
+from webanalytics.errors import ParameterError
+from webanalytics.frames.excel import write_sheets
+from webanalytics.frames.writing import flat, new_file
+
+LEFT_OUT = frozenset(("responseBody",))
+"""Columns omitted from sheets: the page itself."""
+
+
+def write_workbook(path: str | os.PathLike[str], parts: Mapping[str, pd.DataFrame]) -> Path:
+    """Write frames to a workbook, one sheet for each, whole or not at all.
+
+    Raises
+    ------
+    ParameterError
+        For another suffix, or a folder that cannot be written to.
+    MissingExtraError
+        If openpyxl is not installed.
+
+    Notes
+    -----
+    Text is text: what starts with "=" is never a formula. Lists and dicts are JSON text. Control characters
+    that a workbook cannot hold are left out, and a text of over 32,767 characters is cut.
+    """
+    path = Path(path)
+    if path.suffix.lower() != ".xlsx":
+        raise ParameterError("The `path` parameter must be a file with the suffix .xlsx.", "path")
+    sheets = {
+        name: flat(frame[[column for column in frame.columns if column not in LEFT_OUT]])
+        for name, frame in parts.items()
+    }
+    with new_file(path, "path") as temporary:
+        write_sheets(temporary, sheets)
+    return path

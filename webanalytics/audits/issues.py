@@ -1,0 +1,269 @@
+"""Runs the rules on the pages of an audit and makes a frame of their findings.
+
+Called when `Audit.issues` is first read.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import os
+import re
+from collections.abc import Iterator, Mapping
+from numbers import Real
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
+from webanalytics.audits.rules import RULES
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.site import Site
+from webanalytics.frames.schema import as_frame, make_series
+from webanalytics.operations import FACTS
+from webanalytics.operations.model import Dtype
+from webanalytics.thresholds import PRIORITIES
+
+log = logging.getLogger("webanalytics.audits")
+
+MAX_EVIDENCE = 300
+"""Longest evidence, in characters."""
+
+COLUMNS: dict[str, Dtype] = {
+    "url": "string",
+    "rule": "string",
+    "category": "string",
+    "type": "string",
+    "priority": "string",
+    "value": "float",
+    "threshold": "float",
+    "evidence": "string",
+    "fix": "string",
+}
+"""Columns of a frame of issues."""
+
+SUMMARY_COLUMNS: dict[str, Dtype] = {
+    "rule": "string",
+    "category": "string",
+    "type": "string",
+    "priority": "string",
+    "pages": "integer",
+    "share": "float",
+}
+"""Columns of a summary of issues."""
+
+# Where one of these is missing on every page that was read, it was never looked at: a hosted API answers
+# without facts, saved pages have no time of response, and without a sitemap no page is in one or left out.
+_FILLED = frozenset(
+    (*(field.audit_name for field in FACTS.columns), "imageBytes", "elapsed", "bytes", "inlinks", "inSitemap")
+)
+
+# Controls that are no white space, half characters, and signs that turn the direction of text.
+_UNSEEN = re.compile(
+    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
+)
+_WINDOW = 4_000
+
+
+class _Issue(NamedTuple):
+    """One row: its sort key and its cells."""
+
+    order: tuple[int, int, int]
+    rule: Rule
+    url: Any
+    value: float | None
+    evidence: str
+
+
+def find_issues(
+    site: Site,
+    profile: str | os.PathLike[str] | Profile = DEFAULT_PROFILE,
+    thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
+) -> pd.DataFrame:
+    """Return what the rules of a profile find, one row for each issue of a page.
+
+    Parameters
+    ----------
+    site : Site
+        The pages.
+    profile, thresholds
+        As for `webanalytics.audits.profiles.resolve_profile`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``url``, ``rule``, ``category``, ``type``, ``priority``, ``value``, ``threshold``,
+        ``evidence`` and ``fix``, by priority, then in the order of the rules, then in that of the pages.
+        ``value`` is the number measured, in the unit of the threshold if the rule has one, and a count
+        otherwise; it is missing if there is nothing to count. ``evidence`` is one line of plain text, of at
+        most 300 characters.
+
+        ``frame.attrs["webanalytics"]`` has the profile's name, ``rules_not_tried``, a dict of rules to the
+        columns and facts of the fetch that were missing, and ``rules_failed``, a list of rules that broke
+        off on odd data.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown profile or rule, and a wrong threshold.
+
+    Examples
+    --------
+    >>> pages = {"url": ["https://example.org/"], "status": ["ok"], "titleLength": [61], "title": ["Tea"]}
+    >>> issues = find_issues(Site(pd.DataFrame(pages)))
+    >>> issues[["rule", "priority", "value", "threshold", "evidence"]].values.tolist()
+    [['title_too_long', 'medium', 61.0, 60.0, 'Tea']]
+    """
+    chosen = resolve_profile(profile, thresholds)
+    issues: list[_Issue] = []
+    not_tried: dict[str, list[str]] = {}
+    failed: list[str] = []
+    urls = site.values("url")
+    places = {name: place for place, name in enumerate(RULES)}
+    for rule in chosen.rules():
+        if missing := _missing(site, rule):
+            not_tried[rule.name] = missing
+            continue
+        try:
+            issues.extend(_issues(site, rule, urls, places[rule.name]))
+        except Exception:  # odd data in one page must not cost the whole audit
+            log.exception("the rule %s failed", rule.name)
+            failed.append(rule.name)
+    issues.sort(key=lambda issue: issue.order)
+    frame = _frame(issues)
+    frame.attrs["webanalytics"] |= {
+        "profile": chosen.name,
+        "rules_not_tried": not_tried,
+        "rules_failed": failed,
+    }
+    return frame
+
+
+def _missing(site: Site, rule: Rule) -> list[str]:
+    """Return the facts and columns a rule needs that no page record or no row has."""
+    lacking = site.pages.attrs.get("webanalytics", {}).get("lacking", ())
+    return [fact for fact in rule.needs if fact in lacking] + [
+        column
+        for column in rule.columns
+        if column not in site.pages.columns
+        or (
+            column in _FILLED
+            and any(site.good)
+            and all(value is None for (value,) in _read_values(site, column))
+        )
+    ]
+
+
+def _read_values(site: Site, column: str) -> Iterator[tuple[Any]]:
+    return ((value,) for _, value in site.read(column))
+
+
+def _issues(site: Site, rule: Rule, urls: list[Any], place: int) -> list[_Issue]:
+    """Return what one rule finds, at most one issue per page."""
+    first: dict[int, Finding] = {}
+    for finding in rule.find(site, rule.threshold):
+        first.setdefault(finding.row, finding)
+    level = PRIORITIES.index(rule.priority)
+    return [
+        _Issue((level, place, row), rule, urls[row], *_measured(finding)) for row, finding in first.items()
+    ]
+
+
+def _measured(finding: Finding) -> tuple[float | None, str]:
+    """Return the number and the text of a finding; a textual value becomes part of the text."""
+    value, evidence = finding.value, plain(finding.evidence)
+    if value is None:
+        return None, evidence
+    if isinstance(value, Real) and not isinstance(value, bool):
+        number = float(value)
+        return (number if math.isfinite(number) else None), evidence
+    text = plain(value)
+    if not evidence or text in evidence:
+        return None, evidence or text
+    return None, plain(f"{text if len(text) <= 120 else text[:119] + '…'}: {evidence}")
+
+
+def plain(value: object) -> str:
+    r"""Return a value as one line of plain text, bounded and without invisible characters.
+
+    Examples
+    --------
+    >>> plain("Green\n\t tea\x00 ")
+    'Green tea'
+    >>> len(plain("tea " * 1000)), plain("tea " * 1000)[-5:]
+    (300, ' tea…')
+    """
+    if value is None:
+        return ""
+    text = value if isinstance(value, str) else str(value)
+    short = " ".join(_UNSEEN.sub("", text[:_WINDOW]).split())
+    if len(short) <= MAX_EVIDENCE and len(text) <= _WINDOW:
+        return short
+    return short[: MAX_EVIDENCE - 1] + "…"
+
+
+def _frame(issues: list[_Issue]) -> pd.DataFrame:
+    cells: dict[str, list[Any]] = {
+        "url": [issue.url for issue in issues],
+        "rule": [issue.rule.name for issue in issues],
+        "category": [issue.rule.category for issue in issues],
+        "type": [issue.rule.type for issue in issues],
+        "priority": [issue.rule.priority for issue in issues],
+        "value": [issue.value for issue in issues],
+        "threshold": [issue.rule.threshold for issue in issues],
+        "evidence": [issue.evidence for issue in issues],
+        "fix": [issue.rule.fix for issue in issues],
+    }
+    return _laid_out(cells, COLUMNS, "issues")
+
+
+def _laid_out(cells: dict[str, list[Any]], columns: dict[str, Dtype], name: str) -> pd.DataFrame:
+    index = pd.RangeIndex(len(cells["rule"]))
+    return as_frame(
+        {column: make_series(cells[column], dtype, index) for column, dtype in columns.items()}, index, name
+    )
+
+
+def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
+    """Return the number of pages on which each rule found something.
+
+    Parameters
+    ----------
+    issues : pandas.DataFrame
+        From `find_issues`, or a selection of its rows.
+    pages : pandas.DataFrame
+        The pages of the audit, one per row.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Columns ``rule``, ``category``, ``type``, ``priority``, ``pages`` and ``share`` (of all pages, to 1):
+        the most urgent rules first, then those with the most pages; rules that found nothing are omitted.
+
+    Examples
+    --------
+    >>> pages = pd.DataFrame({"url": ["a", "b"], "status": ["ok", "ok"], "viewport": ["", "width=1"]})
+    >>> summary(find_issues(Site(pages)), pages).values.tolist()
+    [['viewport_missing', 'html', 'issue', 'medium', 1, 0.5]]
+    """
+    counts: dict[tuple[str, str, str, str], int] = {}
+    heads = issues[["rule", "category", "type", "priority"]].astype(object)
+    for head in heads.itertuples(index=False, name=None):
+        counts[head] = counts.get(head, 0) + 1
+    places = {name: place for place, name in enumerate(RULES)}
+    ordered = sorted(
+        counts.items(),
+        key=lambda item: (
+            PRIORITIES.index(item[0][3]),
+            -item[1],
+            places.get(item[0][0], len(places)),
+            item[0],
+        ),
+    )
+    cells: dict[str, list[Any]] = {
+        name: [head[place] for head, _ in ordered]
+        for place, name in enumerate(("rule", "category", "type", "priority"))
+    }
+    cells["pages"] = [count for _, count in ordered]
+    cells["share"] = [count / len(pages) if len(pages) else None for _, count in ordered]
+    return _laid_out(cells, SUMMARY_COLUMNS, "summary")

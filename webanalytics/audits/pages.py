@@ -1,0 +1,255 @@
+"""Columns of an audit that are derived from others: lengths, indexability, canonicals, sections."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, TypeAlias
+from urllib.parse import urlsplit
+
+import pandas as pd
+
+from webanalytics.audits.link_graph import Addresses, canonical_of, normal
+from webanalytics.audits.robots import directives
+from webanalytics.audits.site import Site
+from webanalytics.frames.schema import make_series
+from webanalytics.operations.model import Dtype
+
+DERIVED: Mapping[str, tuple[Dtype, str]] = {
+    "titleLength": ("integer", "Characters of the title."),
+    "titlePixels": ("integer", "Width of the title in search results, in pixels."),
+    "descriptionLength": ("integer", "Characters of the meta description."),
+    "descriptionPixels": ("integer", "Width of the meta description in search results, in pixels."),
+    "h1Count": ("integer", "First headings with text."),
+    "h2Count": ("integer", "Second headings with text."),
+    "headingOrder": ("boolean", "Whether no heading is more than one level below the one before it."),
+    "urlLength": ("integer", "Characters of the URL."),
+    "noindex": ("boolean", "Whether the page or its X-Robots-Tag header asks not to be indexed."),
+    "nofollow": ("boolean", "Whether the page or its X-Robots-Tag header asks not to follow its links."),
+    "indexable": ("boolean", "Whether search engines may index the page at this URL."),
+    "indexability": ("string", "indexable, or why it is not."),
+    "canonicalUrl": ("string", "Canonical URL, absolute; the first one of several."),
+    "canonicalState": ("string", "missing, self, other, multiple (they contradict each other) or invalid."),
+    "section": ("string", "First folder of the URL's path, empty for pages at the top."),
+    "depth": ("integer", "Segments of the URL's path."),
+    "inlinks": ("integer", "Other pages of the audit that link to this one."),
+    "nearDuplicateCluster": ("integer", "Number that near duplicates have in common."),
+    "inSitemap": ("boolean", "Whether the sitemap lists the URL."),
+}
+"""Derived columns: dtype and meaning."""
+
+CanonicalState: TypeAlias = Literal["missing", "self", "other", "multiple", "invalid"]
+Cells: TypeAlias = list[Any]
+
+_INDEXABILITY = {"timeout": "no response"}
+
+
+def derived(
+    frame: pd.DataFrame, *, sitemap: pd.DataFrame | None = None, near_duplicates: float | None = 90.0
+) -> pd.DataFrame:
+    """Return an audit's frame with the columns of `DERIVED`.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        What `webanalytics.audit` returned. If it lacks columns, such as the facts of a hosted audit, the
+        columns derived from them are missing values.
+    sitemap : pandas.DataFrame or None
+        What `webanalytics.sitemap` returned for the site.
+    near_duplicates : float or None
+        Lowest similarity, in per cent, of near duplicates among the texts of indexable pages; None skips
+        them, which saves most of the time.
+
+    Returns
+    -------
+    pandas.DataFrame
+        The same rows with a plain range index; the given frame is unchanged.
+
+    Notes
+    -----
+    A page is indexable when it was read at its own URL, without a redirect, asks for no ``noindex`` and
+    names no other page as its canonical one. Canonicals that contradict each other are ignored, as search
+    engines do.
+
+    Examples
+    --------
+    >>> row = {"url": "https://example.org/a", "final_url": "https://example.org/a", "status": "ok"}
+    >>> pages = derived(pd.DataFrame([{**row, "robots": "noindex", "title": "Lamps", "canonical": ""}]))
+    >>> pages.loc[0, "indexability"], pages.loc[0, "canonicalState"], int(pages.loc[0, "titleLength"])
+    ('noindex', 'missing', 5)
+    """
+    return make_site(frame, sitemap, near_duplicates=near_duplicates).pages
+
+
+def make_site(
+    frame: pd.DataFrame,
+    sitemap: pd.DataFrame | None = None,
+    robots: Mapping[str, list[str]] = MappingProxyType({}),
+    *,
+    near_duplicates: float | None = 90.0,
+) -> Site:
+    """Return what rules examine, made from an audit's frame; its pages have the columns of `DERIVED`."""
+    pages = pd.DataFrame(frame).reset_index(drop=True)
+    pages = pages.drop(columns=[name for name in DERIVED if name in pages])
+    site = Site(pages, sitemap, robots, 90.0 if near_duplicates is None else near_duplicates)
+    cells = {**_texts(site), **_headings(site), **_robots(site), **_places(site)}
+    cells.update(_canonicals(site))
+    cells.update(_indexability(site, cells))
+    nothing: Cells = [None] * len(pages)
+    cells["inlinks"] = nothing if site.inlinks is None else site.inlinks.counts
+    cells["inSitemap"] = _listed(site, sitemap)
+    cells["nearDuplicateCluster"] = (
+        nothing
+        if near_duplicates is None
+        else near_clusters(site.addresses, site.values("text"), cells["indexable"], near_duplicates)
+    )
+    columns = {name: make_series(cells[name], dtype, pages.index) for name, (dtype, _) in DERIVED.items()}
+    site.pages = pd.concat([pages, pd.DataFrame(columns, index=pages.index)], axis=1)
+    site.pages.attrs.update(frame.attrs)
+    return site
+
+
+def near_clusters(
+    known: Addresses, texts: Sequence[Any], indexable: Sequence[bool], threshold: float
+) -> list[int | None]:
+    """Return the number of each row's cluster of near duplicates, None without one."""
+    from webanalytics.audits.duplicates import near_duplicates  # its library takes time to load
+
+    compared = [
+        text if isinstance(text, str) and text and indexable[row] and known.first(row) else None
+        for row, text in enumerate(texts)
+    ]
+    return near_duplicates(compared, threshold / 100) if any(compared) else [None] * len(compared)
+
+
+def _texts(site: Site) -> dict[str, Cells]:
+    from webanalytics.audits.pixels import DESCRIPTION_SIZE, TITLE_SIZE, text_widths
+
+    titles, descriptions = site.values("title"), site.values("description")
+    return {
+        "titleLength": _lengths(titles),
+        "titlePixels": list(text_widths(titles, size=TITLE_SIZE)),
+        "descriptionLength": _lengths(descriptions),
+        "descriptionPixels": list(text_widths(descriptions, size=DESCRIPTION_SIZE)),
+        "urlLength": _lengths(site.values("url")),
+    }
+
+
+def _lengths(texts: Iterable[Any]) -> Cells:
+    return [None if text is None else len(text) for text in texts]
+
+
+def _headings(site: Site) -> dict[str, Cells]:
+    cells: dict[str, Cells] = {"h1Count": [], "h2Count": [], "headingOrder": []}
+    for headings in site.values("headings"):
+        if not isinstance(headings, list):
+            for column in cells.values():
+                column.append(None)
+            continue
+        levels = [entry["level"] for entry in headings]
+        filled = [entry["level"] for entry in headings if (entry.get("text") or "").strip()]
+        cells["h1Count"].append(filled.count("h1"))
+        cells["h2Count"].append(filled.count("h2"))
+        cells["headingOrder"].append(
+            all(int(below[1]) - int(above[1]) <= 1 for above, below in pairwise(levels))
+        )
+    return cells
+
+
+def _robots(site: Site) -> dict[str, Cells]:
+    cells: dict[str, Cells] = {"noindex": [], "nofollow": []}
+    known: dict[str, frozenset[str]] = {}
+    for good, *texts in zip(
+        site.good,
+        site.values("robots"),
+        site.values("googlebot"),
+        site.values("x_robots_tag"),
+        strict=True,
+    ):
+        found: set[str] = set()
+        for text in texts:
+            if text:
+                if text not in known:
+                    known[text] = directives(text)
+                found |= known[text]
+        unknown = not good or all(text is None for text in texts)
+        for name, column in cells.items():
+            column.append(None if unknown else name in found)
+    return cells
+
+
+class _Place(NamedTuple):
+    host: str
+    segments: list[str]
+    folder: bool
+
+
+def _places(site: Site) -> dict[str, Cells]:
+    places = [None if url is None else _place(url) for url in site.addresses.final]
+    # A page such as /blog is the entrance of its section if there are pages such as /blog/lamps.
+    sections = {
+        (place.host, place.segments[0])
+        for place in places
+        if place is not None and place.segments and (place.folder or len(place.segments) > 1)
+    }
+    return {
+        "depth": [None if place is None else len(place.segments) for place in places],
+        "section": [
+            None
+            if place is None
+            else place.segments[0]
+            if place.segments and (place.host, place.segments[0]) in sections
+            else ""
+            for place in places
+        ],
+    }
+
+
+def _place(url: str) -> _Place:
+    parts = urlsplit(url)
+    segments = [segment for segment in parts.path.split("/") if segment]
+    return _Place(parts.netloc, segments, parts.path.endswith("/"))
+
+
+def _canonicals(site: Site) -> dict[str, Cells]:
+    cells: dict[str, Cells] = {"canonicalUrl": [], "canonicalState": []}
+    rows = zip(
+        site.good,
+        site.addresses.final,
+        site.values("canonicals"),
+        site.values("canonical"),
+        strict=True,
+    )
+    for good, own, canonicals, canonical in rows:
+        url, count, known = canonical_of(canonicals, canonical) if good else (None, 0, False)
+        cells["canonicalUrl"].append(url)
+        cells["canonicalState"].append(_state(url, count, own) if known else None)
+    return cells
+
+
+def _state(url: str | None, count: int, own: str | None) -> CanonicalState:
+    if url is None:
+        return "missing"
+    if count > 1:
+        return "multiple"
+    target = normal(url)
+    if target is None:
+        return "invalid"
+    return "self" if target == own else "other"
+
+
+def _indexability(site: Site, cells: Mapping[str, Cells]) -> dict[str, Cells]:
+    why = [
+        _INDEXABILITY.get(trip.problem, trip.problem)
+        or ("noindex" if noindex else "canonicalised" if state == "other" else "indexable")
+        for trip, noindex, state in zip(site.fetches, cells["noindex"], cells["canonicalState"], strict=True)
+    ]
+    return {"indexability": list(why), "indexable": [reason == "indexable" for reason in why]}
+
+
+def _listed(site: Site, sitemap: pd.DataFrame | None) -> Cells:
+    if sitemap is None:
+        return [None] * len(site.good)
+    urls = {normal(url) for url in sitemap["url"].tolist()} - {None}
+    return [url in urls for url in site.addresses.requested]

@@ -1,0 +1,321 @@
+"""Profiles: which rules an audit applies, how much each matters, and its thresholds.
+
+A profile is plain data. A user's own file has the same parts, in TOML::
+
+    profile = "strict"          # what it starts from, desktop_crawler where it names none
+    off = ["h2_multiple"]       # rules that are not applied
+
+    [thresholds]
+    title_too_long = 65
+
+    [priorities]
+    social_card_missing = "medium"
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from webanalytics.audits.rules import RULES
+from webanalytics.audits.rules.base import Rule
+from webanalytics.errors import ParameterError
+from webanalytics.thresholds import PRIORITIES, Priority
+
+DEFAULT_PROFILE = "desktop_crawler"
+
+PARTS = ("thresholds", "priorities", "off")
+"""What a profile changes."""
+
+FEW = 10
+"""Up to this many names, an error lists all of them instead of the nearest one."""
+
+MAX_FILE = 1_000_000
+"""Largest file of thresholds that is read, in bytes."""
+
+_NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Profile:
+    """A choice of rules with their priorities and thresholds.
+
+    Attributes
+    ----------
+    name : str
+        Name of the profile, or of the file that it was read from.
+    off : frozenset of str
+        Names of rules that are not applied.
+    priorities : Mapping of str to str
+        Priorities that differ from those of the rules.
+    thresholds : Mapping of str to float
+        Thresholds that differ from those of the rules.
+    """
+
+    name: str
+    off: frozenset[str] = frozenset()
+    priorities: Mapping[str, Priority] = field(default_factory=dict)
+    thresholds: Mapping[str, float] = field(default_factory=dict)
+
+    def rules(self) -> tuple[Rule, ...]:
+        """Return the rules that apply, with the profile's priorities and thresholds, in their fixed order.
+
+        Examples
+        --------
+        >>> {rule.name: rule for rule in PROFILES["strict"].rules()}["h1_missing"].priority
+        'high'
+        """
+        return tuple(
+            replace(
+                rule,
+                priority=self.priorities.get(name, rule.priority),
+                threshold=self.thresholds.get(name, rule.threshold),
+            )
+            for name, rule in RULES.items()
+            if name not in self.off
+        )
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the profile as data that JSON can hold.
+
+        Examples
+        --------
+        >>> Profile("plain").as_dict()
+        {'name': 'plain', 'off': [], 'priorities': {}, 'thresholds': {}}
+        """
+        return {
+            "name": self.name,
+            "off": sorted(self.off),
+            "priorities": dict(self.priorities),
+            "thresholds": dict(self.thresholds),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Profile:
+        """Return the profile that `as_dict` described; raises `ParameterError` for anything else."""
+        parts = {name: data[name] for name in PARTS if name in data}
+        return _changed(cls(str(data.get("name", ""))), parts, "profile")
+
+
+PROFILES: dict[str, Profile] = {
+    profile.name: profile
+    for profile in (
+        Profile(DEFAULT_PROFILE),
+        Profile(
+            "strict",
+            priorities={
+                "title_multiple": "high",
+                "description_missing": "medium",
+                "description_multiple": "medium",
+                "h1_missing": "high",
+                "headings_not_sequential": "medium",
+                "images_without_alt_attribute": "high",
+                "images_without_alt_text": "medium",
+                "images_without_size": "medium",
+                "lorem_ipsum": "high",
+                "lang_missing": "medium",
+                "language_differs": "medium",
+                "viewport_missing": "high",
+                "viewport_blocks_zoom": "medium",
+                "charset_missing": "medium",
+                "meta_refresh": "medium",
+                "open_graph_missing": "medium",
+                "structured_data_recommended": "medium",
+                "redirect": "medium",
+                "links_to_redirects": "medium",
+                "no_inlinks": "high",
+                "slow_response": "high",
+            },
+            thresholds={
+                "content_low": 300,
+                "url_too_long": 100,
+                "images_too_large": 70,
+                "near_duplicate": 80,
+                "slow_response": 0.5,
+                "html_too_large": 1_000_000,
+            },
+        ),
+        Profile(
+            "news",
+            # a report needs no subheadings, and its address often holds the date and a number
+            off=frozenset(("h2_missing", "h2_multiple", "title_same_as_h1", "url_parameters")),
+            priorities={
+                "structured_data_missing": "medium",
+                "structured_data_recommended": "medium",
+                "open_graph_missing": "high",
+                "open_graph_incomplete": "medium",
+                "open_graph_image_missing": "high",
+                "social_card_missing": "medium",
+                "social_card_without_image": "medium",
+                "description_missing": "medium",
+                "content_low": "low",
+                "slow_response": "high",
+            },
+            # headlines are sentences, reports may be short, and front pages link to very many of them
+            thresholds={
+                "h1_too_long": 110,
+                "h2_too_long": 110,
+                "content_low": 80,
+                "url_too_long": 150,
+                "many_internal_links": 2_000,
+            },
+        ),
+    )
+}
+"""The profiles that come with the package, by name."""
+
+
+def resolve_profile(
+    profile: str | os.PathLike[str] | Profile | None = None,
+    thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
+) -> Profile:
+    """Return a profile with the user's changes.
+
+    Parameters
+    ----------
+    profile : str, path or Profile, optional
+        Name of a profile, ``desktop_crawler`` by default, ``strict`` or ``news``; or a TOML file, whose name
+        ends in ``.toml``, that starts from one of them.
+    thresholds : Mapping or path, optional
+        Limits by the name of the rule, such as ``{"title_too_long": 65}``; or a TOML file with
+        the tables ``thresholds`` and ``priorities`` and the list ``off``.
+
+    Returns
+    -------
+    Profile
+        The profile, all of its names known and its values of the right type.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown profile, rule or priority, naming the nearest known one; for a threshold that is
+        not a number or that the rule does not have; and for any other file.
+
+    Examples
+    --------
+    >>> chosen = resolve_profile("strict", {"title_too_long": 65})
+    >>> chosen.thresholds["title_too_long"], chosen.thresholds["content_low"]
+    (65.0, 300)
+    >>> resolve_profile(thresholds={"title_to_long": 65})
+    Traceback (most recent call last):
+    webanalytics.errors.ParameterError: The `thresholds` parameter names no known rule with `title_to_long`; \
+did you mean `title_too_long`?
+    """
+    chosen = _base(DEFAULT_PROFILE if profile is None else profile)
+    if thresholds is None:
+        return chosen
+    if isinstance(thresholds, Mapping):
+        return _changed(chosen, {"thresholds": thresholds}, "thresholds")
+    return _changed(chosen, _read(thresholds, "thresholds"), "thresholds")
+
+
+def _base(profile: str | os.PathLike[str] | Profile) -> Profile:
+    if isinstance(profile, Profile):
+        return Profile.from_dict(profile.as_dict())
+    if isinstance(profile, os.PathLike) or (isinstance(profile, str) and profile.endswith(".toml")):
+        changes = _read(profile, "profile")
+        base = changes.pop("profile", DEFAULT_PROFILE)
+        return replace(_changed(_known_profile(base), changes, "profile"), name=Path(profile).stem)
+    return _known_profile(profile)
+
+
+def _known_profile(name: object) -> Profile:
+    if not isinstance(name, str):
+        raise ParameterError.one_of("profile", PROFILES)
+    _check_name(name, PROFILES, "profile", "profile")
+    return PROFILES[name]
+
+
+def _changed(profile: Profile, changes: Mapping[str, Any], parameter: str) -> Profile:
+    """Return the profile with other thresholds, priorities and rules turned off."""
+    for part in changes:
+        _check_name(part, PARTS, parameter, "table")
+    thresholds, priorities = (
+        _table(changes.get(part, _NOTHING), part, parameter) for part in ("thresholds", "priorities")
+    )
+    return replace(
+        profile,
+        off=profile.off | frozenset(_off(changes.get("off", ()), parameter)),
+        priorities={
+            **profile.priorities,
+            **{name: _priority(name, priorities[name], parameter) for name in priorities},
+        },
+        thresholds={
+            **profile.thresholds,
+            **{name: _threshold(name, thresholds[name], parameter) for name in thresholds},
+        },
+    )
+
+
+def _table(table: object, part: str, parameter: str) -> Mapping[str, Any]:
+    if not isinstance(table, Mapping):
+        raise ParameterError(f"The `{part}` of a profile must be a table of rules.", parameter)
+    for name in table:
+        _check_name(name, RULES, parameter, "rule")
+    return table
+
+
+def _off(names: object, parameter: str) -> Iterable[str]:
+    if isinstance(names, str) or not isinstance(names, Iterable):
+        raise ParameterError("The `off` of a profile must be a list of names of rules.", parameter)
+    kept = list(names)
+    for name in kept:
+        _check_name(name, RULES, parameter, "rule")
+    return kept
+
+
+def _priority(name: str, value: object, parameter: str) -> Priority:
+    for priority in PRIORITIES:
+        if value == priority:
+            return priority
+    raise ParameterError(f"The priority of `{name}` must be one of: {', '.join(PRIORITIES)}.", parameter)
+
+
+def _threshold(name: str, value: object, parameter: str) -> float:
+    if RULES[name].threshold is None:
+        raise ParameterError(f"The rule `{name}` has no threshold.", parameter)
+    if hasattr(value, "dtype") and hasattr(value, "item"):
+        value = value.item()  # a NumPy scalar
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
+        raise ParameterError(f"The threshold of `{name}` must be a number, at least 0.", parameter)
+    return float(value)
+
+
+def _check_name(name: object, known: Iterable[str], parameter: str, kind: str) -> None:
+    names = list(known)
+    if name in names:
+        return
+    text = str(name)[:100]
+    hint = "; `webanalytics.rules` lists them."
+    if near := get_close_matches(text, names, n=1, cutoff=0.4):
+        hint = f"; did you mean `{near[0]}`?"
+    elif len(names) < FEW:
+        hint = f"; known are: {', '.join(names)}."
+    raise ParameterError(f"The `{parameter}` parameter names no known {kind} with `{text}`{hint}", parameter)
+
+
+def _read(path: str | os.PathLike[str], parameter: str) -> dict[str, Any]:
+    """Return the content of a TOML file."""
+    try:
+        with Path(path).open("rb") as file:
+            content = file.read(MAX_FILE + 1)
+    except (OSError, TypeError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "not the name of a file"
+        raise ParameterError(
+            f"The `{parameter}` parameter names a file that cannot be read: {reason}.", parameter
+        ) from error
+    if len(content) > MAX_FILE:
+        raise ParameterError(f"The `{parameter}` parameter names a file that is too large.", parameter)
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ParameterError(
+            f"The `{parameter}` parameter names a file that is not TOML: {error}.", parameter
+        ) from error

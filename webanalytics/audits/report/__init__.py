@@ -1,0 +1,7 @@
+"""The report of an audit: one HTML file that needs no network and executes nothing from a page."""
+
+from __future__ import annotations
+
+from webanalytics.audits.report.build import write_report
+
+__all__ = ["write_report"]

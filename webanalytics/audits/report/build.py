@@ -1,0 +1,235 @@
+"""`write_report`: the frames of an audit -> one HTML file, written whole or not at all."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import os
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from functools import partial
+from importlib import resources
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pandas as pd
+from markupsafe import Markup
+
+from webanalytics import templates
+from webanalytics._version import __version__
+from webanalytics.audits.report import charts, parts
+from webanalytics.audits.report.cells import Cells, table
+from webanalytics.audits.report.content import FACTS, Content, read
+from webanalytics.errors import ParameterError
+from webanalytics.files import written_whole
+from webanalytics.strings import percent
+from webanalytics.thresholds import PRIORITIES
+
+SCRIPTS = ("data.js", "filter.js", "lists.js", "card.js", "pages.js", "report.js")
+"""Parts of the one script, in order."""
+
+MOST_CHANGES = 20_000
+"""Most rows of a table of changes in the report."""
+
+_IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
+_STATIC = resources.files("webanalytics.audits.report").joinpath("static")
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    pages: pd.DataFrame,
+    issues: pd.DataFrame,
+    summary: pd.DataFrame,
+    *,
+    title: str | None = None,
+    changes: Mapping[str, pd.DataFrame] | None = None,
+    notes: Sequence[str] = (),
+) -> Path:
+    """Write one self-contained HTML file that shows an audit without a network.
+
+    Content from pages is written as data and shown as text: a content-security policy allows no script but
+    the report's own, and no loading at all.
+
+    Parameters
+    ----------
+    path : str or path
+        File to write; an existing one is replaced once the new one is complete.
+    pages : pandas.DataFrame
+        One row per page with ``url`` and any other columns of an audit.
+    issues : pandas.DataFrame
+        Columns ``url``, ``rule``, ``category``, ``type``, ``priority``, ``value``, ``threshold``,
+        ``evidence`` and ``fix``.
+    summary : pandas.DataFrame
+        Columns ``rule``, ``pages``, ``share`` (0 to 1) and ``priority``; with ``title``, ``explanation``,
+        ``fix`` and ``unit`` if known. Rules without a page are listed as passed.
+    title : str, optional
+        Headline; the site's host by default.
+    changes : mapping of str to pandas.DataFrame, optional
+        Tables of changes since another audit, by name; at most 20,000 rows of each.
+    notes : sequence of str, optional
+        Sentences on the whole site, such as errors in its robots.txt.
+
+    Returns
+    -------
+    pathlib.Path
+        The written file.
+
+    Raises
+    ------
+    ParameterError
+        When the file cannot be written.
+
+    Notes
+    -----
+    Texts of over 1,000 characters and evidence of over 500 are cut. The policy is that of Content Security
+    Policy Level 3 (https://www.w3.org/TR/CSP3/), given in a meta element.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> pages = pd.DataFrame({"url": ["https://example.org/"], "status": ["ok"], "title": ["<b>Lamps</b>"]})
+    >>> issues = pd.DataFrame({"url": pages["url"], "rule": ["title_too_short"], "priority": ["medium"]})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = write_report(Path(folder, "report.html"), pages, issues, pd.DataFrame())
+    ...     "<b>Lamps</b>" in file.read_text("utf-8")
+    False
+    """
+    file = Path(path)
+    document = render(read(pages, issues, summary), title=title, changes=changes, notes=notes)
+    try:
+        with written_whole(file) as temporary:
+            temporary.write_bytes(document.encode("utf-8"))
+    except OSError as error:
+        raise ParameterError(
+            f"The `path` parameter must be a file that can be written: {error.strerror}.", "path"
+        ) from None
+    return file
+
+
+def render(
+    content: Content,
+    *,
+    title: str | None = None,
+    changes: Mapping[str, pd.DataFrame] | None = None,
+    notes: Sequence[str] = (),
+) -> str:
+    """Return the report as HTML."""
+    given = {str(name): frame for name, frame in (changes or {}).items()}
+    cells = Cells()
+    data = payload(content, cells) | {"changes": [_change(cells, *item) for item in given.items()]}
+    data["cells"] = cells.values
+    script, style = _script(), _text("report.css")
+    return templates.render(
+        "audits/report/static/report.html",
+        category_label=charts.category_label,
+        percent=percent,
+        link=partial(quote, safe="", errors="replace"),
+        content=content,
+        policy=policy(script, style),
+        title=title or (f"Audit of {content.host}" if content.host else "Audit"),
+        made=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        version=__version__,
+        figures=parts.figures(content),
+        notes=notes,
+        charts={
+            "priorities": charts.priorities(content),
+            "statuses": charts.statuses(content),
+            "titles": charts.titles(content),
+            "rules": charts.rules(content),
+            "matrix": charts.matrix(content),
+        },
+        changes=[(name.replace("_", " ").capitalize(), _rows(frame)) for name, frame in given.items()],
+        priorities=PRIORITIES,
+        groups=parts.groups(content),
+        passed=parts.passed(content),
+        untried=sorted(content.untried.items()),
+        sections=parts.sections(content),
+        rules=parts.rules(content),
+        statuses=parts.statuses(content),
+        data=script_data(data),
+        script=Markup(script),  # noqa: S704 - files of this package
+        style=Markup(style),  # noqa: S704
+    )
+
+
+def payload(content: Content, cells: Cells) -> dict[str, Any]:
+    """Return the script's data except the cells: columns are positions among them."""
+    keep = [fact for fact in FACTS if fact.name in content.pages]
+    shared = ("value", "threshold", "evidence")
+    return {
+        "size": content.size,
+        "pages": {name: cells.places(values) for name, values in content.pages.items()},
+        "issues": {name: content.issues[name] for name in ("page", "rule")}
+        | {name: cells.places(content.issues[name]) for name in shared}
+        | {"url": cells.places(_strangers(content))},
+        "rules": [
+            {"name": r.name, "title": r.title, "category": r.category, "priority": r.priority}
+            | {"type": r.type, "fix": r.fix, "unit": r.unit}
+            for r in content.rules
+        ],
+        "facts": [{"name": fact.name, "label": fact.label, "unit": fact.unit} for fact in keep],
+    }
+
+
+def _strangers(content: Content) -> list[Any]:
+    """Return the addresses of issues that belong to no page."""
+    both = zip(content.issues["page"], content.issues["url"], strict=True)
+    return [url if page < 0 else None for page, url in both]
+
+
+def _change(cells: Cells, name: str, frame: pd.DataFrame) -> dict[str, Any]:
+    shown = frame.head(MOST_CHANGES)
+    names = [str(column) for column in shown.columns]
+    shown = shown.set_axis(names, axis=1)
+    return {"name": name, "rows": len(shown), "columns": table(cells, shown, names)}
+
+
+def _rows(frame: pd.DataFrame) -> str:
+    cut = len(frame) > MOST_CHANGES
+    return f"{MOST_CHANGES:,} of {len(frame):,}" if cut else f"{len(frame):,}"
+
+
+def script_data(value: Any) -> Markup:
+    r"""Return JSON for a script element: without any character that could end it or open a comment.
+
+    Invisible characters and lone surrogates, which no encoding can hold, are escaped.
+
+    Examples
+    --------
+    >>> print(script_data(["</script><!--"]))
+    ["\u003c/script\u003e\u003c!--"]
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    escaped = templates.UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text.translate(_IN_SCRIPT))
+    return Markup(escaped)  # noqa: S704 - nothing in it can end the element
+
+
+def policy(script: str, style: str) -> str:
+    """Return the content-security policy of a report with this script and this style sheet."""
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src '{_hash(script)}'",
+            f"style-src '{_hash(style)}'",
+            "img-src data:",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        )
+    )
+
+
+def _hash(text: str) -> str:
+    return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
+
+
+def _text(name: str) -> str:
+    return _STATIC.joinpath(name).read_text("utf-8").replace("\r\n", "\n")
+
+
+def _script() -> str:
+    body = "\n".join(map(_text, SCRIPTS))
+    return f'"use strict";\n(() => {{\n{body}}})();\n'

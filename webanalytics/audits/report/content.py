@@ -1,0 +1,281 @@
+"""The frames of an audit -> plain data for the report and the explorer's tab of issues."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+from urllib.parse import urlsplit
+
+import pandas as pd
+
+from webanalytics.audits.report.cells import Scalar, column
+from webanalytics.thresholds import PRIORITIES, TOP_LEVEL
+
+LONGEST_URL = 4000
+LONGEST_EVIDENCE = 500
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A column that a page's card shows: its name, label and unit."""
+
+    name: str
+    label: str
+    unit: str = ""
+
+
+FACTS = (
+    Fact("http_status", "HTTP status"),
+    Fact("final_url", "Ended at"),
+    Fact("redirects", "Redirects"),
+    Fact("indexability", "Indexability"),
+    Fact("canonical", "Canonical"),
+    Fact("canonicalState", "Canonical state"),
+    Fact("robots", "Robots meta"),
+    Fact("x_robots_tag", "X-Robots-Tag"),
+    Fact("lang", "Declared language"),
+    Fact("language", "Language of the text"),
+    Fact("titleLength", "Title", "characters"),
+    Fact("titlePixels", "Title width", "px"),
+    Fact("descriptionLength", "Description", "characters"),
+    Fact("descriptionPixels", "Description width", "px"),
+    Fact("h1Count", "h1 headings"),
+    Fact("h2Count", "h2 headings"),
+    Fact("wordCount", "Words"),
+    Fact("fleschReadingEase", "Flesch reading ease"),
+    Fact("fleschReadingEaseText", "Readability"),
+    Fact("depth", "Folder depth"),
+    Fact("inlinks", "Internal links to it"),
+    Fact("inSitemap", "In the sitemap"),
+    Fact("internalLinks", "Internal links on it"),
+    Fact("externalLinks", "External links on it"),
+    Fact("images", "Images"),
+    Fact("structuredTypes", "Structured data"),
+    Fact("nearDuplicateCluster", "Near-duplicate cluster"),
+    Fact("elapsed", "Response time", "s"),
+    Fact("bytes", "Size", "bytes"),
+    Fact("content_type", "Content type"),
+)
+
+PREVIEW_COLUMNS = (
+    "og:title",
+    "og:description",
+    "og:image",
+    "og:site_name",
+    "card:title",
+    "card:description",
+    "card:image",
+    "card:card",
+)
+PAGE_COLUMNS = (
+    "url",
+    "status",
+    "error",
+    "title",
+    "description",
+    "section",
+    "indexable",
+    *PREVIEW_COLUMNS,
+    *(fact.name for fact in FACTS),
+)
+_URLS = ("url", "final_url", "canonical", "og:image", "card:image")
+
+
+@dataclass
+class RuleLine:
+    """One rule and how many pages it concerns."""
+
+    name: str
+    title: str
+    category: str = ""
+    type: str = "issue"
+    priority: str = "low"
+    explanation: str = ""
+    fix: str = ""
+    unit: str = ""
+    pages: int = 0
+    share: float = 0.0
+    issues: int = 0
+
+
+@dataclass
+class Content:
+    """Pages, issues and rules of one audit.
+
+    Attributes
+    ----------
+    pages : dict of str to list
+        Non-empty columns of the pages.
+    issues : dict of str to list
+        ``page`` (row, -1 for an address outside the pages), ``rule`` (position in `rules`), ``url``,
+        ``value``, ``threshold`` and ``evidence``.
+    rules : list of RuleLine
+        Rules that concern a page, by priority, then by pages.
+    passed : list of RuleLine
+        Rules of the summary that concern none.
+    untried : dict of str to str
+        Titles of rules that could not be tried on these pages, and why.
+    """
+
+    size: int
+    pages: dict[str, list[Scalar]]
+    issues: dict[str, list[Any]]
+    rules: list[RuleLine]
+    passed: list[RuleLine] = field(default_factory=list)
+    untried: dict[str, str] = field(default_factory=dict)
+
+    def values(self, name: str) -> list[Scalar]:
+        """Return a column of the pages; all None if it is missing."""
+        return self.pages.get(name) or [None] * self.size
+
+    @cached_property
+    def ok(self) -> int:
+        """Pages that were read."""
+        return sum(value == "ok" for value in self.values("status"))
+
+    @cached_property
+    def indexable(self) -> int | None:
+        """Pages that search engines may index; None if unknown."""
+        if "indexable" not in self.pages:
+            return None
+        return sum(value is True for value in self.values("indexable"))
+
+    @cached_property
+    def issues_of(self) -> dict[str, int]:
+        """Issues of each priority."""
+        counts = Counter(self.rules[rule].priority for rule in self.issues["rule"])
+        return {priority: counts[priority] for priority in PRIORITIES}
+
+    @cached_property
+    def pages_of(self) -> dict[str, int]:
+        """Pages with an issue of each priority."""
+        found: dict[str, set[Any]] = {priority: set() for priority in PRIORITIES}
+        for rule, url in zip(self.issues["rule"], self.issues["url"], strict=True):
+            found[self.rules[rule].priority].add(url)
+        return {priority: len(urls) for priority, urls in found.items()}
+
+    @cached_property
+    def host(self) -> str:
+        """The host of most pages, and how many others there are."""
+        hosts = Counter(filter(None, map(_host, self.values("url"))))
+        if not hosts:
+            return ""
+        (first, _), *_rest = hosts.most_common(1)
+        others = len(hosts) - 1
+        return f"{first} and {others} other host{'s' * (others > 1)}" if others else first
+
+
+def read(pages: pd.DataFrame, issues: pd.DataFrame, summary: pd.DataFrame) -> Content:
+    """Return the content of an audit's frames; columns may be missing."""
+    columns = _pages(pages)
+    urls = columns.get("url", [])
+    names = [str(name) for name in column(issues, "rule")]
+    lines = _rules(issues, names, summary, len(pages))
+    affected = [line for line in lines if line.pages]
+    affected.sort(key=lambda line: (PRIORITIES.index(line.priority), -line.pages, line.title))
+    place = {line.name: number for number, line in enumerate(affected)}
+    row_of: dict[Any, int] = {}
+    for row, url in enumerate(urls):
+        row_of.setdefault(url, row)
+    addresses = column(issues, "url", LONGEST_URL)
+    content: dict[str, list[Any]] = {
+        "page": [row_of.get(url, -1) for url in addresses],
+        "rule": [place[name] for name in names],
+        "url": addresses,
+    }
+    for name in ("value", "threshold", "evidence"):
+        content[name] = [None if value == "" else value for value in column(issues, name, LONGEST_EVIDENCE)]
+    passed = [line for line in lines if not line.pages]
+    return Content(len(pages), columns, content, affected, passed, _untried(issues))
+
+
+def _pages(pages: pd.DataFrame) -> dict[str, list[Scalar]]:
+    columns = {name: column(pages, name, LONGEST_URL if name in _URLS else 1000) for name in PAGE_COLUMNS}
+    for name in ("title", "description"):
+        if f"{name}Length" not in pages.columns:
+            columns[f"{name}Length"] = [
+                len(text) if isinstance(text, str) else None for text in columns[name]
+            ]
+    if "status" not in pages.columns:
+        columns["status"] = ["ok" if error is None else "error" for error in columns["error"]]
+    columns["section"] = [TOP_LEVEL if section == "" else section for section in columns["section"]]
+    return {name: values for name, values in columns.items() if any(value is not None for value in values)}
+
+
+def _rules(issues: pd.DataFrame, names: list[str], summary: pd.DataFrame, size: int) -> list[RuleLine]:
+    """Return a line for each rule of the summary and of the issues."""
+    lines: dict[str, RuleLine] = {}
+    for row in _records(summary):
+        _add(lines, str(row["rule"]), row)
+    first: dict[str, int] = {}
+    for number, name in enumerate(names):
+        first.setdefault(name, number)
+    for name, row in zip(first, _records(issues.iloc[list(first.values())]), strict=True):
+        _add(lines, name, row)
+    counts = Counter(names)
+    urls: dict[str, set[Any]] = {name: set() for name in lines}
+    for name, url in zip(names, column(issues, "url", LONGEST_URL), strict=True):
+        urls[name].add(url)
+    known = {name: _declared(name) for name in lines}
+    for name, line in lines.items():
+        _add(lines, name, known[name])
+        line.title = line.title or name.replace("_", " ").capitalize()
+        line.priority = line.priority.lower() if line.priority.lower() in PRIORITIES else "low"
+        line.issues = counts[name]
+        line.pages = line.pages or len(urls[name])
+        line.share = line.share or (line.pages / size if size else 0.0)
+    return list(lines.values())
+
+
+_TEXTS = ("title", "category", "type", "priority", "explanation", "fix", "unit")
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Scalar]]:
+    names = [name for name in ("rule", *_TEXTS, "pages", "share") if name in frame.columns]
+    if "rule" not in names:
+        return []
+    values = [column(frame, name) for name in names]
+    return [dict(zip(names, row, strict=True)) for row in zip(*values, strict=True)]
+
+
+def _add(lines: dict[str, RuleLine], name: str, row: dict[str, Scalar]) -> None:
+    """Fill the missing parts of a rule's line."""
+    line = lines.get(name)
+    if line is None:
+        line = lines[name] = RuleLine(name, "", type="", priority="")
+    for key in _TEXTS:
+        if not getattr(line, key) and row.get(key) is not None:
+            setattr(line, key, str(row[key]))
+    pages, share = row.get("pages"), row.get("share")
+    if isinstance(pages, (int, float)):
+        line.pages = int(pages)
+    if isinstance(share, (int, float)):
+        line.share = float(share)
+
+
+def _declared(name: str) -> dict[str, Scalar]:
+    """Return the declaration of a rule, empty for a rule from elsewhere."""
+    from webanalytics.audits.rules import RULES
+
+    rule = RULES.get(name)
+    return {} if rule is None else {key: str(getattr(rule, key)) for key in _TEXTS}
+
+
+def _untried(issues: pd.DataFrame) -> dict[str, str]:
+    """Return the rules that were not tried or failed, according to the frame of issues."""
+    known = issues.attrs.get("webanalytics", {})
+    found = {
+        str(name): f"needs {', '.join(map(str, columns))}"
+        for name, columns in dict(known.get("rules_not_tried", {})).items()
+    }
+    found.update({str(name): "broke off on odd data" for name in known.get("rules_failed", ())})
+    return {str(_declared(name).get("title") or name): why for name, why in found.items()}
+
+
+def _host(url: Scalar) -> str:
+    try:
+        return urlsplit(str(url)).netloc.rpartition("@")[2].lower()
+    except ValueError:
+        return ""

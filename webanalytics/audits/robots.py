@@ -1,0 +1,203 @@
+"""Directives for robots in pages and headers, and errors in a robots.txt."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator
+
+LARGEST = 512_000
+"""Bytes of a robots.txt that search engines read: 500 KiB (RFC 9309 section 2.5)."""
+
+LONGEST_DELAY = 10.0
+"""Seconds of crawl-delay from which a site of some thousand pages is not read within a day."""
+
+AGENTS = frozenset({"*", "robots", "googlebot"})
+"""Whose directives count: those for all, and those for the crawler of the most used search engine."""
+
+# A colon after one of these is a value, not the end of a user agent's name.
+_VALUED = ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after")
+_AGENT = re.compile(r"[a-z*][a-z0-9_.*-]*")
+_KNOWN = frozenset({"user-agent", "allow", "disallow", "sitemap", "crawl-delay"})
+# Fields of other search engines and of old drafts, which RFC 9309 section 2.2.4 lets others ignore.
+_OTHERS = frozenset(
+    {"host", "clean-param", "request-rate", "visit-time", "content-signal", "content-usage", "ai-policy"}
+)
+_UNSUPPORTED = frozenset({"noindex", "nofollow", "noarchive"})
+_FIELD = re.compile(r"([A-Za-z][A-Za-z _-]{0,30}?)\s*:(.*)", re.DOTALL)
+_MARKUP = re.compile(r"\s*(?:<!doctype|<html|<head|<body|<\?xml)", re.IGNORECASE)
+_SHOWN = 60
+_MOST_LINES = 5
+
+
+def directives(text: str) -> frozenset[str]:
+    """Return the directives of a robots meta tag or of X-Robots-Tag headers, in lower case.
+
+    Parameters
+    ----------
+    text : str
+        Directives separated by commas, also those of several headers. A user agent's name and a colon before
+        them restrict them to it: only those for `AGENTS` are kept.
+
+    Returns
+    -------
+    frozenset of str
+        Directives without their values; ``none`` is ``noindex`` and ``nofollow`` too.
+
+    Notes
+    -----
+    "Robots meta tag, data-nosnippet, and X-Robots-Tag specifications" (developers.google.com/search/docs/
+    crawling-indexing/robots-meta-tag). Of headers in conflict the most restrictive one counts, so directives
+    add up. Headers that were joined in one line cannot be separated: a user agent's name counts up to the
+    next name or the end of the line.
+
+    Examples
+    --------
+    >>> sorted(directives("NoIndex, max-snippet:-1, unavailable_after: 25 Jun 2010 15:00:00 PST"))
+    ['max-snippet', 'noindex', 'unavailable_after']
+    >>> sorted(directives("otherbot: noindex, nofollow, googlebot: none"))
+    ['nofollow', 'noindex', 'none']
+    """
+    found = set()
+    for line in text.lower().splitlines():
+        counts = True
+        for part in line.split(","):
+            name, colon, rest = part.partition(":")
+            name = name.strip()
+            if colon and name not in _VALUED and _AGENT.fullmatch(name):
+                counts = name in AGENTS
+                name = rest.partition(":")[0].strip()
+            if counts and name:
+                found.add(name)
+    if "none" in found:
+        found |= {"noindex", "nofollow"}
+    return frozenset(found)
+
+
+def robots_problems(text: str | bytes) -> list[str]:
+    r"""Return what is wrong with a robots.txt, one sentence for each error.
+
+    Returns
+    -------
+    list of str
+        Sentences without the file's address, the most serious first; empty for a valid file.
+
+    Notes
+    -----
+    RFC 9309, and "How Google interprets the robots.txt specification" (developers.google.com/search/docs/
+    crawling-indexing/robots/robots_txt), which has the fields that are read and the limit of 500 KiB.
+
+    Examples
+    --------
+    >>> robots_problems("User-agent: *\nDisalow: /\n\nSitemap: https://example.org/sitemap.xml\n")
+    ['Line 2 has an unknown directive: "Disalow".']
+    >>> robots_problems("User-agent: *\nDisallow:\nSitemap: https://example.org/sitemap.xml\n")
+    []
+    """
+    content = text.encode("utf-8", "replace") if isinstance(text, str) else text
+    whole = content[:LARGEST].decode("utf-8-sig", "replace")
+    if _MARKUP.match(whole):
+        return ["It is a web page, not a plain text of rules."]
+    if "\x00" in whole or whole.count("\ufffd") > max(3, len(whole) // 50):
+        return ["It is not a text in UTF-8."]
+    problems = []
+    if len(content) > LARGEST:
+        problems.append("It is larger than 500 KiB; search engines ignore what comes after that.")
+    reader = _Reader()
+    for number, line in enumerate(whole.splitlines(), 1):
+        reader.read(number, line.partition("#")[0])
+    return [*reader.closed(), *problems, *reader.lines(), *reader.missing()]
+
+
+class _Reader:
+    """Reads the lines of a robots.txt one by one."""
+
+    def __init__(self) -> None:
+        self._unparsable: list[str] = []
+        self._unknown: list[str] = []
+        self._odd: list[str] = []
+        self._agents: list[str] = []
+        self._in_names = False
+        self._closes: dict[str, bool] = {}
+        self._sitemaps = 0
+
+    def read(self, number: int, line: str) -> None:
+        line = line.strip()
+        if not line:
+            return
+        found = _FIELD.fullmatch(line)
+        if found is None:
+            self._unparsable.append(f'Line {number} cannot be read: "{_shown(line)}".')
+            return
+        name, value = found[1].lower().replace(" ", "-").replace("_", "-"), found[2].strip()
+        if name == "user-agent":
+            self._agent(number, value)
+        elif name == "sitemap":
+            self._sitemap(number, value)
+        elif name in _KNOWN:
+            self._in_names = False
+            self._rule(number, name, found[1], value)
+        elif name in _UNSUPPORTED:
+            self._unknown.append(
+                f'Line {number} has "{_shown(found[1])}", which no search engine reads here.'
+            )
+        elif name not in _OTHERS:
+            self._unknown.append(f'Line {number} has an unknown directive: "{_shown(found[1])}".')
+
+    def _agent(self, number: int, value: str) -> None:
+        if not value:
+            self._odd.append(f"Line {number} names no user agent.")
+        if not self._in_names:
+            self._agents = []
+        self._agents.append(value.lower())
+        self._in_names = True
+
+    def _sitemap(self, number: int, value: str) -> None:
+        self._sitemaps += 1
+        if not re.match("https?://[^/]", value, re.IGNORECASE):
+            self._odd.append(f'Line {number} names a sitemap without its full address: "{_shown(value)}".')
+
+    def _rule(self, number: int, name: str, written: str, value: str) -> None:
+        if not self._agents:
+            self._odd.append(f'Line {number} stands before any User-agent: "{_shown(written)}".')
+        elif name == "crawl-delay":
+            self._delay(number, value)
+        elif value and value[0] not in "/*$":
+            self._odd.append(f'Line {number} has a path that does not start with "/": "{_shown(value)}".')
+        elif name == "disallow" and value in ("/", "/*", "*"):
+            for agent in self._agents:
+                self._closes.setdefault(agent, True)
+        elif name == "allow" and value:
+            # Something is left open, perhaps all of it: the longest path decides.
+            self._closes.update(dict.fromkeys(self._agents, False))
+
+    def _delay(self, number: int, value: str) -> None:
+        try:
+            seconds = float(value)
+        except ValueError:
+            seconds = math.nan
+        if not 0 <= seconds < math.inf:
+            self._odd.append(f'Line {number} has a crawl-delay that is not a number: "{_shown(value)}".')
+        elif seconds > LONGEST_DELAY:
+            self._odd.append(f"Line {number} asks for a crawl-delay of {seconds:g} seconds.")
+
+    def closed(self) -> Iterator[str]:
+        for agent, closes in self._closes.items():
+            if closes and agent in ("*", "googlebot", "bingbot"):
+                whom = "all robots" if agent == "*" else agent
+                yield f"It closes the whole site to {whom}."
+
+    def lines(self) -> Iterator[str]:
+        for sentences in (self._unparsable, self._unknown, self._odd):
+            yield from sentences[:_MOST_LINES]
+            if len(sentences) > _MOST_LINES:
+                yield f"There are {len(sentences) - _MOST_LINES:,} more lines of that kind."
+
+    def missing(self) -> Iterator[str]:
+        if not self._sitemaps:
+            yield "It names no sitemap."
+
+
+def _shown(text: str) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -1,0 +1,96 @@
+"""The parts of a rule: one declaration with one small function; every file of rules imports them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from webanalytics.audits.site import Site
+from webanalytics.outcomes import Fact
+from webanalytics.thresholds import Priority
+
+Category = Literal[
+    "title",
+    "description",
+    "headings",
+    "url",
+    "images",
+    "content",
+    "indexability",
+    "canonical",
+    "hreflang",
+    "response",
+    "security",
+    "structured data",
+    "social",
+    "html",
+    "links",
+    "sitemap",
+]
+Type = Literal["issue", "warning", "opportunity"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One page that a rule reports.
+
+    Attributes
+    ----------
+    row : int
+        Position among the pages of the audit.
+    value : object
+        What was measured: a number or a text.
+    evidence : str
+        What shows it on the page, as plain text of at most a few hundred characters.
+    """
+
+    row: int
+    value: Any = None
+    evidence: str = ""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """One rule.
+
+    Attributes
+    ----------
+    name : str
+        Name in frames, thresholds and profiles, such as ``title_too_long``.
+    title : str
+        Human-readable name.
+    category : str
+        What it is about.
+    type : {"issue", "warning", "opportunity"}
+        A fault; something to look at; something that could be better.
+    priority : {"high", "medium", "low"}
+        How much it matters by default.
+    explanation : str
+        Why it matters, in one or two sentences.
+    fix : str
+        What to do, in one sentence.
+    find : callable
+        Takes the site and the threshold, and yields findings, at most one for each page.
+    threshold : float or None
+        The limit, where there is one.
+    unit : str
+        What the threshold counts, such as ``characters``.
+    columns : tuple of str
+        Columns that it reads: if one is missing, the rule is not tried and the audit says so.
+    needs : tuple of Fact
+        Facts about the fetches that it needs; if no page record has them, the rule is not tried either.
+    """
+
+    name: str
+    title: str
+    category: Category
+    type: Type
+    priority: Priority
+    explanation: str
+    fix: str
+    find: Callable[[Site, Any], Iterable[Finding]]
+    threshold: float | None = None
+    unit: str = ""
+    columns: tuple[str, ...] = ()
+    needs: tuple[Fact, ...] = ()

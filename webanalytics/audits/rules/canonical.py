@@ -1,0 +1,217 @@
+"""Rules about canonical links."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from webanalytics.audits.link_graph import Target, listed
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.site import Site
+
+_ABSOLUTE = re.compile(r"\s*https?://[^/]", re.IGNORECASE)
+_LONGEST_CHAIN = 10
+
+
+def _hrefs(cell: Any) -> list[str]:
+    return [entry["href"] for entry in cell or () if entry["href"].strip()]
+
+
+def _missing(site: Site, _: Any) -> Iterator[Finding]:
+    for row, state in site.read("canonicalState"):
+        if state == "missing":
+            yield Finding(row)
+
+
+def _conflicting(site: Site, _: Any) -> Iterator[Finding]:
+    for row, state, cell in site.read("canonicalState", "canonicals"):
+        if state == "multiple":
+            hrefs = list(dict.fromkeys(_hrefs(cell)))
+            yield Finding(row, len(hrefs), listed(hrefs))
+
+
+def _multiple(site: Site, _: Any) -> Iterator[Finding]:
+    for row, state, cell in site.read("canonicalState", "canonicals"):
+        hrefs = _hrefs(cell)
+        if len(hrefs) > 1 and state != "multiple":
+            yield Finding(row, len(hrefs), f"{len(hrefs)} times {listed(dict.fromkeys(hrefs))}")
+
+
+def _relative(site: Site, _: Any) -> Iterator[Finding]:
+    for row, state, cell in site.read("canonicalState", "canonicals"):
+        relative = [href for href in _hrefs(cell) if not _ABSOLUTE.match(href)]
+        if relative and state != "invalid":
+            yield Finding(row, relative[0], listed(relative))
+
+
+def _invalid(site: Site, _: Any) -> Iterator[Finding]:
+    for row, state, url in site.read("canonicalState", "canonicalUrl"):
+        if state == "invalid":
+            yield Finding(row, url, listed([url]))
+
+
+def _fragment(site: Site, _: Any) -> Iterator[Finding]:
+    for row, cell in site.read("canonicals"):
+        found = [href for href in _hrefs(cell) if "#" in href]
+        if found:
+            yield Finding(row, found[0], listed(found))
+
+
+def _targets(site: Site) -> Iterator[tuple[int, str, Target]]:
+    """Yield the pages that name another page of the audit as canonical."""
+    for row, state, url in site.read("canonicalState", "canonicalUrl"):
+        target = site.find(url) if state == "other" else None
+        if target is not None:
+            yield row, url, target
+
+
+def _failing(site: Site, _: Any) -> Iterator[Finding]:
+    for row, url, target in _targets(site):
+        if fault := site.fault(target):
+            yield Finding(row, url, f"{listed([url])} {fault}.")
+
+
+def _not_indexable(site: Site, _: Any) -> Iterator[Finding]:
+    for row, url, target in _targets(site):
+        reason = "" if site.fault(target) else site.closed(target)
+        if reason and reason != "canonicalised":
+            yield Finding(row, url, f"{listed([url])} is not indexable: {reason}.")
+
+
+def _chain(site: Site, _: Any) -> Iterator[Finding]:
+    following = {
+        row: site.addresses.page(target) for row, _, target in _targets(site) if not site.fault(target)
+    }
+    for row in following:
+        path = [row]
+        while (after := following.get(path[-1])) is not None and len(path) < _LONGEST_CHAIN:
+            path.append(after)
+            if after in path[:-1]:
+                break
+        if len(path) > 2:
+            yield Finding(row, len(path) - 1, " → ".join(site.name(step)[:100] for step in path))
+
+
+RULES = (
+    Rule(
+        name="canonical_missing",
+        title="Canonical missing",
+        category="canonical",
+        type="warning",
+        priority="medium",
+        explanation=(
+            "Without a canonical link search engines choose which of several addresses of a page they show."
+        ),
+        fix="Give every page a canonical link, to itself where no other page is meant.",
+        find=_missing,
+        columns=("canonicalState",),
+    ),
+    Rule(
+        name="canonical_conflicting",
+        title="Canonicals that contradict each other",
+        category="canonical",
+        type="issue",
+        priority="high",
+        explanation=(
+            "The page names several different canonical pages; search engines then ignore them all."
+        ),
+        fix="Leave one canonical link in the page.",
+        find=_conflicting,
+        columns=("canonicals",),
+    ),
+    Rule(
+        name="canonical_multiple",
+        title="Several canonicals",
+        category="canonical",
+        type="warning",
+        priority="low",
+        explanation=(
+            "The page has the same canonical link several times, which often is the work of two plugins."
+        ),
+        fix="Leave one canonical link in the page.",
+        find=_multiple,
+        columns=("canonicals",),
+    ),
+    Rule(
+        name="canonical_relative",
+        title="Canonical is relative",
+        category="canonical",
+        type="warning",
+        priority="low",
+        explanation=(
+            "A relative canonical leads to a wrong page where the site is reached under another host or "
+            "scheme."
+        ),
+        fix="Write the canonical link as a whole address, with https and the host.",
+        find=_relative,
+        columns=("canonicals",),
+    ),
+    Rule(
+        name="canonical_invalid",
+        title="Canonical is no web address",
+        category="canonical",
+        type="issue",
+        priority="high",
+        explanation=(
+            "The canonical link does not hold an address of the web, so search engines cannot use it."
+        ),
+        fix="Write the canonical link as a whole address, with https and the host.",
+        find=_invalid,
+        columns=("canonicalState",),
+    ),
+    Rule(
+        name="canonical_fragment",
+        title="Canonical with a fragment",
+        category="canonical",
+        type="issue",
+        priority="medium",
+        explanation=(
+            "The canonical link has a fragment (#), which search engines do not take for a page of its own."
+        ),
+        fix="Remove the fragment from the canonical link.",
+        find=_fragment,
+        columns=("canonicals",),
+    ),
+    Rule(
+        name="canonical_failing",
+        title="Canonical page redirects or fails",
+        category="canonical",
+        type="issue",
+        priority="high",
+        explanation=(
+            "The page names a canonical page that redirects, answers with an error or does not answer."
+        ),
+        fix="Let the canonical link point to a page that answers with HTTP 200.",
+        find=_failing,
+        columns=("canonicalState",),
+        needs=("http_status",),
+    ),
+    Rule(
+        name="canonical_not_indexable",
+        title="Canonical page is not indexable",
+        category="canonical",
+        type="issue",
+        priority="high",
+        explanation=(
+            "The page names a canonical page that may not be indexed, so neither may appear in search "
+            "results."
+        ),
+        fix="Let the canonical link point to an indexable page, or make the canonical page indexable.",
+        find=_not_indexable,
+        columns=("canonicalState",),
+    ),
+    Rule(
+        name="canonical_chain",
+        title="Chain of canonicals",
+        category="canonical",
+        type="issue",
+        priority="high",
+        explanation=(
+            "The canonical page names yet another page as canonical; search engines may not follow the chain."
+        ),
+        fix="Let the canonical link point to the last page of the chain.",
+        find=_chain,
+        columns=("canonicalState",),
+    ),
+)

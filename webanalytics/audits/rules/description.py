@@ -1,0 +1,97 @@
+"""Rules for the meta description of a page."""
+
+from __future__ import annotations
+
+from webanalytics.audits.rules.base import Rule
+from webanalytics.audits.rules.shared import above, below, empty, listed, outside_head
+from webanalytics.thresholds import DESCRIPTION_CHARACTERS, DESCRIPTION_PIXELS
+
+RULES = (
+    Rule(
+        name="description_missing",
+        title="Meta description missing",
+        category="description",
+        type="opportunity",
+        priority="low",
+        explanation="Without a description, search engines show any passage of the page under its title.",
+        fix="Add a meta description of one or two sentences that tells why to open the page.",
+        find=empty("description"),
+        columns=("description",),
+    ),
+    Rule(
+        name="description_too_long",
+        title="Meta description too long",
+        category="description",
+        type="opportunity",
+        priority="low",
+        explanation="Long descriptions are cut in search results, often in the middle of a sentence.",
+        fix="Shorten the description and put what matters first.",
+        find=above("descriptionLength", "description"),
+        threshold=DESCRIPTION_CHARACTERS[1],
+        unit="characters",
+        columns=("descriptionLength",),
+    ),
+    Rule(
+        name="description_too_wide",
+        title="Meta description too wide",
+        category="description",
+        type="opportunity",
+        priority="low",
+        explanation="Search results have room for a description of a certain width; the rest is cut off.",
+        fix="Shorten the description and put what matters first.",
+        find=above("descriptionPixels", "description"),
+        threshold=DESCRIPTION_PIXELS[1],
+        unit="pixels",
+        columns=("descriptionPixels",),
+    ),
+    Rule(
+        name="description_too_short",
+        title="Meta description too short",
+        category="description",
+        type="opportunity",
+        priority="low",
+        explanation="A short description leaves room unused that could win readers over.",
+        fix="Extend the description by what readers find on the page and what they gain from it.",
+        find=below("descriptionLength", "description"),
+        threshold=DESCRIPTION_CHARACTERS[0],
+        unit="characters",
+        columns=("descriptionLength",),
+    ),
+    Rule(
+        name="description_too_narrow",
+        title="Meta description too narrow",
+        category="description",
+        type="opportunity",
+        priority="low",
+        explanation="The description takes little of the room that search results give it.",
+        fix="Extend the description by what readers find on the page and what they gain from it.",
+        find=below("descriptionPixels", "description"),
+        threshold=DESCRIPTION_PIXELS[0],
+        unit="pixels",
+        columns=("descriptionPixels",),
+    ),
+    Rule(
+        name="description_multiple",
+        title="Several meta descriptions",
+        category="description",
+        type="issue",
+        priority="low",
+        explanation="With several descriptions it is up to the search engine which one it shows.",
+        fix="Keep the best meta description and remove the others, which often come from a plug-in.",
+        find=listed("descriptions", 2),
+        columns=("descriptions",),
+    ),
+    Rule(
+        name="description_outside_head",
+        title="Meta description outside of the head",
+        category="description",
+        type="issue",
+        priority="medium",
+        explanation="Search engines look for the description in the head of the page and may not see one "
+        "that stands after it.",
+        fix="Move the meta description into the head, and look for an element before it that ends the head "
+        "too early.",
+        find=outside_head("description"),
+        columns=("outsideHead",),
+    ),
+)

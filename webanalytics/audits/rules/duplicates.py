@@ -1,0 +1,132 @@
+"""Rules about pages that share their text, title, description or first heading."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.site import Site
+
+_LONGEST = 200
+
+
+def _shared(site: Site, values: list[Any]) -> Iterator[Finding]:
+    for group in site.alike(values):
+        for row in group:
+            text = " ".join(values[row].split())
+            yield Finding(row, text[:_LONGEST], f"Also on {site.others(group, row)}")
+
+
+def _exact(site: Site, _: Any) -> Iterator[Finding]:
+    for group in site.alike(site.values("contentHash")):
+        for row in group:
+            yield Finding(row, len(group), f"Same text as {site.others(group, row)}")
+
+
+def _near(site: Site, threshold: Any) -> Iterator[Finding]:
+    groups: dict[int, list[int]] = {}
+    for row, cluster in enumerate(_clusters(site, float(threshold))):
+        if cluster is not None:
+            groups.setdefault(int(cluster), []).append(row)
+    hashes = site.values("contentHash")
+    for group in groups.values():
+        # Pages with exactly the same text are left to another rule.
+        if len({hashes[row] or row for row in group}) > 1:
+            for row in group:
+                yield Finding(row, len(group), f"Nearly the same text as {site.others(group, row)}")
+
+
+def _clusters(site: Site, threshold: float) -> list[Any]:
+    if threshold == site.near_duplicates:
+        return site.values("nearDuplicateCluster")
+    from webanalytics.audits.pages import near_clusters
+
+    return near_clusters(site.addresses, site.values("text"), site.indexable, threshold)
+
+
+def _title(site: Site, _: Any) -> Iterator[Finding]:
+    return _shared(site, site.values("title"))
+
+
+def _description(site: Site, _: Any) -> Iterator[Finding]:
+    return _shared(site, site.values("description"))
+
+
+def _heading(site: Site, _: Any) -> Iterator[Finding]:
+    first = [
+        next((entry["text"] for entry in headings or () if entry["level"] == "h1"), None)
+        for headings in site.values("headings")
+    ]
+    return _shared(site, first)
+
+
+RULES = (
+    Rule(
+        name="duplicate_page",
+        title="Exact duplicates",
+        category="content",
+        type="issue",
+        priority="high",
+        explanation=(
+            "Several indexable pages have the very same text; search engines show one, perhaps the wrong one."
+        ),
+        fix="Keep one page and redirect the others to it, or name it as canonical.",
+        find=_exact,
+        columns=("contentHash",),
+    ),
+    Rule(
+        name="near_duplicate",
+        title="Near duplicates",
+        category="content",
+        type="warning",
+        priority="medium",
+        explanation=(
+            "Several indexable pages have nearly the same text and compete with each other in search results."
+        ),
+        fix="Join the pages, name one of them as canonical, or write what makes each of them different.",
+        find=_near,
+        threshold=90,
+        unit="per cent",
+        columns=("text",),
+    ),
+    Rule(
+        name="title_duplicate",
+        title="Title duplicate",
+        category="title",
+        type="opportunity",
+        priority="medium",
+        explanation=(
+            "Several indexable pages have the same title, so people and search engines cannot tell them "
+            "apart."
+        ),
+        fix="Write a title of its own for each page.",
+        find=_title,
+        columns=("title",),
+    ),
+    Rule(
+        name="description_duplicate",
+        title="Meta description duplicate",
+        category="description",
+        type="opportunity",
+        priority="low",
+        explanation=(
+            "Several indexable pages have the same meta description; search engines then often write "
+            "their own."
+        ),
+        fix="Write a description of its own for each page that matters.",
+        find=_description,
+        columns=("description",),
+    ),
+    Rule(
+        name="h1_duplicate",
+        title="H1 duplicate",
+        category="headings",
+        type="opportunity",
+        priority="low",
+        explanation="Several indexable pages have the same first heading, which says what a page is about.",
+        fix="Write a first heading of its own for each page.",
+        find=_heading,
+        columns=("headings",),
+    ),
+)

@@ -1,0 +1,169 @@
+"""Rules for the headings of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.shared import LONGEST, Find, enumerated
+from webanalytics.audits.site import Site
+
+
+def _texts(headings: list[dict[str, str]], level: str) -> list[str]:
+    return [heading["text"] for heading in headings if heading["level"] == level and heading["text"].strip()]
+
+
+def _missing(level: str) -> Find:
+    def find(site: Site, _: Any) -> Iterator[Finding]:
+        for row, headings in site.read("headings"):
+            if headings is not None and not _texts(headings, level):
+                without_text = sum(heading["level"] == level for heading in headings)
+                yield Finding(row, evidence=f"{level} without text: {without_text}" if without_text else "")
+
+    return find
+
+
+def _multiple(level: str) -> Find:
+    def find(site: Site, threshold: float) -> Iterator[Finding]:
+        for row, headings in site.read("headings"):
+            texts = _texts(headings or [], level)
+            if len(texts) > threshold:
+                yield Finding(row, len(texts), enumerated(texts))
+
+    return find
+
+
+def _too_long(level: str) -> Find:
+    def find(site: Site, threshold: float) -> Iterator[Finding]:
+        for row, headings in site.read("headings"):
+            longest = max(_texts(headings or [], level), key=len, default="")
+            if len(longest) > threshold:
+                yield Finding(row, len(longest), longest[:LONGEST])
+
+    return find
+
+
+def _h1_not_first(site: Site, _: Any) -> Iterator[Finding]:
+    for row, headings in site.read("headings"):
+        if headings and headings[0]["level"] != "h1" and _texts(headings, "h1"):
+            yield Finding(row, evidence=f"first heading: {_shown(headings[0])}")
+
+
+def _not_sequential(site: Site, _: Any) -> Iterator[Finding]:
+    for row, headings in site.read("headings"):
+        jumps = [
+            (before, after)
+            for before, after in zip(headings or (), (headings or ())[1:], strict=False)
+            if int(after["level"][1]) > int(before["level"][1]) + 1
+        ]
+        if jumps:
+            before, after = jumps[0]
+            yield Finding(row, len(jumps), f"{_shown(before)} | {_shown(after)}")
+
+
+def _shown(heading: dict[str, str]) -> str:
+    return f"{heading['level']} {heading['text'][:100]}".rstrip()
+
+
+RULES = (
+    Rule(
+        name="h1_missing",
+        title="h1 missing",
+        category="headings",
+        type="issue",
+        priority="medium",
+        explanation="The main heading tells readers and search engines what the page is about.",
+        fix="Add one h1 with text that describes the content of the page.",
+        find=_missing("h1"),
+        columns=("headings",),
+    ),
+    Rule(
+        name="h1_multiple",
+        title="Several h1",
+        category="headings",
+        type="warning",
+        priority="medium",
+        explanation="Several main headings leave open which one names the subject of the page.",
+        fix="Keep one h1 and make the others h2 or lower.",
+        find=_multiple("h1"),
+        threshold=1,
+        unit="headings",
+        columns=("headings",),
+    ),
+    Rule(
+        name="h1_too_long",
+        title="h1 too long",
+        category="headings",
+        type="opportunity",
+        priority="low",
+        explanation="A long main heading is hard to take in and dilutes what the page is about.",
+        fix="Shorten the h1 to one concise phrase.",
+        find=_too_long("h1"),
+        threshold=70,
+        unit="characters",
+        columns=("headings",),
+    ),
+    Rule(
+        name="h1_not_first",
+        title="h1 is not the first heading",
+        category="headings",
+        type="warning",
+        priority="low",
+        explanation="The main heading should come first, so that people who move from heading to heading, "
+        "such as users of screen readers, meet it before its parts.",
+        fix="Put the h1 before all other headings, or make those above it something other than headings.",
+        find=_h1_not_first,
+        columns=("headings",),
+    ),
+    Rule(
+        name="h2_missing",
+        title="h2 missing",
+        category="headings",
+        type="warning",
+        priority="low",
+        explanation="Subheadings divide a page into parts that readers can skim.",
+        fix="Divide the content into parts and give each an h2 that says what it is about.",
+        find=_missing("h2"),
+        columns=("headings",),
+    ),
+    Rule(
+        name="h2_multiple",
+        title="Several h2",
+        category="headings",
+        type="warning",
+        priority="low",
+        explanation="Several subheadings are common and right where a page has several parts; "
+        "look at those that are there for their style alone.",
+        fix="Check that each h2 opens a part of the content, and style other text by other means.",
+        find=_multiple("h2"),
+        threshold=1,
+        unit="headings",
+        columns=("headings",),
+    ),
+    Rule(
+        name="h2_too_long",
+        title="h2 too long",
+        category="headings",
+        type="opportunity",
+        priority="low",
+        explanation="Long subheadings are hard to skim.",
+        fix="Shorten the h2 to one concise phrase.",
+        find=_too_long("h2"),
+        threshold=70,
+        unit="characters",
+        columns=("headings",),
+    ),
+    Rule(
+        name="headings_not_sequential",
+        title="Headings skip a level",
+        category="headings",
+        type="warning",
+        priority="low",
+        explanation="Headings that skip a level, such as an h4 after an h2, make the outline of the page "
+        "hard to follow for users of screen readers.",
+        fix="Let each heading be at most one level below the one before it.",
+        find=_not_sequential,
+        columns=("headings",),
+    ),
+)

@@ -1,0 +1,161 @@
+"""Rules for the markup that browsers and search engines start from."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.shared import empty
+from webanalytics.audits.site import Site
+
+_TAG = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)
+_NO_ZOOM = re.compile(
+    r"user-scalable\s*=\s*(?:no|0(?:\.0*)?)(?![\d.])|maximum-scale\s*=\s*[01](?:\.\d*)?(?![\d.])", re.I
+)
+_RESPONSIVE = re.compile(r"(?:^|[,;\s])(?:width|initial-scale)\s*=", re.IGNORECASE)
+_HEADER_CHARSET = re.compile(r";\s*charset\s*=", re.IGNORECASE)
+
+
+def _viewport_fixed(site: Site, _: Any) -> Iterator[Finding]:
+    for row, viewport in site.read("viewport"):
+        if viewport and not _RESPONSIVE.search(viewport):
+            yield Finding(row, evidence=viewport[:300])
+
+
+def _zoom_blocked(site: Site, _: Any) -> Iterator[Finding]:
+    for row, viewport in site.read("viewport"):
+        if viewport and _NO_ZOOM.search(viewport[:1000]):
+            yield Finding(row, evidence=viewport[:300])
+
+
+def _charset_missing(site: Site, _: Any) -> Iterator[Finding]:
+    for row, declared, header, charset in site.read("declaredCharset", "content_type", "charset"):
+        if declared is not None and not declared and not _HEADER_CHARSET.search(header or ""):
+            yield Finding(row, evidence=f"read as {charset}" if charset else "")
+
+
+def _charset_not_utf8(site: Site, _: Any) -> Iterator[Finding]:
+    for row, charset in site.read("charset"):
+        if charset and charset.strip().lower() not in ("utf-8", "utf8"):
+            yield Finding(row, evidence=charset[:100])
+
+
+def _lang_invalid(site: Site, _: Any) -> Iterator[Finding]:
+    for row, lang in site.read("lang"):
+        if lang and lang.strip() and not _TAG.fullmatch(lang.strip()):
+            yield Finding(row, evidence=lang[:100])
+
+
+def _refresh(site: Site, _: Any) -> Iterator[Finding]:
+    for row, refresh in site.read("refresh"):
+        if refresh:
+            yield Finding(row, evidence=refresh[:300])
+
+
+RULES = (
+    Rule(
+        name="viewport_missing",
+        title="Viewport missing",
+        category="html",
+        type="issue",
+        priority="medium",
+        explanation="Without a viewport, phones show the page as wide as on a desk and far too small, "
+        "and search engines look at the phone's page first.",
+        fix='Add <meta name="viewport" content="width=device-width, initial-scale=1"> to the head.',
+        find=empty("viewport"),
+        columns=("viewport",),
+    ),
+    Rule(
+        name="viewport_without_width",
+        title="Viewport without width",
+        category="html",
+        type="warning",
+        priority="low",
+        explanation="The viewport names no width and no scale, so phones show the page as wide as on a desk.",
+        fix="Set the viewport to width=device-width, initial-scale=1.",
+        find=_viewport_fixed,
+        columns=("viewport",),
+    ),
+    Rule(
+        name="viewport_blocks_zoom",
+        title="Viewport blocks zooming",
+        category="html",
+        type="warning",
+        priority="low",
+        explanation="People with weak eyesight cannot enlarge the page where zooming is turned off.",
+        fix="Remove user-scalable=no and maximum-scale from the viewport.",
+        find=_zoom_blocked,
+        columns=("viewport",),
+    ),
+    Rule(
+        name="charset_missing",
+        title="Character encoding missing",
+        category="html",
+        type="issue",
+        priority="low",
+        explanation="Without a declared encoding, browsers guess, and accented letters may come out wrong.",
+        fix='Add <meta charset="utf-8"> as the first element of the head.',
+        find=_charset_missing,
+        columns=("declaredCharset",),
+    ),
+    Rule(
+        name="charset_not_utf8",
+        title="Character encoding is not UTF-8",
+        category="html",
+        type="warning",
+        priority="low",
+        explanation="The HTML Standard requires UTF-8; other encodings cannot show every character, and "
+        "forms may send broken text.",
+        fix="Save the page as UTF-8 and declare it.",
+        find=_charset_not_utf8,
+        columns=("charset",),
+    ),
+    Rule(
+        name="lang_missing",
+        title="Language missing",
+        category="html",
+        type="warning",
+        priority="low",
+        explanation="Screen readers pronounce and browsers translate a page by the language it declares.",
+        fix='Add the language to the html element, such as <html lang="en">.',
+        find=empty("lang"),
+        columns=("lang",),
+    ),
+    Rule(
+        name="lang_invalid",
+        title="Language is not a language tag",
+        category="html",
+        type="warning",
+        priority="low",
+        explanation="The lang attribute does not have the form of a language tag, so it is ignored.",
+        fix="Write a tag of BCP 47 such as en, en-GB or pt-BR, with hyphens.",
+        find=_lang_invalid,
+        columns=("lang",),
+    ),
+    Rule(
+        name="meta_refresh",
+        title="Meta refresh",
+        category="html",
+        type="warning",
+        priority="low",
+        explanation="A page that reloads or leaves by itself takes readers by surprise, and search engines "
+        "follow a redirect of the server more surely.",
+        fix="Redirect with status 301 instead, and let readers reload a page themselves.",
+        find=_refresh,
+        columns=("refresh",),
+    ),
+    Rule(
+        name="favicon_missing",
+        title="Favicon missing",
+        category="html",
+        type="opportunity",
+        priority="low",
+        explanation="Search results, tabs and bookmarks show a page's icon. The page links to none; "
+        "a favicon.ico at the root of the site is not looked for.",
+        fix='Add <link rel="icon" href="/favicon.ico"> to the head.',
+        find=empty("favicons"),
+        columns=("favicons",),
+    ),
+)

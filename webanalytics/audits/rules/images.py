@@ -1,0 +1,92 @@
+"""Rules for the images of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.shared import LONGEST, enumerated, listed
+from webanalytics.audits.site import Site
+
+
+def _alt_too_long(site: Site, threshold: float) -> Iterator[Finding]:
+    for row, images in site.read("imgTags"):
+        texts = [image["alt"] for image in images or () if len(image["alt"]) > threshold]
+        if texts:
+            longest = max(texts, key=len)
+            yield Finding(row, len(longest), longest[:LONGEST])
+
+
+def _too_large(site: Site, threshold: float) -> Iterator[Finding]:
+    for row, sizes in site.read("imageBytes"):
+        large = sorted(
+            ((size, source) for source, size in (sizes or {}).items() if size and size > threshold * 1000),
+            key=lambda pair: (-pair[0], pair[1]),
+        )
+        if large:
+            shown = (f"{source[:200]} ({size / 1000:,.0f} kB)" for size, source in large)
+            yield Finding(row, large[0][0] / 1000, enumerated(shown))
+
+
+RULES = (
+    Rule(
+        name="images_too_large",
+        title="Images too large",
+        category="images",
+        type="opportunity",
+        priority="medium",
+        explanation="Large image files make a page slow to load, above all on phones.",
+        fix="Scale the images to the size in which they are shown, and save them as WebP or AVIF.",
+        find=_too_large,
+        threshold=100,
+        unit="kB",
+        columns=("imageBytes",),
+    ),
+    Rule(
+        name="images_without_alt_attribute",
+        title="Images without alt attribute",
+        category="images",
+        type="issue",
+        priority="low",
+        explanation="Without an alt attribute, screen readers read out the name of the file instead.",
+        fix="Give every image an alt attribute: a description, or an empty one for a mere decoration.",
+        find=listed("imagesWithoutAlt"),
+        columns=("imagesWithoutAlt",),
+    ),
+    Rule(
+        name="images_without_alt_text",
+        title="Images without alt text",
+        category="images",
+        type="issue",
+        priority="low",
+        explanation="Search engines and people who do not see an image learn from alt text what it shows.",
+        fix="Describe in the alt attribute what the image shows; leave it empty only for mere decorations.",
+        find=listed("imagesWithEmptyAlt"),
+        columns=("imagesWithEmptyAlt",),
+    ),
+    Rule(
+        name="images_alt_too_long",
+        title="Alt text too long",
+        category="images",
+        type="opportunity",
+        priority="low",
+        explanation="Alt text is read out in one go, so a long one is hard to follow.",
+        fix="Shorten the alt text to what matters here, and put details into the text around the image.",
+        find=_alt_too_long,
+        threshold=100,
+        unit="characters",
+        columns=("imgTags",),
+    ),
+    Rule(
+        name="images_without_size",
+        title="Images without size",
+        category="images",
+        type="opportunity",
+        priority="low",
+        explanation="Without width and height, the browser keeps no room for an image, and the text jumps "
+        "when it arrives.",
+        fix="Add the width and height attributes to each image.",
+        find=listed("imagesWithoutSize"),
+        columns=("imagesWithoutSize",),
+    ),
+)

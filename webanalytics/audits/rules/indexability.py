@@ -1,0 +1,122 @@
+"""Rules about what search engines may index and follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from webanalytics.audits.robots import directives
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.site import Site
+
+_SOURCES = {"robots": "Robots meta tag", "x_robots_tag": "X-Robots-Tag header"}
+
+
+def _directive(site: Site, name: str, *columns: str) -> Iterator[Finding]:
+    for row, *texts in site.read(*columns):
+        said = [
+            f'{_SOURCES[column]}: "{text[:200]}"'
+            for column, text in zip(columns, texts, strict=True)
+            if text and name in directives(text)
+        ]
+        if said:
+            yield Finding(row, name, "; ".join(said))
+
+
+def _noindex(site: Site, _: Any) -> Iterator[Finding]:
+    return _directive(site, "noindex", "robots")
+
+
+def _noindex_header(site: Site, _: Any) -> Iterator[Finding]:
+    return _directive(site, "noindex", "x_robots_tag")
+
+
+def _nofollow(site: Site, _: Any) -> Iterator[Finding]:
+    return _directive(site, "nofollow", "robots", "x_robots_tag")
+
+
+def _canonicalised(site: Site, _: Any) -> Iterator[Finding]:
+    for row, state, url in site.read("canonicalState", "canonicalUrl"):
+        if state == "other":
+            yield Finding(row, url, f"{site.name(row)} names {url} as canonical.")
+
+
+def _blocked(site: Site, _: Any) -> Iterator[Finding]:
+    errors = site.values("error")
+    for row, trip in enumerate(site.fetches):
+        if trip.problem == "blocked by robots.txt":
+            yield Finding(row, "robots.txt", str(errors[row] or ""))
+
+
+RULES = (
+    Rule(
+        name="noindex",
+        title="Noindex in the page",
+        category="indexability",
+        type="warning",
+        priority="high",
+        explanation="A robots meta tag with noindex keeps the page out of search results.",
+        fix="Remove noindex from the robots meta tag of pages that are meant to be found.",
+        find=_noindex,
+        columns=("robots",),
+    ),
+    Rule(
+        name="noindex_header",
+        title="Noindex in the X-Robots-Tag header",
+        category="indexability",
+        type="warning",
+        priority="high",
+        explanation=(
+            "An X-Robots-Tag header with noindex keeps the page out of search results, unseen in the page."
+        ),
+        fix=(
+            "Remove noindex from the header in the server's configuration for pages that are meant to be "
+            "found."
+        ),
+        find=_noindex_header,
+        columns=("x_robots_tag",),
+        needs=("headers",),
+    ),
+    Rule(
+        name="nofollow",
+        title="Nofollow for all links",
+        category="indexability",
+        type="warning",
+        priority="high",
+        explanation=(
+            "Search engines are asked not to follow any link of the page: what it links to may not be found."
+        ),
+        fix="Remove nofollow from the robots meta tag or header, and mark single links instead.",
+        find=_nofollow,
+        columns=("robots",),
+    ),
+    Rule(
+        name="canonicalised",
+        title="Canonicalised to another page",
+        category="indexability",
+        type="warning",
+        priority="high",
+        explanation=(
+            "The page names another one as canonical: search engines are asked to index that one instead."
+        ),
+        fix=(
+            "Check that the other page is meant to be found; else let the canonical point to the page itself."
+        ),
+        find=_canonicalised,
+        columns=("canonicalState",),
+    ),
+    Rule(
+        name="blocked_by_robots",
+        title="Blocked by robots.txt",
+        category="indexability",
+        type="warning",
+        priority="high",
+        explanation=(
+            "The site's robots.txt forbids to fetch the page, so search engines cannot read what is on it."
+        ),
+        fix="Open the path in robots.txt if the page is meant to be found; to hide a page use noindex.",
+        find=_blocked,
+        columns=("error_type",),
+        needs=("robots",),
+    ),
+)

@@ -1,0 +1,151 @@
+"""Rules about links between pages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from webanalytics.audits.link_graph import listed
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.site import Site
+
+
+def _no_internal(site: Site, _: Any) -> Iterator[Finding]:
+    for row, count, external in site.read("internalLinks", "externalLinks"):
+        if count == 0:
+            yield Finding(row, 0, f"{external or 0:,} links, all to other sites" if external else "no links")
+
+
+def _over(site: Site, column: str, threshold: Any) -> Iterator[Finding]:
+    for row, count in site.read(column):
+        if count is not None and count > threshold:
+            yield Finding(row, int(count), f"{count:,} links")
+
+
+def _many_external(site: Site, threshold: Any) -> Iterator[Finding]:
+    return _over(site, "externalLinks", threshold)
+
+
+def _many_internal(site: Site, threshold: Any) -> Iterator[Finding]:
+    return _over(site, "internalLinks", threshold)
+
+
+def _no_inlinks(site: Site, _: Any) -> Iterator[Finding]:
+    listing = site.values("inSitemap")
+    # Pages in a sitemap are the orphans of another rule.
+    return (finding for finding in unlinked(site) if not listing[finding.row])
+
+
+def unlinked(site: Site) -> Iterator[Finding]:
+    """Yield the indexable pages that no other page of the audit links to; visitors start at home pages."""
+    counts = site.values("inlinks")
+    for row in site.distinct:
+        url = site.addresses.final[row]
+        if url is None or counts[row] is None or counts[row]:
+            continue
+        _, _, host, path = url.split("/", 3)
+        if path and site.hosts[host] > 1:
+            yield Finding(row, 0, f"None of the {site.hosts[host]:,} pages of {host} links to it.")
+
+
+def _broken(site: Site, redirects: bool) -> Iterator[Finding]:
+    for row, urls in site.read("links"):
+        found = []
+        for url in urls or ():
+            target = site.find(url)
+            fault = "" if target is None else site.fault(target)
+            if target is not None and fault and fault.startswith("redirects to ") == redirects:
+                found.append(f"{target.url} {fault}")
+        if found:
+            yield Finding(row, len(found), listed(found))
+
+
+def _to_failing(site: Site, _: Any) -> Iterator[Finding]:
+    return _broken(site, redirects=False)
+
+
+def _to_redirects(site: Site, _: Any) -> Iterator[Finding]:
+    return _broken(site, redirects=True)
+
+
+RULES = (
+    Rule(
+        name="links_to_failing_pages",
+        title="Links to pages that fail",
+        category="links",
+        type="issue",
+        priority="high",
+        explanation="The page links to pages of the site that answer with an error or not at all.",
+        fix="Correct or remove the links.",
+        find=_to_failing,
+        columns=("links",),
+        needs=("http_status",),
+    ),
+    Rule(
+        name="links_to_redirects",
+        title="Links to pages that redirect",
+        category="links",
+        type="warning",
+        priority="low",
+        explanation=(
+            "The page links to addresses of the site that lead elsewhere, at the cost of one more "
+            "request each."
+        ),
+        fix="Link to the address at the end of the redirect.",
+        find=_to_redirects,
+        columns=("links",),
+        needs=("redirects",),
+    ),
+    Rule(
+        name="no_internal_links",
+        title="No internal links",
+        category="links",
+        type="warning",
+        priority="high",
+        explanation=(
+            "The page links to no other page of the site: visitors and search engines come to a dead end."
+        ),
+        fix="Link to related pages and to the site's navigation, in HTML rather than by script alone.",
+        find=_no_internal,
+        columns=("internalLinks",),
+    ),
+    Rule(
+        name="no_inlinks",
+        title="No links to the page",
+        category="links",
+        type="warning",
+        priority="medium",
+        explanation=(
+            "No other page of the audit links to this one, so visitors and search engines may not find it."
+        ),
+        fix="Link to the page from related ones, or remove it if it is not needed.",
+        find=_no_inlinks,
+        columns=("inlinks",),
+    ),
+    Rule(
+        name="many_external_links",
+        title="Many external links",
+        category="links",
+        type="warning",
+        priority="low",
+        explanation="The page has a great many links to other sites, which may look like link spam.",
+        fix="Check that the links are useful and lead to trusted pages.",
+        find=_many_external,
+        threshold=100,
+        unit="links",
+        columns=("externalLinks",),
+    ),
+    Rule(
+        name="many_internal_links",
+        title="Many internal links",
+        category="links",
+        type="warning",
+        priority="low",
+        explanation="The page has a great many links to its own site, so that none of them stands out.",
+        fix="Leave the links that visitors of this page need.",
+        find=_many_internal,
+        threshold=1_000,
+        unit="links",
+        columns=("internalLinks",),
+    ),
+)

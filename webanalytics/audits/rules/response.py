@@ -1,0 +1,205 @@
+"""Rules about how the server answered: errors, redirects, time and size."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.site import Site
+
+_SHOWN = 5
+
+
+def _failed(site: Site, problem: str) -> Iterator[Finding]:
+    errors = site.values("error")
+    for row, trip in enumerate(site.fetches):
+        if trip.problem == problem:
+            said = f"{errors[row] or ''} {site.linked_from(row)}"
+            yield Finding(row, trip.status, said.strip())
+
+
+def _client_error(site: Site, _: Any) -> Iterator[Finding]:
+    return _failed(site, "client error")
+
+
+def _server_error(site: Site, _: Any) -> Iterator[Finding]:
+    return _failed(site, "server error")
+
+
+def _no_response(site: Site, _: Any) -> Iterator[Finding]:
+    return _failed(site, "no response")
+
+
+def _timeout(site: Site, _: Any) -> Iterator[Finding]:
+    return _failed(site, "timeout")
+
+
+def _loop(site: Site, _: Any) -> Iterator[Finding]:
+    for row, trip in enumerate(site.fetches):
+        if trip.problem == "redirect loop":
+            yield Finding(row, trip.hops, _way(site, row))
+
+
+def _redirect(site: Site, _: Any) -> Iterator[Finding]:
+    for row, trip in enumerate(site.fetches):
+        if trip.hops == 1 and trip.problem != "redirect loop":
+            yield Finding(row, site.name(row), _way(site, row))
+
+
+def _chain(site: Site, threshold: Any) -> Iterator[Finding]:
+    for row, trip in enumerate(site.fetches):
+        if trip.hops >= max(threshold, 2) and trip.problem != "redirect loop":
+            yield Finding(row, trip.hops, _way(site, row))
+
+
+def _way(site: Site, row: int) -> str:
+    """Return the addresses that a fetch went through."""
+    passed = [str(url) for url in site.values("redirects")[row] or [site.values("url")[row]]]
+    shown = passed if len(passed) <= _SHOWN else [*passed[: _SHOWN - 1], "…"]
+    return " → ".join(url[:100] for url in (*shown, site.name(row)))
+
+
+def _slow(site: Site, threshold: Any) -> Iterator[Finding]:
+    for row, elapsed in site.read("elapsed"):
+        if elapsed is not None and elapsed > threshold:
+            yield Finding(row, round(elapsed, 2), f"The fetch took {elapsed:.2f} seconds.")
+
+
+def _large(site: Site, threshold: Any) -> Iterator[Finding]:
+    for row, size in enumerate(site.values("bytes")):
+        if size is not None and size > threshold:
+            yield Finding(row, int(size), f"The page has {size / 1e6:,.1f} MB.")
+
+
+RULES = (
+    Rule(
+        name="client_error",
+        title="Client error (4xx)",
+        category="response",
+        type="issue",
+        priority="high",
+        explanation="The page answers that it does not exist or may not be seen, so that it cannot be found.",
+        fix="Restore the page, redirect it to the one that replaces it, or remove the links to it.",
+        find=_client_error,
+        columns=("error",),
+        needs=("http_status",),
+    ),
+    Rule(
+        name="server_error",
+        title="Server error (5xx)",
+        category="response",
+        type="issue",
+        priority="high",
+        explanation=(
+            "The server fails to answer for the page; search engines come less often and drop it in the end."
+        ),
+        fix="Find out from the server's logs why the page fails.",
+        find=_server_error,
+        columns=("error",),
+        needs=("http_status",),
+    ),
+    Rule(
+        name="no_response",
+        title="No response",
+        category="response",
+        type="issue",
+        priority="high",
+        explanation=(
+            "There was no valid answer: the host is unknown, refuses connections or has an invalid "
+            "certificate."
+        ),
+        fix="Correct the address, or repair the host's name, certificate or server.",
+        find=_no_response,
+        columns=("error",),
+        needs=("http_status",),
+    ),
+    Rule(
+        name="timeout",
+        title="Timeout",
+        category="response",
+        type="issue",
+        priority="high",
+        explanation=(
+            "The page did not arrive in the time allowed; visitors and search engines do not wait longer."
+        ),
+        fix="Find out why the server takes so long, and try the page once more.",
+        find=_timeout,
+        columns=("error",),
+        needs=("http_status",),
+    ),
+    Rule(
+        name="redirect",
+        title="Redirect",
+        category="response",
+        type="warning",
+        priority="low",
+        explanation=(
+            "The address leads to another one, which costs visitors and search engines one more request."
+        ),
+        fix="Use the address at the end in links, sitemaps and canonicals.",
+        find=_redirect,
+        columns=("final_url",),
+        needs=("redirects",),
+    ),
+    Rule(
+        name="redirect_chain",
+        title="Redirect chain",
+        category="response",
+        type="issue",
+        priority="medium",
+        explanation=(
+            "The address leads over others to its end, which is slow, and search engines may give up on "
+            "the way."
+        ),
+        fix="Redirect straight to the last address.",
+        find=_chain,
+        threshold=2,
+        unit="redirects",
+        columns=("redirects",),
+        needs=("redirects",),
+    ),
+    Rule(
+        name="redirect_loop",
+        title="Redirect loop",
+        category="response",
+        type="issue",
+        priority="high",
+        explanation="The address redirects in a circle or without an end, so that nobody ever sees a page.",
+        fix="Correct the redirects so that they end at a page.",
+        find=_loop,
+        columns=("error",),
+        needs=("redirects",),
+    ),
+    Rule(
+        name="slow_response",
+        title="Slow response",
+        category="response",
+        type="opportunity",
+        priority="medium",
+        explanation=(
+            "The fetch took long; visitors leave slow pages, and search engines read fewer pages of slow "
+            "sites."
+        ),
+        fix="Look at caching, database queries and the distance between server and visitors.",
+        find=_slow,
+        threshold=1.0,
+        unit="seconds",
+        columns=("elapsed",),
+    ),
+    Rule(
+        name="html_too_large",
+        title="Very large HTML",
+        category="response",
+        type="issue",
+        priority="medium",
+        explanation=(
+            "The HTML is larger than the 2 MB that Google reads of a page; what comes after is not indexed."
+        ),
+        fix="Move inline styles, scripts, data and images out of the page, or divide it.",
+        find=_large,
+        threshold=2_000_000,
+        unit="bytes",
+        columns=("bytes",),
+    ),
+)

@@ -1,0 +1,69 @@
+"""Rules about pages and what they load without encryption."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from webanalytics.audits.link_graph import listed
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.site import Site
+
+
+def _http(site: Site, _: Any) -> Iterator[Finding]:
+    for row, _status in site.read("status"):
+        if site.name(row).startswith("http:"):
+            yield Finding(row, "http", site.name(row)[:200])
+
+
+def _addresses(site: Site, column: str) -> Iterator[Finding]:
+    for row, urls in site.read(column):
+        if urls:
+            yield Finding(row, len(urls), listed(urls))
+
+
+def _mixed(site: Site, _: Any) -> Iterator[Finding]:
+    return _addresses(site, "mixedContent")
+
+
+def _form(site: Site, _: Any) -> Iterator[Finding]:
+    return _addresses(site, "insecureForms")
+
+
+RULES = (
+    Rule(
+        name="http_page",
+        title="Page without https",
+        category="security",
+        type="issue",
+        priority="high",
+        explanation=(
+            "The page is served over http: browsers call it not secure, and search engines prefer https."
+        ),
+        fix="Serve the page over https and redirect the http address to it.",
+        find=_http,
+        columns=("final_url",),
+    ),
+    Rule(
+        name="mixed_content",
+        title="Mixed content",
+        category="security",
+        type="issue",
+        priority="high",
+        explanation="An https page loads something over http, which browsers block or warn about.",
+        fix="Load everything over https.",
+        find=_mixed,
+        columns=("mixedContent",),
+    ),
+    Rule(
+        name="insecure_form",
+        title="Form that sends over http",
+        category="security",
+        type="issue",
+        priority="high",
+        explanation="A form on an https page sends what visitors type without encryption.",
+        fix="Let the form send to an https address.",
+        find=_form,
+        columns=("insecureForms",),
+    ),
+)

@@ -1,0 +1,97 @@
+"""Searches shared by rules of several categories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from webanalytics.audits.rules.base import Finding
+from webanalytics.audits.site import Site
+
+Find = Callable[[Site, Any], Iterator[Finding]]
+
+SHOWN = 5
+"""Most items of one page that its evidence names."""
+
+LONGEST = 1_000
+"""Most characters of one item of evidence, before the evidence is cut to its own limit."""
+
+
+def above(measure: str, shown: str) -> Find:
+    """Return the search for pages where a column is over the threshold; another column is the evidence.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> site = Site(pd.DataFrame({"status": ["ok"] * 2, "titleLength": [60, 61], "title": ["A", "B"]}))
+    >>> list(above("titleLength", "title")(site, 60))
+    [Finding(row=1, value=61, evidence='B')]
+    """
+
+    def find(site: Site, threshold: float) -> Iterator[Finding]:
+        for row, value, text in site.read(measure, shown):
+            if value is not None and value > threshold:
+                yield Finding(row, value, (text or "")[:LONGEST])
+
+    return find
+
+
+def below(measure: str, shown: str) -> Find:
+    """Return the search for pages where a column is below the threshold; zero is left to another rule."""
+
+    def find(site: Site, threshold: float) -> Iterator[Finding]:
+        for row, value, text in site.read(measure, shown):
+            if value is not None and 0 < value < threshold:
+                yield Finding(row, value, (text or "")[:LONGEST])
+
+    return find
+
+
+def empty(column: str) -> Find:
+    """Return the search for pages whose column is empty; a missing value is unknown."""
+
+    def find(site: Site, _: Any) -> Iterator[Finding]:
+        for row, value in site.read(column):
+            if value is not None and (not value or (isinstance(value, str) and value.isspace())):
+                yield Finding(row)
+
+    return find
+
+
+def listed(column: str, least: int = 1) -> Find:
+    """Return the search for pages whose column lists at least so many items."""
+
+    def find(site: Site, _: Any) -> Iterator[Finding]:
+        for row, things in site.read(column):
+            if things is not None and len(things) >= least:
+                yield Finding(row, len(things), enumerated(things))
+
+    return find
+
+
+def outside_head(kind: str) -> Find:
+    """Return the search for pages where something that belongs in the head comes after it."""
+
+    def find(site: Site, _: Any) -> Iterator[Finding]:
+        for row, kinds in site.read("outsideHead"):
+            if kinds is not None and kind in kinds:
+                yield Finding(row, evidence=f"{kind} after the end of the head")
+
+    return find
+
+
+def enumerated(things: Iterable[str]) -> str:
+    """Return the first items, each once, and how many more there are.
+
+    Examples
+    --------
+    >>> enumerated(["a.png", "b.png", "a.png"])
+    'a.png | b.png'
+    >>> enumerated("abcdefg")
+    'a | b | c | d | e | and 2 more'
+    """
+    distinct = list(dict.fromkeys(thing for thing in things if thing))
+    parts = [thing[:LONGEST] for thing in distinct[:SHOWN]]
+    if len(distinct) > SHOWN:
+        parts.append(f"and {len(distinct) - SHOWN} more")
+    return " | ".join(parts)

@@ -1,0 +1,122 @@
+"""Rules about sitemaps and robots.txt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from webanalytics.audits.link_graph import origin
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.links import unlinked
+from webanalytics.audits.site import Site
+
+_LONGEST = 400
+
+
+def _listed(site: Site) -> Iterator[int]:
+    return (row for row, inside in enumerate(site.values("inSitemap")) if inside)
+
+
+def _not_indexable(site: Site, _: Any) -> Iterator[Finding]:
+    reasons = site.values("indexability")
+    for row in _listed(site):
+        if reasons[row] in ("noindex", "canonicalised", "blocked by robots.txt"):
+            yield Finding(row, reasons[row], f"In the sitemap, but not indexable: {reasons[row]}.")
+
+
+def _failing(site: Site, _: Any) -> Iterator[Finding]:
+    for row in _listed(site):
+        trip = site.fetches[row]
+        target = site.find(site.values("url")[row])
+        fault = "" if target is None else site.fault(target)
+        if fault:
+            yield Finding(row, trip.status, f"In the sitemap, but {fault}.")
+
+
+def _not_listed(site: Site, _: Any) -> Iterator[Finding]:
+    listing = site.values("inSitemap")
+    for row in site.distinct:
+        if listing[row] is not None and not listing[row]:
+            yield Finding(row)
+
+
+def _orphan(site: Site, _: Any) -> Iterator[Finding]:
+    listing = site.values("inSitemap")
+    return (finding for finding in unlinked(site) if listing[finding.row])
+
+
+def _robots(site: Site, _: Any) -> Iterator[Finding]:
+    chosen: dict[str, int] = {}
+    for row, url in enumerate(site.values("url")):
+        place = origin(url)
+        # The home page stands for its site, else the first page does.
+        if place is not None and (place not in chosen or site.addresses.requested[row] == f"{place}/"):
+            chosen[place] = row
+    for place, problems in site.robots.items():
+        row = chosen.get(origin(place) or place, -1)
+        if problems and row >= 0:
+            yield Finding(row, len(problems), f"{place}/robots.txt: {' '.join(problems)}"[:_LONGEST])
+
+
+RULES = (
+    Rule(
+        name="sitemap_not_indexable",
+        title="Page in the sitemap is not indexable",
+        category="sitemap",
+        type="issue",
+        priority="high",
+        explanation="The sitemap asks search engines to index a page that may not be indexed.",
+        fix="Remove the page from the sitemap, or make it indexable.",
+        find=_not_indexable,
+        columns=("inSitemap",),
+    ),
+    Rule(
+        name="sitemap_failing",
+        title="Page in the sitemap redirects or fails",
+        category="sitemap",
+        type="issue",
+        priority="high",
+        explanation="The sitemap lists an address that redirects, answers with an error or does not answer.",
+        fix="List only addresses that answer with HTTP 200.",
+        find=_failing,
+        columns=("inSitemap",),
+        needs=("http_status",),
+    ),
+    Rule(
+        name="sitemap_missing_page",
+        title="Indexable page missing in the sitemap",
+        category="sitemap",
+        type="warning",
+        priority="low",
+        explanation="An indexable page is not in the sitemap, so search engines may find it late.",
+        fix="Add the page to the sitemap if it is meant to be found.",
+        find=_not_listed,
+        columns=("inSitemap",),
+    ),
+    Rule(
+        name="sitemap_orphan",
+        title="Orphan page",
+        category="sitemap",
+        type="warning",
+        priority="medium",
+        explanation=(
+            "The page is in the sitemap, but no page of the audit links to it; such pages rank badly."
+        ),
+        fix="Link to the page from related ones, or remove it from the sitemap if it is not needed.",
+        find=_orphan,
+        columns=("inSitemap", "inlinks"),
+    ),
+    Rule(
+        name="robots_txt_problems",
+        title="Faults in robots.txt",
+        category="sitemap",
+        type="warning",
+        priority="medium",
+        explanation=(
+            "Search engines cannot read parts of robots.txt as they are meant, or it closes more than it "
+            "should."
+        ),
+        fix="Correct the lines that the evidence names.",
+        find=_robots,
+    ),
+)

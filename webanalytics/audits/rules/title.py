@@ -1,0 +1,126 @@
+"""Rules for the title of a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.shared import above, below, empty, listed, outside_head
+from webanalytics.audits.site import Site
+from webanalytics.thresholds import TITLE_CHARACTERS, TITLE_PIXELS
+
+
+def _same_as_h1(site: Site, _: Any) -> Iterator[Finding]:
+    for row, title, headings in site.read("title", "headings"):
+        wanted = (title or "").strip().casefold()
+        for heading in headings or ():
+            if heading["level"] == "h1" and (text := heading["text"].strip()):
+                if wanted and text.casefold() == wanted:
+                    yield Finding(row, evidence=text)
+                break
+
+
+RULES = (
+    Rule(
+        name="title_missing",
+        title="Title missing",
+        category="title",
+        type="issue",
+        priority="high",
+        explanation="The title is the headline of the page in search results and in browser tabs. "
+        "Without one, search engines make up their own.",
+        fix="Add a title element to the head that says in a few words what the page is about.",
+        find=empty("title"),
+        columns=("title",),
+    ),
+    Rule(
+        name="title_too_long",
+        title="Title too long",
+        category="title",
+        type="opportunity",
+        priority="medium",
+        explanation="Long titles are cut in search results, and readers do not see how they end.",
+        fix="Shorten the title and put what matters first.",
+        find=above("titleLength", "title"),
+        threshold=TITLE_CHARACTERS[1],
+        unit="characters",
+        columns=("titleLength",),
+    ),
+    Rule(
+        name="title_too_wide",
+        title="Title too wide",
+        category="title",
+        type="opportunity",
+        priority="medium",
+        explanation="Search results have room for a title of a certain width; the rest is cut off.",
+        fix="Shorten the title, or replace capital letters, which are wider than small ones.",
+        find=above("titlePixels", "title"),
+        threshold=TITLE_PIXELS[1],
+        unit="pixels",
+        columns=("titlePixels",),
+    ),
+    Rule(
+        name="title_too_short",
+        title="Title too short",
+        category="title",
+        type="opportunity",
+        priority="medium",
+        explanation="A short title leaves room unused that could say what the page offers and for whom.",
+        fix="Extend the title by what the page is about, in the words that readers search for.",
+        find=below("titleLength", "title"),
+        threshold=TITLE_CHARACTERS[0],
+        unit="characters",
+        columns=("titleLength",),
+    ),
+    Rule(
+        name="title_too_narrow",
+        title="Title too narrow",
+        category="title",
+        type="opportunity",
+        priority="medium",
+        explanation="The title takes little of the width that search results give it.",
+        fix="Extend the title by what the page is about, in the words that readers search for.",
+        find=below("titlePixels", "title"),
+        threshold=TITLE_PIXELS[0],
+        unit="pixels",
+        columns=("titlePixels",),
+    ),
+    Rule(
+        name="title_same_as_h1",
+        title="Title same as h1",
+        category="title",
+        type="opportunity",
+        priority="medium",
+        explanation="Title and main heading say the same, so one of two places to tell readers and search "
+        "engines more about the page is not used.",
+        fix="Word one of the two differently, for example with a related search term in the title.",
+        find=_same_as_h1,
+        columns=("title", "headings"),
+    ),
+    Rule(
+        name="title_multiple",
+        title="Several titles",
+        category="title",
+        type="issue",
+        priority="medium",
+        explanation="A page has one title. With several of them it is up to the search engine which one "
+        "it shows.",
+        fix="Keep the best title element and remove the others, which often come from a plug-in.",
+        find=listed("titles", 2),
+        columns=("titles",),
+    ),
+    Rule(
+        name="title_outside_head",
+        title="Title outside of the head",
+        category="title",
+        type="issue",
+        priority="high",
+        explanation="Search engines look for the title in the head of the page and may not see one "
+        "that stands after it.",
+        fix="Move the title element into the head, and look for an element before it that ends the head "
+        "too early.",
+        find=outside_head("title"),
+        columns=("outsideHead",),
+    ),
+)

@@ -1,0 +1,170 @@
+"""What rules examine: the pages of one audit with their derived columns, links, sitemap and robots.txt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from webanalytics.audits.link_graph import (
+    Addresses,
+    FetchOutcome,
+    Inlinks,
+    Target,
+    clusters_of,
+    fetch_outcome,
+    inlinks,
+    listed,
+    normal,
+)
+
+_ANSWERED = ("client error", "server error")
+_FAULTS = {
+    "redirect loop": "redirects without an end",
+    "client error": "answers with a client error",
+    "server error": "answers with a server error",
+    "timeout": "does not answer in time",
+    "no response": "does not answer",
+}
+
+
+@dataclass
+class Site:
+    """The pages of one audit.
+
+    Attributes
+    ----------
+    pages : pandas.DataFrame
+        `webanalytics.audits.pages.derived`: one row per input with a plain range index.
+    sitemap : pandas.DataFrame or None
+        Rows of `webanalytics.sitemap`, where the audit was made from sitemaps.
+    robots : Mapping
+        What is wrong with the robots.txt of each origin (``https://example.org``), in sentences.
+    near_duplicates : float
+        Similarity threshold, in per cent, of the pages' near-duplicate clusters.
+    """
+
+    pages: pd.DataFrame
+    sitemap: pd.DataFrame | None = None
+    robots: Mapping[str, list[str]] = field(default_factory=dict)
+    near_duplicates: float = 90.0
+    _values: dict[str, list[Any]] = field(default_factory=dict, repr=False)
+
+    def values(self, column: str) -> list[Any]:
+        """Return a column as Python values, None for missing ones; all None if it is missing."""
+        if column not in self._values:
+            if column in self.pages:
+                cells = self.pages[column].astype(object)
+                self._values[column] = cells.where(cells.notna(), None).tolist()
+            else:
+                self._values[column] = [None] * len(self.pages)
+        return self._values[column]
+
+    @cached_property
+    def good(self) -> list[bool]:
+        """Whether each page was read."""
+        return [status == "ok" for status in self.values("status")]
+
+    @cached_property
+    def indexable(self) -> list[bool]:
+        """Whether search engines may index each page."""
+        return [bool(value) for value in self.values("indexable")]
+
+    @cached_property
+    def fetches(self) -> list[FetchOutcome]:
+        """What happened when each page was requested."""
+        names = ("url", "status", "error", "error_type", "final_url", "redirects", "http_status")
+        columns = [self.values(name) for name in names]
+        return [fetch_outcome(dict(zip(names, cells, strict=True))) for cells in zip(*columns, strict=True)]
+
+    @cached_property
+    def addresses(self) -> Addresses:
+        """The rows by their addresses."""
+        return Addresses(self.values("url"), self.values("final_url"), self.good)
+
+    @cached_property
+    def inlinks(self) -> Inlinks | None:
+        """Which pages others link to; None if no page's links are known."""
+        return inlinks(self.addresses, self.values("links"))
+
+    @cached_property
+    def hosts(self) -> dict[str, int]:
+        """How many different pages of each host were read."""
+        found: dict[str, set[str]] = {}
+        for url, good in zip(self.addresses.final, self.good, strict=True):
+            if good and url is not None:
+                found.setdefault(url.split("/", 3)[2], set()).add(url)
+        return {host: len(pages) for host, pages in found.items()}
+
+    @property
+    def distinct(self) -> Iterator[int]:
+        """The rows of indexable pages, one row per page."""
+        return (row for row, good in enumerate(self.indexable) if good and self.addresses.first(row))
+
+    def alike(self, values: list[Any]) -> Iterator[list[int]]:
+        """Yield the rows of different indexable pages that share a value."""
+        return clusters_of(values, self.distinct)
+
+    def find(self, url: object) -> Target | None:
+        """Return what the audit knows about an address, None if it has not seen it."""
+        return self.addresses.find(url) if isinstance(url, str) else None
+
+    @cached_property
+    def alternates(self) -> dict[int, list[tuple[str, str]]]:
+        """Languages and normalised addresses of the hreflang entries of each page that has any."""
+        return {
+            row: [(entry["lang"], normal(entry["url"]) or entry["url"]) for entry in cell]
+            for row, cell in self.read("hreflangs")
+            if cell
+        }
+
+    def linked_from(self, row: int) -> str:
+        """Return a sentence that names pages which link to a page, '' if none is known."""
+        if self.inlinks is None or not self.inlinks.counts[row]:
+            return ""
+        names = (self.name(source) for source in self.inlinks.sources[row])
+        return f"Linked from {listed(names, self.inlinks.counts[row])}."
+
+    def fault(self, target: Target) -> str:
+        """Return what is wrong with an address that a page names, "answers HTTP 404"; '' if nothing."""
+        problem, status, _ = self.fetches[target.row]
+        if target.redirected and problem == "redirected":
+            return f"redirects to {self.addresses.final[target.row]}"
+        return f"answers HTTP {status}" if problem in _ANSWERED and status else _FAULTS.get(problem, "")
+
+    def closed(self, target: Target) -> str:
+        """Return why the page behind an address may not be indexed, '' if it may."""
+        row = self.addresses.page(target)
+        if self.values("noindex")[row]:
+            return "noindex"
+        if self.values("canonicalState")[row] == "other":
+            return "canonicalised"
+        return "blocked by robots.txt" if self.fetches[row].problem == "blocked by robots.txt" else ""
+
+    def others(self, group: list[int], row: int) -> str:
+        """Return the addresses of the other rows of a group, as evidence names them."""
+        return listed((self.name(other) for other in group if other != row), len(group) - 1)
+
+    def name(self, row: int) -> str:
+        """Return the address of a page: its final one, else as given."""
+        return self.addresses.final[row] or str(self.values("url")[row] or "")
+
+    @cached_property
+    def row_of(self) -> dict[str, int]:
+        """Row of each address, as given and final; the first of equal ones."""
+        found: dict[str, int] = {}
+        for column in ("final_url", "url"):
+            for row, url in enumerate(self.values(column)):
+                if isinstance(url, str):
+                    found.setdefault(url, row)
+        return found
+
+    def read(self, *columns: str) -> Iterator[tuple[Any, ...]]:
+        """Yield the row number and values of each page that was read; a missing value is None."""
+        lists = [self.values(column) for column in columns]
+        for row, good in enumerate(self.good):
+            if good:
+                yield row, *(values[row] for values in lists)

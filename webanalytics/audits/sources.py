@@ -1,0 +1,186 @@
+"""What an audit fetches besides its pages: sitemaps, each origin's robots.txt, and the sizes of images."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+import pandas as pd
+
+from webanalytics.audits.robots import robots_problems
+from webanalytics.backends.local import fetch_settings
+from webanalytics.errors import ParameterError
+from webanalytics.fetching import Fetcher, FetchError
+from webanalytics.frames.inputs import Inputs, read_values
+from webanalytics.frames.schema import make_series
+from webanalytics.frames.sitemap import sitemap_frame
+from webanalytics.operations import METADATA
+
+MOST_ORIGINS = 100
+"""Most origins whose robots.txt is read."""
+LARGEST_ROBOTS = 600_000
+"""Bytes of a robots.txt that are read: more than RFC 9309 section 2.5 asks for."""
+MOST_IMAGES = 10_000
+"""Most distinct images whose size is requested; those on the most pages first."""
+LARGEST_IMAGE = 2_000_000
+"""Most bytes of an image that are read; a larger one is known to have at least so many."""
+
+Sitemaps = str | Iterable[str]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """The inputs of an audit made from sitemaps.
+
+    Attributes
+    ----------
+    inputs : Series
+        Addresses: the given ones, then the sitemap's.
+    sitemap : pandas.DataFrame
+        What `webanalytics.sitemap` answers.
+    robots : dict
+        What is wrong with each origin's robots.txt, in sentences.
+    """
+
+    inputs: pd.Series
+    sitemap: pd.DataFrame
+    robots: dict[str, list[str]]
+
+
+async def listed(
+    sitemap: Sitemaps, urls: Inputs | None, column: str | None, options: Mapping[str, Any]
+) -> Listed:
+    """Read sitemaps, and robots.txt of each origin that is in them.
+
+    Raises
+    ------
+    ParameterError
+        For pages with their HTML together with a sitemap, or without any page.
+    """
+    if isinstance(urls, pd.DataFrame) and "html" in urls.columns:
+        raise ParameterError(
+            "The `urls` parameter must be addresses where a `sitemap` is given: pages with their HTML "
+            "are audited on their own.",
+            "urls",
+        )
+    given = [] if urls is None else read_values(urls, METADATA, "urls", column).tolist()
+    found = await _sitemap(sitemap, options)
+    pages = found["url"].dropna().tolist()
+    known = {url for url in given if isinstance(url, str)}
+    addresses = [*given, *(url for url in dict.fromkeys(pages) if url not in known)]
+    if not addresses:
+        raise ParameterError(str(found["error"].dropna().iloc[0]).replace("`url`", "`sitemap`"), "sitemap")
+    origins = _origins([*addresses, *found["sitemap"].dropna().tolist()])
+    robots = await read_robots(origins, options)
+    return Listed(pd.Series(addresses, dtype=object, name="url"), found, robots)
+
+
+async def _sitemap(sitemap: Sitemaps, options: Mapping[str, Any]) -> pd.DataFrame:
+    try:
+        return await sitemap_frame(sitemap, options)
+    except ParameterError as error:
+        raise ParameterError(str(error).replace("`url`", "`sitemap`"), "sitemap") from None
+
+
+def _origins(urls: Iterable[Any]) -> list[str]:
+    """Return the origins of addresses, the most frequent first.
+
+    Examples
+    --------
+    >>> _origins(["http://b.example/", "https://A.example/x", "https://a.example/y", "mailto:x", None])
+    ['https://a.example', 'http://b.example']
+    """
+    counts: dict[str, int] = {}
+    for url in urls:
+        origin = _origin(url) if isinstance(url, str) else None
+        if origin is not None:
+            counts[origin] = counts.get(origin, 0) + 1
+    return sorted(counts, key=lambda origin: -counts[origin])[:MOST_ORIGINS]
+
+
+def _origin(url: str) -> str | None:
+    try:
+        parts = urlsplit(url.strip())
+    except ValueError:
+        return None
+    if parts.scheme not in ("http", "https") or not parts.netloc:
+        return None
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2].lower()}"
+
+
+async def read_robots(origins: Iterable[str], options: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return what is wrong with the robots.txt of each origin; an empty list for a valid one."""
+    async with Fetcher(fetch_settings({**options, "robots": False})) as fetcher:
+
+        async def read(origin: str) -> list[str]:
+            try:
+                answer = await fetcher.fetch(f"{origin}/robots.txt", accept="any", max_bytes=LARGEST_ROBOTS)
+            except FetchError as error:
+                return _unread(error)
+            return await asyncio.to_thread(robots_problems, answer.content)
+
+        named = list(dict.fromkeys(origins))
+        return dict(zip(named, await asyncio.gather(*map(read, named)), strict=True))
+
+
+def _unread(error: FetchError) -> list[str]:
+    """Return what a robots.txt that cannot be read means (RFC 9309 section 2.3.1)."""
+    status = error.http_status
+    if error.error_type == "too_large":
+        return ["It is larger than 500 KiB; search engines ignore what comes after that."]
+    if status in (404, 410):
+        return ["It is missing: search engines may read every page, and find no sitemap there."]
+    if status is not None and 400 <= status < 500 and status != 429:
+        return [f"It answers HTTP {status}: search engines take it as if there were none."]
+    if status is not None and (status >= 500 or status == 429):
+        return [f"It answers HTTP {status}: search engines may stop reading the whole site."]
+    return [f"It cannot be read ({error.error_type}): search engines may stop reading the whole site."]
+
+
+async def with_image_sizes(frame: pd.DataFrame, options: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the frame with a column ``imageBytes``: the sizes of each page's images, as far as known.
+
+    Returns
+    -------
+    pandas.DataFrame
+        A new frame; a cell maps the address of an image to its bytes, at most `LARGEST_IMAGE`.
+    """
+    sources = [_sources(tags) for tags in frame["imgTags"]]
+    counts: dict[str, int] = {}
+    for source in (source for page in sources for source in page):
+        counts[source] = counts.get(source, 0) + 1
+    wanted = sorted(counts, key=lambda source: -counts[source])[:MOST_IMAGES]
+    sizes = await _sizes(wanted, options)
+    read = (frame["status"] == "ok").tolist()
+    cells = [
+        {source: sizes[source] for source in page if source in sizes} if good else None
+        for page, good in zip(sources, read, strict=True)
+    ]
+    return frame.assign(imageBytes=make_series(cells, "object", frame.index))
+
+
+def _sources(tags: Any) -> list[str]:
+    """Return the distinct addresses of a page's images, except embedded ones."""
+    found = (tag.get("src") for tag in tags) if isinstance(tags, list) else ()
+    return list(dict.fromkeys(src for src in found if isinstance(src, str) and _origin(src) is not None))
+
+
+async def _sizes(urls: Iterable[str], options: Mapping[str, Any]) -> dict[str, int]:
+    sizes: dict[str, int] = {}
+    queue = iter(urls)
+    async with Fetcher(fetch_settings(options)) as fetcher:
+
+        async def work() -> None:
+            for url in queue:  # shared by all workers: no task waits for each of thousands of images
+                try:
+                    answer = await fetcher.fetch(url, accept="image", max_bytes=LARGEST_IMAGE)
+                    sizes[url] = len(answer.content)
+                except FetchError as error:
+                    if error.error_type == "too_large":
+                        sizes[url] = LARGEST_IMAGE
+
+        await asyncio.gather(*(work() for _ in range(options["concurrency"])))
+    return sizes

@@ -1,0 +1,128 @@
+"""Saved audits in folders: tables of typed columns, and a manifest that lists them.
+
+A saved audit is ``audit.json`` and the files that it names, ``pages-<digest>.parquet`` and so on; any reader
+of Parquet can read those. The manifest is written last: a folder always holds either the previous audit or
+the new one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from webanalytics._version import __version__
+from webanalytics.audits.origin import Origin
+from webanalytics.audits.profiles import Profile, resolve_profile
+from webanalytics.errors import ParameterError
+from webanalytics.frames.arrow import Unreadable, Unstorable, arrow_table, declared, frame_of
+from webanalytics.frames.store import Store, folder_path, refusal
+
+FORMAT = 2
+MANIFEST = "audit.json"
+ROWS_AT_ONCE = 1_000
+
+_PART = re.compile(r"(pages|sitemap)-[0-9a-f]{32}\.parquet")
+_DECLARED = {"pages": "audit", "sitemap": "sitemap"}
+
+
+def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) -> Path:
+    """Save an audit to a folder; see `webanalytics.Audit.save`."""
+    store = _store(folder)
+    frames = {"pages": frame} if origin.sitemap is None else {"pages": frame, "sitemap": origin.sitemap}
+    try:
+        tables = {name: arrow_table(part, declared(_DECLARED[name])) for name, part in frames.items()}
+    except Unstorable as error:
+        raise ParameterError(
+            f"The `audit` parameter must be a frame that can be kept: {error}.", "audit"
+        ) from None
+    manifest = {
+        "format": FORMAT,
+        "package": __version__,
+        "profile": _profile_parts(origin.profile),
+        "robots": dict(origin.robots),
+    }
+    json.dumps(manifest, allow_nan=False)  # raises before anything is written
+    try:
+        store.path.mkdir(parents=True, exist_ok=True)
+        if store.foreign(parts_alone=True):
+            raise refusal("folder", "that is empty or holds a saved audit")
+        parts = {}
+        for name, table in tables.items():
+            file, digest = store.write_part(_named(name), table)
+            parts[name] = {"file": file, "sha256": digest}
+        store.write_manifest(manifest | {"parts": parts})
+        store.sweep(("audit", *_DECLARED), {part["file"] for part in parts.values()})
+    except OSError as error:
+        raise refusal("folder", f"that can be written to: {error.strerror}") from None
+    return store.path
+
+
+def load(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, Origin]:
+    """Load what was saved in a folder; see `webanalytics.load`."""
+    store = _store(folder)
+    try:
+        manifest = _checked(store.read_manifest())
+        frames = {name: _read(store, name, part) for name, part in manifest["parts"].items()}
+        origin = Origin(frames.get("sitemap"), manifest["robots"], _profile(manifest["profile"]))
+    except FileNotFoundError:
+        raise refusal("folder", "that holds a saved audit") from None
+    except (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise refusal(
+            "folder", "that holds a saved audit as this version of webanalytics writes it, unchanged"
+        ) from None
+    return frames["pages"], origin
+
+
+def _store(folder: Any) -> Store:
+    return Store(folder_path(folder, "folder", "keeping audits").expanduser(), MANIFEST, _PART)
+
+
+def _named(name: str) -> Any:
+    return lambda digest: f"{name}-{digest[:32]}.parquet"
+
+
+def _checked(manifest: Any) -> dict[str, Any]:
+    """Return the manifest, with its outer structure checked."""
+    robots = manifest["robots"]
+    sentences = [text for texts in robots.values() for text in texts]
+    good = (
+        manifest["format"] == FORMAT
+        and {"pages"} <= manifest["parts"].keys() <= _DECLARED.keys()
+        and all(isinstance(texts, list) for texts in robots.values())
+        and all(isinstance(text, str) for text in sentences)
+    )
+    if not good:
+        raise Unreadable
+    return dict(manifest)
+
+
+def _profile_parts(profile: Profile | None) -> dict[str, Any] | None:
+    if profile is None:
+        return None
+    changed = {"priorities": dict(profile.priorities), "thresholds": dict(profile.thresholds)}
+    return {"name": profile.name, "off": sorted(profile.off), **changed}
+
+
+def _profile(parts: Mapping[str, Any] | None) -> Profile | None:
+    """Return the profile of a manifest, checked like one from a user."""
+    if parts is None:
+        return None
+    name = parts["name"]
+    if not isinstance(name, str) or len(parts) != 4:
+        raise Unreadable
+    off = frozenset(parts["off"])
+    return resolve_profile(Profile(name, off, parts["priorities"], parts["thresholds"]))
+
+
+def _read(store: Store, name: str, part: Mapping[str, Any]) -> pd.DataFrame:
+    file, digest = part["file"], part["sha256"]
+    found = _PART.fullmatch(file)
+    if found is None or found[1] != name or not isinstance(digest, str):
+        raise Unreadable
+    return frame_of(store.table(file, ROWS_AT_ONCE, digest), declared(_DECLARED[name]))

@@ -1,0 +1,64 @@
+"""Files that are written whole or not at all: used wherever the package writes a file."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+
+@contextmanager
+def written_whole(path: Path, *, durable: bool = False, mode: int | None = None) -> Iterator[Path]:
+    """Yield the path of a temporary file that replaces ``path`` when the block ends without an error.
+
+    A reader of ``path`` sees the old file or the new one, never a part of it, even if the process is
+    killed. After an error nothing is left behind.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file to write.
+    durable : bool
+        Whether the file must survive a loss of power: it is flushed to the disk before it is renamed.
+    mode : int, optional
+        Permissions of the file; by default those that the process gives to new files.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be written to.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp()) / "notes.txt"
+    >>> with written_whole(target) as temporary:
+    ...     _ = temporary.write_text("whole")
+    >>> target.read_text(), [item.name for item in target.parent.iterdir()]
+    ('whole', ['notes.txt'])
+    """
+    temporary = path.with_name(f".{path.stem[:40]}-{secrets.token_hex(8)}.tmp")
+    # not tempfile: the file gets the mode that the user's umask gives; an existing link is not followed
+    os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666 if mode is None else 0o600))
+    try:
+        yield temporary
+        if mode is not None:
+            temporary.chmod(mode)
+        if durable:
+            _flush(temporary)
+        temporary.replace(path)
+        if durable:
+            with suppress(OSError):  # not every system can flush a folder
+                _flush(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _flush(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,437 @@
+"""The sentences of all failures by key, each with its error type; none holds an address or a path.
+
+To reword one, change it here: no behaviour depends on the wording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final, Literal, get_args
+
+ErrorType = Literal[
+    "dns",
+    "refused",
+    "tls",
+    "timeout",
+    "robots",
+    "http",
+    "too_large",
+    "not_html",
+    "blocked",
+    "invalid",
+    "parse",
+    "service",
+    "credits",
+    "unfinished",
+]
+"""What went wrong with one input; the values of the ``error_type`` column."""
+
+ERROR_TYPES: Final[tuple[str, ...]] = get_args(ErrorType)
+
+MEANINGS: Final[Mapping[ErrorType, str]] = MappingProxyType(
+    {
+        "dns": "The host does not exist or could not be looked up.",
+        "refused": "The server accepts no connection, or broke one off.",
+        "tls": "The server's certificate is not valid, or no secure connection could be agreed on.",
+        "timeout": "The server or the analysis took longer than its limit.",
+        "robots": "The site's robots.txt forbids the page; `robots=False` fetches it all the same.",
+        "http": "The server answered with an error such as 404, or with invalid HTTP; see `http_status`.",
+        "too_large": "The page, image or answer is larger than its limit.",
+        "not_html": "The page is neither HTML nor text.",
+        "blocked": "The address is private, loopback or reserved, or its port is not allowed; "
+        "`allow_private=True` lets private addresses through.",
+        "invalid": "The input is not a valid URL, phone number, record or image.",
+        "parse": "The content cannot be analysed.",
+        "service": "The hosted API failed on this input.",
+        "credits": "The account's credits or the `budget` did not reach this input.",
+        "unfinished": "The run ended before this input was answered.",
+    }
+)
+"""What each error type says, for the documentation."""
+
+Table = Mapping[str, tuple[ErrorType | None, str]]
+"""Key to error type and sentence; a request refused for reasons unrelated to an input has no error type."""
+
+# {names} is "names", or "redirects to" when the fault lies behind a redirect.
+FETCHING: Final[Table] = MappingProxyType(
+    {
+        "invalid_url": (
+            "invalid",
+            "The `{parameter}` parameter must be a valid URL in http or https format.",
+        ),
+        "credentials": (
+            "invalid",
+            "The `{parameter}` parameter must be a URL without a user name or password.",
+        ),
+        "long_url": ("invalid", "The `{parameter}` parameter must be a URL of at most {limit} characters."),
+        "not_image": (
+            "invalid",
+            "The `{parameter}` parameter must be the URL of an image, not of a web page.",
+        ),
+        "private": (
+            "blocked",
+            "The `{parameter}` parameter {names} a host that is not public: private, local and reserved "
+            "addresses are not fetched.",
+        ),
+        "port": (
+            "blocked",
+            "The `{parameter}` parameter {names} a port that is not allowed; use one of: {ports}.",
+        ),
+        "redirect_scheme": (
+            "blocked",
+            "The `{parameter}` parameter redirects to something that is not in http or https format.",
+        ),
+        "unknown_host": ("dns", "The `{parameter}` parameter {names} a host that does not exist."),
+        "lookup_failed": ("dns", "The `{parameter}` parameter {names} a host that could not be looked up."),
+        "refused": (
+            "refused",
+            "The `{parameter}` parameter {names} a server that does not accept connections.",
+        ),
+        "interrupted": (
+            "refused",
+            "The `{parameter}` parameter {names} a server that broke off before its answer was complete.",
+        ),
+        "certificate": (
+            "tls",
+            "The `{parameter}` parameter {names} a server whose TLS certificate is not valid.",
+        ),
+        "handshake": (
+            "tls",
+            "The `{parameter}` parameter {names} a server that could not agree on a secure connection.",
+        ),
+        "connect_timeout": (
+            "timeout",
+            "The `{parameter}` parameter {names} a server that was not reached within {seconds} seconds.",
+        ),
+        "timeout": (
+            "timeout",
+            "The `{parameter}` parameter {names} a page that did not arrive within {seconds} seconds.",
+        ),
+        "robots": (
+            "robots",
+            "The `{parameter}` parameter {names} a page that the site's robots.txt forbids to fetch.",
+        ),
+        "robots_unreadable": (
+            "robots",
+            "The `{parameter}` parameter {names} a page of a site whose robots.txt answered HTTP {status}, "
+            "which forbids to fetch any of it.",
+        ),
+        "status": ("http", "The `{parameter}` parameter {names} a page that answered HTTP {status}."),
+        "no_target": (
+            "http",
+            "The `{parameter}` parameter {names} a page that redirects with HTTP {status} to no valid URL.",
+        ),
+        "redirects": (
+            "http",
+            "The `{parameter}` parameter {names} a page that redirects more than {limit} times.",
+        ),
+        "redirect_loop": (
+            "http",
+            "The `{parameter}` parameter {names} a page that redirects in a circle.",
+        ),
+        "protocol": ("http", "The `{parameter}` parameter {names} a server whose answer is not valid HTTP."),
+        "encoding": (
+            "http",
+            "The `{parameter}` parameter {names} a page whose content encoding cannot be decoded.",
+        ),
+        "too_large": (
+            "too_large",
+            "The `{parameter}` parameter {names} a page of more than {limit} bytes.",
+        ),
+        "not_html": (
+            "not_html",
+            "The `{parameter}` parameter {names} a page that is neither HTML nor text but {content_type}.",
+        ),
+        "not_text": (
+            "not_html",
+            "The `{parameter}` parameter {names} a page that is neither HTML nor text.",
+        ),
+        "not_sitemap": ("parse", "The `{parameter}` parameter {names} a document that is not a sitemap."),
+        "empty_sitemap": ("parse", "The `{parameter}` parameter {names} a sitemap that lists no page."),
+        "broken_sitemap": (
+            "parse",
+            "The `{parameter}` parameter {names} a sitemap that is broken after its first {count} entries.",
+        ),
+        "deep_sitemap": (
+            "too_large",
+            "The `{parameter}` parameter {names} a sitemap that is nested more than {limit} levels deep.",
+        ),
+        "many_sitemaps": (
+            "too_large",
+            "The `{parameter}` parameter {names} a sitemap that leads to more than {limit} others.",
+        ),
+        "full_sitemap": (
+            "too_large",
+            "The `{parameter}` parameter {names} a sitemap with more entries than the limit of {limit}.",
+        ),
+    }
+)
+"""Failures of a fetch."""
+
+CONTENT: Final[Table] = MappingProxyType(
+    {
+        "bad_data_url": ("invalid", "The `{parameter}` parameter must be a well-formed data: URL."),
+        "unreadable_file": (
+            "invalid",
+            "The `{parameter}` parameter names a file that cannot be read: {reason}.",
+        ),
+        "unreadable_content": (
+            "parse",
+            "The `{parameter}` parameter names content that could not be read ({exception}).",
+        ),
+        "content_too_large": (
+            "too_large",
+            "The `{parameter}` parameter names content larger than {limit} bytes.",
+        ),
+        "surrogates": (
+            "invalid",
+            "The `{parameter}` parameter must be text without lone surrogates, for UTF-8 to encode it.",
+        ),
+        "long_text": ("invalid", "The `{parameter}` parameter must be at most {limit} characters long."),
+        "page_empty": ("parse", "The `{parameter}` parameter must name a page that is not empty."),
+        "page_attributes": (
+            "parse",
+            "The `{parameter}` parameter must name a page whose tags have at most {limit:,} attributes.",
+        ),
+        "page_depth": (
+            "parse",
+            "The `{parameter}` parameter must name a page whose elements are nested at most {limit:,} "
+            "levels deep.",
+        ),
+        "image_bytes": (
+            "too_large",
+            "The `{parameter}` parameter must be at most {limit:,} bytes, not {size:,}.",
+        ),
+        "image_format": (
+            "invalid",
+            "The `{parameter}` parameter must be an image in WebP, PNG, JPG, GIF or TIFF format.",
+        ),
+        "image_damaged": (
+            "invalid",
+            "The `{parameter}` parameter must be a complete image: its data is truncated or damaged.",
+        ),
+        "image_tiff_tags": (
+            "invalid",
+            "The `{parameter}` parameter must be a sound image: its TIFF tags claim more bytes than it has.",
+        ),
+        "image_without_pixels": (
+            "invalid",
+            "The `{parameter}` parameter must be an image of at least one pixel.",
+        ),
+        "image_unwritable": (
+            "invalid",
+            "The `{parameter}` parameter must be an image that can be written as {format}.",
+        ),
+        "image_memory": (
+            "too_large",
+            "The `{parameter}` parameter must be an image that fits into memory.",
+        ),
+        "image_pixels": (
+            "too_large",
+            "The `{parameter}` parameter must be an image of at most {limit:,} pixels.",
+        ),
+        "image_total_pixels": (
+            "too_large",
+            "The `{parameter}` parameter must be an image of at most {limit:,} pixels in all its frames "
+            "or pages.",
+        ),
+        "image_frames": (
+            "too_large",
+            "The `{parameter}` parameter must be an image of at most {limit} frames or pages.",
+        ),
+        "image_blocks": (
+            "too_large",
+            "The `{parameter}` parameter must be an image of at most {limit:,} blocks of data.",
+        ),
+        "image_side": (
+            "too_large",
+            "The `{parameter}` parameter must be at most {limit:,} pixels wide and high for {format}; "
+            "`max_width` and `max_height` reduce it.",
+        ),
+        "tlsa_record": (
+            "invalid",
+            "The `{parameter}` parameter must be a TLSA record in the form "
+            "`<name> <ttl> <class> TLSA <usage> <selector> <matching> <hex_certificate_data>`.",
+        ),
+        "national_phone": (
+            "invalid",
+            "The `{parameter}` parameter must be a valid phone number in E.164 format, or in national "
+            "format with `{needs}`.",
+        ),
+        "analysis_timeout": (
+            "timeout",
+            "The `{parameter}` parameter names content that takes longer than {seconds:g} seconds to "
+            "analyse.",
+        ),
+        "analysis_died": ("parse", "The `{parameter}` parameter names content that ended its analysis."),
+        "analysis_memory": (
+            "parse",
+            "The `{parameter}` parameter names content whose {operation} cannot be had: it needs more "
+            "memory than a worker has.",
+        ),
+        "analysis_failed": (
+            "parse",
+            "The `{parameter}` parameter names content whose {operation} cannot be had: it made the "
+            "analysis fail with {exception}.",
+        ),
+        "unfinished": ("unfinished", "The run ended before every operation was answered for this input."),
+    }
+)
+"""Inputs that cannot be read or analysed."""
+
+HOSTED: Final[Table] = MappingProxyType(
+    {
+        "page_on_this_machine": (
+            "invalid",
+            "The `{parameter}` parameter must be a URL for a hosted backend: this page is on this machine.",
+        ),
+        "download_not_image": (
+            "service",
+            "The `downloadURL` of the answer leads to no image of its format on {host}.",
+        ),
+        "credits_spent": (
+            "credits",
+            "The `api_key` parameter must be the key of an account with credits: none were left for this.",
+        ),
+        "budget_spent": ("credits", "The `budget` parameter must be larger: it did not reach this row."),
+        "field_type": (
+            "service",
+            "The hosted API answered with a `{field}` that is not of its documented type.",
+        ),
+        "field_missing": ("service", "The hosted API answered without a value of its `{path}`."),
+        "field_depth": (
+            "service",
+            "The hosted API answered with lists or objects that are more than {limit} levels deep.",
+        ),
+        "api_no_reason": ("service", "The hosted API gave no reason."),
+        "api_status": ("service", "The hosted API answered {status}."),
+    }
+)
+"""Errors of hosted rows that do not come from an answer of the API."""
+
+SERVICE: Final[Table] = MappingProxyType(
+    {
+        # The key of the account: the first four are the specification's own words.
+        "unauthorized": (None, "unauthorized"),
+        "key_revoked": (None, "API key has been revoked."),
+        "address_blocked": (None, "IP address not allowed for this API key"),
+        "operation_blocked": (None, "Access to `{api}` is blocked for this API key"),
+        "no_credits": (
+            "credits",
+            "The `x-api-key` header must name an account with credits: the call costs {price}, {left} are "
+            "left, and the next billing cycle begins on {date}.",
+        ),
+        "credits_held": (
+            "service",
+            "The `x-api-key` header names an account whose last {held} credits are held by calls under way; "
+            "repeat the request later.",
+        ),
+        "rate_limited": (
+            "service",
+            "The `x-api-key` header must name a plan without throttling to send more than {limit} requests "
+            "a minute; repeat the request in {seconds} seconds.",
+        ),
+        # The request.
+        "no_path": (
+            None,
+            "The path of the request must be one of those that /v1/openapi.json lists, with its method.",
+        ),
+        "no_image": (None, "The path of the request must name a converted image that has not expired."),
+        "idempotency_key": (
+            "invalid",
+            "The `Idempotency-Key` header must be 1 to 255 visible ASCII characters.",
+        ),
+        "call_running": (
+            None,
+            "The `Idempotency-Key` header names a call that is still being worked on; repeat it later.",
+        ),
+        "key_reused": (
+            None,
+            "The `Idempotency-Key` header must be a new one: it was used with other parameters.",
+        ),
+        "body_object": ("invalid", "The request body must be a JSON object."),
+        "body_parts": ("invalid", "The request body must be a JSON object of at most {limit:,} parts."),
+        "body_large": ("too_large", "The request body must be at most {limit:,} bytes."),
+        "body_broken": ("invalid", "The request body must be complete and well-formed HTTP."),
+        "body_slow": ("invalid", "The request body must arrive within {seconds:g} seconds."),
+        "body_encoding": (
+            "invalid",
+            "The request body must be encoded as its `Content-Encoding` header says.",
+        ),
+        "encoding_unknown": (
+            "invalid",
+            "The `Content-Encoding` header must be gzip or deflate, or left out.",
+        ),
+        "form_encoded": ("invalid", "The `Content-Encoding` header must be left out of a form."),
+        "form_broken": ("invalid", "The request body must be well-formed multipart/form-data."),
+        "form_parts": ("invalid", "The request body must be a form of at most {limit} parts."),
+        "batch_size": ("invalid", "The `{parameter}` parameter must be a list of 1 to {limit} objects."),
+        "batch_objects": ("invalid", "The `{parameter}` parameter must be a list of objects."),
+        "upload_form": (
+            "invalid",
+            "The `{parameter}` parameter must be base64, a data: URL or an http(s) URL of {what}.",
+        ),
+        "upload_large": ("too_large", "The `{parameter}` parameter must be at most {limit:,} bytes."),
+        # The answer.
+        "answer_full": (
+            "service",
+            "The `{parameter}` parameter must be sent in another request: this answer has reached "
+            "{limit:,} bytes.",
+        ),
+        "answer_not_kept": (
+            "invalid",
+            "The `Idempotency-Key` header must be left out: the answer has more than {limit:,} bytes.",
+        ),
+        "answer_large": (
+            "too_large",
+            "The `{parameter}` parameter names a page whose answer has more than {limit:,} bytes.",
+        ),
+        "answers_full": ("service", "The service holds as many answers as it can; repeat the request later."),
+        # The service itself.
+        "bodies_full": (
+            "service",
+            "The service holds as many request bodies as it can; repeat the request later.",
+        ),
+        "site_busy": (
+            "timeout",
+            "The `{parameter}` parameter names a site that takes fewer requests than it is sent; repeat "
+            "the request later.",
+        ),
+        "busy": (
+            "service",
+            "The service has as many requests under way as it takes; repeat the request later.",
+        ),
+        "no_worker": (
+            "service",
+            "The service has no worker process at the moment; repeat the request later.",
+        ),
+        "accounts_away": ("service", "The service cannot reach its accounts; repeat the request later."),
+        "images_away": (
+            "service",
+            "The service cannot reach its store of converted images; repeat the request later.",
+        ),
+        "service_failed": (
+            "service",
+            "The service failed; repeat the request later with the same parameters.",
+        ),
+        "call_failed": ("parse", "The service failed to work on the `{parameter}` parameter."),
+        "call_analysis_failed": (
+            "parse",
+            "The service failed to analyse what the `{parameter}` parameter names.",
+        ),
+    }
+)
+"""Errors of a service alone: about the key, the request, the answer, and itself."""
+
+PARAMETERS: Final[Table] = MappingProxyType(
+    {
+        "required": ("invalid", "The `{parameter}` parameter is required."),
+        "one_of": ("invalid", "The `{parameter}` parameter must be one of: {choices}."),
+        "must_be": ("invalid", "The `{parameter}` parameter must be {what}."),
+    }
+)
+"""A parameter that is missing or wrong."""
+
+MESSAGES: Final[Table] = MappingProxyType({**FETCHING, **CONTENT, **HOSTED, **SERVICE, **PARAMETERS})
+"""All of them."""

@@ -1,0 +1,451 @@
+"""The parts of a declaration: parameters, result fields, documentation, and the operation itself.
+
+An operation is declared once. Its Python function, the columns and dtypes of its frame, its flags on the
+command line, the sentences about wrong parameters and its JSON Schema all come from that declaration.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
+from enum import Enum
+from functools import cached_property
+from typing import Any, Literal
+
+from webanalytics.errors import ParameterError
+from webanalytics.messages import must_be
+from webanalytics.operations.secret import Secret
+from webanalytics.operations.types import Shape, holder, shape_of, validator
+
+Kind = Literal["page", "image", "record"]
+Dtype = Literal["string", "integer", "float", "boolean", "object"]
+
+
+class _Marker(Enum):
+    """Sentinels for a missing value; they keep their identity when a declaration is pickled."""
+
+    REQUIRED = "required"
+    AS_DEFAULT = "as default"
+
+
+REQUIRED: Any = _Marker.REQUIRED
+AS_DEFAULT: Any = _Marker.AS_DEFAULT
+
+PAGES = "str, path, iterable, Series, Index or DataFrame"
+"""What a function over pages takes, for its documentation."""
+RECORDS = "str, iterable, Series, Index or DataFrame"
+"""What a function over records takes."""
+IMAGES = "str, bytes, path, iterable, Series, Index or DataFrame"
+"""What a function over images takes."""
+
+_DTYPES: dict[str, Dtype] = {
+    "string": "string",
+    "integer": "integer",
+    "number": "float",
+    "boolean": "boolean",
+}
+
+
+def _snake(name: str) -> str:
+    """Return the Python spelling of a parameter: ``maxWidth`` becomes ``max_width``."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+class _Declared:
+    """Pickles a declaration by its fields alone: what is cached on it may not be picklable."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Parameter(_Declared):
+    """One request parameter.
+
+    Attributes
+    ----------
+    name : str
+        The name in a request.
+    type : type
+        Python type; a ``Literal`` closes the set of choices.
+    default : object
+        Left out means required.
+    low, high : int, optional
+        Smallest and largest allowed integer.
+    expects : str
+        The end of the error after "must be"; derived for choices and integers.
+    premium : bool
+        Takes effect only on plans that include it.
+    local : bool
+        Not part of the service: a hosted call drops it silently.
+    served : object
+        The value that a local parameter has on the service; left out means its default.
+    applied_here : bool
+        A local parameter that takes effect before inputs are sent, so hosted calls may have it too.
+    digits : bool
+        A text of digits: tables may hold it as a number.
+    secret : bool
+        Checked values are wrapped in a `Secret`, which is never shown.
+    """
+
+    name: str
+    type: Any
+    meaning: str
+    default: Any = REQUIRED
+    low: int | None = None
+    high: int | None = None
+    expects: str = ""
+    premium: bool = False
+    local: bool = False
+    served: Any = AS_DEFAULT
+    applied_here: bool = False
+    digits: bool = False
+    secret: bool = False
+
+    @property
+    def service_value(self) -> Any:
+        """Value that a local parameter has on the service.
+
+        Examples
+        --------
+        >>> Parameter("details", bool, "Add details.", default=True, local=True, served=False).service_value
+        False
+        """
+        return self.default if self.served is AS_DEFAULT else self.served
+
+    @property
+    def required(self) -> bool:
+        """Whether a request must carry the parameter."""
+        return self.default is REQUIRED
+
+    @cached_property
+    def keyword(self) -> str:
+        """Name of the parameter in Python calls."""
+        return _snake(self.name)
+
+    @property
+    def shape(self) -> Shape:
+        """What the type says."""
+        return shape_of(self.type)
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """The allowed values of a closed set, else an empty tuple."""
+        return self.shape.choices
+
+    @property
+    def expectation(self) -> str:
+        """A description of valid values, as the end of "The parameter must be"."""
+        if self.expects:
+            return self.expects
+        if self.choices:
+            return f"one of: {', '.join(map(str, self.choices))}"
+        kind = self.shape.kind
+        if kind == "integer" and self.low is not None:
+            return f"an integer from {self.low} to {self.high}"
+        plain = {"integer": "an integer", "boolean": "true or false", "string": "a string"}
+        return plain.get(kind, "a valid value")
+
+    @cached_property
+    def _is_certain(self) -> Callable[[Any], bool]:
+        """Whether a value of a plain type is obviously valid; the validator checks the rest."""
+        shape, low, high = self.shape, self.low, self.high
+        if shape.choices:
+            known = frozenset(choice for choice in shape.choices if type(choice) is str)
+            return lambda value: type(value) is str and value in known
+        if shape.kind == "string" and not shape.nullable:
+            return lambda value: type(value) is str
+        if shape.kind == "integer" and not shape.nullable and low is not None and high is not None:
+            return lambda value: type(value) is int and low <= value <= high
+        return lambda value: False  # noqa: ARG005 - the same form as the others
+
+    @cached_property
+    def _validate(self) -> Callable[[Any], Any]:
+        return validator(self.type, self.low, self.high)
+
+    def sentence(self, name: str | None = None) -> str:
+        """Return the error about a wrong value."""
+        return str(must_be(name or self.name, self.expectation))
+
+    def check(self, value: Any, name: str | None = None) -> Any:
+        """Return the value if it is allowed.
+
+        Raises
+        ------
+        ParameterError
+            Naming the parameter (as ``name`` where given) and what it may be.
+        """
+        if self._is_certain(value):
+            return Secret(value) if self.secret else value
+        if isinstance(value, Secret):
+            return value
+        from pydantic import ValidationError
+
+        if hasattr(value, "dtype") and hasattr(value, "item"):
+            value = value.item()  # a NumPy scalar, as a cell of a frame is
+        try:
+            checked = self._validate(value)
+            return Secret(checked) if self.secret else checked
+        except ValidationError:
+            pass  # raised below, outside this block: the wrong value, maybe a secret, is not chained to it
+        raise ParameterError.must_be(name or self.name, self.expectation)
+
+
+@dataclass(frozen=True)
+class Field(_Declared):
+    """One field of an operation's result.
+
+    Attributes
+    ----------
+    name : str
+        The name in an answer.
+    type : type
+        Python type of the value; ``X | None`` where an answer may hold null.
+    premium : bool
+        Absent on plans that do not include it.
+    extra : bool
+        Beyond the specification: a column of frames, never part of an answer of the service.
+    column : str, optional
+        Name of the column where it differs from the field's.
+    audit : str, optional
+        Name of the column in audits, where another operation has a field of the same name.
+    audited : bool
+        Whether an audit has the column.
+    path : tuple of str
+        For a column taken out of an object: where the value stands in the answer.
+    only_with : str
+        Keyword of the local setting that fills the field; without it the field is empty.
+    """
+
+    name: str
+    type: Any
+    meaning: str
+    premium: bool = False
+    extra: bool = False
+    column: str | None = None
+    audit: str | None = None
+    audited: bool = True
+    path: tuple[str, ...] = ()
+    only_with: str = ""
+
+    @property
+    def shape(self) -> Shape:
+        """What the type says."""
+        return shape_of(self.type)
+
+    @property
+    def column_name(self) -> str:
+        """Name of the column in the operation's own frame."""
+        return self.column or self.name
+
+    @property
+    def audit_name(self) -> str:
+        """Name of the column in an audit's frame."""
+        return self.audit or self.column_name
+
+    @property
+    def dtype(self) -> Dtype:
+        """The dtype of the field's column."""
+        return _DTYPES.get(self.shape.kind, "object")
+
+    def read(self, data: Mapping[str, Any]) -> Any:
+        """Return the field's value in an answer, or None."""
+        value: Any = data
+        for key in self.path or (self.name,):
+            value = value.get(key) if isinstance(value, Mapping) else None
+        return value
+
+    def holds(self, value: Any) -> bool:
+        """Return whether the field may have a value; a missing one, None, is always allowed.
+
+        Examples
+        --------
+        >>> Field("wordCount", int, "Words.").holds(12), Field("wordCount", int, "Words.").holds(12.5)
+        (True, False)
+        """
+        return value is None or self._holds(value)
+
+    @cached_property
+    def _holds(self) -> Callable[[Any], bool]:
+        return holder(self.type)
+
+
+@dataclass(frozen=True)
+class Docs:
+    """What the documentation of an operation's function says beyond its parameters.
+
+    Attributes
+    ----------
+    summary : str
+        First line; empty for the operation's own.
+    inputs, inputs_type : str
+        Meaning and type of the first argument; empty for those of all operations of the kind.
+    returns : str
+        Content of the frame.
+    raises : str
+        What does not raise: the end of the sentence about `ParameterError`.
+    settings : mapping of str to str
+        Meanings of settings in Python, by keyword, if they differ from the declaration.
+    notes, examples : str
+        Separate sections, left out if empty; examples are doctests.
+    """
+
+    summary: str = ""
+    inputs: str = ""
+    inputs_type: str = ""
+    returns: str = ""
+    raises: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    notes: str = ""
+    examples: str = ""
+
+
+@dataclass(frozen=True)
+class Operation(_Declared):
+    """One of the package's operations.
+
+    Attributes
+    ----------
+    name : str
+        Name in the code, in errors and prices.
+    path : str
+        Last part of the service's path, ``/v1/<path>``; empty if no service offers it.
+    method : {"POST", "GET"}
+        HTTP method of the service.
+    kind : {"page", "image", "record"}
+        Whether an input is a page or an image to fetch, or a complete record.
+    subject : str
+        Name of the parameter that differs from row to row.
+    input_column : str
+        Column that shows the input as it was given.
+    parameters : tuple of Parameter
+        The subject first; sentences about wrong values go by this order.
+    fields : tuple of Field
+        What an answer holds, in order.
+    analysis : str
+        The pure function, as ``package.module:function``: worker processes import it from there.
+    function : str
+        Name in Python and on the command line; by default `name`.
+    inputs : str
+        Name of the function's first argument; by default the plural of `subject`.
+    column_names : tuple of str
+        Names, in lower case, by which the column of inputs in a DataFrame is detected.
+    column_pattern : str
+        Regular expression of inputs, case ignored, by which their column is found where no name fits; without
+        one, inputs are any text.
+    table : tuple of (str, str)
+        Columns of the table on a terminal, with their headings; by default the first ones.
+    title : str
+        Heading in documents and forms; by default the name with a capital.
+    chart : str
+        The chart of `webanalytics.charts` that shows the frame.
+    audited : bool
+        Whether audits have the operation's columns.
+    graphql : bool
+        Whether the GraphQL endpoint offers it.
+    example : mapping, optional
+        Example call of the service: its ``parameters`` and the ``data`` of the answer.
+    docs : Docs
+        Documentation of the function.
+    """
+
+    name: str
+    path: str
+    method: Literal["POST", "GET"]
+    summary: str
+    kind: Kind
+    subject: str
+    input_column: str
+    parameters: tuple[Parameter, ...]
+    fields: tuple[Field, ...]
+    credits: int
+    analysis: str = ""
+    function: str = ""
+    inputs: str = ""
+    column_names: tuple[str, ...] = ()
+    column_pattern: str = ""
+    table: tuple[tuple[str, str], ...] = ()
+    title: str = ""
+    chart: str = ""
+    audited: bool = False
+    formats: tuple[str, ...] = ("json", "xml", "yaml", "csv")
+    graphql: bool = False
+    example: dict[str, Any] | None = field(default=None, hash=False, repr=False)
+    docs: Docs = field(default_factory=Docs, hash=False, repr=False)
+
+    def __post_init__(self) -> None:
+        derived = {
+            "function": self.name,
+            "inputs": f"{self.subject}s",
+            "title": self.name.capitalize(),
+        }
+        for name, value in derived.items():
+            if not getattr(self, name):
+                object.__setattr__(self, name, value)
+
+    def parameter(self, name: str) -> Parameter:
+        """Return a parameter by its request name or its Python keyword."""
+        return next(item for item in self.parameters if name in (item.name, item.keyword))
+
+    @cached_property
+    def subject_parameter(self) -> Parameter:
+        """The parameter that differs from row to row."""
+        return self.parameter(self.subject)
+
+    @cached_property
+    def looks_like_input(self) -> Callable[[str], object]:
+        """Return a match if a text looks like an input, None if any text may be one."""
+        return re.compile(self.column_pattern or "(?!)", re.IGNORECASE).match
+
+    @cached_property
+    def served(self) -> tuple[Parameter, ...]:
+        """The parameters that the service has."""
+        return tuple(item for item in self.parameters if not item.local)
+
+    @property
+    def settings(self) -> tuple[Parameter, ...]:
+        """The parameters that are the same for every row."""
+        return tuple(item for item in self.parameters if item.name != self.subject)
+
+    @property
+    def columns(self) -> Iterator[Field]:
+        """The fields that are columns besides the input's own."""
+        return (item for item in self.fields if item.column_name != self.input_column)
+
+    @cached_property
+    def _certain(self) -> tuple[str, ...]:
+        """Fields that every answer about a record has."""
+        plain = (item for item in self.fields if not (item.premium or item.extra))
+        known = (item.name for item in plain if not item.shape.nullable)
+        return tuple(known) if self.kind == "record" else ()
+
+    def is_told(self, data: Mapping[str, Any]) -> bool:
+        """Return whether an answer has all fields that every answer about a record has."""
+        if any(data.get(name) is None for name in self._certain):
+            return False
+        return any(item.read(data) is not None for item in self.fields)
+
+    def check_settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all settings by Python keyword, defaults filled in.
+
+        Raises
+        ------
+        ParameterError
+            For the first wrong value in the order of declaration.
+        """
+        checked = {}
+        for item in self.settings:
+            value = given.get(item.keyword, item.default)
+            if value is REQUIRED:
+                raise ParameterError.required(item.keyword)
+            checked[item.keyword] = item.check(value, item.keyword)
+        return checked
+
+
+PAGE_URL = Parameter("url", str, "URL of the web page.", expects="a valid URL in http or https format")
+"""The parameter that every page operation has."""
+PAGE_COLUMNS = ("url", "urls", "link", "links", "loc", "href", "address", "page", "page_url")
+"""Names of columns that hold pages."""
+PAGE_PATTERN = r"\s*https?://\S"
+"""What addresses of pages look like."""

@@ -1,0 +1,264 @@
+"""Jobs and their results: what workers and backends pass on, the service's envelope in Python."""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from pathlib import Path
+from typing import Any, Literal, overload
+
+from webanalytics.errors import ErrorType, RowError
+from webanalytics.messages import Message
+from webanalytics.operations import Operation
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The answer of one operation for one input; the service's envelope in Python.
+
+    Attributes
+    ----------
+    data : Mapping or None
+        The operation's fields by name, None on failure.
+    error : str or None
+        One sentence naming the parameter to change, None on success.
+    error_type : ErrorType or None
+        The kind of failure.
+    key : str or None
+        Which sentence of `webanalytics.messages` it is; None where it comes from elsewhere.
+    """
+
+    data: Mapping[str, Any] | None
+    error: str | None = None
+    error_type: ErrorType | None = None
+    key: str | None = field(default=None, compare=False)
+
+    @classmethod
+    def failed(cls, error: RowError | Message) -> Outcome:
+        """Return the outcome of an input that cannot be answered."""
+        return cls(None, str(error), error.error_type, error.key)
+
+    @property
+    def status(self) -> Literal["ok", "error"]:
+        """``ok`` or ``error``, as the envelope spells it."""
+        return "ok" if self.error is None else "error"
+
+
+Source = Literal["fetched", "saved", "archive", "rendered"]
+"""The source of a page: its server, a file, a web archive, or a browser."""
+
+Fact = Literal["http_status", "redirects", "headers", "robots"]
+"""Facts that a page record may lack and a rule may need."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """How a page was fetched; unknown parts are None.
+
+    Attributes
+    ----------
+    final_url : str or None
+        Where the fetch ended.
+    redirects : tuple of str or None
+        The URLs passed through on the way, the first one submitted.
+    http_status : int or None
+        Status of the last answer.
+    elapsed : float or None
+        Seconds from the start of the fetch to its last byte.
+    bytes : int or None
+        Size of the body after decompression.
+    content_type : str or None
+        The Content-Type header, "" where there was none.
+    x_robots_tag : str or None
+        All X-Robots-Tag headers, one a line; "" where there was none.
+    redirect_kinds : tuple of str or None
+        Of each redirect its status ("301", "302", ...), or "meta" for one in the page; empty where the way
+        is known but not its kinds.
+    headers : str or None
+        The headers of the last answer as lines, Set-Cookie left out and bounded in length.
+    fetched_at : str or None
+        When the page was fetched: ISO 8601, UTC.
+    source : str
+        The source of the page.
+    """
+
+    final_url: str | None = None
+    redirects: tuple[str, ...] | None = ()
+    http_status: int | None = None
+    elapsed: float | None = None
+    bytes: int | None = None
+    content_type: str | None = None
+    x_robots_tag: str | None = None
+    redirect_kinds: tuple[str, ...] | None = None
+    headers: str | None = None
+    fetched_at: str | None = None
+    source: Source = "fetched"
+
+    @property
+    def facts(self) -> frozenset[Fact]:
+        """What is known of the fetch; what was fetched here or by a service has an outcome for every page.
+
+        Examples
+        --------
+        >>> sorted(Fetched(source="saved", http_status=200).facts)
+        ['http_status']
+        """
+        fetched = self.source == "fetched"
+        known: dict[Fact, bool] = {
+            "http_status": fetched or self.http_status is not None,
+            "redirects": fetched or bool(self.redirects) or self.redirect_kinds is not None,
+            "headers": self.x_robots_tag is not None,
+            "robots": fetched,
+        }
+        return frozenset(fact for fact, is_known in known.items() if is_known)
+
+
+SAVED = Fetched(source="saved")
+"""The fetch of a page of which only the HTML was kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageRecord:
+    """A page with what is known about its fetch; as an input, it is not fetched."""
+
+    url: str
+    body: str | bytes
+    fetched: Fetched = SAVED
+
+
+def outcome_of(result: Mapping[str, Any] | Message) -> Outcome:
+    """Return the outcome of an analysis: data, or a failure."""
+    return Outcome.failed(result) if isinstance(result, Message) else Outcome(result)
+
+
+class Unusable(Enum):
+    """Sentinel for an input of a type that the operation cannot take, such as a number for a URL."""
+
+    UNUSABLE = "unusable"
+
+
+UNUSABLE = Unusable.UNUSABLE
+
+
+def check_subject(subject: Any, operation: Operation) -> None:
+    """Raise `RowError` for an input that is missing or of another kind."""
+    if subject is None:
+        raise RowError("required", parameter=operation.subject)
+    if subject is UNUSABLE:
+        what = operation.parameter(operation.subject).expectation
+        raise RowError("must_be", parameter=operation.subject, what=what)
+
+
+def digest(subject: Any) -> str:
+    """Return the digest of an input for checkpoints and requests: a SHA-256 in hexadecimal.
+
+    Examples
+    --------
+    >>> digest("https://example.org/") == digest("https://example.org/")
+    True
+    >>> digest("a") == digest(b"a")
+    False
+    """
+    if isinstance(subject, PageRecord):
+        body = subject.body if isinstance(subject.body, bytes) else _utf8(subject.body)
+        more = b"" if subject.fetched == SAVED else b"\0" + _utf8(repr(subject.fetched))
+        kind, content = "page", _utf8(subject.url) + b"\0" + body + more
+    elif isinstance(subject, bytes):
+        kind, content = "bytes", subject
+    elif isinstance(subject, (str, Path)):
+        kind, content = "str" if isinstance(subject, str) else "path", _utf8(str(subject))
+    elif isinstance(subject, Unusable):
+        kind, content = "unusable", b""
+    else:
+        kind, content = "missing", b""
+    return hashlib.sha256(kind.encode() + b"\0" + content).hexdigest()
+
+
+def _utf8(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One distinct input.
+
+    Attributes
+    ----------
+    number : int
+        Position among the jobs of a run.
+    subject : object
+        URL, path, `PageRecord`, record, message, number, or the bytes of an image; None for a missing
+        input and `UNUSABLE` for one of another kind.
+    wanted : tuple of int, optional
+        Positions of the operations that are still to be answered; None for all.
+    """
+
+    number: int
+    subject: Any
+    wanted: tuple[int, ...] | None = None
+
+
+class PackedOutcomes(Sequence[Outcome]):
+    """Outcomes as compressed bytes, unpacked at each access.
+
+    An answer about a page is thousands of small Python objects. Until its frame is built it is kept
+    in this form, which takes a fifth of the memory and leaves no holes in the heap.
+    """
+
+    __slots__ = ("_packed",)
+
+    def __init__(self, packed: bytes) -> None:
+        self._packed = packed
+
+    @staticmethod
+    def pack(results: Sequence[Mapping[str, Any] | Message]) -> bytes:
+        """Return the data, or the failure, of each outcome as bytes."""
+        return zlib.compress(pickle.dumps(results, protocol=5), level=1)
+
+    def unpack(self) -> list[Mapping[str, Any] | Message]:
+        """Return what was packed."""
+        results: list[Mapping[str, Any] | Message]
+        results = pickle.loads(zlib.decompress(self._packed))  # noqa: S301 - packed by `pack`
+        return results
+
+    def _unpack(self) -> list[Outcome]:
+        return [outcome_of(result) for result in self.unpack()]
+
+    def __iter__(self) -> Iterator[Outcome]:
+        return iter(self._unpack())
+
+    def __len__(self) -> int:
+        return len(self._unpack())
+
+    @overload
+    def __getitem__(self, index: int) -> Outcome: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Outcome]: ...
+    def __getitem__(self, index: int | slice) -> Outcome | Sequence[Outcome]:
+        return self._unpack()[index]
+
+
+@dataclass(frozen=True, slots=True)
+class JobResult:
+    """The result of one job.
+
+    Attributes
+    ----------
+    number : int
+        Number of the job.
+    outcomes : sequence of Outcome
+        One for each operation of the task, or the one at `position`.
+    fetched : Fetched, optional
+        How the page was fetched.
+    position : int, optional
+        Which operation the outcome belongs to; None where all are answered.
+    """
+
+    number: int
+    outcomes: Sequence[Outcome]
+    fetched: Fetched | None = None
+    position: int | None = None

@@ -1,0 +1,309 @@
+"""`Setting`, the record that options and the service's settings share, and every option of a run.
+
+An option is set for a session, a block or one call; `resolve` is where a call begins.
+
+Examples
+--------
+>>> import webanalytics as wa
+>>> wa.options.concurrency
+32
+>>> with wa.option_context(concurrency=4, delay=1.0):
+...     wa.options.delay
+1.0
+>>> wa.options.delay
+0.0
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, TypedDict, Unpack
+
+from webanalytics._version import __version__
+from webanalytics.errors import ParameterError
+
+USER_AGENT = f"webanalytics/{__version__} (+https://pypi.org/project/webanalytics/)"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One option of a run, or one setting of the service: what it is for, and which values it takes.
+
+    Attributes
+    ----------
+    expects : str
+        The end of the error about a wrong value, after "must be".
+    none : str
+        What None means, if it is allowed.
+    group : str
+        Heading that the command line lists it under.
+    kind, item : type
+        ``bool``, ``int``, ``float`` (seconds), ``str`` or ``tuple``; the type of a tuple's items.
+    shown : callable
+        Returns a text as it may be shown: masked where it may hold a password.
+    """
+
+    key: str
+    default: Any
+    meaning: str
+    expects: str
+    accepts: Callable[[Any], bool]
+    none: str = ""
+    group: str = ""
+    kind: type = str
+    item: type = str
+    shown: Callable[[str], str] = str
+
+    @property
+    def sentence(self) -> str:
+        """The sentence about a wrong value, without its full stop; it never holds the value."""
+        return f"The `{self.key}` parameter must be {self.expects}"
+
+    def check(self, value: Any) -> Any:
+        """Return the value, or raise `ParameterError` naming the setting and what it takes."""
+        if not self.accepts(value):
+            raise ParameterError(f"{self.sentence}.", self.key)
+        return float(value) if self.kind is float else value
+
+    def show(self, value: Any) -> str:
+        """Return a value in readable form: lists with commas, no password."""
+        if value is None:
+            return self.none
+        if isinstance(value, bool):
+            return str(value).lower()
+        if isinstance(value, tuple):
+            return ", ".join(map(str, value))
+        if isinstance(value, float):
+            return f"{value:g}"
+        return self.shown(str(value))
+
+
+BACKEND_PARTS = ("name", "family", "priced", "durable", "serves", "price", "check", "run")
+"""What a backend has: the members of `webanalytics.backends.base.Backend`."""
+
+
+class _BackendOption(Setting):
+    """The option that takes an object; its error names the missing member."""
+
+    def check(self, value: Any) -> Any:
+        missing = next((part for part in BACKEND_PARTS if not hasattr(value, part)), None)
+        if value is None or missing is None:
+            return value
+        raise ParameterError(
+            f"The `{self.key}` parameter must be {self.expects}: `{missing}` is missing.", self.key
+        )
+
+
+def integer(
+    key: str, default: int | None, low: int, high: int, meaning: str, none: str = "", absent: str = "None"
+) -> Setting:
+    """Return a setting that is an integer; ``absent`` is how its sentence calls a missing value."""
+
+    def accepts(value: Any) -> bool:
+        if value is None:
+            return bool(none)
+        return isinstance(value, int) and not isinstance(value, bool) and low <= value <= high
+
+    expects = f"an integer from {low} to {high}" + (f", or {absent} for {none}" if none else "")
+    return Setting(key, default, meaning, expects, accepts, none, kind=int)
+
+
+def seconds(key: str, default: float, low: float, high: float, meaning: str) -> Setting:
+    """Return a setting that is a number of seconds."""
+
+    def accepts(value: Any) -> bool:
+        return isinstance(value, (int, float)) and not isinstance(value, bool) and low <= value <= high
+
+    expects = f"a number of seconds from {low:.10g} to {high:.10g}"
+    return Setting(key, default, meaning, expects, accepts, kind=float)
+
+
+def flag(
+    key: str, default: bool | None, meaning: str, none: str = "", words: str = "True or False"
+) -> Setting:
+    """Return a setting that is true or false."""
+
+    def accepts(value: Any) -> bool:
+        return isinstance(value, bool) or (value is None and bool(none))
+
+    expects = words + (f", or None for {none}" if none else "")
+    return Setting(key, default, meaning, expects, accepts, none, kind=bool)
+
+
+def _header_value(value: Any) -> bool:
+    return isinstance(value, str) and 0 < len(value) <= 500 and value.isprintable() and value.isascii()
+
+
+RECORDS: dict[str, Setting] = {
+    option.key: option
+    for option in (
+        integer("concurrency", 32, 1, 1000, "Fetches under way at once."),
+        integer("per_host", 8, 1, 100, "Fetches under way at once from one host."),
+        seconds("delay", 0.0, 0.0, 3600, "Seconds between two fetches from one host."),
+        seconds("connect_timeout", 10.0, 0.001, 600, "Seconds for the name look-up and the connection."),
+        seconds("timeout", 30.0, 0.001, 3600, "Seconds for a whole fetch, redirects and body included."),
+        seconds("parse_timeout", 15.0, 0.1, 3600, "Seconds for the analysis of one page or image."),
+        integer("max_bytes", 10_000_000, 1, 1_000_000_000, "Largest body after decompression, in bytes."),
+        integer("max_redirects", 10, 0, 100, "Redirects followed for one page."),
+        integer("retries", 2, 0, 20, "Further tries after 429, 500, 503 and broken connections."),
+        flag("robots", True, "Respect robots.txt and its crawl-delay."),
+        Setting(
+            "user_agent",
+            USER_AGENT,
+            "How the package introduces itself.",
+            "a line of printable ASCII characters",
+            _header_value,
+        ),
+        flag("allow_private", False, "Fetch from private, loopback and other special addresses too."),
+        integer("workers", None, 1, 256, "Worker processes for analysis.", none="one per processor"),
+        integer("worker_memory", 2048, 256, 1_000_000, "Memory limit of a worker process in MiB (Linux)."),
+        flag("progress", None, "Show a progress bar.", none="only in notebooks and terminals"),
+        _BackendOption(
+            "backend",
+            None,
+            "Where the work is done: None for this machine, or a `Hosted` API.",
+            "a backend such as `webanalytics.Hosted(base_url)`, or None for this machine",
+            lambda value: value is None or all(hasattr(value, part) for part in BACKEND_PARTS),
+        ),
+        integer("budget", None, 0, 10**12, "Most credits that one call may spend.", none="no limit"),
+        Setting(
+            "checkpoint",
+            None,
+            "Folder that keeps finished rows, so that the same call again does only what is missing.",
+            "a folder, or None for none",
+            lambda value: value is None or (isinstance(value, (str, os.PathLike)) and bool(os.fspath(value))),
+        ),
+        Setting(
+            "retry",
+            "missing",
+            "What a call with a checkpoint does again: rows that are missing, or also those that failed.",
+            "one of: missing, failed",
+            lambda value: value in ("missing", "failed"),
+        ),
+    )
+}
+"""All options by key."""
+
+
+class RunOptions(TypedDict, total=False):
+    """The options as keyword arguments of every function; left out means the session's value."""
+
+    concurrency: int
+    per_host: int
+    delay: float
+    connect_timeout: float
+    timeout: float
+    parse_timeout: float
+    max_bytes: int
+    max_redirects: int
+    retries: int
+    robots: bool
+    user_agent: str
+    allow_private: bool
+    workers: int | None
+    worker_memory: int
+    progress: bool | None
+    backend: Any
+    budget: int | None
+    checkpoint: str | os.PathLike[str] | None
+    retry: str
+
+
+def _from_environment() -> dict[str, Any]:
+    """Return the options set by environment: WEBANALYTICS_PROGRESS=0 or 1."""
+    flag = os.environ.get("WEBANALYTICS_PROGRESS", "").strip().lower()
+    known = {"0": False, "false": False, "1": True, "true": True}
+    return {"progress": known[flag]} if flag in known else {}
+
+
+_session: dict[str, Any] = {key: record.default for key, record in RECORDS.items()} | _from_environment()
+_block: ContextVar[Mapping[str, Any]] = ContextVar("webanalytics_options", default={})  # noqa: B039
+
+
+def check_options(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the given options if every key is known and every value allowed."""
+    for key, value in given.items():
+        if key not in RECORDS:
+            raise ParameterError(
+                f"The `{key}` parameter does not exist; the options are: {', '.join(sorted(RECORDS))}.", key
+            )
+        RECORDS[key].check(value)
+    return dict(given)
+
+
+def resolve(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all options for one call: its own, else the block's, else the session's."""
+    return {**_session, **_block.get(), **check_options(given)}
+
+
+@contextmanager
+def option_context(**changes: Unpack[RunOptions]) -> Iterator[None]:
+    """Set options for the calls inside a ``with`` block.
+
+    Parameters
+    ----------
+    **changes
+        Options by key.
+
+    Raises
+    ------
+    ParameterError
+        For an unknown option or a value it does not take.
+    """
+    token = _block.set({**_block.get(), **check_options(changes)})
+    try:
+        yield
+    finally:
+        _block.reset(token)
+
+
+class Options:
+    """The session's options as attributes; setting one checks it."""
+
+    def __getattr__(self, key: str) -> Any:
+        if key not in RECORDS:
+            raise AttributeError(f"no option {key!r}; the options are: {', '.join(sorted(RECORDS))}")
+        return resolve({})[key]
+
+    def __setattr__(self, key: str, value: Any) -> None:
+        _session.update(check_options({key: value}))
+
+    def __dir__(self) -> list[str]:
+        return sorted(RECORDS)
+
+    def __repr__(self) -> str:
+        values = resolve({})
+        width = max(map(len, RECORDS))
+        return "\n".join(
+            f"{key:<{width}}  {values[key]!r:<12}  {item.meaning}" for key, item in RECORDS.items()
+        )
+
+
+options = Options()
+"""The options of the session."""
+
+
+def use(backend: Any) -> None:
+    """Set where the work of all further calls is done.
+
+    Parameters
+    ----------
+    backend : Hosted or None
+        A hosted API, or None for this machine.
+
+    Raises
+    ------
+    ParameterError
+        For anything but a backend.
+
+    Examples
+    --------
+    >>> use(None)
+    >>> options.backend is None
+    True
+    """
+    options.backend = backend

@@ -1,0 +1,1 @@
+"""One call from its inputs to its frame: progress, interrupts, checkpoints, estimates."""

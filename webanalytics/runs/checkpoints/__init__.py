@@ -1,0 +1,12 @@
+"""Finished outcomes in a folder: `runs.run` keeps them there, and resumes an interrupted run from them.
+
+A checkpoint holds ``run.json``, which says what call made it, and ``part-000001.parquet`` and so on, each
+written whole or not at all: under another name, flushed to the disk, then renamed. A part has one row for
+each outcome; the inputs themselves are not in it, only their SHA-256.
+"""
+
+from __future__ import annotations
+
+from webanalytics.runs.checkpoints.folder import Checkpoint
+
+__all__ = ["Checkpoint"]

@@ -1,0 +1,247 @@
+"""The folder that a run keeps its finished outcomes in, over `frames.store`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import re
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import IO, Any
+
+from webanalytics._version import __version__
+from webanalytics.backends.base import RunSpec, Task
+from webanalytics.frames.arrow import Unreadable
+from webanalytics.frames.store import Store, folder_path
+from webanalytics.outcomes import Job, JobResult, Outcome, PackedOutcomes, digest
+from webanalytics.runs.checkpoints.manifest import compare, described, wrong
+from webanalytics.runs.checkpoints.parts import (
+    can_be_kept,
+    fetched_of,
+    outcome_of,
+    row_of,
+    rows_of,
+    table,
+)
+
+log = logging.getLogger("webanalytics")
+
+FORMAT = 2
+MANIFEST = "run.json"
+NOT_DONE = frozenset(("service", "credits", "unfinished"))
+"""Error types of rows that were not answered: they are missing, not failed."""
+
+WRITE_SECONDS = 1.0
+"""How long free answers may wait for the next part."""
+WRITE_ANSWERS = 500
+"""How many free answers may wait for the next part."""
+LOCK_SECONDS = 2.0
+"""How long a run that was interrupted a moment ago may take to let go of the folder."""
+
+_PART = re.compile(r"part-(\d{6,})\.parquet")
+
+
+def _number(name: str) -> int:
+    return int(name.removesuffix(".parquet").partition("-")[2])
+
+
+class Checkpoint:
+    """A folder of finished outcomes; made, or opened where the same call left one.
+
+    Parameters
+    ----------
+    folder : str or path
+        An empty or missing folder, or one that the same call has made.
+    spec : RunSpec
+        The specification of the run.
+    family : str
+        Family of the backend: its answers are as good as those of another one of the family.
+    extra : Mapping
+        What else must match, such as the folder that images are written to.
+
+    Raises
+    ------
+    ParameterError
+        For a folder of another call, one that is in use, or one that cannot be written to.
+    MissingExtraError
+        Where pyarrow is not installed.
+
+    Attributes
+    ----------
+    identity : str
+        The same for all calls that use the folder.
+    premium_missing : set of str
+        Premium fields that restored answers lack.
+
+    Notes
+    -----
+    A folder may be untrusted: everything read is checked, nothing is executed, and nothing is written
+    through a link in it.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str], spec: RunSpec, family: str, extra: Mapping[str, Any]):
+        self._store = Store(folder_path(folder, "checkpoint", "keeping checkpoints"), MANIFEST, _PART)
+        self._operations = Task(spec).operations
+        self._lock: IO[bytes] | None = None
+        self._waiting: list[tuple[str, JobResult]] = []
+        self._writing: asyncio.Task[None] | None = None
+        self._written = time.monotonic()
+        self.premium_missing: set[str] = set()
+        try:
+            self._store.path.mkdir(parents=True, exist_ok=True)
+            if self._store.foreign(parts_alone=False):
+                raise wrong("that is empty, or that the same call has made")
+            self._take_lock()
+            self.identity = self._identify(spec, family, extra)
+            self._store.sweep(("part",))
+            self._parts = sorted(self._store.parts(), key=_number)
+            self._next = 1 + max(map(_number, self._parts), default=0)
+        except OSError as error:
+            self.close()
+            raise wrong(f"that can be written to: {error.strerror}") from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _take_lock(self) -> None:
+        try:
+            import fcntl
+        except ImportError:  # Windows: two runs on one checkpoint are not detected there
+            return
+        links = getattr(os, "O_NOFOLLOW", 0)
+        handle = os.open(self._store.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | links, 0o666)
+        self._lock = os.fdopen(handle, "wb", buffering=0)
+        end = time.monotonic() + LOCK_SECONDS
+        while True:
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise wrong("that no other run is using") from None
+                time.sleep(0.05)
+            except OSError:  # a network's file system may have no locks
+                log.info("the checkpoint's folder cannot be locked")
+                return
+
+    def _identify(self, spec: RunSpec, family: str, extra: Mapping[str, Any]) -> str:
+        """Return the identity in the manifest; a missing manifest is written first."""
+        try:
+            kept = self._store.read_manifest()
+        except FileNotFoundError:
+            salt = os.urandom(16).hex()
+            made = {"format": FORMAT, "identity": uuid.uuid4().hex, "package": __version__, "salt": salt}
+            self._store.write_manifest(made | {"call": described(spec, family, extra, salt)})
+            return str(made["identity"])
+        except (Unreadable, OSError, ValueError, RecursionError):
+            kept = None
+        try:
+            known, salt, identity = kept["call"], kept["salt"], kept["identity"]
+            good = kept["format"] == FORMAT and bytes.fromhex(salt) and isinstance(known, dict)
+        except (ValueError, KeyError, TypeError):
+            good = False
+        if not good or not isinstance(identity, str):
+            raise wrong(f"whose {MANIFEST} can be read, and was written by this version of webanalytics")
+        compare(known, json.loads(json.dumps(described(spec, family, extra, salt))))
+        return identity
+
+    def restore(self, jobs: Sequence[Job], *, failed_again: bool) -> tuple[list[JobResult], list[Job]]:
+        """Return the answers that are kept, and the jobs that are still to be done.
+
+        Parameters
+        ----------
+        jobs : sequence of Job
+            All jobs of the run.
+        failed_again : bool
+            Whether inputs that failed count as missing.
+        """
+        keys = {digest(job.subject): job.number for job in jobs}
+        places = {operation.name: place for place, operation in enumerate(self._operations)}
+        self.premium_missing.clear()
+        kept: dict[tuple[int, int], JobResult | None] = {}
+        for name in self._parts:
+            try:
+                for row in rows_of(self._store, name):
+                    number, place = keys.get(row["key"]), places.get(row["operation"])
+                    if number is not None and place is not None:
+                        again = failed_again and row["data"] is None
+                        kept[number, place] = None if again else self._restored(number, place, row)
+            except (Unreadable, OSError):
+                raise wrong(
+                    f"whose parts can be read, and {name} cannot; without it its rows are done again"
+                ) from None
+        answers = [answer for answer in kept.values() if answer is not None]
+        done: dict[int, set[int]] = {}
+        for answer in answers:
+            done.setdefault(answer.number, set()).add(answer.position or 0)
+        left = []
+        for job in jobs:
+            wanted = tuple(place for place in places.values() if place not in done.get(job.number, ()))
+            if wanted:
+                left.append(job if len(wanted) == len(places) else replace(job, wanted=wanted))
+        return answers, left
+
+    def _restored(self, number: int, place: int, row: Mapping[str, Any]) -> JobResult:
+        operation = self._operations[place]
+        outcome = outcome_of(operation, row)
+        outcomes: Sequence[Outcome] = (outcome,)
+        if outcome.data is not None:
+            absent = {field.name for field in operation.fields if field.premium} - outcome.data.keys()
+            self.premium_missing |= absent
+            if operation.kind == "page":
+                outcomes = PackedOutcomes(PackedOutcomes.pack([outcome.data]))
+        return JobResult(number, outcomes, fetched_of(row["fetched"]), place)
+
+    def take(self, answers: Sequence[JobResult], jobs: Sequence[Job]) -> None:
+        """Take answers, which are written with the next part or when the checkpoint is closed."""
+        self._waiting.extend((digest(jobs[answer.number].subject), answer) for answer in answers)
+
+    async def write(self, *, at_once: bool) -> None:
+        """Write what has been taken: before this returns, or soon if that is enough."""
+        due = time.monotonic() - self._written >= WRITE_SECONDS or len(self._waiting) >= WRITE_ANSWERS
+        if self._waiting and (at_once or due):
+            waiting, self._waiting = self._waiting, []
+            self._writing = asyncio.create_task(asyncio.to_thread(self._write, waiting))
+            await asyncio.shield(self._writing)
+
+    def _lines(self, key: str, answer: JobResult) -> Iterator[dict[str, Any]]:
+        for place, outcome in enumerate(answer.outcomes):
+            if outcome.error_type not in NOT_DONE:
+                operation = self._operations[place if answer.position is None else answer.position]
+                if not can_be_kept(operation, outcome):  # one such row would make the folder unreadable
+                    log.warning(
+                        "an answer of %s is not kept in the checkpoint: it is malformed", operation.name
+                    )
+                    continue
+                yield row_of(key, operation.name, outcome, answer.fetched if place == 0 else None)
+
+    def _write(self, waiting: Sequence[tuple[str, JobResult]]) -> None:
+        self._written = time.monotonic()
+        rows = [line for key, answer in waiting for line in self._lines(key, answer)]
+        if not rows:
+            return
+        self._store.write_part(f"part-{self._next:06}.parquet", table(rows))
+        self._next += 1
+
+    async def aclose(self) -> None:
+        """Let a part be finished that is being written, and close."""
+        if self._writing is not None:
+            await asyncio.wait([self._writing])
+            if not self._writing.cancelled() and (error := self._writing.exception()) is not None:
+                log.warning("finished rows could not be written to the checkpoint: %s", error)
+        await asyncio.to_thread(self.close)
+
+    def close(self) -> None:
+        """Write what is pending, and release the folder."""
+        try:
+            if self._waiting:
+                waiting, self._waiting = self._waiting, []
+                self._write(waiting)
+        finally:
+            if self._lock is not None:
+                self._lock.close()
+                self._lock = None

@@ -1,0 +1,288 @@
+"""One call: inputs to jobs, jobs to a backend, results to a frame, finished rows to a checkpoint.
+
+Every function of `webanalytics.api` that answers row by row ends in `collect`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import time
+import uuid
+import warnings
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Sized
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import pandas as pd
+
+from webanalytics.backends.base import LOCAL_FAMILY, Backend, Report, RunSpec, Task
+from webanalytics.backends.local import LocalBackend
+from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError, RowError
+from webanalytics.frames.build import FrameBuilder
+from webanalytics.frames.inputs import Inputs, Rows, read_inputs
+from webanalytics.operations import Operation
+from webanalytics.outcomes import Job, JobResult, Outcome
+from webanalytics.run_options import resolve
+from webanalytics.runs.blocking import Run, current_run, keep_partial
+from webanalytics.runs.checkpoints import Checkpoint
+from webanalytics.runs.resume import identity_of, remember
+
+T = TypeVar("T")
+
+STAYS_HERE = frozenset(("backend", "checkpoint", "retry", "progress"))
+"""Options of a call that do not concern its backend."""
+MANY_ROWS = 300
+"""Rows from which frames are read and made in a thread."""
+PAGE_WEIGHT = 50
+"""How many rows of other kinds one page counts as."""
+TURN_SECONDS = 0.005
+"""Seconds of taking results before yielding to the event loop."""
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """What one function does beyond its backend's results.
+
+    Attributes
+    ----------
+    finish : callable
+        Makes the final frame from the row-per-input frame; also used for partial results.
+    on_answer : callable, optional
+        Sees each result as it comes and returns what to keep.
+    on_restored : callable, optional
+        Sees each result of a checkpoint, and returns what to keep, None for one to get anew.
+    on_group : callable, optional
+        Sees each group of a backend's results, and returns them with those that it adds.
+    prepare : callable, optional
+        Takes a job for a service, which lacks local parameters, and returns what to send; or a `RowError`.
+    extra : Mapping
+        What else a checkpoint must have been made with.
+    """
+
+    finish: Callable[[pd.DataFrame], pd.DataFrame] = lambda frame: frame
+    on_answer: Callable[[JobResult, FrameBuilder], JobResult] | None = None
+    on_restored: Callable[[JobResult, FrameBuilder], JobResult | None] | None = None
+    on_group: Callable[[Sequence[JobResult]], Awaitable[Sequence[JobResult]]] | None = None
+    prepare: Callable[[Job], Job] | None = None
+    extra: Mapping[str, Any] = field(default_factory=dict)
+
+
+_NO_HOOKS = Hooks()
+
+
+async def collect(
+    operations: tuple[Operation, ...],
+    inputs: Inputs,
+    parameter: str,
+    *,
+    column: str | None = None,
+    settings: Mapping[str, Mapping[str, Any]],
+    options: Mapping[str, Any],
+    hooks: Hooks = _NO_HOOKS,
+) -> pd.DataFrame:
+    """Answer every input and return the frame."""
+    checked = {item.name: item.check_settings(settings.get(item.name, {})) for item in operations}
+    resolved = resolve(options)
+    spec = RunSpec(
+        operations=tuple(item.name for item in operations),
+        settings=checked,
+        options={key: value for key, value in resolved.items() if key not in STAYS_HERE},
+        given=tuple(key for key in options if key not in STAYS_HERE),
+        identity=uuid.uuid4().hex,
+        resumable=resolved["checkpoint"] is not None,
+    )
+    backend: Backend = resolved["backend"] or LocalBackend()
+    backend.check(Task(spec))
+    size = len(inputs) if isinstance(inputs, Sized) else 0
+    rows = await in_thread(size, read_inputs, inputs, operations[0], parameter, column)
+    return await _Call(operations, spec, backend, rows, hooks, resolved).frame()
+
+
+async def in_thread(size: int, function: Callable[..., T], *arguments: Any) -> T:
+    """Call a function, in a thread where there is much to do: the event loop goes on meanwhile."""
+    if size < MANY_ROWS:
+        return function(*arguments)
+    return await asyncio.to_thread(function, *arguments)
+
+
+class _Call:
+    """One call in progress: it begins, runs its backend, and ends with a frame, whole or partial."""
+
+    def __init__(
+        self,
+        operations: tuple[Operation, ...],
+        spec: RunSpec,
+        backend: Backend,
+        rows: Rows,
+        hooks: Hooks,
+        options: Mapping[str, Any],
+    ) -> None:
+        self._operations, self._spec, self._backend, self._rows = operations, spec, backend, rows
+        self._hooks, self._options = hooks, options
+        self._builder = FrameBuilder(rows, operations)
+        self._jobs: Sequence[Job] = rows.jobs
+        self._store: Checkpoint | None = None
+        self._waited_for = current_run.get()
+        self._run = self._waited_for or Run()
+        self._report = Report(note=self._run.note)
+        self._served = tuple(place for place, item in enumerate(operations) if backend.serves(item))
+
+    async def frame(self) -> pd.DataFrame:
+        """Return the frame of all inputs; whatever ends the call before, the finished rows are kept."""
+        try:
+            await self._begin()
+            await self._ask()
+        except ParameterError:  # a refused checkpoint: nothing was begun
+            raise
+        except BaseException as error:
+            await self._keep_finished(error)
+            raise
+        finally:
+            if self._store is not None:
+                await self._store.aclose()
+            if self._waited_for is None:
+                self._run.close()
+        if self._report.stop_reason:
+            self._run.emit(functools.partial(warnings.warn, self._report.stop_reason, IncompleteRunWarning))
+        return await self._made_frame()
+
+    # ---------------------------------------------------------------- beginning
+
+    async def _begin(self) -> None:
+        """Take up what an earlier run has left, and show the progress from there."""
+        jobs = self._rows.jobs
+        if self._options["checkpoint"] is not None:
+            await self._open_checkpoint()
+        elif self._backend.priced:
+            identity = await in_thread(len(jobs), identity_of, self._spec, self._backend.name, jobs)
+            self._spec = replace(self._spec, identity=identity)
+        name = "audit" if len(self._operations) > 1 else self._operations[0].name
+        self._run.start(len(jobs), self._finished, name, self._options["progress"], self._builder.done)
+
+    async def _open_checkpoint(self) -> None:
+        """Open the checkpoint, and take the results that it has."""
+        again = self._options["retry"] == "failed"
+
+        def read() -> tuple[Checkpoint, list[JobResult], list[Job]]:
+            store = Checkpoint(
+                self._options["checkpoint"], self._spec, self._backend.family, self._hooks.extra
+            )
+            try:
+                return store, *store.restore(self._rows.jobs, failed_again=again)
+            except BaseException:
+                store.close()
+                raise
+
+        store, results, self._jobs = await asyncio.to_thread(read)
+        self._store, self._spec = store, replace(self._spec, identity=store.identity)
+        self._report.premium_missing.update(store.premium_missing)
+        lost = [result for result in results if not self._restore(result)]
+        if lost:  # a file of the result is gone
+            self._jobs = sorted(
+                [*self._jobs, *(self._rows.jobs[result.number] for result in lost)],
+                key=lambda job: job.number,
+            )
+
+    def _restore(self, result: JobResult) -> bool:
+        hook = self._hooks.on_restored
+        try:
+            kept = result if hook is None else hook(result, self._builder)
+        except (KeyError, TypeError, ValueError):  # a checkpoint may hold anything
+            kept = None
+        if kept is not None:
+            self._builder.add(kept)
+        return kept is not None
+
+    # ---------------------------------------------------------------- asking
+
+    async def _ask(self) -> None:
+        """Run the backend on what it serves, and take its results as they arrive."""
+        jobs, known = await in_thread(len(self._jobs), self._prepared)
+        await self._take(known)
+        if not jobs:
+            return
+        names = tuple(self._spec.operations[place] for place in self._served)
+        task = Task(replace(self._spec, operations=names), self._report)
+        async with aclosing(self._backend.run(task, jobs)) as groups:
+            async for group in groups:
+                if len(names) < len(self._operations):
+                    group = [part for result in group for part in self._in_places(result)]
+                await self._take(group if self._hooks.on_group is None else await self._hooks.on_group(group))
+
+    def _prepared(self) -> tuple[Sequence[Job], list[JobResult]]:
+        """Return the jobs prepared for the backend, and the results that do not need it."""
+        prepare = None if self._backend.family == LOCAL_FAMILY else self._hooks.prepare
+        if prepare is None and len(self._served) == len(self._operations):
+            return self._jobs, []
+        jobs: list[Job] = []
+        known: list[JobResult] = []
+        for job in self._jobs:
+            if job.wanted is not None:
+                wanted = tuple(self._served.index(place) for place in job.wanted if place in self._served)
+                if not wanted:  # only what this backend never answers is missing
+                    known += [JobResult(job.number, (Outcome({}),), position=place) for place in job.wanted]
+                    continue
+                job = replace(job, wanted=wanted)
+            try:
+                jobs.append(job if prepare is None else prepare(job))
+            except RowError as error:
+                known.append(JobResult(job.number, (Outcome.failed(error),)))
+        return jobs, known
+
+    def _in_places(self, result: JobResult) -> Iterator[JobResult]:
+        """Yield a result operation by operation, with their positions in the whole call."""
+        if result.position is not None:
+            yield replace(result, position=self._served[result.position])
+            return
+        for place, outcome in zip(self._served, result.outcomes, strict=True):
+            yield replace(result, outcomes=(outcome,), position=place)
+
+    async def _take(self, group: Sequence[JobResult]) -> None:
+        on_answer = self._hooks.on_answer
+        kept, done, turn = [], 0, time.monotonic()
+        ended: asyncio.CancelledError | None = None
+        for result in group:
+            kept.append(on_answer(result, self._builder) if on_answer else result)
+            done += self._builder.add(kept[-1])
+            if time.monotonic() - turn > TURN_SECONDS and ended is None:
+                try:
+                    await asyncio.sleep(0)
+                except asyncio.CancelledError as error:  # not before what was paid for is safe
+                    ended = error
+                turn = time.monotonic()
+        if self._store is not None:
+            self._store.take(kept, self._rows.jobs)
+        if ended is not None:
+            raise ended
+        if self._store is not None:
+            await self._store.write(at_once=self._backend.durable)
+        self._run.step(done)
+
+    # ---------------------------------------------------------------- ending
+
+    async def _made_frame(self) -> pd.DataFrame:
+        """Return the frame of what is finished, made in a thread where that takes long."""
+        weight = PAGE_WEIGHT if self._operations[0].kind == "page" else 1
+        return await in_thread(len(self._rows.labels) * weight, self._finished)
+
+    def _finished(self) -> pd.DataFrame:
+        frame = self._hooks.finish(self._builder.frame())
+        report, backend = self._report, self._backend
+        if backend.priced:
+            needed = report.credits_needed
+            frame.attrs["credits"] = {"used": report.used, "left": report.left, "needed": needed}
+            frame.attrs["webanalytics"]["premium_left_out"] = sorted(report.premium_missing)
+        if self._options["backend"] is not None:
+            frame.attrs["webanalytics"]["backend"] = backend.name
+        return frame
+
+    async def _keep_finished(self, error: BaseException) -> None:
+        """Keep what an interrupted call has finished, so that nothing is requested or paid for twice."""
+        if self._backend.priced and self._store is None:
+            remember(self._spec, self._backend.name, self._rows.jobs)
+        if self._waited_for is None or isinstance(error, Exception):  # nobody else will keep the rows
+            partial = keep_partial(await self._made_frame())
+            if isinstance(error, HostedError):
+                error.keep(partial, len(self._rows.labels))

@@ -1,0 +1,1 @@
+"""What a call costs and who pays: plans, reserved credits, idempotency, notices."""

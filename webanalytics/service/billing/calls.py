@@ -1,0 +1,264 @@
+"""One call of one operation: paid for when it succeeds, and only then.
+
+`app` calls it with checked parameters; it asks `accounts` for credits and `engine` for the work.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from webanalytics.messages import Message
+from webanalytics.operations import Operation
+from webanalytics.service.accounts.base import (
+    Accounts,
+    AccountsError,
+    Call,
+    Conflict,
+    Idempotency,
+    Key,
+    NoCredits,
+    Receipt,
+    Replay,
+    Reservation,
+)
+from webanalytics.service.admission import Admission, ByteBudget
+from webanalytics.service.billing.payment import (
+    conflict,
+    idempotency,
+    no_credits,
+    pack_answer,
+    to_the_end,
+    unpack_answer,
+)
+from webanalytics.service.billing.plans import Plan
+from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.engine import Engine
+from webanalytics.service.formats.negotiation import render
+from webanalytics.service.results import Record, Result, envelope
+
+REPLAYED = {"idempotency-replayed": "true"}
+
+FULL_SECONDS = 1.0
+RETURN_PAUSES = (1.0, 5.0, 30.0, 120.0)
+"""Seconds before each attempt to return credits that could not be returned at once."""
+LIGHT = 1_000_000
+"""Characters of a result from which it is measured in a thread."""
+
+
+async def weight(operation: Operation, result: Result, *, premium: bool) -> int:
+    """Return the bytes of a result in JSON, as a plan sees it."""
+    content = envelope(operation, result, premium=premium)
+    texts = sum(len(value) for value in (content["data"] or {}).values() if isinstance(value, str))
+    if texts < LIGHT:
+        return len(render(content, "json")[0])
+    return len((await asyncio.to_thread(render, content, "json"))[0])
+
+
+@dataclass(slots=True)
+class Caller:
+    """Who makes a request, and what holds for all of it.
+
+    Attributes
+    ----------
+    api_key : str
+        The key in clear, only to key fingerprints with; never shown.
+    key : Key
+        The key as it is stored.
+    plan : Plan
+        The account's plan.
+    record : Record
+        What is logged.
+    idempotency_key : str or None
+        The ``Idempotency-Key`` header.
+    fresh : bool
+        Whether pages are to be fetched anew.
+    base_url : str
+        Public address of the service, for links.
+    answer_bytes : int
+        Bytes of results that are held for the answer.
+    """
+
+    api_key: str = field(repr=False)
+    key: Key
+    plan: Plan
+    record: Record
+    idempotency_key: str | None = None
+    fresh: bool = False
+    base_url: str = ""
+    answer_bytes: int = 0
+
+
+@dataclass(slots=True)
+class Answer:
+    """An answer before it has a format.
+
+    ``envelope`` is the body of the answer, also of a GraphQL response.
+    """
+
+    status: int
+    envelope: Mapping[str, Any]
+    remaining: int | None = None
+    retry_after: float | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    failure: Message | str | None = None
+
+
+Notice = Callable[[Key, int, int], None]
+"""Is notified of a key's account, the percentage of its credits reached, and the credits left."""
+
+
+class Calls:
+    """Makes calls and charges them."""
+
+    def __init__(
+        self,
+        settings: ServiceSettings,
+        accounts: Accounts,
+        engine: Engine,
+        admission: Admission,
+        notice: Notice,
+    ) -> None:
+        self.settings = settings
+        self.accounts = accounts
+        self.engine = engine
+        self.admission = admission
+        self.answers = ByteBudget(settings.answer_memory)
+        self._returning: set[asyncio.Task[None]] = set()
+        self._notice = notice
+
+    def price(self, operation: Operation) -> int:
+        """Return what one success costs."""
+        return int(self.settings.credits.get(operation.name, operation.credits))
+
+    async def compute(self, caller: Caller, operation: Operation, parameters: Mapping[str, Any]) -> Result:
+        """Return the result of one input; nothing is charged here."""
+        result = await self.engine.compute(
+            operation,
+            parameters,
+            account=caller.key.account,
+            upload_bytes=caller.plan.upload_bytes,
+            premium=caller.plan.premium,
+            fresh=caller.fresh,
+            base_url=caller.base_url,
+        )
+        if operation.kind != "page" or not result.ok:
+            return result
+        return await self._bounded(caller, operation, result)
+
+    async def _bounded(self, caller: Caller, operation: Operation, result: Result) -> Result:
+        """Return a result if there is room for it, in this answer and with all others."""
+        settings = self.settings
+        size = await weight(operation, result, premium=caller.plan.premium)
+        most = settings.answer_bytes if caller.idempotency_key is None else settings.saved_bytes
+        if caller.answer_bytes + size > most:
+            shown = {"parameter": operation.subject, "limit": most}
+            if caller.answer_bytes:
+                return Result(503, None, Message("answer_full", shown), FULL_SECONDS)
+            if size <= settings.answer_bytes:
+                return Result(400, None, Message("answer_not_kept", {"limit": most}))
+            return Result(400, None, Message("answer_large", shown))
+        if not self.answers.take(caller.key.account, size):
+            return Result(503, None, Message("answers_full"), FULL_SECONDS)
+        caller.answer_bytes += size
+        return result
+
+    def sent(self, caller: Caller) -> None:
+        """Note that an answer has been sent, or that its client has gone."""
+        self.answers.give(caller.key.account, caller.answer_bytes)
+        caller.answer_bytes = 0
+
+    async def single(self, caller: Caller, operation: Operation, parameters: Mapping[str, Any]) -> Answer:
+        """Make one call, or raise `Problem` (409, 422, 429 or 503) before any work."""
+        promise = None
+        if caller.idempotency_key is not None:
+            promise = idempotency(caller.idempotency_key, caller.api_key, operation.path, parameters)
+        call = self.call(caller, operation.name, self.price(operation), 1, promise)
+        if operation.kind == "record":
+            return await self._computed_first(caller, operation, parameters, call)
+        async with self.admission.place(caller.key.account):
+            return await self.reserved(caller, call, lambda _: self._fetched(caller, operation, parameters))
+
+    def call(
+        self, caller: Caller, operation: str, price: int, inputs: int, promise: Idempotency | None
+    ) -> Call:
+        """Return the call to be paid for."""
+        return Call(caller.key, operation, caller.record.request_id, price, inputs, promise)
+
+    async def _fetched(
+        self, caller: Caller, operation: Operation, parameters: Mapping[str, Any]
+    ) -> tuple[Answer, int]:
+        result = await self.compute(caller, operation, parameters)
+        return self._answer(caller, operation, result), self.price(operation) if result.ok else 0
+
+    def _answer(self, caller: Caller, operation: Operation, result: Result) -> Answer:
+        content = envelope(operation, result, premium=caller.plan.premium)
+        return Answer(result.status, content, retry_after=result.retry_after, failure=result.failure)
+
+    async def _computed_first(
+        self, caller: Caller, operation: Operation, parameters: Mapping[str, Any], call: Call
+    ) -> Answer:
+        result = self.engine.compute_record(operation, parameters)
+        if result is None:
+            result = await self.compute(caller, operation, parameters)
+        answer = self._answer(caller, operation, result)
+        if not result.ok:
+            return answer
+        saved = await pack_answer(answer.envelope) if call.idempotency else None
+        paid = await self.accounts.charge(call, saved)
+        if isinstance(paid, Receipt):
+            self.paid(caller, paid)
+            answer.remaining = paid.remaining
+            return answer
+        return await self.instead(paid, call)
+
+    async def reserved(
+        self, caller: Caller, call: Call, work: Callable[[Reservation], Awaitable[tuple[Answer, int]]]
+    ) -> Answer:
+        """Hold credits, do the work, and charge the credits that it reports as used."""
+        held = await self.accounts.reserve(call)
+        if not isinstance(held, Reservation):
+            return await self.instead(held, call)
+        try:
+            answer, used = await work(held)
+            saved = await pack_answer(answer.envelope) if call.idempotency and used else None
+        except BaseException:
+            await to_the_end(self.accounts.settle(held, 0, None))
+            raise
+        try:
+            paid = await to_the_end(self.accounts.settle(held, used, saved))
+        except AccountsError:
+            self._return_later(held)  # the answer is not sent: it must cost nothing
+            raise
+        self.paid(caller, paid)
+        answer.remaining = paid.remaining
+        return answer
+
+    def _return_later(self, held: Reservation) -> None:
+        """Return held credits once the accounts can be reached again."""
+
+        async def return_it() -> None:
+            for pause in RETURN_PAUSES:
+                await asyncio.sleep(pause)
+                with suppress(AccountsError):
+                    await self.accounts.settle(held, 0, None)
+                    return
+
+        task = asyncio.create_task(return_it())
+        self._returning.add(task)
+        task.add_done_callback(self._returning.discard)
+
+    def paid(self, caller: Caller, receipt: Receipt) -> None:
+        """Record what was charged."""
+        caller.record.credits += receipt.charged
+        if receipt.notice is not None:
+            self._notice(caller.key, receipt.notice, receipt.remaining)
+
+    async def instead(self, found: Replay | NoCredits | Conflict, call: Call) -> Answer:
+        """Return the saved answer of an earlier call, or raise `Problem`."""
+        if isinstance(found, Replay):
+            return Answer(200, await unpack_answer(found.answer), found.remaining, headers=REPLAYED)
+        raise conflict(found) if isinstance(found, Conflict) else no_credits(found, call.price)

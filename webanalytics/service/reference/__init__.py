@@ -1,0 +1,1 @@
+"""How the service documents itself: JSON Schema, the OpenAPI document and the documentation page."""

@@ -1,0 +1,218 @@
+"""The parts that all operations of the OpenAPI document share: headers, parameters, errors and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from webanalytics.messages import ERROR_TYPES, MESSAGES
+from webanalytics.service.billing.plans import Plan
+from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.formats.negotiation import MEDIA_TYPES
+from webanalytics.service.headers import ERROR_KEY_HEADER, ERROR_TYPE_HEADER, KEY_HEADER, REMAINING_HEADER
+from webanalytics.service.results import KEY_FIELD, TYPE_FIELD
+
+Part = dict[str, Any]
+
+ERRORS: dict[int, tuple[str, str]] = {
+    400: ("A parameter is missing or wrong, or the upload is over the plan's size.", "no"),
+    401: ("The key is not recognised.", "no"),
+    403: ("The key is valid and may not make this call; as HTML: the request has no key at all.", "no"),
+    404: ("There is no such path.", "no"),
+    409: ("The first request with this Idempotency-Key is still running.", "when it has ended"),
+    422: ("This Idempotency-Key was sent before with other parameters.", "no"),
+    429: (
+        f"Out of credits where {REMAINING_HEADER} is 0, else too many requests a minute.",
+        "after retry-after, while credits remain",
+    ),
+    500: ("The service failed.", "yes, with backoff"),
+    503: ("The page or image cannot be fetched for now, or the service is busy.", "yes, with backoff"),
+}
+"""Meaning of each status, and whether the same request may be sent again."""
+
+FORBIDDEN_SENTENCES = (
+    "Access to `<api>` is blocked for this API key",
+    "IP address not allowed for this API key",
+    "API key has been revoked.",
+)
+
+_EDGE_ID, _TRACE, _REQUEST_ID = "x-edge-request-id", "x-cloud-trace-context", "X-Request-ID"
+_RATE = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+_RETRY = "retry-after"
+
+_HEADERS: dict[str, tuple[str, str]] = {
+    _EDGE_ID: ("string", "Identifies the request for support."),
+    _TRACE: ("string", "Identifies the request in traces."),
+    _REQUEST_ID: ("string", "The caller's own X-Request-ID, else a new one."),
+    REMAINING_HEADER: ("integer", "Credits that are left."),
+    _RATE[0]: ("integer", "Requests a minute that the plan allows."),
+    _RATE[1]: ("integer", "Requests left in this minute."),
+    _RATE[2]: ("integer", "Unix time at which the minute is over."),
+    _RETRY: ("integer", "Seconds to wait before the next try."),
+    ERROR_TYPE_HEADER: ("string", f"Kind of a failure that has one: {', '.join(ERROR_TYPES)}."),
+    ERROR_KEY_HEADER: (
+        "string",
+        "Which failure it is: finer than its kind, whatever the sentence.",
+    ),
+}
+
+ERROR_FIELDS: Part = {
+    TYPE_FIELD: {
+        "type": "string",
+        "enum": list(ERROR_TYPES),
+        "description": f"Kind of a failure, as in the header {ERROR_TYPE_HEADER} of a single call.",
+    },
+    KEY_FIELD: {
+        "type": "string",
+        "examples": sorted(MESSAGES)[:3],
+        "description": f"Which failure it is, as in the header {ERROR_KEY_HEADER} of a single call.",
+    },
+}
+"""The fields next to the status of an item that failed."""
+
+_REQUEST_HEADERS: dict[str, tuple[Part, str]] = {
+    _REQUEST_ID: (
+        {"type": "string"},
+        "Your own identifier of the request; an answer that is an error carries it.",
+    ),
+    "Cache-Control": (
+        {"type": "string"},
+        "`no-cache` fetches a page anew that was fetched for this key a moment ago.",
+    ),
+    "Idempotency-Key": (
+        {"type": "string", "minLength": 1, "maxLength": 255},
+        "With the same key and parameters the saved answer is sent again and nothing is charged.",
+    ),
+}
+
+
+def reference(kind: str, name: str) -> Part:
+    """Return a reference to a part of the document.
+
+    Examples
+    --------
+    >>> reference("headers", "retry-after")
+    {'$ref': '#/components/headers/retry-after'}
+    """
+    return {"$ref": f"#/components/{kind}/{name}"}
+
+
+def components() -> Part:
+    """Return the named headers and parameters, and the way to authenticate."""
+    return {
+        "securitySchemes": {
+            "apiKey": {
+                "type": "apiKey",
+                "in": "header",
+                "name": KEY_HEADER,
+                "description": "An API key, a UUID. Without one the edge answers 403 with HTML.",
+            }
+        },
+        "headers": {
+            name: {"schema": {"type": kind}, "description": meaning, "required": name == _EDGE_ID}
+            for name, (kind, meaning) in _HEADERS.items()
+        },
+        "parameters": {
+            name: {"name": name, "in": "header", "required": False, "schema": schema, "description": meaning}
+            for name, (schema, meaning) in _REQUEST_HEADERS.items()
+        },
+    }
+
+
+def format_parameter(formats: Iterable[str]) -> Part:
+    """Return the query parameter that chooses the format of the answer."""
+    return {
+        "name": "format",
+        "in": "query",
+        "required": False,
+        "schema": {"type": "string", "enum": list(formats)},
+        "description": "Format of the answer; it wins over the Accept header.",
+    }
+
+
+def request_headers(method: str) -> list[Part]:
+    """Return references to the header parameters of an operation."""
+    names = [name for name in _REQUEST_HEADERS if method == "POST" or name != "Idempotency-Key"]
+    return [reference("parameters", name) for name in names]
+
+
+def headers(*names: str) -> Part:
+    """Return references to the headers of a response, the edge's identifier among them."""
+    return {name: reference("headers", name) for name in (_EDGE_ID, *names)}
+
+
+def content(schema: Part, formats: Iterable[str], example: Any = None) -> Part:
+    """Return a body in each format: as XML and CSV it is text whose structure the guide explains."""
+    bodies: Part = {}
+    for name in formats:
+        body: Part = {"schema": schema if name in ("json", "yaml") else {"type": "string"}}
+        if example is not None and name == "json":
+            body["example"] = example
+        bodies[MEDIA_TYPES[name][0]] = body
+    return bodies
+
+
+def success(schema: Part, formats: Iterable[str], example: Any = None) -> Part:
+    """Return the response 200 of a path that needs a key."""
+    return {
+        "description": "The answer.",
+        "headers": headers(_TRACE, REMAINING_HEADER, *_RATE),
+        "content": content(schema, formats, example),
+    }
+
+
+def failures(schema: Part, formats: Iterable[str], method: str) -> Part:
+    """Return the responses of all errors."""
+    offered = tuple(formats)
+    responses: Part = {}
+    for status, (meaning, _) in ERRORS.items():
+        if status in (409, 422) and method != "POST":
+            continue
+        names = [_TRACE, _REQUEST_ID, ERROR_TYPE_HEADER, ERROR_KEY_HEADER]
+        if status != 401:
+            names.append(REMAINING_HEADER)
+        names += [*_RATE, _RETRY] if status == 429 else [_RETRY] if status in (409, 503) else []
+        responses[str(status)] = {
+            "description": meaning,
+            "headers": headers(*names),
+            "content": content(schema, offered),
+        }
+    responses["403"]["content"]["text/html"] = {"schema": {"type": "string"}}
+    return responses
+
+
+def plan_table(plans: Iterable[Plan]) -> list[Part]:
+    """Return what each plan includes."""
+    return [
+        {
+            "name": plan.name,
+            "monthlyCredits": plan.monthly_credits,
+            "bonusCredits": plan.bonus_credits,
+            "premium": plan.premium,
+            "requestsPerMinute": plan.requests_a_minute,
+            "uploadBytes": plan.upload_bytes,
+        }
+        for plan in plans
+    ]
+
+
+def limit_table(settings: ServiceSettings) -> list[Part]:
+    """Return the limits that a caller can meet, as configured, in words."""
+    rows = {
+        "Inputs of a batch": f"{settings.batch_size:,}",
+        "Operations of a GraphQL query": f"{settings.graphql_operations:,}",
+        "Levels of a GraphQL query": f"{settings.graphql_depth:,}",
+        "Size of a fetched page": f"{settings.max_page_bytes:,} bytes after decompression",
+        "Size of a request body without an image": f"{settings.body_bytes:,} bytes",
+        "Size of an answer": f"{settings.answer_bytes:,} bytes",
+        "Size of an answer kept for an Idempotency-Key": f"{settings.saved_bytes:,} bytes",
+        "Time to connect to a page's server": f"{settings.connect_timeout:g} seconds",
+        "Time to fetch a page": f"{settings.fetch_timeout:g} seconds",
+        "Redirects of a page": f"{settings.max_redirects:,}",
+        "Ports of pages and images": ", ".join(map(str, settings.ports)),
+        "A page fetched for a key is kept": f"{settings.page_cache_seconds:g} seconds",
+        "A converted image can be downloaded": f"{settings.image_seconds / 3600:g} hours",
+        "An Idempotency-Key is remembered": f"{settings.idempotency_seconds / 3600:g} hours",
+        "Time for a request to arrive": f"{settings.read_timeout:g} seconds, longer for a steady upload",
+    }
+    return [{"name": name, "value": value} for name, value in rows.items()]

@@ -1,0 +1,1 @@
+"""Processes, sockets and HTTP connections of the service."""

@@ -1,0 +1,355 @@
+"""One HTTP connection: its headers must arrive in time, and every answer on it is an envelope.
+
+aiohttp's protocol does the parsing. By itself it waits for headers indefinitely, answers malformed requests
+in plain text and names its version: that is changed here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+from functools import lru_cache
+from typing import Any, Protocol
+
+import orjson
+from aiohttp import http_exceptions, web
+from aiohttp.streams import StreamReader
+from aiohttp.web_protocol import RequestHandler, RequestPayloadError
+
+from webanalytics.service.addresses import read_address
+from webanalytics.service.headers import caller_request_id, new_request_id
+from webanalytics.service.logs import describe
+from webanalytics.service.results import Record, failure
+
+SERVER = "webanalytics"
+LINGER_SECONDS = 2.0
+"""Seconds for a client to read the last answer before its connection is closed."""
+
+LINGER_BYTES = 1_000_000
+"""Most bytes dropped from a client that keeps sending after its last answer."""
+
+UNREAD_SECONDS = 5.0
+UNREAD_BYTES = 200_000_000
+"""The same for a request whose body is refused: most clients send all of it before they read."""
+
+SENT = "sent"
+"""Under this key a request may hold a function to call when its answer has been received."""
+
+TAKEN_BYTES = 1_000_000
+TAKEN_SECONDS = 0.02
+
+MOST_LINGERING = 256
+"""Most refused connections answered at the same time; further ones are closed without an answer."""
+
+RETRY_SECONDS = 5
+
+CROWDED = (
+    "The service has as many connections from this address as it takes; close some and repeat the request."
+)
+FAILED = "The service failed; repeat the request later with the same parameters."
+MALFORMED = "The request must be well-formed HTTP."
+# The parser's own messages quote the request, which may hold a key.
+SENTENCES: dict[type[BaseException], str] = {
+    http_exceptions.BadHttpMethod: "The request line must start with a method of HTTP.",
+    http_exceptions.BadStatusLine: "The request line must be a method, a path and a version of HTTP.",
+    http_exceptions.ContentLengthError: "The `Content-Length` header must be the length of the body.",
+    http_exceptions.InvalidHeader: "The headers of the request must be well-formed.",
+    http_exceptions.InvalidURLError: "The path of the request must be a well-formed URL.",
+    http_exceptions.LineTooLong: "The request line and the headers must be shorter.",
+    http_exceptions.TransferEncodingError: "The chunks of the request body must be well-formed.",
+}
+
+
+def late(seconds: float) -> str:
+    """Return the message about headers that took too long."""
+    return f"The request headers did not arrive within {seconds:g} seconds."
+
+
+def error_headers(request_id: str, caller_id: str | None = None) -> dict[str, str]:
+    """Return the headers of an envelope that is answered without the application."""
+    return {
+        "Access-Control-Allow-Origin": "*",
+        "Content-Type": "application/json; charset=utf-8",
+        "X-Content-Type-Options": "nosniff",
+        "x-edge-request-id": request_id,
+        "X-Request-ID": caller_request_id(caller_id, request_id),
+    }
+
+
+def raw_answer(status: int, reason: str, sentence: str, request_id: str, **headers: str) -> bytes:
+    """Return a complete answer in bytes, for a connection on which no request was read."""
+    body = orjson.dumps(failure(sentence))
+    fields = {**error_headers(request_id), **headers, "Content-Length": str(len(body))}
+    fields |= {"Server": SERVER, "Connection": "close"}
+    lines = "".join(f"{name}: {value}\r\n" for name, value in fields.items())
+    return f"HTTP/1.1 {status} {reason}\r\n{lines}\r\n".encode("ascii") + body
+
+
+@lru_cache(maxsize=4096)
+def counted_as(address: str) -> str:
+    """Return the key by which an address is counted: itself, or the /64 network of an IPv6 host.
+
+    Examples
+    --------
+    >>> counted_as("::ffff:192.0.2.1"), counted_as("2001:db8::1:2:3:4")
+    ('192.0.2.1', '2001:db8::/64')
+    """
+    found = read_address(address)
+    if isinstance(found, ipaddress.IPv6Address):
+        return str(ipaddress.ip_network((found, 64), strict=False))
+    return str(found)
+
+
+class Request(web.BaseRequest):
+    """A request whose answer hides the server's software and announces the end of the connection."""
+
+    async def _prepare_hook(self, response: web.StreamResponse) -> None:
+        response.headers["Server"] = SERVER
+        if self.protocol.server.stopping:  # type: ignore[attr-defined]
+            response.force_close()
+            response.headers["Connection"] = "close"
+
+
+class LastResponse(web.Response):
+    """The answer to a request after which the connection must close."""
+
+    def __init__(self, status: int, sentence: str, headers: dict[str, str]) -> None:
+        super().__init__(status=status, body=orjson.dumps(failure(sentence)), headers=headers)
+
+
+class Host(Protocol):
+    """What a connection needs from its server."""
+
+    lingering: int
+    read_timeout: float
+    stopping: bool
+
+    def is_proxy(self, address: str) -> bool:
+        """Return whether an address is that of a trusted proxy."""
+
+    def count(self, address: str) -> bool:
+        """Count a connection, or return False when the address has as many as it may."""
+
+    def uncount(self, address: str) -> None:
+        """Forget a connection that was counted."""
+
+    def report(self, record: Record, error: str = "") -> None:
+        """Hand on the record of a request that was answered here."""
+
+
+class Connection(RequestHandler):
+    """One connection."""
+
+    __slots__ = (
+        "_body",
+        "_counted",
+        "_dropped",
+        "_gone",
+        "_heard",
+        "_refused",
+        "_seen",
+        "_stalled",
+        "_timer",
+        "server",
+    )
+
+    def __init__(self, server: Any, **options: Any) -> None:
+        super().__init__(server, **options)
+        self.server: Host = server
+        self._refused = False
+        self._counted: str | None = None  # what the connection is counted as
+        self._body: StreamReader | None = None  # of the request read last
+        self._seen = 0  # requests read
+        self._heard = False  # whether a part of further headers has arrived
+        self._timer: asyncio.TimerHandle | None = None  # runs while headers are waited for
+        self._stalled: asyncio.TimerHandle | None = None  # runs while the client takes no answer
+        self._dropped = 0
+        self._gone: asyncio.Event | None = None
+
+    @property
+    def idle(self) -> bool:
+        """Whether no request is in progress or has begun to arrive."""
+        return self._waiter is not None and not self._messages and not self._heard
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """Count the connection; refuse it when its address has too many."""
+        peer = transport.get_extra_info("peername")
+        address = peer[0] if isinstance(peer, tuple) else None
+        if address is not None and not self.server.is_proxy(address):
+            self._counted = counted_as(address)
+            if not self.server.count(self._counted):
+                self._counted = None
+                self._refuse(transport)
+                return
+        super().connection_made(transport)
+        self._wait_for_headers()
+
+    def _refuse(self, transport: Any) -> None:
+        self._refused = True
+        self.transport = transport
+        request_id = new_request_id()
+        self.server.report(Record(request_id, self._loop.time(), status=503), "connections")
+        if self.server.lingering >= MOST_LINGERING:
+            transport.abort()
+            return
+        again = {"retry-after": str(RETRY_SECONDS)}
+        transport.write(raw_answer(503, "Service Unavailable", CROWDED, request_id, **again))
+        transport.write_eof()
+        # Closing at once would reset the connection, and with it the answer, if a request is on its way.
+        self.server.lingering += 1
+        self._timer = self._loop.call_later(LINGER_SECONDS, transport.abort)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        """Release what the connection held."""
+        if self._timer is not None:
+            self.server.lingering -= self._refused
+            self._timer.cancel()
+            self._timer = None
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
+        if self._counted is not None:
+            self.server.uncount(self._counted)
+            self._counted = None
+        if self._gone is not None:
+            self._gone.set()
+        if not self._refused:
+            super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Limit the time of a client that does not read its answer."""
+        super().pause_writing()
+        if self.transport is not None:
+            self._stalled = self._loop.call_later(self.server.read_timeout, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Note that the client is reading again."""
+        super().resume_writing()
+        if self._stalled is not None:
+            self._stalled.cancel()
+            self._stalled = None
+
+    def data_received(self, data: bytes) -> None:
+        """Feed the parser, and keep watch over the time that headers take."""
+        if self._refused or self._close or self._force_close:
+            self._drop(len(data))
+            return
+        try:
+            super().data_received(data)
+        except Exception:  # aiohttp's parser lets errors of the URL's own parser through (3.13)
+            self._end(MALFORMED, "malformed")
+            return
+        if self._request_count != self._seen:
+            self._seen = self._request_count
+            self._headers_complete()
+        elif data and (self._body is None or self._body.is_eof()):
+            self._heard = True
+            if self._timer is None:
+                self._wait_for_headers()
+
+    def _drop(self, size: int) -> None:
+        self._dropped += size
+        most = LINGER_BYTES if self._refused else UNREAD_BYTES
+        if self._dropped > most and self.transport is not None:
+            self.transport.abort()
+
+    def _wait_for_headers(self) -> None:
+        self._timer = self._loop.call_later(self.server.read_timeout, self._headers_late)
+
+    def _headers_complete(self) -> None:
+        self._heard = False
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        message, payload = self._messages[-1] if self._messages else (None, None)
+        if hasattr(message, "exc") and self._body is not None and not self._body.is_eof():
+            # The parser leaves a reader of the body waiting when its chunks are malformed.
+            self._body.set_exception(RequestPayloadError("malformed"))
+        self._body = payload
+
+    def _headers_late(self) -> None:
+        self._timer = None
+        if self._heard or self._request_in_progress or self._messages:
+            self._end(late(self.server.read_timeout), "headers")
+        else:
+            self.force_close()
+
+    def _end(self, sentence: str, error: str) -> None:
+        """Answer what cannot become a request, and close."""
+        if self._request_in_progress or self._messages:
+            self.close()  # after the answer to what was complete
+            return
+        if self.transport is not None:
+            request_id = new_request_id()
+            self.transport.write(raw_answer(400, "Bad Request", sentence, request_id))
+            self.server.report(Record(request_id, self._loop.time(), status=400), error)
+        self.force_close()
+
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,  # noqa: ARG002 - it quotes the request
+    ) -> web.StreamResponse:
+        """Return the envelope for a malformed request, or for a handler that failed."""
+        record = Record(new_request_id(), self._loop.time(), status=500 if status >= 500 else 400)
+        if status >= 500:
+            record.notes.update(describe(exc) if exc is not None else {"error": "timeout"})
+            sentence = FAILED
+        else:
+            record.notes["error"] = "malformed"
+            kinds = type(exc).__mro__ if exc is not None else ()
+            sentence = next((SENTENCES[kind] for kind in kinds if kind in SENTENCES), MALFORMED)
+        self.server.report(record)
+        if request.writer.output_size > 0:
+            raise ConnectionError("a part of another answer is sent already")
+        headers = error_headers(record.request_id, request.headers.get("X-Request-ID"))
+        return LastResponse(record.status, sentence, headers)
+
+    async def finish_response(
+        self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
+    ) -> tuple[web.StreamResponse, bool]:
+        """Send the answer; after the last one, wait a little for it to be read."""
+        if request._message.upgrade:
+            # No protocol is changed to, so what follows is no request, nor of any other protocol.
+            self._message_tail = b""
+            resp.force_close()
+        # What is refused unread is not read on to keep the connection.
+        last = isinstance(resp, LastResponse) or not request.content.is_eof()
+        if last:
+            resp.force_close()
+            resp.headers["Connection"] = "close"
+        sent = request.get(SENT)
+        try:
+            finished = await super().finish_response(request, resp, start_time)
+            if sent is not None:
+                await self._taken()
+        finally:
+            if sent is not None:
+                sent()
+        if last:
+            await self._linger()
+        return finished
+
+    async def _taken(self) -> None:
+        """Wait until the client has received nearly all of an answer, or is disconnected."""
+        while (transport := self.transport) is not None and not transport.is_closing():
+            if transport.get_write_buffer_size() < TAKEN_BYTES:
+                return
+            await asyncio.sleep(TAKEN_SECONDS)
+
+    async def _linger(self) -> None:
+        transport = self.transport
+        if transport is None or transport.is_closing():
+            return
+        self._close = True  # what arrives from now on is dropped
+        self._gone = asyncio.Event()
+        transport.write_eof()
+        transport.resume_reading()  # it pauses when a body is not read
+        try:
+            async with asyncio.timeout(UNREAD_SECONDS):
+                await self._gone.wait()
+        except TimeoutError:
+            pass
+        self.force_close()  # else aiohttp reads on for a while

@@ -1,0 +1,191 @@
+"""HTTP connections, bounded in number and time, and a server that finishes running requests when it stops.
+
+aiohttp's low-level server has no limit on connections, and drops bodies that are still arriving when it is
+stopped: that is changed here, and the behaviour of each connection in
+`webanalytics.service.server.connection`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aiohttp import web
+from aiohttp.http import HttpVersion11
+from aiohttp.web_protocol import RequestHandler
+
+from webanalytics.service.addresses import read_address, read_networks, within
+from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.headers import new_request_id
+from webanalytics.service.results import Record
+from webanalytics.service.server.connection import (
+    FAILED,
+    MALFORMED,
+    Connection,
+    LastResponse,
+    Request,
+    error_headers,
+)
+
+Handle = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+OnError = Callable[[Record], None]
+
+BACKLOG = 1024
+"""Connections the kernel holds until they are accepted."""
+
+ACCEPTS = 8
+"""Connections accepted in one turn of the loop: few, so that processes which share a port share its load."""
+
+POLL_SECONDS = 0.02
+LAST_SECONDS = 0.1
+
+EXPECTATION = "The `Expect` header must be 100-continue or left out."
+
+
+class Server(web.Server):
+    """Shared by the connections of a process: limits, counts, and the handler of their requests.
+
+    ``on_error`` gets the record of each request that is answered without the application, and
+    ``on_connections`` the number of open connections whenever it changes.
+    """
+
+    def __init__(
+        self,
+        handle: Handle,
+        settings: ServiceSettings,
+        on_error: OnError,
+        on_connections: Callable[[int], None] | None = None,
+    ) -> None:
+        super().__init__(self._answer, request_factory=self._request)
+        self.stopping = False
+        self.lingering = 0
+        self.read_timeout: float = settings.read_timeout
+        self._handle = handle
+        self._most: int = settings.connections_per_address
+        self._proxies = read_networks(settings.trusted_proxies)
+        self._addresses: Counter[str] = Counter()
+        self._on_error = on_error
+        self._on_connections = on_connections
+        self._options = {
+            "access_log": None,
+            # Bodies are decompressed where they are read, within limits; aiohttp would also decompress
+            # what is refused, to throw it away: gigabytes for a few kilobytes.
+            "auto_decompress": False,
+            "keepalive_timeout": settings.keepalive_timeout,
+            "loop": self._loop,
+        }
+
+    def __call__(self) -> RequestHandler:
+        """Return the protocol of a new connection."""
+        return Connection(self, **self._options)
+
+    def _request(
+        self, message: Any, payload: Any, protocol: Any, writer: Any, task: asyncio.Task[None]
+    ) -> web.BaseRequest:
+        return Request(message, payload, protocol, writer, task, self._loop)
+
+    def is_proxy(self, address: str) -> bool:
+        """Return whether an address is that of a trusted proxy."""
+        return bool(self._proxies) and within(read_address(address), self._proxies)
+
+    def count(self, address: str) -> bool:
+        """Count a connection, or return False when the address has as many as it may."""
+        if self._addresses[address] >= self._most:
+            return False
+        self._addresses[address] += 1
+        return True
+
+    def uncount(self, address: str) -> None:
+        """Forget a connection that was counted."""
+        self._addresses[address] -= 1
+        if not self._addresses[address]:
+            del self._addresses[address]
+
+    def connection_made(self, handler: RequestHandler, transport: asyncio.Transport) -> None:
+        """Report one more connection."""
+        super().connection_made(handler, transport)
+        if self._on_connections is not None:
+            self._on_connections(len(self._connections))
+
+    def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
+        """Report one fewer connection."""
+        super().connection_lost(handler, exc)
+        if self._on_connections is not None:
+            # aiohttp forgets the connection only when its task has ended.
+            self._on_connections(len(self._connections) - (handler in self._connections))
+
+    def report(self, record: Record, error: str = "") -> None:
+        """Hand on the record of a request that was answered here."""
+        if error:
+            record.notes["error"] = error
+        self._on_error(record)
+
+    async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        expect = request.headers.get("Expect")
+        if expect is not None and request.version >= HttpVersion11:
+            if expect.lower() != "100-continue":
+                return self._refusal(request, 400, EXPECTATION, "expectation")
+            # RFC 9110 section 10.1.1; what is sent here does not count as a part of the answer.
+            await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+            request.writer.output_size = 0
+        try:
+            return await self._handle(request)
+        except web.HTTPException as error:
+            status = error.status if error.status in (400, 404, 503) else 400 if error.status < 500 else 500
+            return self._refusal(request, status, FAILED if status >= 500 else MALFORMED, "http")
+
+    def _refusal(
+        self, request: web.BaseRequest, status: int, sentence: str, error: str
+    ) -> web.StreamResponse:
+        record = Record(new_request_id(), self._loop.time(), status=status)
+        self.report(record, error)
+        headers = error_headers(record.request_id, request.headers.get("X-Request-ID"))
+        return LastResponse(status, sentence, headers)
+
+
+class Listener:
+    """A listening server and its connections."""
+
+    def __init__(self, server: Server, listening: asyncio.Server, sock: socket.socket) -> None:
+        self.server = server
+        self._listening = listening
+        self._sock = sock
+
+    async def stop(self, grace: float) -> None:
+        """Refuse new connections at once, and finish requests in progress within ``grace`` seconds."""
+        loop = asyncio.get_running_loop()
+        self.server.stopping = True
+        # asyncio breaks off connections that it is accepting while its server is closed.
+        loop.remove_reader(self._sock)
+        await asyncio.sleep(0)
+        self._listening.close()
+        deadline = loop.time() + grace
+        while True:
+            for connection in self.server.connections:
+                if isinstance(connection, Connection) and connection.idle:
+                    connection.force_close()
+            if not self.server.connections or loop.time() >= deadline:
+                break
+            await asyncio.sleep(POLL_SECONDS)
+        await self.server.shutdown(LAST_SECONDS)
+
+
+async def start(
+    handle: Handle,
+    settings: ServiceSettings,
+    sock: socket.socket,
+    *,
+    on_error: OnError,
+    on_connections: Callable[[int], None] | None = None,
+) -> Listener:
+    """Serve on a bound socket, maybe shared with other processes; `Listener.stop` closes it.
+
+    An exception of ``handle`` becomes a 500; for ``on_error`` and ``on_connections`` see `Server`.
+    """
+    server = Server(handle, settings, on_error, on_connections)
+    listening = await asyncio.get_running_loop().create_server(server, sock=sock, backlog=ACCEPTS)
+    sock.listen(BACKLOG)  # the loop's own figure is both; the kernel's may be larger
+    return Listener(server, listening, sock)

@@ -1,0 +1,68 @@
+"""Text for display: its width on a terminal, on one line, cut to a width; shares in per cent."""
+
+from __future__ import annotations
+
+
+def display_width(text: str) -> int:
+    """Return how many terminal cells a printable text takes (Unicode Standard Annex 11).
+
+    Examples
+    --------
+    >>> display_width("tea"), display_width("お茶"), display_width("e\u0301")
+    (3, 4, 1)
+    """
+    if text.isascii() or text.removesuffix("…").isascii():
+        return len(text)
+    from wcwidth import wcswidth  # its tables take longer to load than most texts need
+
+    width = wcswidth(text)
+    return width if width >= 0 else len(text)
+
+
+def one_line(text: str) -> str:
+    r"""Return a text on one line and without control characters, which would act on the terminal.
+
+    Examples
+    --------
+    >>> one_line("Green\n tea\x1b[2J")
+    'Green tea [2J'
+    """
+    if not text.isprintable():
+        text = "".join(character if character.isprintable() else " " for character in text)
+    return " ".join(text.split())
+
+
+def shortened(text: str, width: int) -> str:
+    """Return a text cut to a number of terminal cells, never within a character of several code points.
+
+    Examples
+    --------
+    >>> shortened("Green tea", 6), shortened("日本語の見出し", 6)
+    ('Green…', '日本…')
+    """
+    if display_width(text) <= width:
+        return text
+    if text.isascii():
+        return text[: width - 1] + "…"
+    from wcwidth import iter_graphemes
+
+    kept, room = [], width - 1
+    for grapheme in iter_graphemes(text):
+        room -= display_width(grapheme)
+        if room < 0:
+            break
+        kept.append(grapheme)
+    return "".join(kept) + "…"
+
+
+def percent(share: float) -> str:
+    """Return a share in readable form: never 0% for some, never 100% for less than all.
+
+    Examples
+    --------
+    >>> [percent(share) for share in (1.0, 0.999, 0.4, 0.001, 0.0)]
+    ['100%', '>99%', '40%', '<1%', '0%']
+    """
+    if 0 < share < 0.01:
+        return "<1%"
+    return ">99%" if 0.99 < share < 1 else f"{share:.0%}"

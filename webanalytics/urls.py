@@ -1,0 +1,203 @@
+"""The one normal form of web addresses, in which links are compared and pages are fetched.
+
+It follows the URL Standard (url.spec.whatwg.org). What may be fetched is decided above, in `fetching.guard`.
+"""
+
+from __future__ import annotations
+
+import re
+from ipaddress import IPv4Address, IPv6Address
+from typing import NamedTuple
+
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+# Nearly all links of a page are in normal form already: one match says so, and finds their host. The last
+# label of a name that starts with a digit may make it a number, and so an IPv4 address.
+NORMAL_NAME = r"(?:[a-z0-9_-]++\.)*+[a-z_][a-z0-9_-]*+"
+NORMAL_IN_PATH = r"[!$-;=@-\[\]_a-z|~]*+"
+NORMAL_QUERY = r"(?:\?[!$-&(-;=?-\[\]-~]++)?"
+_NORMAL = re.compile(rf"https?://({NORMAL_NAME})/{NORMAL_IN_PATH}{NORMAL_QUERY}")
+_PARTS = re.compile(r"(https?)://([^/?#\\]++)([^?#]*+)(?:\?([^#]*+))?", re.IGNORECASE | re.DOTALL)
+# Without the forbidden host code points.
+_HOST = re.compile(r"[!$&-.0-9;=_a-z~]+|\[[0-9a-f:.]+\]")
+_PORT = re.compile(r"[0-9]{1,5}")
+_NUMBER = re.compile(r"[0-9]{1,20}|0x[0-9a-f]{0,20}")
+_MAX_FOREIGN_NAME = 253
+_MAX_LABEL = 63
+# What the standard encodes in the path and in the query; everything else stays as it is written, because
+# servers with signed URLs compare the text. A query's backslash is encoded
+# besides, for servers that refuse it.
+_PATH_ENCODED = re.compile(r"""[^!-~]+|["#<>?^`{}]+""")
+_QUERY_ENCODED = re.compile(r"""[^!-~]+|["#<>'\\]+""")
+_DOTS = {".": ".", "%2e": ".", "..": "..", ".%2e": "..", "%2e.": "..", "%2e%2e": ".."}
+
+
+class Address(NamedTuple):
+    """An address on the web: its host, with the port unless it is the default, and the whole URL."""
+
+    host: str
+    url: str
+
+
+def address(url: str) -> Address | None:
+    """Return an absolute http(s) address in normal form and without fragment, None for any other text.
+
+    Scheme and host are in lower case, host names in ASCII and without a final dot, usual ports and user
+    information left out, dot segments removed, and what the standard encodes is encoded.
+
+    Examples
+    --------
+    >>> address("HTTPS://Bücher.Example:443?q=ü#top")
+    Address(host='xn--bcher-kva.example', url='https://xn--bcher-kva.example/?q=%C3%BC')
+    >>> address("mailto:tea@example.org")
+    """
+    found = _NORMAL.fullmatch(url)
+    if found and "/." not in url and "/%2" not in url:
+        return Address(found[1], url)
+    parts = _PARTS.match(url)
+    if parts is None:
+        return None
+    scheme = parts[1].lower()
+    try:
+        name, port = split_port(parts[2].rpartition("@")[2], DEFAULT_PORTS[scheme])
+        host = place(scheme, normal_host(name), port)
+        return Address(host, f"{scheme}://{host}{normal_path(parts[3])}{normal_query(parts[4])}")
+    except ValueError:
+        return None
+
+
+def place(scheme: str, host: str, port: int) -> str:
+    """Return a host with its port, unless that is the default of the scheme."""
+    return host if port == DEFAULT_PORTS[scheme] else f"{host}:{port}"
+
+
+def split_port(authority: str, default: int) -> tuple[str, int]:
+    """Return host and port of an authority without user information; raises ValueError.
+
+    Examples
+    --------
+    >>> split_port("example.org:8080", 80), split_port("[::1]", 80)
+    (('example.org', 8080), ('[::1]', 80))
+    """
+    end = authority.find("]") + 1 if authority.startswith("[") else 0
+    name, colon, port = authority[end:].partition(":")
+    if not colon:
+        return authority, default
+    if not _PORT.fullmatch(port) or int(port) > 65535:
+        raise ValueError(port)
+    return authority[:end] + name, int(port)
+
+
+def normal_host(text: str) -> str:
+    """Return a host in normal form; raises ValueError for anything else.
+
+    Examples
+    --------
+    >>> normal_host("Bücher.example."), normal_host("0x7f.1"), normal_host("[0:0::1]")
+    ('xn--bcher-kva.example', '127.0.0.1', '[::1]')
+    """
+    name = ascii_host(text)
+    if not _HOST.fullmatch(name) or name.endswith("."):
+        raise ValueError(text)
+    if name[0] == "[":
+        return f"[{IPv6Address(name[1:-1]).compressed}]"
+    return str(_ipv4(name)) if _NUMBER.fullmatch(name.rpartition(".")[2]) else name
+
+
+def ascii_host(text: str) -> str:
+    """Return a host in lower case, in ASCII and without its final dot, or raise ValueError."""
+    name = text.lower() if text.isascii() else ".".join(map(_ascii_label, _mapped(text).split(".")))
+    return name if name.startswith("[") else name.removesuffix(".")
+
+
+def _mapped(name: str) -> str:
+    import idna  # few pages link to names that are not ASCII
+
+    if len(name) > _MAX_FOREIGN_NAME:
+        raise ValueError(name)
+    try:
+        return str(idna.uts46_remap(name, std3_rules=False, transitional=False))
+    except (idna.IDNAError, IndexError) as error:
+        raise ValueError(name) from error
+
+
+def _ascii_label(label: str) -> str:
+    if label.isascii():
+        return label
+    import idna
+
+    # The encoder's time grows with the square of the length.
+    if len(label) > _MAX_LABEL:
+        raise ValueError(label)
+    try:
+        return idna.alabel(label).decode("ascii")
+    except idna.IDNAError:
+        # IDNA 2008 knows no emoji; the URL Standard, browsers and registries of such names do.
+        return "xn--" + label.encode("punycode").decode("ascii")
+
+
+def _ipv4(name: str) -> IPv4Address:
+    """Return the IPv4 address of 127.0.0.1, 0x7f.1, 0177.0.0.1 or 2130706433."""
+    *first, last = map(_number, name.split("."))
+    if len(first) > 3 or any(part > 255 for part in first) or last >= 256 ** (4 - len(first)):
+        raise ValueError(name)
+    return IPv4Address(last + sum(part << 8 * (3 - index) for index, part in enumerate(first)))
+
+
+def _number(part: str) -> int:
+    if not _NUMBER.fullmatch(part):
+        raise ValueError(part)
+    if part.startswith("0x"):
+        return int(part[2:] or "0", 16)
+    return int(part, 8 if part.startswith("0") else 10)
+
+
+def normal_path(path: str) -> str:
+    r"""Return a path in normal form, at least a slash; raises ValueError for lone surrogates.
+
+    Examples
+    --------
+    >>> normal_path("/open/../closed/%2e/ü"), normal_path(r"/a\b"), normal_path("")
+    ('/closed/%C3%BC', '/a/b', '/')
+    """
+    encoded = _encoded(path.replace("\\", "/"), _PATH_ENCODED) or "/"
+    if "/." not in encoded and "/%2" not in encoded:
+        return encoded
+    kept: list[str] = []
+    segments = encoded.split("/")[1:]
+    for number, segment in enumerate(segments, 1):
+        dots = _DOTS.get(segment.lower())
+        if dots is None:
+            kept.append(segment)
+            continue
+        if dots == ".." and kept:
+            kept.pop()
+        if number == len(segments):
+            kept.append("")
+    return "/" + "/".join(kept)
+
+
+def normal_query(query: str | None) -> str:
+    """Return a query in normal form with its question mark; '' for an empty one."""
+    return f"?{_encoded(query, _QUERY_ENCODED)}" if query else ""
+
+
+def _encoded(text: str, encoded: re.Pattern[str]) -> str:
+    # Header bytes that are no UTF-8 arrive as surrogates from aiohttp: they are sent as they came.
+    return encoded.sub(
+        lambda found: "".join(f"%{byte:02X}" for byte in found[0].encode("utf-8", "surrogateescape")), text
+    )
+
+
+def with_slashes(link: str) -> str:
+    r"""Return a link with the backslashes before its query as the slashes that browsers read them as.
+
+    Examples
+    --------
+    >>> with_slashes(r"..\tea?a\b")
+    '../tea?a\\b'
+    """
+    if "\\" not in link:
+        return link
+    before, mark, query = link.partition("?")
+    return before.replace("\\", "/") + mark + query

@@ -1,0 +1,1 @@
+"""The audit desk: choose pages, run an audit, look at the result."""

@@ -1,0 +1,300 @@
+"""The audit desk: paste URLs or upload a CSV, choose, run, stop, look at the result, download it."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+import ipywidgets as w
+import pandas as pd
+
+from webanalytics.backends.hosted import Hosted
+from webanalytics.errors import ParameterError, WebAnalyticsError
+from webanalytics.frames.inputs import Inputs, read_values
+from webanalytics.operations import METADATA
+from webanalytics.widgets.desk.form import Form
+from webanalytics.widgets.desk.inputs import read_upload, urls_in, urls_in_table, urls_in_text
+from webanalytics.widgets.desk.run import Background, DeskRun, Plan, joined, work
+from webanalytics.widgets.explorer.explorer import Explorer
+from webanalytics.widgets.parts import TONES, as_text, panel, paragraph
+
+
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "page"), counted(2000, "page")
+    ('1 page', '2,000 pages')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+class AuditDesk(w.VBox):  # type: ignore[misc]
+    """A form that audits pages, and the explorer of what was found.
+
+    Parameters
+    ----------
+    urls : list, Series, DataFrame, ..., optional
+        Pages to begin with.
+    backend : Hosted, optional
+        A hosted API to begin with; None for that of `webanalytics.use`, else this machine.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame or None
+        The last result, also of a run that was stopped.
+    explorer : Explorer or None
+        The widget that shows it.
+    form : Form
+        The form's widgets.
+    message : str
+        What the status line says.
+    """
+
+    def __init__(self, urls: Inputs | None = None, backend: Hosted | None = None) -> None:
+        self.frame: pd.DataFrame | None = None
+        self.explorer: Explorer | None = None
+        self.message = ""
+        self.form = Form(backend)
+        self._saved: pd.DataFrame | None = None
+        self._table: pd.DataFrame | None = None
+        self._background: Background | None = None
+        self._note = w.HTML()
+        self._status = w.HTML()
+        self._results = w.VBox(layout=w.Layout(min_width="0", overflow="visible"))
+        form = self.form
+        buttons = w.Box(
+            [form.run, form.stop, form.bar, self._status],
+            layout=w.Layout(align_items="center", flex_flow="row wrap", grid_gap="4px 10px", margin="6px 0"),
+        )
+        super().__init__(
+            [form.layout(self._note), buttons, self._results],
+            layout=w.Layout(padding="4px 8px 4px 4px", overflow="visible"),
+        )
+        form.run.on_click(self._on_run)
+        form.stop.on_click(self._on_stop)
+        form.upload.observe(self._on_upload, "value")
+        form.column.observe(self._on_column, "value")
+        for field in (form.urls, form.where, *form.operations.values()):
+            field.observe(self._count, "value")
+        self._fill(urls)
+
+    def _fill(self, urls: Inputs | None) -> None:
+        """Put the pages to begin with into the form; saved pages stay in Python."""
+        if urls is None:
+            return
+        if isinstance(urls, pd.DataFrame) and "html" in urls.columns:
+            self._saved = urls.reset_index(drop=True)
+            self.form.urls.placeholder = f"{len(urls):,} saved pages were given; write here to use others"
+            self._count(None)
+            return
+        self.form.urls.value = "\n".join(urls_in(read_values(urls, METADATA, "urls").tolist()).found)
+
+    def _describe(self, remark: str) -> None:
+        self._note.value = panel(as_text(remark)) if remark else ""
+
+    def _count(self, _change: Any) -> None:
+        """Show how many URLs there are and what they may cost."""
+        try:
+            read = urls_in_text(self.form.urls.value)
+        except ParameterError as error:
+            self._describe(str(error))
+            return
+        count = len(read.found) if self._saved is None or read.found else len(self._saved)
+        said = [counted(count, "URL")] * bool(count or read.left_out)
+        said += [f"{counted(read.left_out, 'line')} left out"] * bool(read.left_out)
+        price = self.form.credits(count)
+        said += [f"at most {price:,} credits"] * bool(price)
+        self._describe(", ".join(said))
+
+    def _on_upload(self, change: Any) -> None:
+        """Take the URLs out of a file, and the file out of the widget, which is saved with the notebook."""
+        if not change["new"]:
+            return
+        (file,) = change["new"]
+        name, content = str(file["name"]), bytes(file["content"])
+        self.form.upload.value = ()
+        try:
+            self._table = read_upload(name, content)
+            self.form.column_box.layout.display = "none"
+            self._take(None)
+        except ParameterError as error:
+            self._ask_column(error)
+
+    def _ask_column(self, error: ParameterError) -> None:
+        self._say(str(error), "bad")
+        if error.parameter != "column" or self._table is None:
+            return
+        self._say("Which column of the file holds the URLs?", "warning")
+        names = [str(name) for name in self._table.columns]
+        self.form.column.options = [("choose…", None), *((name[:80], name) for name in dict.fromkeys(names))]
+        self.form.column.value = None
+        self.form.column_box.layout.display = ""
+
+    def _on_column(self, change: Any) -> None:
+        if change["new"] is None or self._table is None:
+            return
+        try:
+            self._take(change["new"])
+        except ParameterError as error:
+            self._say(str(error), "bad")
+
+    def _take(self, column: str | None) -> None:
+        if self._table is None:
+            return
+        read = urls_in_table(self._table, column)
+        if not read.found:
+            raise ParameterError("The `upload` parameter must hold absolute http or https URLs.", "upload")
+        self.form.urls.value = "\n".join(read.found)
+        left = f"; {counted(read.left_out, 'other cell')} left out" if read.left_out else ""
+        self._say(f"{counted(len(read.found), 'URL')} taken from the file{left}.")
+
+    def plan(self) -> Plan:
+        """Return the form's choices as a plan.
+
+        Raises
+        ------
+        ParameterError
+            If one of its values is not valid.
+        """
+        inputs: Any = urls_in_text(self.form.urls.value).found
+        if not inputs and self._saved is not None:
+            inputs = self._saved
+        if not len(inputs):
+            raise ParameterError("The `urls` parameter is required: one absolute URL a line.", "urls")
+        return Plan(inputs, self.form.chosen(), self.form.run_options())
+
+    def _on_run(self, _button: Any) -> None:
+        if self._background is not None and self._background.running:
+            return
+        try:
+            plan = self.plan()
+        except WebAnalyticsError as error:
+            self._say(str(error), "bad")
+            return
+        self._busy(True)
+        self._background = Background(lambda: self._work(plan))
+
+    def _on_stop(self, _button: Any) -> None:
+        if self._background is not None:
+            self.form.stop.disabled = True
+            self._background.stop()
+
+    async def _work(self, plan: Plan) -> None:
+        started = time.monotonic()
+        done: list[tuple[str, pd.DataFrame]] = []
+        run = DeskRun(self._progress, len(plan.calls))
+        ended = ""
+        try:
+            await work(plan, run, done)
+        except asyncio.CancelledError:
+            ended = "Stopped"
+        except WebAnalyticsError as error:
+            ended = getattr(error, "sentence", str(error))
+        except Exception as error:  # its text may hold what was typed
+            ended = f"This could not be done ({type(error).__name__})."
+        try:
+            self._finish(joined(done, plan.operations), plan, ended, run.remarks, time.monotonic() - started)
+        except Exception as error:
+            self._say(f"The result cannot be shown ({type(error).__name__}).", "bad")
+        finally:
+            self._busy(False)
+
+    def _finish(
+        self, frame: pd.DataFrame | None, plan: Plan, ended: str, remarks: list[str], seconds: float
+    ) -> None:
+        total = len(plan.inputs)
+        if frame is not None and (len(frame) or not ended):
+            self.frame = frame
+            self._show(frame)
+        count = 0 if frame is None else int(frame["url"].nunique()) if "url" in frame.columns else len(frame)
+        if not ended:
+            failed = 0 if frame is None else int(frame.loc[frame["status"] == "error", "url"].nunique())
+            said = f"{counted(count, 'page')} in {seconds:.1f} s" + (
+                f", {failed:,} of them failed" if failed else ""
+            )
+            self._say(" ".join([f"Done: {said}.", *remarks]), "warning" if remarks else "good")
+        elif ended == "Stopped":
+            self._say(f"Stopped: {count:,} of {total:,} pages are done.", "warning")
+        else:
+            self._say(f"{ended} {count:,} of {total:,} pages are done.", "bad")
+
+    def _show(self, frame: pd.DataFrame) -> None:
+        if self.explorer is None:
+            self.explorer = Explorer(frame)
+            self._results.children = [self.explorer]
+        else:
+            self.explorer.frame = frame
+
+    def _busy(self, busy: bool) -> None:
+        form = self.form
+        form.run.disabled, form.stop.disabled = busy, not busy
+        form.bar.layout.display = "" if busy else "none"
+        if busy:
+            form.bar.value = 0
+            self._say("Starting …")
+
+    def _progress(self, done: int, total: int, note: str) -> None:
+        self.form.bar.max = max(1, total)
+        self.form.bar.value = done
+        self._say(f"{done:,} of {total:,} answers" + (f" · {note}" if note else ""))
+
+    def _say(self, text: str, tone: str = "plain") -> None:
+        self.message = text
+        mark = f"border-left:4px solid {TONES[tone]};padding-left:8px" if tone != "plain" else ""
+        self._status.value = panel(paragraph(as_text(text), mark))
+
+    def join(self, seconds: float | None = None) -> bool:
+        """Wait for a run in a background thread, and return whether it has finished."""
+        return self._background is None or self._background.join(seconds)
+
+    def __repr__(self) -> str:
+        rows = "no result yet" if self.frame is None else f"{len(self.frame)} rows"
+        return f"<AuditDesk: {rows}>"
+
+    def _repr_mimebundle_(self, **arguments: Any) -> dict[str, Any]:
+        """Return the widget, and HTML for pages without a kernel."""
+        bundle: dict[str, Any] = super()._repr_mimebundle_(**arguments) or {}
+        purpose = (
+            "<p><strong>Audit desk</strong>: audits pages from a form. <em>Run the cell to use it.</em></p>"
+        )
+        shown = "" if self.explorer is None else self.explorer._repr_html_()
+        return {**bundle, "text/plain": repr(self), "text/html": purpose + shown}
+
+
+def app(urls: Inputs | None = None, backend: Hosted | None = None) -> AuditDesk:
+    """Open the audit desk: a form in the notebook that audits pages, and tabs that show what was found.
+
+    Parameters
+    ----------
+    urls : list, Series, DataFrame, ..., optional
+        Pages to begin with; a DataFrame with ``url`` and ``html`` holds saved pages.
+    backend : Hosted, optional
+        A hosted API to begin with; None for that of `webanalytics.use`, else this machine.
+
+    Returns
+    -------
+    AuditDesk
+        A widget. Its ``frame`` is the last result, its ``explorer`` the widget that shows it.
+
+    Raises
+    ------
+    ParameterError
+        For inputs that are not a list of pages.
+
+    Notes
+    -----
+    The work is a task on the kernel's event loop: other cells can run meanwhile, and a run that is stopped
+    keeps the rows that are done. An API key typed into the form goes to the kernel as a message; it is not
+    part of a widget's state, so no saved notebook holds it. Without a kernel the work runs in a thread.
+
+    Examples
+    --------
+    >>> desk = app(pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>Tea</title><p>Tea"]}))
+    >>> desk.form.run.click()
+    >>> desk.join(60), desk.frame.loc[0, "title"]
+    (True, 'Tea')
+    """
+    return AuditDesk(urls, backend)

@@ -1,0 +1,1 @@
+"""The explorer: a table of pages with their issues, in the notebook."""

@@ -1,0 +1,228 @@
+"""The explorer: a frame of pages in tabs, with a table that sorts and filters in the browser."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from typing import Any
+
+import anywidget
+import pandas as pd
+import traitlets
+
+from webanalytics.audits.audit import Audit
+from webanalytics.errors import ParameterError, WebAnalyticsError
+from webanalytics.widgets.downloads import TYPES, file_bytes
+from webanalytics.widgets.explorer.issues import Issues, has_issues
+from webanalytics.widgets.explorer.static_html import static_html
+from webanalytics.widgets.explorer.summary import summary
+from webanalytics.widgets.explorer.table import column, pages_of, table, with_derived
+from webanalytics.widgets.previews import details
+
+_SCRIPTS = ("dom", "filters", "table", "page", "panels", "issues", "explorer")
+CHUNK_BYTES = 4_000_000
+"""Bytes of each piece of a file sent to the browser: servers limit the size of a message."""
+
+
+def _asset(name: str) -> str:
+    return files("webanalytics.widgets").joinpath("static", name).read_text("utf-8")
+
+
+class Explorer(anywidget.AnyWidget):
+    """A frame of pages in tabs: overview, pages, readability, keywords, metadata, issues, errors.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        What `webanalytics.audit` or another function about pages returned.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        The frame as it was given; set it to show another one.
+    pages : pandas.DataFrame
+        The rows of the table: one per page, even if the frame is a tidy frame of keywords.
+    selected : int or None
+        Position in `pages` of the row chosen in the browser; ``observe`` it, or set it to choose a row.
+    selected_row : pandas.Series or None
+        That row.
+    """
+
+    _esm = "\n".join(_asset(f"{name}.js") for name in _SCRIPTS)
+    _css = _asset("explorer.css")
+    _content = traitlets.Dict().tag(sync=True)
+    selected = traitlets.Int(None, allow_none=True).tag(sync=True)
+
+    def __init__(self, frame: pd.DataFrame) -> None:
+        self._frame, self._pages, content = self._prepare(frame)
+        self._issues = Issues(frame) if content["issues"] else None
+        super().__init__(_content=content)
+        self.on_msg(self._on_message)
+
+    @staticmethod
+    def _prepare(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
+        if not isinstance(frame, pd.DataFrame):
+            raise ParameterError("The `frame` parameter must be a DataFrame.", "frame")
+        pages = pages_of(frame)
+        profile = frame._origin.profile if isinstance(frame, Audit) else None
+        content = {"table": table(pages), "summary": summary(pages, profile), "issues": has_issues(frame)}
+        return frame, pages, content
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The frame as it was given."""
+        return self._frame
+
+    @frame.setter
+    def frame(self, frame: pd.DataFrame) -> None:
+        self._frame, self._pages, content = self._prepare(frame)
+        self._issues = Issues(frame) if content["issues"] else None
+        with self.hold_sync():
+            self.selected = None
+            self._content = content
+
+    @property
+    def pages(self) -> pd.DataFrame:
+        """One row per page."""
+        return self._pages
+
+    @property
+    def selected_row(self) -> pd.Series[Any] | None:
+        """The row chosen in the browser, or None."""
+        return None if self.selected is None else self._pages.iloc[self.selected]
+
+    @traitlets.validate("selected")
+    def _in_range(self, proposal: Mapping[str, Any]) -> int | None:
+        place: int | None = proposal["value"]
+        return place if place is None or 0 <= place < len(self._pages) else None
+
+    def _on_message(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        """Answer a request of the browser; an invalid one gets an error message."""
+        answers: dict[str, Callable[[dict[str, Any]], None]] = {
+            "details": self._send_details,
+            "column": self._send_column,
+            "chart": self._send_chart,
+            "issues": self._send_issues,
+            "download": self._send_file,
+        }
+        if not isinstance(content, dict) or content.get("kind") not in answers:
+            return
+        try:
+            answers[content["kind"]](content)
+        except WebAnalyticsError as error:
+            self.send({"id": content.get("id"), "error": str(error)})
+        except Exception as error:  # the browser waits for an answer
+            self.send({"id": content.get("id"), "error": f"This could not be done ({type(error).__name__})."})
+
+    def _send_details(self, asked: dict[str, Any]) -> None:
+        row = int(asked["row"])
+        if not 0 <= row < len(self._pages):
+            raise ParameterError("The `row` parameter must be a row of the table.", "row")
+        found = {str(name): value for name, value in self._pages.iloc[row].items()}
+        error = found.get("error")
+        name = str(found.get("url", f"row {row + 1}"))
+        said = error if isinstance(error, str) else ""
+        self.send({"id": asked.get("id"), "row": row, "name": name[:300], "error": said, **details(found)})
+
+    def _send_column(self, asked: dict[str, Any]) -> None:
+        key = asked.get("key")
+        if [str(name) for name in self._pages.columns].count(str(key)) != 1:
+            raise ParameterError("The `key` parameter must be a column of the table.", "key")
+        shown = self._pages.iloc[: self._content["table"]["length"]]
+        self.send({"id": asked.get("id"), "column": column(shown, with_derived(shown), str(key))})
+
+    def _send_issues(self, asked: dict[str, Any]) -> None:
+        """Send the rules that found something, the pages one of them found, or the issues of one page."""
+        if self._issues is None:
+            raise ParameterError("The `frame` parameter must be an audit to have issues.", "frame")
+        if "rule" in asked:
+            answer = self._issues.pages(asked["rule"])
+        elif "row" in asked:
+            answer = {"row": asked["row"], "issues": self._issues.of_page(asked["row"])}
+        else:
+            answer = self._issues.rules()
+        self.send({"id": asked.get("id"), **answer})
+
+    def _send_chart(self, asked: dict[str, Any]) -> None:
+        from webanalytics import charts
+
+        if asked.get("name") != "readability":
+            raise ParameterError.one_of("name", ["readability"])
+        axes = charts.readability(self._pages)
+        figure: Any = axes.figure
+        stream = io.BytesIO()
+        figure.savefig(stream, format="png", dpi=144)
+        width = round(float(figure.get_size_inches()[0]) * 100)
+        alt = "Average grade level of the pages against the audiences that read that well"
+        self.send({"id": asked.get("id"), "width": width, "alt": alt}, [stream.getvalue()])
+
+    def _send_file(self, asked: dict[str, Any]) -> None:
+        kind = str(asked.get("format"))
+        of_issues = asked.get("part") == "issues"
+        if self._issues is None:
+            if of_issues:
+                raise ParameterError("The `frame` parameter must be an audit to have issues.", "frame")
+            content = file_bytes(self._frame, kind)
+        elif kind == "xlsx":
+            content = self._issues.workbook()
+        else:
+            content = file_bytes(self._issues.frame if of_issues else self._frame, kind)
+        attrs = self._frame.attrs.get("webanalytics")
+        made_by = attrs.get("operation") if isinstance(attrs, dict) else None
+        stem = made_by if isinstance(made_by, str) and made_by.isalnum() else "webanalytics"
+        name = f"{stem}{'-issues' if of_issues else ''}.{kind}"
+        answer = {"id": asked.get("id"), "name": name, "type": TYPES[kind]}
+        pieces = range(0, max(1, len(content)), CHUNK_BYTES)
+        for start in pieces:
+            last = start == pieces[-1]
+            self.send({**answer, "last": last}, [content[start : start + CHUNK_BYTES]])
+
+    def _repr_html_(self) -> str:
+        """Return figures and the first rows for pages that cannot run a widget."""
+        return static_html(self._content["table"], self._content["summary"])
+
+    def _repr_mimebundle_(self, **arguments: Any) -> Any:
+        """Return the widget, and HTML for pages without a kernel."""
+        bundle: Any = super()._repr_mimebundle_(**arguments)
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
+        return {**data, "text/plain": repr(self), "text/html": self._repr_html_()}, metadata
+
+    def __repr__(self) -> str:
+        return f"<Explorer: {len(self._pages)} rows, {len(self._frame.columns)} columns>"
+
+
+def explore(frame: pd.DataFrame) -> Explorer:
+    """Explore a frame of pages in a notebook: overview, a table to sort and filter, previews, issues, errors.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        What `webanalytics.audit`, `metadata`, `text`, `readability` or `keywords` returned. A tab whose
+        columns are missing says so; an `Audit` also has a tab of its issues.
+
+    Returns
+    -------
+    Explorer
+        A widget. Its ``selected`` is the position of the row chosen in the browser, and its
+        ``selected_row`` is that row.
+
+    Raises
+    ------
+    ParameterError
+        If `frame` is not a DataFrame.
+
+    Notes
+    -----
+    The browser holds the table's columns of at most 50,000 rows, with long texts cut; it requests the
+    details of a row, issues and files on demand. Text from pages is shown as text, and no picture or other
+    resource of a page is loaded until the user presses the button for it.
+
+    Examples
+    --------
+    >>> import webanalytics as wa
+    >>> pages = pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>Tea</title><p>Green tea"]})
+    >>> explore(wa.metadata(pages)).pages.loc[0, "title"]
+    'Tea'
+    """
+    return Explorer(frame)

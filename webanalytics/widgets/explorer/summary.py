@@ -1,0 +1,178 @@
+"""A frame of pages -> the content of the explorer's overview, keywords and errors tabs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from webanalytics.audits.profiles import Profile
+from webanalytics.errors import ErrorType
+from webanalytics.thresholds import GRADE_BANDS
+from webanalytics.widgets.explorer.findings import findings
+from webanalytics.widgets.explorer.table import (
+    MOST_ROWS,
+    clean,
+    has_keyword_maps,
+    is_missing,
+    texts,
+)
+
+MOST_KEYWORDS = 300
+MOST_ERRORS = 100
+
+AUDIENCES = (*(audience for _, audience in GRADE_BANDS), "general public")
+
+MEANINGS: dict[ErrorType, str] = {
+    "dns": "The host name could not be found.",
+    "refused": "The server refused or dropped the connection.",
+    "tls": "The secure connection could not be made, often because of the certificate.",
+    "timeout": "The answer took too long.",
+    "robots": "The site's robots.txt does not allow the page to be fetched.",
+    "http": "The server answered with an error status.",
+    "too_large": "The page is larger than the limit.",
+    "not_html": "The address leads to something that is no HTML page.",
+    "blocked": "The address is private or otherwise not to be fetched.",
+    "invalid": "The input is missing or is no absolute URL.",
+    "parse": "The page could not be analysed.",
+    "service": "The hosted API could not answer.",
+    "credits": "The credits or the budget did not reach.",
+    "unfinished": "The run ended before this page had its answer.",
+}
+
+
+def summary(pages: pd.DataFrame, profile: Profile | None = None) -> dict[str, Any]:
+    """Return what the tabs show in addition to their tables.
+
+    Returns
+    -------
+    dict
+        ``figures`` (label, value, note), ``findings`` (text, count and the filters that show the pages),
+        ``bars`` (title, key of the column, rows of label and count), ``keywords`` (word, frequency,
+        pages), ``errors`` (groups) and ``has`` (which tabs have something to show).
+    """
+    statuses = texts(pages, "status")
+    words = keyword_totals(pages)
+    has_status = "status" in pages.columns
+    return {
+        "figures": _figures(pages, statuses),
+        "findings": findings(pages, profile),
+        "bars": _bars(pages, words),
+        "keywords": words[:MOST_KEYWORDS],
+        "errors": error_groups(pages) if has_status else [],
+        "has": {
+            "pages": "url" in pages.columns,
+            "status": has_status,
+            "readability": "averageGradeLevel" in pages.columns or "fleschReadingEase" in pages.columns,
+            "keywords": has_keyword_maps(pages),
+            "metadata": "title" in pages.columns and "description" in pages.columns,
+        },
+    }
+
+
+def numbers(pages: pd.DataFrame, name: str) -> np.ndarray[Any, Any]:
+    """Return the finite numbers of a column; an empty result if it is missing."""
+    if list(pages.columns).count(name) != 1:
+        return np.empty(0)
+    found = pd.to_numeric(pages[name], errors="coerce").astype("Float64").to_numpy(float, na_value=np.nan)
+    return found[np.isfinite(found)]
+
+
+def _figures(pages: pd.DataFrame, statuses: list[str]) -> list[list[str]]:
+    failed = sum(status == "error" for status in statuses)
+    noun = "Pages" if "url" in pages.columns else "Rows"
+    figures = [[noun, f"{len(pages):,}", ""]]
+    if any(statuses):
+        share = f"{failed / len(pages):.0%} of all" if failed else ""
+        figures += [["Read", f"{len(pages) - failed:,}", ""], ["Failed", f"{failed:,}", share]]
+    count, minutes = numbers(pages, "wordCount"), numbers(pages, "readingTimeMinutes")
+    if len(count):
+        note = f"median {np.median(count):,.0f} a page"
+        figures.append(["Words", f"{count.sum():,.0f}", note])
+    if len(minutes):
+        hours, rest = divmod(round(minutes.sum()), 60)
+        figures.append(["Reading time", f"{hours:,} h {rest} min" if hours else f"{rest} min", ""])
+    grades, eases = numbers(pages, "averageGradeLevel"), numbers(pages, "fleschReadingEase")
+    if len(grades):
+        note = f"Flesch ease {np.median(eases):.0f}" if len(eases) else ""
+        figures.append(["Median grade", f"{np.median(grades):.1f}", note])
+    languages = Counter(text for text in texts(pages, "language") if text)
+    if languages:
+        most = ", ".join(clean(name, 12) for name, _ in languages.most_common(3))
+        figures.append(["Languages", f"{len(languages):,}", most])
+    seconds = numbers(pages, "elapsed")
+    if len(seconds):
+        median = np.median(seconds)
+        said = (
+            f"{median:.1f} s" if median >= 1 else f"{median * 1000:.0f} ms" if median >= 0.001 else "< 1 ms"
+        )
+        figures.append(["Median fetch", said, ""])
+    return figures
+
+
+def _bars(pages: pd.DataFrame, words: list[list[Any]]) -> list[dict[str, Any]]:
+    bars: list[dict[str, Any]] = []
+    audiences = Counter(text for text in texts(pages, "targetAudience") if text)
+    if audiences:
+        rows = [[name, audiences[name]] for name in AUDIENCES if audiences[name] or name != "general public"]
+        bars.append({"title": "Pages by audience", "key": "targetAudience", "rows": rows})
+    if words:
+        rows = [[word, count] for word, count, _ in words[:10]]
+        bars.append({"title": "Most frequent words", "key": "", "rows": rows})
+    for name, title in (("language", "Pages by language"), ("http_status", "Pages by HTTP status")):
+        if name in pages.columns and len(bars) < 2:
+            values = [
+                clean(str(value), 30)
+                for value in pages[name].tolist()
+                if not is_missing(value) and value != ""
+            ]
+            counts = Counter(values).most_common(8)
+            if counts:
+                rows = [[value, count] for value, count in counts]
+                bars.append({"title": title, "key": name, "rows": rows})
+    return bars
+
+
+def keyword_totals(pages: pd.DataFrame) -> list[list[Any]]:
+    """Return word, frequency and number of pages over all pages, the most frequent first.
+
+    Examples
+    --------
+    >>> keyword_totals(pd.DataFrame({"keywords": [{"tea": 2}, {"tea": 1, "leaf": 1}]}))
+    [['tea', 3, 2], ['leaf', 1, 1]]
+    """
+    if list(pages.columns).count("keywords") != 1:
+        return []
+    frequency: Counter[str] = Counter()
+    spread: Counter[str] = Counter()
+    for words in pages["keywords"].tolist():
+        if isinstance(words, Mapping):
+            frequency.update({str(word): int(count) for word, count in words.items()})
+            spread.update([str(word) for word in words])
+    return [[clean(word, 80), count, spread[word]] for word, count in frequency.most_common()]
+
+
+def error_groups(pages: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the failed pages by kind of failure, the most frequent first."""
+    kinds, sentences = texts(pages, "error_type"), texts(pages, "error")
+    urls = texts(pages, str(pages.columns[0]))
+    groups: dict[str, list[int]] = {}
+    for row, status in enumerate(texts(pages, "status")):
+        if status == "error":
+            groups.setdefault(kinds[row] or "other", []).append(row)
+    known: dict[str, str] = {str(kind): meaning for kind, meaning in MEANINGS.items()}
+    return [
+        {
+            "type": clean(kind, 40),
+            "meaning": known.get(kind, "Other failures."),
+            "count": len(rows),
+            "rows": [
+                [row if row < MOST_ROWS else None, clean(urls[row]), clean(sentences[row])]
+                for row in rows[:MOST_ERRORS]
+            ],
+        }
+        for kind, rows in sorted(groups.items(), key=lambda item: -len(item[1]))
+    ]
