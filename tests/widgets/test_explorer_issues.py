@@ -74,7 +74,7 @@ def test_rules_are_those_of_the_summary(audit: wa.Audit, monkeypatch: pytest.Mon
     }
     (priority,) = [column for column in table["columns"] if column["key"] == "priority"]
     assert priority["ranks"] == ["high", "medium", "low"]  # not in the order of the alphabet
-    declared = wa.rules().set_index("name")
+    declared = wa.rules()
     for detail in content["details"]:
         assert detail["title"] == declared.loc[detail["name"], "title"]
         assert detail["explanation"] == declared.loc[detail["name"], "explanation"]
@@ -105,7 +105,7 @@ def test_every_rule_and_page_can_be_asked_for(audit: wa.Audit, monkeypatch: pyte
 def test_the_issues_of_a_page(audit: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:
     content, _ = Browser(explore(audit), monkeypatch).ask(kind="issues", row=0)
     wanted = audit.issues[audit.issues["url"] == "https://a.example/0"]
-    titles = wa.rules().set_index("name")["title"]
+    titles = wa.rules()["title"]
     assert sorted(title for _, title, _ in content["issues"]) == sorted(titles[wanted["rule"]])
     assert ["medium", titles["title_too_short"], "Tea"] in content["issues"]
 
