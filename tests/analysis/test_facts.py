@@ -89,7 +89,7 @@ def test_alternates_in_other_languages() -> None:
     assert read(html)["hreflangs"] == [
         {"lang": "de-AT", "url": "https://shop.example/at/"},
         {"lang": "x-default", "url": "https://shop.example/"},
-        {"lang": "", "url": "https://shop.example/none"},
+        {"lang": "", "url": "https://shop.example/none", "place": "body"},
     ]
 
 

@@ -365,6 +365,12 @@ CASES = (
         page(head='<meta name="refresh" content="5; url=/next">'),
         evidence="5; url=/next",
     ),
+    Case(
+        "meta_refresh_redirect",
+        page(head='<meta http-equiv="refresh" content="0; url=/next">'),
+        page(head='<meta http-equiv="refresh" content="5; url=/next">'),
+        evidence="0; url=/next",
+    ),
     Case("favicon_missing", page(icon=False), page(icon=True)),
 )
 
@@ -511,3 +517,49 @@ def test_a_rule_is_told_in_plain_sentences(name: str) -> None:
         assert text.endswith(".")
         assert 20 < len(text) < 260
         assert "  " not in text
+
+
+@pytest.mark.parametrize(
+    ("lang", "valid"),
+    [
+        ("english", False),
+        ("xx", False),
+        ("deutsch", False),
+        ("iw", True),
+        ("haw", True),
+        ("zh-Hant-TW", True),
+    ],
+)
+def test_a_language_is_looked_up_in_the_registry(lang: str, valid: bool) -> None:
+    found = list(RULES["lang_invalid"].find(Site(pd.DataFrame({"status": ["ok"], "lang": [lang]})), None))
+    assert bool(found) != valid
+
+
+@pytest.mark.parametrize(
+    ("content", "redirects"),
+    [
+        ("0;url=/b", True),
+        ("0; /b", True),
+        ("0, url=/b", True),
+        (".5;/b", True),
+        ("0", False),
+        ("30;/b", False),
+    ],
+)
+def test_a_meta_refresh_within_a_second_is_a_redirect(content: str, redirects: bool) -> None:
+    site = Site(pd.DataFrame({"status": ["ok"], "refresh": [content]}))
+    rules = ("meta_refresh", "meta_refresh_redirect")
+    assert [len(list(RULES[name].find(site, None))) for name in rules] == [int(not redirects), int(redirects)]
+
+
+def test_a_canonical_in_the_body_is_not_obeyed() -> None:
+    html = {
+        "head": '<head><link rel=canonical href="/b"></head><body><p>Tea',
+        "body": '<head></head><body><p>Tea<link rel=canonical href="/b">',
+        "ended": '<head><title>Tea</title><p>ends the head<link rel=canonical href="/b"></head>',
+    }
+    urls = [f"https://a.example/{name}" for name in html]
+    audit = wa.audit(pd.DataFrame({"url": urls, "html": list(html.values())}), progress=False)
+    assert audit.pages["canonicalState"].tolist() == ["other", "missing", "missing"]
+    outside = audit.issues.loc[audit.issues["rule"] == "canonical_outside_head", "url"]
+    assert outside.tolist() == urls[1:]

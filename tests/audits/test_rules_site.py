@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.audits.sites import HOST, alternates, canonical, failed, h1, h2, moved, page, prose, site
+from webanalytics.audits import rules
 from webanalytics.audits.rules import canonical as canonical_rules
 from webanalytics.audits.rules import duplicates, hreflang, indexability, links, response, security, sitemap
 from webanalytics.audits.rules.base import Finding, Rule
@@ -44,10 +45,23 @@ PROBLEM = ["It names no sitemap."]
 
 CASES: dict[str, Case] = {
     "noindex": Case(
-        site(page("/a", robots="NOINDEX, follow"), page("/b", robots="none")),
-        {0, 1},
+        site(
+            page("/a", robots="NOINDEX, follow"), page("/b", robots="none"), page("/c", googlebot="noindex")
+        ),
+        {0, 1, 2},
         site(page("/a", robots="noarchive, index"), page("/b", x_robots_tag="noindex")),
         'Robots meta tag: "NOINDEX, follow"',
+    ),
+    "unavailable_after_passed": Case(
+        site(
+            page("/a", robots="unavailable_after: 25 Jun 2010 15:00:00 PST"),
+            page("/b", x_robots_tag="unavailable_after: Friday, 25-Jun-10 15:00:00 PST"),
+        ),
+        {0, 1},
+        site(
+            page("/a", robots="unavailable_after: 2310-06-25"), page("/b", robots="unavailable_after: soon")
+        ),
+        "unavailable_after: 25 Jun 2010 15:00:00 PST",
     ),
     "noindex_header": Case(
         site(page("/a", x_robots_tag="noarchive, googlebot: noindex")),
@@ -98,6 +112,12 @@ CASES: dict[str, Case] = {
     ),
     "canonical_fragment": Case(
         site(page("/a", **names(f"{HOST}/a#top"))), {0}, site(page("/a#top", **names(f"{HOST}/a")))
+    ),
+    "canonical_outside_head": Case(
+        site(page("/a", outsideHead=["canonical"])), {0}, site(page("/a", outsideHead=["hreflang"]))
+    ),
+    "hreflang_outside_head": Case(
+        site(page("/a", outsideHead=["hreflang"])), {0}, site(page("/a", outsideHead=["canonical"]))
     ),
     "canonical_failing": Case(
         site(
@@ -445,3 +465,10 @@ def test_another_threshold_makes_other_clusters() -> None:
     rule = RULES["near_duplicate"]
     assert list(rule.find(tried, 90)) == []
     assert {finding.row for finding in rule.find(tried, 20)} == {0, 1}
+
+
+def test_a_row_that_was_redirected_repeats_no_finding_of_a_page_that_has_a_row() -> None:
+    pages = site(moved("/old", "/new", title=""), page("/new", title=""), moved("/far", "/alone", title=""))
+    found = [finding.row for finding in rules.RULES["title_missing"].find(pages, None)]
+    assert found == [1, 2], "the page behind /far has no row of its own"
+    assert [finding.row for finding in rules.RULES["redirect"].find(pages, None)] == [0, 2]

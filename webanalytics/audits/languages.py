@@ -29,6 +29,9 @@ UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW
 REGIONS = frozenset(_REGIONS.split())
 """The 249 codes of ISO 3166-1 alpha-2, in upper case."""
 
+_WITHDRAWN = frozenset(("in", "iw", "ji", "jw", "mo", "sh"))
+"""Languages of two letters that the registry keeps although they were withdrawn or replaced."""
+
 _SCRIPT = re.compile("[A-Za-z]{4}")  # ISO 15924
 
 
@@ -57,3 +60,23 @@ def hreflang_problem(code: str) -> Literal["", "language", "region"]:
     if not rest or (len(rest) == 1 and rest[0].upper() in REGIONS):
         return ""
     return "region"
+
+
+def is_language(tag: str) -> bool:
+    """Return whether a language tag starts with a language that may be registered.
+
+    Notes
+    -----
+    The registry of BCP 47 (RFC 5646 section 2.2.1) has all languages of ISO 639-1, several thousand of three
+    letters, which are not checked one by one, and none of four letters or more; ``i`` and ``x`` start
+    grandfathered and private tags.
+
+    Examples
+    --------
+    >>> [is_language(tag) for tag in ("en-GB", "iw", "haw", "x-klingon", "xx", "english")]
+    [True, True, True, True, False, False]
+    """
+    first = tag.strip().lower().split("-")[0]
+    if first in ("i", "x") or len(first) == 3:
+        return True
+    return first in LANGUAGES or first in _WITHDRAWN

@@ -20,6 +20,7 @@ __all__ = [
     "canonical_of",
     "clusters_of",
     "fetch_outcome",
+    "in_head",
     "inlinks",
     "listed",
     "normal",
@@ -168,6 +169,11 @@ def _problem(kind: object, key: str | None, status: int | None) -> FetchProblem:
     return "no response"
 
 
+def in_head(entries: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """Yield the link elements that search engines obey: those in the head of the page."""
+    return (entry for entry in entries if entry.get("place") != "body")
+
+
 def canonical_of(canonicals: object, canonical: object) -> tuple[str | None, int, bool]:
     """Return a page's canonical address, how many different ones it names, and whether they are known.
 
@@ -182,11 +188,17 @@ def canonical_of(canonicals: object, canonical: object) -> tuple[str | None, int
     --------
     >>> canonical_of([{"href": "/a", "url": "https://example.org/a"}], None)
     ('https://example.org/a', 1, True)
+    >>> canonical_of([{"href": "/a", "url": "https://example.org/a", "place": "body"}], None)
+    (None, 0, True)
     >>> canonical_of(None, ""), canonical_of(None, None)
     ((None, 0, True), (None, 0, False))
     """
     if isinstance(canonicals, list):
-        urls = [str(entry.get("url") or "") for entry in canonicals if str(entry.get("href") or "").strip()]
+        urls = [
+            str(entry.get("url") or "")
+            for entry in in_head(canonicals)
+            if str(entry.get("href") or "").strip()
+        ]
         distinct = {normal(url) or url for url in urls}
         return (urls[0] if urls else None), len(distinct), True
     if isinstance(canonical, str):

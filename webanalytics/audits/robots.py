@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
+
+from dateutil import parser
 
 LARGEST = 512_000
 """Bytes of a robots.txt that search engines read: 500 KiB (RFC 9309 section 2.5)."""
@@ -17,6 +20,21 @@ AGENTS = frozenset({"*", "robots", "googlebot"})
 
 # A colon after one of these is a value, not the end of a user agent's name.
 _VALUED = ("max-snippet", "max-image-preview", "max-video-preview", "unavailable_after")
+_UNAVAILABLE = re.compile(r"unavailable_after\s*:\s*([^\n]{4,60})", re.IGNORECASE)
+_ZONES = {
+    zone: hours * 3600
+    for zone, hours in {
+        "EST": -5,
+        "EDT": -4,
+        "CST": -6,
+        "CDT": -5,
+        "MST": -7,
+        "MDT": -6,
+        "PST": -8,
+        "PDT": -7,
+    }.items()
+}
+"""Zones of RFC 822, in seconds."""
 _AGENT = re.compile(r"[a-z*][a-z0-9_.*-]*")
 _KNOWN = frozenset({"user-agent", "allow", "disallow", "sitemap", "crawl-delay"})
 # Fields of other search engines and of old drafts, which RFC 9309 section 2.2.4 lets others ignore.
@@ -72,6 +90,31 @@ def directives(text: str) -> frozenset[str]:
     if "none" in found:
         found |= {"noindex", "nofollow"}
     return frozenset(found)
+
+
+def unavailable_after(text: str) -> datetime | None:
+    """Return the date after which a robots meta tag or header asks to drop the page, None without one.
+
+    Dates are those of RFC 822, RFC 850 and ISO 8601, as the description of the directive has it; without a
+    zone they count as UTC.
+
+    Examples
+    --------
+    >>> unavailable_after("noarchive, unavailable_after: 25 Jun 2010 15:00:00 PST").isoformat()
+    '2010-06-25T15:00:00-08:00'
+    >>> unavailable_after("unavailable_after: one day")
+    """
+    found = _UNAVAILABLE.search(text)
+    if not found:
+        return None
+    said = found[1].strip()
+    for part in (said, said.split(",")[0]):  # a comma may end the directive, or stand within the date
+        try:
+            moment = parser.parse(part, tzinfos=_ZONES)
+        except (ValueError, OverflowError, TypeError):
+            continue
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return None
 
 
 def robots_problems(text: str | bytes) -> list[str]:

@@ -16,6 +16,7 @@ from webanalytics.audits.link_graph import (
     Target,
     clusters_of,
     fetch_outcome,
+    in_head,
     inlinks,
     listed,
     normal,
@@ -116,7 +117,7 @@ class Site:
     def alternates(self) -> dict[int, list[tuple[str, str]]]:
         """Languages and normalised addresses of the hreflang entries of each page that has any."""
         return {
-            row: [(entry["lang"], normal(entry["url"]) or entry["url"]) for entry in cell]
+            row: [(entry["lang"], normal(entry["url"]) or entry["url"]) for entry in in_head(cell)]
             for row, cell in self.read("hreflangs")
             if cell
         }
@@ -162,9 +163,18 @@ class Site:
                     found.setdefault(url, row)
         return found
 
+    @cached_property
+    def repeats(self) -> list[bool]:
+        """Whether each row was redirected to a page that has a row of its own, which speaks for it."""
+        known = self.addresses
+        return [
+            known.requested[row] != known.final[row] and not known.first(row)
+            for row in range(len(known.final))
+        ]
+
     def read(self, *columns: str) -> Iterator[tuple[Any, ...]]:
-        """Yield the row number and values of each page that was read; a missing value is None."""
+        """Yield the row number and values of each page that was read, once; a missing value is None."""
         lists = [self.values(column) for column in columns]
         for row, good in enumerate(self.good):
-            if good:
+            if good and not self.repeats[row]:
                 yield row, *(values[row] for values in lists)

@@ -16,8 +16,16 @@ FACTS = Operation(
     fields=(
         Field("titles", list[str], "Every title element of the page, white space folded; empty ones too."),
         Field("descriptions", list[str], "Every meta description, white space folded; empty ones too."),
-        Field("canonicals", list[dict[str, str]], "Canonical links: `href` as written, `url` absolute."),
-        Field("hreflangs", list[dict[str, str]], "Alternates: `lang` as written, `url` absolute."),
+        Field(
+            "canonicals",
+            list[dict[str, str]],
+            "Canonical links: `href` as written, `url` absolute, `place` body outside of the head.",
+        ),
+        Field(
+            "hreflangs",
+            list[dict[str, str]],
+            "Alternates: `lang` as written, `url` absolute, `place` body outside of the head.",
+        ),
         Field(
             "outsideHead",
             list[str],

@@ -164,7 +164,7 @@ class FactElements(Collector):
         elif "alternate" in kinds and "stylesheet" not in kinds and (language := get("hreflang")) is not None:
             if len(self.hreflangs) < self.max_entries:
                 url = _normal_link(self._links, get("href") or "")[: self.max_length * 4]
-                self.hreflangs.append({"lang": language.strip()[:100], "url": url})
+                self.hreflangs.append({"lang": language.strip()[:100], "url": url} | self._place())
             self._note_outside("hreflang")
         elif self._secure and not _LOADING_LINKS.isdisjoint(kinds):
             self._check_loaded(get("href"))
@@ -173,8 +173,11 @@ class FactElements(Collector):
         if len(self.canonicals) < self.max_entries:
             longest = self.max_length * 4
             url = _normal_link(self._links, href)
-            self.canonicals.append({"href": href.strip()[:longest], "url": url[:longest]})
+            self.canonicals.append({"href": href.strip()[:longest], "url": url[:longest]} | self._place())
         self._note_outside("canonical")
+
+    def _place(self) -> dict[str, str]:
+        return {"place": "body"} if self._in_body else {}
 
     def _form(self, element: HtmlElement) -> None:
         action = element.get("action")

@@ -6,8 +6,9 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.link_graph import Target, listed
+from webanalytics.audits.link_graph import Target, in_head, listed
 from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.shared import outside_head
 from webanalytics.audits.site import Site
 
 _ABSOLUTE = re.compile(r"\s*https?://[^/]", re.IGNORECASE)
@@ -15,7 +16,7 @@ _LONGEST_CHAIN = 10
 
 
 def _hrefs(cell: Any) -> list[str]:
-    return [entry["href"] for entry in cell or () if entry["href"].strip()]
+    return [entry["href"] for entry in in_head(cell or ()) if entry["href"].strip()]
 
 
 def _missing(site: Site, _: Any) -> Iterator[Finding]:
@@ -213,5 +214,18 @@ RULES = (
         fix="Let the canonical link point to the last page of the chain.",
         find=_chain,
         columns=("canonicalState",),
+    ),
+    Rule(
+        name="canonical_outside_head",
+        title="Canonical outside of the head",
+        category="canonical",
+        type="issue",
+        priority="high",
+        explanation="Search engines ignore a canonical link in the body of a page, which anybody could have "
+        "put there.",
+        fix="Move the link element into the head, and look for an element before it that ends the head "
+        "too early.",
+        find=outside_head("canonical"),
+        columns=("outsideHead",),
     ),
 )

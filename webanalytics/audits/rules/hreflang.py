@@ -8,6 +8,7 @@ from typing import Any
 from webanalytics.audits.languages import hreflang_problem
 from webanalytics.audits.link_graph import Target, listed
 from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.shared import outside_head
 from webanalytics.audits.site import Site
 
 _SHOWN = 5
@@ -191,5 +192,17 @@ RULES = (
         fix="Add an x-default entry, to the page where visitors choose a language or to the main version.",
         find=_no_default,
         columns=("hreflangs",),
+    ),
+    Rule(
+        name="hreflang_outside_head",
+        title="Hreflang outside of the head",
+        category="hreflang",
+        type="issue",
+        priority="high",
+        explanation="Search engines ignore alternate languages that are named in the body of a page.",
+        fix="Move the link elements into the head, and look for an element before them that ends the head "
+        "too early.",
+        find=outside_head("hreflang"),
+        columns=("outsideHead",),
     ),
 )

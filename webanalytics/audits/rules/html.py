@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from webanalytics.audits.languages import is_language
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import empty
 from webanalytics.audits.site import Site
@@ -15,6 +16,8 @@ _NO_ZOOM = re.compile(
     r"user-scalable\s*=\s*(?:no|0(?:\.0*)?)(?![\d.])|maximum-scale\s*=\s*[01](?:\.\d*)?(?![\d.])", re.I
 )
 _RESPONSIVE = re.compile(r"(?:^|[,;\s])(?:width|initial-scale)\s*=", re.IGNORECASE)
+_AT_ONCE = re.compile(r"\s*[01]?(?:\.\d*)?\s*[;,]\s*\S", re.ASCII)
+"""A meta refresh that leads elsewhere within a second (HTML Standard, section 4.2.5.3)."""
 _HEADER_CHARSET = re.compile(r";\s*charset\s*=", re.IGNORECASE)
 
 
@@ -44,13 +47,19 @@ def _charset_not_utf8(site: Site, _: Any) -> Iterator[Finding]:
 
 def _lang_invalid(site: Site, _: Any) -> Iterator[Finding]:
     for row, lang in site.read("lang"):
-        if lang and lang.strip() and not _TAG.fullmatch(lang.strip()):
+        if lang and lang.strip() and not (_TAG.fullmatch(lang.strip()) and is_language(lang)):
             yield Finding(row, evidence=lang[:100])
 
 
 def _refresh(site: Site, _: Any) -> Iterator[Finding]:
     for row, refresh in site.read("refresh"):
-        if refresh:
+        if refresh and not _AT_ONCE.match(refresh):
+            yield Finding(row, evidence=refresh[:300])
+
+
+def _refresh_redirect(site: Site, _: Any) -> Iterator[Finding]:
+    for row, refresh in site.read("refresh"):
+        if refresh and _AT_ONCE.match(refresh):
             yield Finding(row, evidence=refresh[:300])
 
 
@@ -129,7 +138,7 @@ RULES = (
         category="html",
         type="warning",
         priority="low",
-        explanation="The lang attribute does not have the form of a language tag, so it is ignored.",
+        explanation="The lang attribute is no language tag of the registry, so it is ignored.",
         fix="Write a tag of BCP 47 such as en, en-GB or pt-BR, with hyphens.",
         find=_lang_invalid,
         columns=("lang",),
@@ -144,6 +153,18 @@ RULES = (
         "follow a redirect of the server more surely.",
         fix="Redirect with status 301 instead, and let readers reload a page themselves.",
         find=_refresh,
+        columns=("refresh",),
+    ),
+    Rule(
+        name="meta_refresh_redirect",
+        title="Redirect by meta refresh",
+        category="response",
+        type="issue",
+        priority="medium",
+        explanation="The page leads to another address at once by a meta refresh. Search engines take that "
+        "for a redirect, but later and less surely than one of the server, and readers see it flash up.",
+        fix="Let the server redirect with status 301.",
+        find=_refresh_redirect,
         columns=("refresh",),
     ),
     Rule(

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from typing import Any
 
-from webanalytics.audits.robots import directives
+from webanalytics.audits.robots import directives, unavailable_after
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
 
-_SOURCES = {"robots": "Robots meta tag", "x_robots_tag": "X-Robots-Tag header"}
+_SOURCES = {
+    "robots": "Robots meta tag",
+    "googlebot": "Googlebot meta tag",
+    "x_robots_tag": "X-Robots-Tag header",
+}
 
 
 def _directive(site: Site, name: str, *columns: str) -> Iterator[Finding]:
@@ -24,7 +29,7 @@ def _directive(site: Site, name: str, *columns: str) -> Iterator[Finding]:
 
 
 def _noindex(site: Site, _: Any) -> Iterator[Finding]:
-    return _directive(site, "noindex", "robots")
+    return _directive(site, "noindex", "robots", "googlebot")
 
 
 def _noindex_header(site: Site, _: Any) -> Iterator[Finding]:
@@ -32,7 +37,17 @@ def _noindex_header(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _nofollow(site: Site, _: Any) -> Iterator[Finding]:
-    return _directive(site, "nofollow", "robots", "x_robots_tag")
+    return _directive(site, "nofollow", "robots", "googlebot", "x_robots_tag")
+
+
+def _expired(site: Site, _: Any) -> Iterator[Finding]:
+    now = datetime.now(UTC)
+    for row, *texts in site.read("robots", "googlebot", "x_robots_tag"):
+        for text in texts:
+            end = unavailable_after(text) if text else None
+            if end is not None and end < now:
+                yield Finding(row, "unavailable_after", text[:200])
+                break
 
 
 def _canonicalised(site: Site, _: Any) -> Iterator[Finding]:
@@ -55,8 +70,8 @@ RULES = (
         category="indexability",
         type="warning",
         priority="high",
-        explanation="A robots meta tag with noindex keeps the page out of search results.",
-        fix="Remove noindex from the robots meta tag of pages that are meant to be found.",
+        explanation="A robots or googlebot meta tag with noindex keeps the page out of search results.",
+        fix="Remove noindex from the meta tag of pages that are meant to be found.",
         find=_noindex,
         columns=("robots",),
     ),
@@ -88,6 +103,17 @@ RULES = (
         ),
         fix="Remove nofollow from the robots meta tag or header, and mark single links instead.",
         find=_nofollow,
+        columns=("robots",),
+    ),
+    Rule(
+        name="unavailable_after_passed",
+        title="Date of unavailable_after has passed",
+        category="indexability",
+        type="warning",
+        priority="high",
+        explanation="The page asks search engines to drop it after a date, and that date has passed.",
+        fix="Remove unavailable_after from pages that are meant to be found, or name a later date.",
+        find=_expired,
         columns=("robots",),
     ),
     Rule(
