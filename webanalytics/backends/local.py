@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from webanalytics.backends.answering import Answering, worker_count
 from webanalytics.backends.base import LOCAL_FAMILY, Task
 from webanalytics.backends.content import check_size, embedded_content, file_content
-from webanalytics.errors import BackendError, RowError
+from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings
 from webanalytics.fetching.data_urls import is_data_url
 from webanalytics.fetching.response import LONGEST_HEADER, header_block
@@ -32,6 +32,8 @@ from webanalytics.outcomes import (
     Outcome,
     PackedOutcomes,
     PageRecord,
+    Particular,
+    TextRecord,
     check_subject,
     outcome_of,
 )
@@ -121,6 +123,8 @@ class _Run:
         self._operation = self._operations[0]
         self._subject = self._operation.subject
         self._is_page = self._operation.kind == "page"
+        text = self._operation.alternative
+        self._text_parameter = self._subject if text is None else text.name
         self._settings = {name: dict(task.spec.settings.get(name, {})) for name in task.spec.operations}
         self._deadline = float(options["parse_timeout"])
         self._max_bytes = int(options["max_bytes"])
@@ -132,12 +136,14 @@ class _Run:
         try:
             check_subject(job.subject, self._operation)
             content, page, fetched = await self._content(job.subject)
+            parameter = self._text_parameter if isinstance(job.subject, TextRecord) else self._subject
             with self._answering.inflight.hold(len(content)):
                 found = await self._answering.analyse(
                     self._operations,
                     self._settings,
                     (content, *page) if self._is_page else content,
                     self._deadline,
+                    parameter=parameter,
                 )
             outcomes = PackedOutcomes(found) if self._is_page else tuple(map(outcome_of, found))
             return JobResult(job.number, outcomes, fetched)
@@ -153,8 +159,13 @@ class _Run:
             failed = RowError("unreadable_content", parameter=self._subject, exception=type(error).__name__)
         return JobResult(job.number, (Outcome.failed(failed),) * len(self._settings), fetched)
 
-    async def _content(self, subject: Any) -> tuple[Any, tuple[str, str, str], Fetched]:
+    async def _content(self, subject: Any) -> tuple[Any, tuple[Any, ...], Fetched]:
         """Return the content, the other arguments of `Page`, and how it was fetched."""
+        if isinstance(subject, TextRecord):
+            size = len(subject.text.encode("utf-8", "replace"))
+            check_size(size, self._text_parameter, self._max_bytes)
+            text, *others = subject.page
+            return text, tuple(others), Fetched(bytes=size, source="saved")
         if isinstance(subject, PageRecord):
             return self._recorded(subject)
         if isinstance(subject, Path):
@@ -215,11 +226,18 @@ def _where_it_ended(error: FetchError, known: Fetched) -> Fetched:
 
 
 def _record(operation: Operation, settings: dict[str, Any], subject: Any) -> Outcome:
+    particular = isinstance(subject, Particular)
+    if particular:
+        subject, settings = subject.subject, {**settings, **dict(subject.settings)}
     try:
         check_subject(subject, operation)
         return Outcome(analysis_function(operation.analysis)(subject, **settings))
     except RowError as error:
         return Outcome.failed(error)
+    except ParameterError as error:
+        if not particular:
+            raise
+        return Outcome(None, str(error), "invalid")
 
 
 class LocalBackend:

@@ -429,6 +429,7 @@ PARAMETERS: Final[Table] = MappingProxyType(
         "required": ("invalid", "The `{parameter}` parameter is required."),
         "one_of": ("invalid", "The `{parameter}` parameter must be one of: {choices}."),
         "must_be": ("invalid", "The `{parameter}` parameter must be {what}."),
+        "either": ("invalid", "The `{parameter}` parameter must be left out where `{other}` is given."),
     }
 )
 """A parameter that is missing or wrong."""

@@ -111,8 +111,8 @@ def find_main_text(
 
 @once_per_page
 def main_text(page: Page) -> str:
-    """Return the main text of a page, found with the usual limits."""
-    return find_main_text(page)
+    """Return the main text of a page, found with the usual limits; of a text, all of it."""
+    return page.visible_text if page.is_text else find_main_text(page)
 
 
 def _largest_part(visible: str, trusted_share: float) -> str:
