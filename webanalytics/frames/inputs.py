@@ -18,6 +18,7 @@ from webanalytics.frames.foreign import as_pandas, plain_value
 from webanalytics.frames.records import page_records
 from webanalytics.operations import Operation
 from webanalytics.outcomes import UNUSABLE, Job, PageRecord
+from webanalytics.strings import did_you_mean
 
 Inputs: TypeAlias = (
     str | bytes | Path | Mapping[Any, Any] | Iterable[Any] | pd.Series | pd.Index | pd.DataFrame
@@ -208,6 +209,10 @@ def _page_urls(frame: pd.DataFrame, wanted: Wanted, column: str | None) -> list[
 def _input_column(frame: pd.DataFrame, wanted: Wanted, column: str | None) -> Any:
     names = list(frame.columns)
     if column is not None:
+        if column not in names and (hint := did_you_mean(column, map(str, names))):
+            raise ParameterError(
+                f"The `column` parameter names no column of the DataFrame with `{column}`{hint}", "column"
+            )
         if names.count(column) != 1:
             raise _no_column(f"`{column}`" if column not in names else f"one `{column}`", names)
         return column
