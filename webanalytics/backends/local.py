@@ -21,7 +21,7 @@ from webanalytics.backends.answering import Answering, worker_count
 from webanalytics.backends.base import LOCAL_FAMILY, Task
 from webanalytics.backends.content import check_size, embedded_content, file_content
 from webanalytics.errors import BackendError, ParameterError, RowError
-from webanalytics.fetching import Fetcher, FetchError, FetchSettings
+from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
 from webanalytics.fetching.data_urls import is_data_url
 from webanalytics.fetching.response import LONGEST_HEADER, header_block
 from webanalytics.operations import Operation
@@ -37,12 +37,16 @@ from webanalytics.outcomes import (
     check_subject,
     outcome_of,
 )
+from webanalytics.urls import lacks_scheme
 from webanalytics.workers.pool import WorkerPool
 from webanalytics.workers.worker import analysis_function
 
 log = logging.getLogger("webanalytics")
 
 T = TypeVar("T")
+
+WITHOUT_HTTPS = frozenset(("refused", "interrupted", "certificate", "handshake", "connect_timeout"))
+"""Failures after which a host without a scheme is tried with http: it has no https that could be used."""
 
 YIELD_SECONDS = 0.02
 """Seconds that record operations compute before yielding to the event loop."""
@@ -58,7 +62,9 @@ def fetch_settings(options: Mapping[str, Any]) -> FetchSettings:
 def host_of(job: Job) -> str:
     """Return the host that a job is fetched from, "" if nothing is fetched or the URL is malformed."""
     try:
-        return urlsplit(job.subject).netloc if isinstance(job.subject, str) else ""
+        if not isinstance(job.subject, str):
+            return ""
+        return urlsplit(f"//{job.subject}" if lacks_scheme(job.subject) else job.subject).netloc
     except ValueError:
         return ""
 
@@ -180,7 +186,7 @@ class _Run:
             check_size(len(content), self._subject, self._max_bytes)
             return content, ("", "", ""), Fetched(bytes=len(content))
         await self._answering.inflight.wait()
-        response = await self._answering.fetch(subject, self._operation)
+        response = await self._fetched(subject)
         fetched = Fetched(
             response.final_url,
             response.redirects,
@@ -194,6 +200,17 @@ class _Run:
             datetime.now(UTC).isoformat(timespec="seconds"),
         )
         return response.content, (subject, response.final_url, response.content_type), fetched
+
+    async def _fetched(self, url: str) -> Response:
+        """Return the response to a URL; a host without a scheme is tried with https, and then with http."""
+        if not self._is_page or not lacks_scheme(url) or await asyncio.to_thread(_is_file, url):
+            return await self._answering.fetch(url, self._operation)
+        try:
+            return await self._answering.fetch(f"https://{url}", self._operation)
+        except FetchError as error:
+            if error.key not in WITHOUT_HTTPS or error.redirects:
+                raise
+        return await self._answering.fetch(f"http://{url}", self._operation)
 
     def _recorded(self, record: PageRecord) -> tuple[Any, tuple[str, str, str], Fetched]:
         """Return the content of a page fetched earlier, or raise what its fetch would have raised."""
@@ -212,6 +229,13 @@ class _Run:
                 bytes=size,
             )
         return body, (record.url, final, how.content_type or ""), replace(how, final_url=final, bytes=size)
+
+
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _where_it_ended(error: FetchError, known: Fetched) -> Fetched:

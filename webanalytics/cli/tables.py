@@ -118,12 +118,12 @@ def _parser() -> argparse.ArgumentParser:
     _common(audit, "url")
     _setting_flag(audit, METADATA.parameter("body"))
     audits.add_flags(audit)
-    audit.set_defaults(run=_run_operation, name="audit")
+    audit.set_defaults(run=_run_operation, function="audit")
     for operation in OPERATIONS.values():
         _operation_parser(commands, operation)
     sitemap = commands.add_parser("sitemap", help="Read a sitemap, or an index of them, into a list of URLs.")
     _common(sitemap, "url", hosted=False)
-    sitemap.set_defaults(run=_run_operation, name="sitemap")
+    sitemap.set_defaults(run=_run_operation, function="sitemap")
     demo = commands.add_parser("demo", help="Serve the sample site, audit it and write tables and charts.")
     demo.add_argument("folder", nargs="?", default="webanalytics-demo", help="where the files go")
     demo.set_defaults(run=_run_demo)
@@ -146,7 +146,7 @@ def _operation_parser(commands: Any, operation: Operation) -> None:
         parser.add_argument(
             "--save-to", metavar="FOLDER", default="converted", help="folder of the converted files"
         )
-    parser.set_defaults(run=_run_operation, name=name)
+    parser.set_defaults(run=_run_operation, function=name)
 
 
 def _inputs(arguments: argparse.Namespace) -> Any:
@@ -155,7 +155,7 @@ def _inputs(arguments: argparse.Namespace) -> Any:
         if given:
             raise ParameterError("The `input` parameter must be left out where inputs are given.", "input")
         return read_csv(sys.stdin) if arguments.input == "-" else read_frame(arguments.input)
-    operation = by_function(arguments.name)
+    operation = by_function(arguments.function)
     if operation is None or operation.column_pattern:  # else any text is an input, none a file
         tables = [text for text in given if text.lower().endswith(SUFFIXES) and "://" not in text]
         missing = next((text for text in tables if not Path(text).exists()), None)
@@ -221,10 +221,10 @@ def _has_terminal() -> bool:
 
 def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments that the command line sets."""
-    _, *others = inspect.signature(getattr(sync, arguments.name)).parameters
+    _, *others = inspect.signature(getattr(sync, arguments.function)).parameters
     names = {*RECORDS, *others} - {"column"}
     given = {key: value for key, value in vars(arguments).items() if key in names and value is not None}
-    operation = by_function(arguments.name)
+    operation = by_function(arguments.function)
     for item in operation.settings if operation else ():
         texts = given.get(item.keyword)
         plain = any(part.kind == "string" for part in item.shape.alternatives)
@@ -240,13 +240,13 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _run_operation(arguments: argparse.Namespace) -> int:
     first, *others = arguments.inputs or [""]
-    if first in ACTIONS.get(arguments.name, {}):
-        return ACTIONS[arguments.name][first][1](others, arguments)
-    function: Callable[..., pd.DataFrame] = getattr(sync, arguments.name)
+    if first in ACTIONS.get(arguments.function, {}):
+        return ACTIONS[arguments.function][first][1](others, arguments)
+    function: Callable[..., pd.DataFrame] = getattr(sync, arguments.function)
     inputs, keywords = _inputs(arguments), _keywords(arguments)
     _check_output(arguments)
     audits.check(arguments)
-    if arguments.name != "sitemap":
+    if arguments.function != "sitemap":
         keywords["column"] = arguments.column
     elif isinstance(inputs, pd.DataFrame):
         inputs = inputs[arguments.column or inputs.columns[0]].tolist()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -17,7 +17,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.frames.foreign import as_pandas, plain_value
 from webanalytics.frames.records import page_records
 from webanalytics.operations import Operation
-from webanalytics.outcomes import UNUSABLE, Job, PageRecord
+from webanalytics.outcomes import UNUSABLE, Job, PageRecord, Particular
 from webanalytics.strings import did_you_mean
 
 Inputs: TypeAlias = (
@@ -252,6 +252,9 @@ def _fits(values: pd.Series, wanted: Wanted) -> bool:
 
 def subject_of(value: Any, operation: Operation) -> Any:
     """Return what a backend works on: None for a missing value, `UNUSABLE` for one of another kind."""
+    if isinstance(value, Particular):
+        inner = subject_of(value.subject, operation)
+        return inner if inner is None or inner is UNUSABLE else replace(value, subject=inner)
     if isinstance(value, (PageRecord, Path)):
         return UNUSABLE if operation.kind == "record" else value
     if isinstance(value, (bytearray, memoryview)):
@@ -295,6 +298,8 @@ def _existing_file(text: str, operation: Operation) -> Path | None:
 
 def label(value: Any) -> str | None:
     """Return what the input column shows for an input, None for a missing one."""
+    if isinstance(value, Particular):
+        value = value.subject
     if isinstance(value, PageRecord):
         return value.url
     if isinstance(value, (bytes, bytearray, memoryview)):

@@ -254,6 +254,11 @@ CONTENT: Final[Table] = MappingProxyType(
             "The `{parameter}` parameter must be a TLSA record in the form "
             "`<name> <ttl> <class> TLSA <usage> <selector> <matching> <hex_certificate_data>`.",
         ),
+        "tlsa_name": (
+            "invalid",
+            "The `{parameter}` parameter must begin with a name where a hosted API reads it: "
+            "`name` gives one to records without.",
+        ),
         "national_phone": (
             "invalid",
             "The `{parameter}` parameter must be a valid phone number in E.164 format, or in national "

@@ -19,6 +19,7 @@ from webanalytics.fetching.data_urls import is_data_url
 from webanalytics.operations import Operation, Parameter
 from webanalytics.operations.secret import Secret
 from webanalytics.outcomes import Job, PageRecord, TextRecord, check_subject
+from webanalytics.urls import lacks_scheme
 
 ITEM_STATUS = "statusCode"
 MOST_BODY_BYTES = 4_000_000
@@ -157,6 +158,8 @@ def sendable(operation: Operation, job: Job) -> Job:
             if parameter.longest is not None and len(subject.text) > parameter.longest:
                 raise RowError("must_be", parameter=parameter.name, what=parameter.expectation)
         _check_text(parameter, content_of(job))
+        if operation.kind == "page" and isinstance(subject, str) and lacks_scheme(subject):
+            return Job(job.number, f"https://{subject}", job.wanted)  # no API takes a host without a scheme
         return job
     if isinstance(subject, Path):
         content = file_content(subject, operation.subject, MOST_IMAGE_BYTES)
