@@ -34,9 +34,7 @@ _DOTS = {".": ".", "%2e": ".", "..": "..", ".%2e": "..", "%2e.": "..", "%2e%2e":
 
 _WITHOUT_SCHEME = re.compile(r"([^\s/?#:@\\]{1,253})(:[0-9]{1,5})?(?:[/?#]\S*)?")
 _LABEL = re.compile(r"\w(?:[\w-]{0,61}\w)?")
-_NOT_HOSTS = frozenset(
-    {"csv", "htm", "html", "json", "jsonl", "parquet", "pdf", "tsv", "txt", "xhtml", "xlsx", "xml"}
-)
+_NOT_HOSTS = frozenset(["csv", "htm", "html", "json", "jsonl", "pdf", "tsv", "txt", "xhtml", "xlsx", "xml"])
 """Ends of names of files, none of which is a top-level domain."""
 
 
@@ -59,10 +57,8 @@ def lacks_scheme(text: str) -> bool:
     if not labels:
         return last == "localhost" and found[2] is not None
     if last.isdecimal():
-        parts = [*labels, last]
-        return len(parts) == 4 and all(
-            part.isascii() and part.isdecimal() and int(part) < 256 for part in parts
-        )
+        numbers = [int(part) for part in (*labels, last) if part.isascii() and part.isdecimal()]
+        return len(numbers) == len(labels) + 1 == 4 and max(numbers) < 256
     named = (last.isalpha() and len(last) > 1) or last.startswith("xn--")
     return named and last not in _NOT_HOSTS and all(map(_LABEL.fullmatch, [*labels, last]))
 

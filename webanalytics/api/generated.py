@@ -203,6 +203,7 @@ async def readability(
 async def text(
     urls: Inputs,
     *,
+    format: str = "plain",
     column: str | None = None,
     **options: Unpack[RunOptions],
 ) -> pd.DataFrame:
@@ -212,6 +213,8 @@ async def text(
     ----------
     urls : str, path, iterable, Series, Index or DataFrame
         Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``.
+    format : {"plain", "markdown"}, default "plain"
+        Form of the text: plain, or markdown with its headings, lists, tables and links.
     column : str, optional
         Column of a DataFrame that holds the inputs; found automatically where there is no doubt.
     **options
@@ -249,6 +252,6 @@ async def text(
         urls,
         "urls",
         column=column,
-        settings={"text": {}},
+        settings={"text": {"format": format}},
         options=options,
     )

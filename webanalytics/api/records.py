@@ -46,8 +46,8 @@ async def dane(
         Column of a DataFrame that holds the records.
     name : str, optional
         Name of the records that have none, such as ``_25._tcp.mail.example.org``, or the column of a
-        DataFrame that holds their names. Without it, only the codes and data of such records are checked: host, port
-        and protocol are missing, and ``is_valid`` does not depend on them.
+        DataFrame that holds their names. Without it, only the codes and data of such records are
+        checked: host, port and protocol are missing, and ``is_valid`` does not depend on them.
     certificates : certificate, list or Series, optional
         One certificate or chain for all records, or one for each: PEM or DER bytes, PEM text, a
         path, or `cryptography.x509.Certificate`; adds the column ``matches_certificate``.
