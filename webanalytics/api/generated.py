@@ -203,7 +203,7 @@ async def readability(
 async def text(
     urls: Inputs,
     *,
-    format: str = "plain",
+    format: str = "plain",  # noqa: A002 - the name of the parameter
     column: str | None = None,
     **options: Unpack[RunOptions],
 ) -> pd.DataFrame:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import builtins
 import textwrap
 from collections.abc import Iterable
 
@@ -93,7 +94,7 @@ def function_source(operation: Operation) -> str:
     ]
     lines = [
         f"async def {name}(",
-        *(f"    {argument}," for argument in arguments),
+        *(f"    {argument},{_shadowing(argument)}" for argument in arguments),
         ") -> pd.DataFrame:",
         textwrap.indent(f'{_raw(operation)}"""{_documentation(operation)}\n"""', "    ", _is_filled),
         *masked,
@@ -109,6 +110,12 @@ def function_source(operation: Operation) -> str:
         "    )",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _shadowing(argument: str) -> str:
+    """Return the comment for the linter behind an argument that is called like a function of Python."""
+    name = argument.partition(":")[0]
+    return "  # noqa: A002 - the name of the parameter" if hasattr(builtins, name) else ""
 
 
 def _settings(operation: Operation) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -69,16 +70,20 @@ def _objects(values: Iterable[Any]) -> np.ndarray[Any, Any]:
 
 
 def _is_table(inputs: Any) -> bool:
-    return any(
-        hasattr(inputs, name) for name in ("columns", "column_names", "__dataframe__", "__arrow_c_stream__")
-    ) and not isinstance(inputs, type)
+    names = ("columns", "column_names", "__dataframe__", "__arrow_c_stream__")
+    return not isinstance(inputs, type) and any(_has(inputs, name) for name in names)
+
+
+def _has(value: Any, name: str) -> bool:
+    """Return whether a value has an attribute, without computing a property, which may take long."""
+    return inspect.getattr_static(value, name, None) is not None
 
 
 def _is_column(inputs: Any) -> bool:
     """Return whether it is a column of Arrow or polars: those have a list of their values, and no columns."""
-    if hasattr(inputs, "columns") or hasattr(inputs, "column_names") or isinstance(inputs, type):
+    if _has(inputs, "columns") or _has(inputs, "column_names") or isinstance(inputs, type):
         return False
-    return hasattr(inputs, "to_pylist") or (hasattr(inputs, "to_list") and hasattr(inputs, "dtype"))
+    return _has(inputs, "to_pylist") or (_has(inputs, "to_list") and _has(inputs, "dtype"))
 
 
 def _listed(column: Any) -> list[Any]:
@@ -88,7 +93,7 @@ def _listed(column: Any) -> list[Any]:
 
 def _as_frame(table: Any, parameter: str) -> pd.DataFrame | pd.Series:
     kind = f"{type(table).__module__.partition('.')[0]}'s {type(table).__name__}"
-    far = next((name for name in _FAR_AWAY if callable(getattr(table, name, None))), None)
+    far = next((name for name in _FAR_AWAY if _has(table, name)), None)
     if far is not None:
         raise ParameterError(
             f"The `{parameter}` parameter must be a table on this machine, not {kind}: "
@@ -108,7 +113,7 @@ def _as_frame(table: Any, parameter: str) -> pd.DataFrame | pd.Series:
 
 
 def _by_method(table: Any) -> Any:
-    name = next(name for name in ("to_pandas", "read_pandas", "df") if hasattr(table, name))
+    name = next(name for name in ("to_pandas", "read_pandas", "df") if _has(table, name))
     return getattr(table, name)()
 
 
