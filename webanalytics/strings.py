@@ -66,9 +66,12 @@ def did_you_mean(name: object, known: Iterable[str], cutoff: float = 0.6) -> str
     >>> did_you_mean("metdata", ["metadata", "text"]), did_you_mean("URL", ["url"]), did_you_mean("x", ["ab"])
     ('; did you mean `metadata`?', '; did you mean `url`?', '')
     """
-    by_case = {item.casefold(): item for item in known}
-    near = get_close_matches(str(name)[:100].casefold(), by_case, n=1, cutoff=cutoff)
-    return f"; did you mean `{by_case[near[0]]}`?" if near else ""
+    text, names = str(name)[:100], list(known)
+    near = get_close_matches(text, names, n=1, cutoff=cutoff)
+    if not near:
+        by_case = {item.casefold(): item for item in names}
+        near = [by_case[item] for item in get_close_matches(text.casefold(), by_case, n=1, cutoff=cutoff)]
+    return f"; did you mean `{near[0]}`?" if near else ""
 
 
 def percent(share: float) -> str:

@@ -124,7 +124,7 @@ def test_the_documents_know_both_parameters(server: Server) -> None:
     assert not judge({"text": "x" * 50_001})
     readability = document["components"]["schemas"]["ReadabilityParameters"]
     assert list(readability["properties"]) == ["url"]
-    page = server.call("GET", "/").body.decode()
+    page = server.call("GET", "/docs").body.decode()
     assert "string of at most 50,000 characters" in page
     assert "exactly one of the two" in page
 

@@ -10,7 +10,7 @@ import functools
 import time
 import uuid
 import warnings
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -101,9 +101,15 @@ async def collect(
         hooks = replace(hooks, finish=lambda frame, finish=hooks.finish: about_texts(finish(frame)))  # type: ignore[misc]
         rows = await in_thread(MANY_ROWS, read_texts, inputs, column)
     else:
-        size = len(inputs) if isinstance(inputs, Sized) else 0
-        rows = await in_thread(size, read_inputs, inputs, operations[0], parameter, column)
+        rows = await in_thread(_size(inputs), read_inputs, inputs, operations[0], parameter, column)
     return await _Call(operations, spec, backend, rows, hooks, resolved).frame()
+
+
+def _size(inputs: Any) -> int:
+    try:
+        return len(inputs)
+    except TypeError:  # a generator, or an array of no dimension
+        return 0
 
 
 def _check_texts(texts: Texts, backend: Backend, operation: Operation) -> None:

@@ -218,7 +218,8 @@ def split_records(text: str, limit: int = 200_000) -> list[str]:
     for line in text.splitlines() if len(text) <= limit else ():
         if not line.strip() or line.lstrip().startswith(";"):
             continue
-        if found and _MORE_HEX.fullmatch(line) and _BARE.match(found[-1]):
+        more = _MORE_HEX.fullmatch(line) and not _BARE.match(line)
+        if found and more and _BARE.match(found[-1]):
             found[-1] += f"\n{line}"
         else:
             found.append(line)
