@@ -30,6 +30,10 @@ from webanalytics.operations import METADATA, OPERATIONS, Operation, Parameter, 
 from webanalytics.run_options import RECORDS, Setting
 
 SECRET_VARIABLE = "WEBANALYTICS_SECRET"  # noqa: S105 - the name of a variable
+TAKEN = ("format",)
+"""Settings of operations whose flags are called otherwise: the command line has such a flag itself."""
+SETTING = "setting_"
+"""What the names of their values begin with."""
 TEXT_FORMATS = ("table", "csv", "tsv", "json", "jsonl")
 
 
@@ -54,6 +58,8 @@ def _option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool)
 
 def _setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None:
     flag, key = "--" + parameter.keyword.replace("_", "-"), parameter.keyword
+    if key in TAKEN:
+        flag, key = f"--text-{key}", f"{SETTING}{key}"
     if parameter.secret:  # arguments are seen by every user of the machine: never a secret
         meaning = f"file that holds the secret (else ${SECRET_VARIABLE}, else a prompt)"
         parser.add_argument("--secret-file", metavar="FILE", help=meaning)
@@ -68,7 +74,12 @@ def _setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None
         )
         choices = f" One of: {', '.join(parameter.choices)}." if parameter.choices else ""
         parser.add_argument(
-            flag, dest=key, type=kind, required=parameter.required, help=parameter.meaning + choices + default
+            flag,
+            dest=key,
+            type=kind,
+            metavar=parameter.keyword.upper(),
+            required=parameter.required,
+            help=parameter.meaning + choices + default,
         )
 
 
@@ -222,8 +233,10 @@ def _has_terminal() -> bool:
 def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments that the command line sets."""
     _, *others = inspect.signature(getattr(sync, arguments.function)).parameters
-    names = {*RECORDS, *others} - {"column"}
+    names = {*RECORDS, *others} - {"column", *TAKEN}
     given = {key: value for key, value in vars(arguments).items() if key in names and value is not None}
+    settings = {key: getattr(arguments, f"{SETTING}{key}", None) for key in TAKEN}
+    given |= {key: value for key, value in settings.items() if value is not None}
     operation = by_function(arguments.function)
     for item in operation.settings if operation else ():
         texts = given.get(item.keyword)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from webanalytics.analysis.phones.phone import E164, is_region, normalise, number_details
+from webanalytics.analysis.phones.phone import E164, check_region, is_region, normalise, number_details
 from webanalytics.errors import ParameterError, RowError
 from webanalytics.frames.foreign import as_pandas
 from webanalytics.frames.inputs import (
@@ -124,10 +124,12 @@ def in_e164(job: Job, region: str | None) -> Job:
         return job
     if isinstance(job.subject, Particular):
         own = dict(job.subject.settings)["region"]
-        if not is_region(own):
+        try:
+            own = check_region(own)
+        except ParameterError:
             raise RowError(
                 "must_be", parameter="region", what="a two-letter ISO 3166 country code, such as US, GB or SE"
-            )
+            ) from None
         return replace(job, subject=normalise(job.subject.subject, own))
     return replace(job, subject=normalise(job.subject, region))
 
