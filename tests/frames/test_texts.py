@@ -105,6 +105,15 @@ def test_the_language_can_be_named() -> None:
     assert wa.keywords(texts="Und der Hund", language="de", min_length=3)["keyword"].tolist() == ["hund"]
 
 
+def test_charts_name_texts_by_their_labels() -> None:
+    texts = {"cats": ENGLISH, "offices": "Considerable deliberation characterises administrative work. " * 8}
+    axes = wa.charts.readability(wa.readability(texts=texts))
+    assert {label.get_text() for label in axes.get_yticklabels()} >= {"cats", "offices"}
+    words = wa.keywords(texts=list(texts.values()))
+    assert wa.charts.keywords(words).patches
+    assert wa.charts.keyword_heatmap(words).figure is not None
+
+
 def test_asynchronous_functions_take_texts() -> None:
     frame = asyncio.run(wa.aio.readability(texts=[ENGLISH]))
     assert frame["wordCount"].tolist() == [96]

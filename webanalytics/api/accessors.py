@@ -123,7 +123,6 @@ def _method(function: Callable[..., Any], name: str, without: Collection[str] = 
     left_out = {first.name, *without, *texts}
 
     def method(self: _Accessor, /, *args: Any, **kwargs: Any) -> Any:
-        __tracebackhide__ = True  # of notebooks and pytest
         if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
             kwargs["secret"] = Secret(kwargs["secret"])
         for parameter in left_out & kwargs.keys():

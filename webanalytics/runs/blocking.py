@@ -227,7 +227,6 @@ def plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
         if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
             kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
-        __tracebackhide__ = True  # of notebooks and pytest
         run = Run()
         token = current_run.set(run)
         try:

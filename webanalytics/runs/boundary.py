@@ -62,7 +62,6 @@ def awaited(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Corout
 
     @functools.wraps(function)
     async def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
-        __tracebackhide__ = True  # of notebooks and pytest
         if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
             kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
         try:
