@@ -17,7 +17,7 @@ from webanalytics.backends.hosted.wire import sendable
 from webanalytics.fetching import FetchError
 from webanalytics.operations import METADATA
 from webanalytics.outcomes import Job
-from webanalytics.testing import SiteServer
+from webanalytics.testing import Reply, SiteServer
 from webanalytics.urls import lacks_scheme
 
 HOSTS = [
@@ -121,3 +121,23 @@ def test_a_hosted_api_is_sent_a_whole_address() -> None:
 def test_hosts_are_fetched_in_turn() -> None:
     jobs = [Job(number, url) for number, url in enumerate(["a.example/1", "a.example/2", "b.example/1"])]
     assert [job.subject for job in local.interleave(jobs)] == ["a.example/1", "b.example/1", "a.example/2"]
+
+
+def test_an_audit_of_bare_hosts_finds_the_same() -> None:
+    links = b"<html lang=en><title>%s</title><p>Text <a href=/b>b</a> <a href=/old>old</a> <a href=/>home</a>"
+    pages: dict[str, Any] = {
+        "/": links % b"Home",
+        "/b": links % b"Second",
+        "/old": Reply(301, {"Location": "/b"}),
+    }
+    with SiteServer(pages) as site:
+        whole = [f"{site.url}{path}" for path in ("/", "/b", "/old")]
+        bare = [url.removeprefix("http://") for url in whole]
+        options: dict[str, Any] = {"allow_private": True, "retries": 0, "connect_timeout": 4.0}
+        found = [wa.audit(urls, **options).issues for urls in (whole, bare)]
+    told = [
+        {(url.removeprefix("http://"), rule) for url, rule in issues[["url", "rule"]].values}
+        for issues in found
+    ]
+    assert told[0] == told[1]
+    assert any(rule == "links_to_redirects" for _, rule in told[0])
