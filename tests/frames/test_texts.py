@@ -168,6 +168,13 @@ def test_a_text_above_the_limit_is_a_row() -> None:
     assert frame["status"].tolist()[0] == "ok"
 
 
+def test_a_text_that_takes_too_long_costs_its_own_row() -> None:
+    slow = " ".join(f"{number}wörter" for number in range(700_000))
+    row = wa.readability(texts=[slow], parse_timeout=0.1).iloc[0]
+    assert row["error_type"] == "timeout"
+    assert row["error"].startswith("The `text` parameter")
+
+
 def test_markup_in_a_text_is_text() -> None:
     frame = wa.keywords(texts="<script>alpha</script> <p hidden>beta</p> &lt;gamma&gt;")
     assert {"script", "alpha", "hidden", "beta", "gamma"} <= set(frame["keyword"])
