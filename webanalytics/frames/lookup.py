@@ -84,10 +84,10 @@ def own_regions(
     table = as_pandas(numbers, "numbers")
     names = list(table.columns) if isinstance(table, pd.DataFrame) else []
     if names.count(region) != 1:
-        hint = did_you_mean(region, map(str, names)).removeprefix("; ").removesuffix("?") if names else ""
+        hint = did_you_mean(region, map(str, names)) or "."
         raise ParameterError(
             "The `region` parameter must be a two-letter ISO 3166 country code, such as US, GB or SE, or a "
-            f"column of the DataFrame{f'; {hint}?' if hint else '.'}",
+            f"column of the DataFrame{hint}",
             "region",
         )
     values = read_values(table.drop(columns=region) if column != region else table, PHONE, "numbers", column)

@@ -48,7 +48,7 @@ LABEL_LENGTH = 40
 """Longest label in front of the link of a cross-reference."""
 
 # Pages from which on trafilatura's caches, which keep texts by the thousand, are emptied again.
-_LARGE_TEXT = 200_000
+LARGE_TEXT = 200_000
 # fmt: off
 # What trafilatura takes out as well, but only after its first searches have walked over it, ...
 _WITHOUT_TEXT = (
@@ -104,7 +104,7 @@ def find_main_text(
     if is_large(page, max_elements, max_characters):
         return _largest_part(visible, trusted_share)
     text = search(page, visible, trusted_share).text
-    if len(visible) > _LARGE_TEXT:
+    if len(visible) > LARGE_TEXT:
         reset_caches()
     return with_lead(text or _largest_part(visible, trusted_share), visible, page.descriptions)
 

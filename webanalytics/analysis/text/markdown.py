@@ -18,7 +18,14 @@ from trafilatura.meta import reset_caches
 
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.page.visible_text import drop_invisible
-from webanalytics.analysis.text.main_text import document_of, is_large, main_text, search, working_copy
+from webanalytics.analysis.text.main_text import (
+    LARGE_TEXT,
+    document_of,
+    is_large,
+    main_text,
+    search,
+    working_copy,
+)
 
 LONGEST_LINK = 2_000
 """Characters of an address from which on its text stays without the link."""
@@ -32,7 +39,7 @@ _HTML_ONLY = ("sub", "sup")
 _BLANK_LINES = re.compile(r"\n{3,}")
 _WORD = re.compile(r"\w+")
 _ADDRESS = re.compile(r"(?:https?://|mailto:|tel:)[^\s<>\"]+", re.IGNORECASE)
-_TARGET = re.compile(r"\]\((?:[^()\\\s]|\\.|\([^()\s]*\))*\)")
+_TARGET = re.compile(r"\]\((?:<[^<>\n]*+>|(?:[^()<>\\\s]|\\.|\([^()\s]*+\))*+)\)")
 _SIGNS = re.compile(r"([\\`*_\[\]<>~|])")
 _BLOCK_SIGN = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+\s*$|-+\s*$|\d{1,9}(?=[.)](?:\s|$)))")
 
@@ -46,7 +53,8 @@ def main_markdown(page: Page) -> str:
     Examples
     --------
     >>> text = "Tea is made of leaves and of hot water, and some drink it with milk. " * 4
-    >>> page = Page(f"<h1>Tea</h1><p>{text}<a href=/m>Milk</a>.</p>", "https://tea.example/")
+    >>> html = f"<article><h1>Tea</h1><p>{text}<a href=/m>Milk</a>.</p></article>"
+    >>> page = Page(html, "https://tea.example/")
     >>> main_markdown(page).split("\n")[0], "[Milk](https://tea.example/m)" in main_markdown(page)
     ('# Tea', True)
     """
@@ -61,7 +69,7 @@ def main_markdown(page: Page) -> str:
             if _same(found.text, candidate):
                 written = candidate
                 break
-    if len(page.visible_text) > MOST_LINKS:
+    if len(page.visible_text) > LARGE_TEXT:
         reset_caches()
     return _with_lead(written, found.text, plain) if written else paragraphs(plain)
 
