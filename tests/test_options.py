@@ -57,7 +57,11 @@ def test_wrong_value_raises_before_any_work(key: str, value: object, sentence: s
 
 
 def test_unknown_option_lists_the_known_ones() -> None:
-    with pytest.raises(wa.ParameterError, match=r"`retrys` parameter does not exist.*retries"):
+    with pytest.raises(wa.ParameterError, match=r"`nonsense` parameter does not exist.*retries"):
+        wa.text([], nonsense=3)
+    with pytest.raises(
+        wa.ParameterError, match=r"`retrys` parameter does not exist; did you mean `retry`\?$"
+    ):
         wa.text([], retrys=3)
 
 

@@ -218,14 +218,16 @@ def test_a_wrong_call_is_a_parameter_error(call: Callable[[], object]) -> None:
 
 
 def test_missing_and_wrong_inputs_are_told_apart() -> None:
-    for function, parameter in (
-        (lambda rows: wa.convert(rows, "webp"), "image"),
-        (wa.metadata, "url"),
-        (wa.dane, "record"),
-        (lambda rows: wa.hmac(rows, secret="k"), "message"),
+    for function, parameter, inputs in (
+        (lambda rows: wa.convert(rows, "webp"), "image", "images"),
+        (wa.metadata, "url", "urls"),
+        (wa.dane, "record", "records"),
+        (lambda rows: wa.hmac(rows, secret="k"), "message", "messages"),
     ):
-        frame = function([None, 5.5])
-        assert frame["error_type"].tolist() == ["invalid", "invalid"]
+        with pytest.raises(wa.ParameterError, match=f"`{inputs}` parameter must hold .* not float"):
+            function([None, 5.5])
+        frame = function([None, 5.5, "x"])
+        assert frame["error_type"].tolist()[:2] == ["invalid", "invalid"]
         assert frame["error"].tolist()[0] == f"The `{parameter}` parameter is required."
         assert frame["error"].tolist()[1].startswith(f"The `{parameter}` parameter must be ")
 

@@ -113,7 +113,10 @@ def __getattr__(name: str) -> Any:
 
     if name not in __all__:
         if name not in _registered():
-            raise AttributeError(f"module 'webanalytics' has no attribute {name!r}")
+            from webanalytics.strings import did_you_mean
+
+            hint = "" if name.startswith("_") else did_you_mean(name, __dir__())
+            raise AttributeError(f"module 'webanalytics' has no attribute {name!r}{hint}")
         return getattr(import_module("webanalytics.api.sync"), name)  # of an operation registered at run time
     if name in _MODULES:
         return import_module(f"webanalytics.{name}")

@@ -16,12 +16,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from webanalytics.api import generated, images, pages, records, sites
 from webanalytics.api.functions import later_function, later_names
-from webanalytics.api.generated import hmac, metadata, readability, text
-from webanalytics.api.images import convert
-from webanalytics.api.pages import audit, keywords
-from webanalytics.api.records import dane, phones
-from webanalytics.api.sites import sitemap
+from webanalytics.runs.boundary import awaited
 
 __all__ = [
     "audit",
@@ -35,6 +32,17 @@ __all__ = [
     "sitemap",
     "text",
 ]
+
+audit = awaited(pages.audit)
+convert = awaited(images.convert)
+dane = awaited(records.dane)
+hmac = awaited(generated.hmac)
+keywords = awaited(pages.keywords)
+metadata = awaited(generated.metadata)
+phones = awaited(records.phones)
+readability = awaited(generated.readability)
+sitemap = awaited(sites.sitemap)
+text = awaited(generated.text)
 
 
 def __getattr__(name: str) -> Any:

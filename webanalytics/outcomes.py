@@ -135,6 +135,30 @@ def outcome_of(result: Mapping[str, Any] | Message) -> Outcome:
     return Outcome.failed(result) if isinstance(result, Message) else Outcome(result)
 
 
+@dataclass(frozen=True, slots=True)
+class TextRecord:
+    """A text in place of a page, and its language if the caller named it.
+
+    The text is None for a missing one and `UNUSABLE` for a value of another kind.
+    """
+
+    text: Any
+    language: str = ""
+
+    @property
+    def page(self) -> tuple[str, str, str, str, bool, str]:
+        """The arguments of `webanalytics.analysis.page.page.Page`."""
+        return self.text, "", "", "", True, self.language
+
+
+@dataclass(frozen=True, slots=True)
+class Particular:
+    """An input with settings of its own, such as the region of one phone number."""
+
+    subject: Any
+    settings: tuple[tuple[str, Any], ...]
+
+
 class Unusable(Enum):
     """Sentinel for an input of a type that the operation cannot take, such as a number for a URL."""
 
@@ -146,11 +170,13 @@ UNUSABLE = Unusable.UNUSABLE
 
 def check_subject(subject: Any, operation: Operation) -> None:
     """Raise `RowError` for an input that is missing or of another kind."""
+    parameter = operation.subject_parameter
+    if isinstance(subject, TextRecord):
+        parameter, subject = operation.alternative or parameter, subject.text
     if subject is None:
-        raise RowError("required", parameter=operation.subject)
+        raise RowError("required", parameter=parameter.name)
     if subject is UNUSABLE:
-        what = operation.parameter(operation.subject).expectation
-        raise RowError("must_be", parameter=operation.subject, what=what)
+        raise RowError("must_be", parameter=parameter.name, what=parameter.expectation)
 
 
 def digest(subject: Any) -> str:
@@ -171,6 +197,10 @@ def digest(subject: Any) -> str:
         kind, content = "bytes", subject
     elif isinstance(subject, (str, Path)):
         kind, content = "str" if isinstance(subject, str) else "path", _utf8(str(subject))
+    elif isinstance(subject, TextRecord):
+        kind, content = "text", f"{subject.language}\0{digest(subject.text)}".encode()
+    elif isinstance(subject, Particular):
+        kind, content = "particular", f"{digest(subject.subject)}{subject.settings!r}".encode()
     elif isinstance(subject, Unusable):
         kind, content = "unusable", b""
     else:

@@ -25,6 +25,7 @@ from typing import Any, TypedDict, Unpack
 
 from webanalytics._version import __version__
 from webanalytics.errors import ParameterError
+from webanalytics.strings import did_you_mean
 
 USER_AGENT = f"webanalytics/{__version__} (+https://pypi.org/project/webanalytics/)"
 
@@ -228,9 +229,8 @@ def check_options(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return the given options if every key is known and every value allowed."""
     for key, value in given.items():
         if key not in RECORDS:
-            raise ParameterError(
-                f"The `{key}` parameter does not exist; the options are: {', '.join(sorted(RECORDS))}.", key
-            )
+            hint = did_you_mean(key, RECORDS) or f"; the options are: {', '.join(sorted(RECORDS))}."
+            raise ParameterError(f"The `{key}` parameter does not exist{hint}", key)
         RECORDS[key].check(value)
     return dict(given)
 
@@ -266,7 +266,8 @@ class Options:
 
     def __getattr__(self, key: str) -> Any:
         if key not in RECORDS:
-            raise AttributeError(f"no option {key!r}; the options are: {', '.join(sorted(RECORDS))}")
+            hint = did_you_mean(key, RECORDS) or f"; the options are: {', '.join(sorted(RECORDS))}"
+            raise AttributeError(f"no option {key!r}{hint}")
         return resolve({})[key]
 
     def __setattr__(self, key: str, value: Any) -> None:

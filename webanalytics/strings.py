@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 def display_width(text: str) -> int:
     """Return how many terminal cells a printable text takes (Unicode Standard Annex 11).
@@ -53,6 +56,22 @@ def shortened(text: str, width: int) -> str:
             break
         kept.append(grapheme)
     return "".join(kept) + "…"
+
+
+def did_you_mean(name: object, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """Return the end of a sentence that names the known name nearest to another, "" where none is near.
+
+    Examples
+    --------
+    >>> did_you_mean("metdata", ["metadata", "text"]), did_you_mean("URL", ["url"]), did_you_mean("x", ["ab"])
+    ('; did you mean `metadata`?', '; did you mean `url`?', '')
+    """
+    text, names = str(name)[:100], list(known)
+    near = get_close_matches(text, names, n=1, cutoff=cutoff)
+    if not near:
+        by_case = {item.casefold(): item for item in names}
+        near = [by_case[item] for item in get_close_matches(text.casefold(), by_case, n=1, cutoff=cutoff)]
+    return f"; did you mean `{near[0]}`?" if near else ""
 
 
 def percent(share: float) -> str:

@@ -32,6 +32,37 @@ _QUERY_ENCODED = re.compile(r"""[^!-~]+|["#<>'\\]+""")
 _DOTS = {".": ".", "%2e": ".", "..": "..", ".%2e": "..", "%2e.": "..", "%2e%2e": ".."}
 
 
+_WITHOUT_SCHEME = re.compile(r"([^\s/?#:@\\]{1,253})(:[0-9]{1,5})?(?:[/?#]\S*)?")
+_LABEL = re.compile(r"\w(?:[\w-]{0,61}\w)?")
+_NOT_HOSTS = frozenset(["csv", "htm", "html", "json", "jsonl", "pdf", "tsv", "txt", "xhtml", "xlsx", "xml"])
+"""Ends of names of files, none of which is a top-level domain."""
+
+
+def lacks_scheme(text: str) -> bool:
+    """Return whether a text is an address without its scheme: a host, maybe with a port and a path.
+
+    A host has a dot and ends in letters, or is an IPv4 address, or is localhost with a port.
+
+    Examples
+    --------
+    >>> [lacks_scheme(text) for text in ("www.example.org", "bücher.example/a?b", "127.0.0.1:8000")]
+    [True, True, True]
+    >>> [lacks_scheme(text) for text in ("localhost", "page.html", "a@b.example", "1.5", "https://a.example")]
+    [False, False, False, False, False]
+    """
+    found = _WITHOUT_SCHEME.fullmatch(text)
+    if found is None:
+        return False
+    *labels, last = found[1].removesuffix(".").lower().split(".")
+    if not labels:
+        return last == "localhost" and found[2] is not None
+    if last.isdecimal():
+        numbers = [int(part) for part in (*labels, last) if part.isascii() and part.isdecimal()]
+        return len(numbers) == len(labels) + 1 == 4 and max(numbers) < 256
+    named = (last.isalpha() and len(last) > 1) or last.startswith("xn--")
+    return named and last not in _NOT_HOSTS and all(map(_LABEL.fullmatch, [*labels, last]))
+
+
 class Address(NamedTuple):
     """An address on the web: its host, with the port unless it is the default, and the whole URL."""
 

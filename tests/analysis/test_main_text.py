@@ -77,7 +77,7 @@ def test_most_pages_are_answered_by_the_fast_search_alone(
     )
     for content in corpus_pages.values():
         main_text(Page(content))
-    assert asked.count(module._FAST) == len(corpus_pages)
+    assert asked.count(module.FAST) == len(corpus_pages)
     assert len(asked) - len(corpus_pages) < 0.2 * len(corpus_pages)
 
 

@@ -120,7 +120,7 @@ PAGE_INPUTS: dict[str, tuple[Callable[[Material], Any], dict[str, Any]]] = {
         {},
     ),
     "nothing": (lambda m: [], {}),
-    "nothing good": (lambda m: [None, 3], {}),
+    "nothing good": (lambda m: [None, 3, "no url"], {}),
     "one": (lambda m: m.pages("/shop/")[0], {}),
     "generator": (lambda m: iter(m.pages("/shop/", "/shop/")), {}),
 }

@@ -126,6 +126,14 @@ PARAMETER_ROWS = [
     ("convert", "maxWidth", False, None, (1, 10000), True),
     ("convert", "maxHeight", False, None, (1, 10000), True),
     ("keywords", "url", True, None, None, False),
+    (
+        "keywords",
+        "text",
+        False,
+        None,
+        None,
+        False,
+    ),  # decided here: in place of url, as published clients send it
     ("phone", "phone", True, None, None, False),
 ]
 

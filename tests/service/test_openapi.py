@@ -153,6 +153,12 @@ def test_premium_fields_are_marked_and_not_required(name: str) -> None:
         ("convert", {"image": "x", "outputFormat": "jpg", "maxWidth": 10001}, False),
         ("metadata", {}, False),
         ("metadata", {"url": "https://a.example/"}, True),
+        ("keywords", {"url": "https://a.example/"}, True),
+        ("keywords", {"text": "tea"}, True),
+        ("keywords", {"text": "x" * 50_001}, False),
+        ("keywords", {"text": 5}, False),
+        ("keywords", {"url": "https://a.example/", "text": "tea"}, False),
+        ("keywords", {}, False),
     ],
 )
 def test_bodies(name: str, body: dict[str, Any], valid: bool) -> None:
@@ -166,7 +172,8 @@ def test_the_batch_is_bounded(count: int, valid: bool) -> None:
 
 
 def test_local_parameters_are_not_offered() -> None:
-    assert list(DOCUMENT["components"]["schemas"]["KeywordsParameters"]["properties"]) == ["url"]
+    assert list(DOCUMENT["components"]["schemas"]["KeywordsParameters"]["properties"]) == ["url", "text"]
+    assert list(DOCUMENT["components"]["schemas"]["ReadabilityParameters"]["properties"]) == ["url"]
     query = DOCUMENT["paths"]["/v1/disposablephone"]["get"]["parameters"]
     assert [item["name"] for item in query if item.get("in") == "query"] == ["phone", "format"]
 

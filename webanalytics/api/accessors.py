@@ -24,13 +24,18 @@ import pandas as pd
 
 from webanalytics.api import sync
 from webanalytics.api.functions import later_names
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.operations.secret import Secret
+from webanalytics.runs.boundary import keeps_frames
+from webanalytics.strings import did_you_mean
 
 __all__ = ["NAME", "WebFrame", "WebSeries", "register"]
 
 NAME = "web"
 """Name of the accessor."""
+
+_TEXTS = ("texts", "language")
+"""Parameters of functions that stand in place of the first one, which is the accessor's data."""
 
 _SECTION = re.compile(r"(?m)^(?=\S[^\n]*\n-{3,}\n)")
 _PARAMETER = re.compile(r"(?m)^(?=\S)")
@@ -41,6 +46,10 @@ class _Accessor:
 
     def __init__(self, data: pd.DataFrame | pd.Series) -> None:
         self._data = data
+
+    def __getattr__(self, name: str) -> Any:
+        hint = "" if name.startswith("_") else did_you_mean(name, dir(self))
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}{hint}")
 
     def __repr__(self) -> str:
         methods = ", ".join(name for name in dir(self) if not name.startswith("_"))
@@ -55,7 +64,7 @@ class _Functions(_Accessor):
 
     def __getattr__(self, name: str) -> Any:
         if name not in later_names(sync.__all__):
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            return super().__getattr__(name)
         return _method(getattr(sync, name), f"webanalytics.{name}", self._without).__get__(self)
 
     def __dir__(self) -> list[str]:
@@ -110,7 +119,8 @@ def _charts() -> type[_Accessor]:
 def _method(function: Callable[..., Any], name: str, without: Collection[str] = ()) -> Callable[..., Any]:
     """Return a method that gives the accessor's data to a function as its first argument."""
     first, *others = inspect.signature(function).parameters.values()
-    left_out = {first.name, *without}
+    texts = _TEXTS if any(parameter.name == _TEXTS[0] for parameter in others) else ()
+    left_out = {first.name, *without, *texts}
 
     def method(self: _Accessor, /, *args: Any, **kwargs: Any) -> Any:
         if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
@@ -119,7 +129,12 @@ def _method(function: Callable[..., Any], name: str, without: Collection[str] = 
             raise ParameterError(
                 f"The `{parameter}` parameter must be left out: the method has it.", parameter
             )
-        return function(self._data, *args, **kwargs)
+        try:
+            return function(self._data, *args, **kwargs)
+        except WebAnalyticsError as error:
+            if keeps_frames():
+                raise
+            raise error.with_traceback(None) from None
 
     itself = inspect.Parameter("self", inspect.Parameter.POSITIONAL_ONLY)
     kept = [parameter for parameter in others if parameter.name not in left_out]

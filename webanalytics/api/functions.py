@@ -9,6 +9,8 @@ from typing import Any
 from webanalytics.errors import ParameterError
 from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.runs.blocking import plain
+from webanalytics.runs.boundary import awaited
+from webanalytics.strings import did_you_mean
 
 
 def secret_setting(operation: Operation, keyword: str, value: Any) -> Any:
@@ -27,11 +29,13 @@ def later_function(module: str, name: str, *, blocking: bool = False) -> Callabl
     """Return the function of an operation that was registered at run time, for a module's `__getattr__`."""
     operation = next((item for item in OPERATIONS.values() if item.function == name), None)
     if operation is None:
-        raise AttributeError(f"module {module!r} has no attribute {name!r}")
+        known = [item.function for item in OPERATIONS.values()]
+        hint = "" if name.startswith("_") else did_you_mean(name, known)
+        raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
     from webanalytics.api.source import module_source
 
     function = _compiled(module_source([operation]), name)
-    return plain(function) if blocking else function
+    return plain(function) if blocking else awaited(function)
 
 
 @lru_cache(maxsize=64)

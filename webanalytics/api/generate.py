@@ -74,11 +74,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from webanalytics.api import generated, images, pages, records, sites
 from webanalytics.api.functions import later_function, later_names
-{imports}
+from webanalytics.runs.boundary import awaited
+
 __all__ = [
 {names}]
 
+{functions}
 
 def __getattr__(name: str) -> Any:
     return later_function(__name__, name)
@@ -107,20 +110,16 @@ def files() -> dict[Path, str]:
                 "\n"
             ),
         ),
-        PACKAGE / "aio.py": _AIO.format(names=_entries(homes), imports=_imports(homes)),
+        PACKAGE / "aio.py": _AIO.format(
+            names=_entries(homes),
+            functions="".join(f"{name} = awaited({homes[name]}.{name})\n" for name in sorted(homes)),
+        ),
         PACKAGE / "__init__.py": _package(sorted({*homes, *_BESIDES})),
     }
 
 
 def _entries(names: Iterable[str]) -> str:
     return "".join(f'    "{name}",\n' for name in sorted(names, key=lambda name: (name.islower(), name)))
-
-
-def _imports(homes: dict[str, str]) -> str:
-    modules = {module: sorted(name for name in homes if homes[name] == module) for module in homes.values()}
-    return "".join(
-        f"from webanalytics.api.{module} import {', '.join(modules[module])}\n" for module in sorted(modules)
-    )
 
 
 def _package(functions: list[str]) -> str:

@@ -11,6 +11,7 @@ import pandas as pd
 
 from webanalytics.api.functions import secret_setting
 from webanalytics.frames.inputs import Inputs
+from webanalytics.frames.texts import pages_or_texts
 from webanalytics.operations import OPERATIONS
 from webanalytics.run_options import RunOptions
 from webanalytics.runs.run import collect
@@ -136,8 +137,10 @@ async def metadata(
 
 
 async def readability(
-    urls: Inputs,
+    urls: Inputs | None = None,
     *,
+    texts: Inputs | None = None,
+    language: str | None = None,
     column: str | None = None,
     **options: Unpack[RunOptions],
 ) -> pd.DataFrame:
@@ -145,8 +148,14 @@ async def readability(
 
     Parameters
     ----------
-    urls : str, path, iterable, Series, Index or DataFrame
+    urls : str, path, iterable, Series, Index or DataFrame, optional
         Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``.
+    texts : str, iterable, Series, Index or DataFrame, optional
+        Texts in place of pages, exactly one of the two: nothing is fetched. Of a DataFrame, the column
+        ``text`` or the one that ``column`` names. The result then has, in place of ``url``, the column
+        ``text`` with the first 80 characters of each; the index says which text a row belongs to.
+    language : str, optional
+        Language of the texts, a code of ISO 639-1; by default that of each is detected.
     column : str, optional
         Column of a DataFrame that holds the inputs; found automatically where there is no doubt.
     **options
@@ -183,7 +192,7 @@ async def readability(
     """
     return await collect(
         (OPERATIONS["readability"],),
-        urls,
+        pages_or_texts(urls, texts, language),
         "urls",
         column=column,
         settings={"readability": {}},
@@ -194,6 +203,7 @@ async def readability(
 async def text(
     urls: Inputs,
     *,
+    format: str = "plain",  # noqa: A002 - the name of the parameter
     column: str | None = None,
     **options: Unpack[RunOptions],
 ) -> pd.DataFrame:
@@ -203,6 +213,8 @@ async def text(
     ----------
     urls : str, path, iterable, Series, Index or DataFrame
         Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``.
+    format : {"plain", "markdown"}, default "plain"
+        Form of the text: plain, or markdown with its headings, lists, tables and links.
     column : str, optional
         Column of a DataFrame that holds the inputs; found automatically where there is no doubt.
     **options
@@ -240,6 +252,6 @@ async def text(
         urls,
         "urls",
         column=column,
-        settings={"text": {}},
+        settings={"text": {"format": format}},
         options=options,
     )

@@ -18,6 +18,7 @@ from webanalytics.audits.profiles import resolve_profile
 from webanalytics.audits.sources import listed, with_image_sizes
 from webanalytics.errors import ParameterError
 from webanalytics.frames.inputs import Inputs
+from webanalytics.frames.texts import pages_or_texts
 from webanalytics.frames.tidy import tidy_keywords
 from webanalytics.operations import AUDIT_PAGES, FACTS, KEYWORDS
 from webanalytics.run_options import RunOptions, resolve
@@ -27,8 +28,10 @@ __all__ = ["audit", "keywords"]
 
 
 async def keywords(
-    urls: Inputs,
+    urls: Inputs | None = None,
     *,
+    texts: Inputs | None = None,
+    language: str | None = None,
     column: str | None = None,
     ngrams: int = 1,
     top: int = 50,
@@ -40,10 +43,16 @@ async def keywords(
 
     Parameters
     ----------
-    urls : str, path, iterable, Series, Index or DataFrame
+    urls : str, path, iterable, Series, Index or DataFrame, optional
         Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``.
+    texts : str, iterable, Series, Index or DataFrame, optional
+        Texts in place of pages, exactly one of the two: nothing is fetched. Of a DataFrame, the column
+        ``text`` or the one that ``column`` names. The result then has, in place of ``url``, the column
+        ``text`` with the first 80 characters of each; the index says which text a row belongs to.
+    language : str, optional
+        Language of the texts, a code of ISO 639-1; by default that of each is detected.
     column : str, optional
-        Column of a DataFrame that holds the URLs.
+        Column of a DataFrame that holds the URLs or texts.
     ngrams : {1, 2, 3}, default 1
         Words in a keyword.
     top : int, default 50
@@ -86,7 +95,7 @@ async def keywords(
     chosen_stop_words(settings["stop_words"], "en")  # raises for a language without a list
     return await collect(
         (KEYWORDS,),
-        urls,
+        pages_or_texts(urls, texts, language),
         "urls",
         column=column,
         settings={"keywords": settings},

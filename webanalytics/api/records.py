@@ -9,8 +9,16 @@ import pandas as pd
 
 from webanalytics.analysis.phones.phone import check_region
 from webanalytics.frames.certificates import matcher
-from webanalytics.frames.inputs import Inputs, read_values
-from webanalytics.frames.lookup import DETAIL_COLUMNS, in_e164, lookup_frame, with_details
+from webanalytics.frames.inputs import Inputs
+from webanalytics.frames.lookup import (
+    DETAIL_COLUMNS,
+    in_e164,
+    lookup_frame,
+    own_regions,
+    with_details,
+    with_regions,
+)
+from webanalytics.frames.tlsa import read_records, with_name
 from webanalytics.operations import DANE, PHONE
 from webanalytics.run_options import RunOptions, resolve
 from webanalytics.runs.run import Hooks, collect
@@ -22,6 +30,7 @@ async def dane(
     records: Inputs,
     *,
     column: str | None = None,
+    name: str | None = None,
     certificates: Any = None,
     **options: Unpack[RunOptions],
 ) -> pd.DataFrame:
@@ -31,9 +40,14 @@ async def dane(
     ----------
     records : str, iterable, Series, Index or DataFrame
         TLSA records as zone files have them, such as
-        ``_443._tcp.example.org. 3600 IN TLSA 3 1 1 <hex>``.
+        ``_443._tcp.example.org. 3600 IN TLSA 3 1 1 <hex>``, or without their names, as ``dig +short``
+        prints them: ``3 1 1 <hex>``. A string of several records is several rows.
     column : str, optional
         Column of a DataFrame that holds the records.
+    name : str, optional
+        Name of the records that have none, such as ``_25._tcp.mail.example.org``, or the column of a
+        DataFrame that holds their names. Without it, only the codes and data of such records are
+        checked: host, port and protocol are missing, and ``is_valid`` does not depend on them.
     certificates : certificate, list or Series, optional
         One certificate or chain for all records, or one for each: PEM or DER bytes, PEM text, a
         path, or `cryptography.x509.Certificate`; adds the column ``matches_certificate``.
@@ -63,10 +77,21 @@ async def dane(
     >>> frame = wa.dane("_25._tcp.mail.example.org. 3600 IN TLSA 3 1 1 " + "ab" * 32)
     >>> frame[["hostname", "port", "security_level"]].values.tolist()
     [['mail.example.org', 25, 'Recommended']]
+    >>> short = wa.dane("3 1 1 " + "AB" * 28 + " " + "AB" * 4, name="_25._tcp.mail.example.org")
+    >>> short[["hostname", "port", "is_valid"]].values.tolist()
+    [['mail.example.org', 25, True]]
     """
-    rows = read_values(records, DANE, "records", column)
+    rows, shared = read_records(records, column, name)
     match = matcher(certificates, len(rows))
-    return match(await collect((DANE,), rows, "records", settings={}, options=options))
+    frame = await collect(
+        (DANE,),
+        rows,
+        "records",
+        settings={"dane": {"name": shared}},
+        options=options,
+        hooks=Hooks(prepare=partial(with_name, name=shared)),
+    )
+    return match(frame)
 
 
 async def phones(
@@ -86,7 +111,8 @@ async def phones(
     column : str, optional
         Column of a DataFrame that holds the numbers.
     region : str, optional
-        ISO 3166 code of the country whose national format the numbers may have.
+        ISO 3166 code of the country whose national format the numbers may have, or the name of the column
+        of a DataFrame that holds the region of each number.
     details : bool, default True
         Add ``country``, ``carrier``, ``line_type`` and ``valid``. Without them a million numbers
         take a second or two.
@@ -118,10 +144,15 @@ async def phones(
     >>> frame[["isDisposable", "firstSeen"]].values.tolist()
     [[True, '2024-01-30'], [False, nan]]
     """
+    own = own_regions(numbers, column, region) if isinstance(region, str) else None
+    if own is not None:
+        numbers, column, region = own[0], None, None
     settings = PHONE.check_settings({"region": check_region(region), "details": details})
     chosen = resolve(options)
     if not details and chosen["backend"] is None and chosen["checkpoint"] is None:
-        return lookup_frame(numbers, column, region)
+        return lookup_frame(numbers, column, region, None if own is None else own[1])
+    if own is not None:
+        numbers = with_regions(*own)
     frame = await collect(
         (PHONE,),
         numbers,

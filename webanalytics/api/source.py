@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
+import builtins
 import textwrap
 from collections.abc import Iterable
 
 from webanalytics.operations import Operation, Parameter
-from webanalytics.operations.model import IMAGES, PAGES, RECORDS
+from webanalytics.operations.docs import IMAGES, PAGES, RECORDS
 from webanalytics.operations.types import Shape
 
 _HEAD = '''\
@@ -26,7 +27,7 @@ from __future__ import annotations
 import pandas as pd
 
 {secret}from webanalytics.frames.inputs import Inputs
-from webanalytics.operations import OPERATIONS
+{texts}from webanalytics.operations import OPERATIONS
 from webanalytics.run_options import RunOptions
 from webanalytics.runs.run import collect
 
@@ -34,6 +35,16 @@ __all__ = [{names}]
 '''
 
 WIDTH = 106
+TEXTS = (
+    """\
+texts : str, iterable, Series, Index or DataFrame, optional
+    Texts in place of pages, exactly one of the two: nothing is fetched. Of a DataFrame, the column
+    ``text`` or the one that ``column`` names. The result then has, in place of ``url``, the column
+    ``text`` with the first 80 characters of each; the index says which text a row belongs to.""",
+    """\
+language : str, optional
+    Language of the texts, a code of ISO 639-1; by default that of each is detected.""",
+)
 _PYTHON = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "bytes": "bytes"}
 _INPUTS = {
     "page": (PAGES, "Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``."),
@@ -54,6 +65,7 @@ def module_source(operations: Iterable[Operation]) -> str:
     head = _HEAD.format(
         sequence="from collections.abc import Sequence\n" * ("Sequence[" in body),
         secret="from webanalytics.api.functions import secret_setting\n" * ("secret_setting" in body),
+        texts="from webanalytics.frames.texts import pages_or_texts\n" * ("pages_or_texts" in body),
         names=", ".join(f'"{operation.function}"' for operation in chosen),
     )
     return head + body
@@ -64,9 +76,11 @@ def function_source(operation: Operation) -> str:
     name, settings = operation.function, operation.settings
     required = [item for item in settings if item.required]
     others = [item for item in settings if not item.required]
+    texts = operation.alternative is not None
     arguments = [
-        f"{operation.inputs}: Inputs",
+        f"{operation.inputs}: Inputs{' | None = None' * texts}",
         "*",
+        *(["texts: Inputs | None = None", "language: str | None = None"] * texts),
         *(f"{item.keyword}: {_annotation(item.shape)}" for item in required),
         *(f"{item.keyword}: {_annotation(item.shape)} = {_literal(item.default)}" for item in others),
         "column: str | None = None",
@@ -80,13 +94,15 @@ def function_source(operation: Operation) -> str:
     ]
     lines = [
         f"async def {name}(",
-        *(f"    {argument}," for argument in arguments),
+        *(f"    {argument},{_shadowing(argument)}" for argument in arguments),
         ") -> pd.DataFrame:",
         textwrap.indent(f'{_raw(operation)}"""{_documentation(operation)}\n"""', "    ", _is_filled),
         *masked,
         "    return await collect(",
         f'        (OPERATIONS["{operation.name}"],),',
-        f"        {operation.inputs},",
+        f"        pages_or_texts({operation.inputs}, texts, language),"
+        if texts
+        else f"        {operation.inputs},",
         f'        "{operation.inputs}",',
         "        column=column,",
         *_settings(operation),
@@ -94,6 +110,12 @@ def function_source(operation: Operation) -> str:
         "    )",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _shadowing(argument: str) -> str:
+    """Return the comment for the linter behind an argument that is called like a function of Python."""
+    name = argument.partition(":")[0]
+    return "  # noqa: A002 - the name of the parameter" if hasattr(builtins, name) else ""
 
 
 def _settings(operation: Operation) -> list[str]:
@@ -138,9 +160,12 @@ def _documentation(operation: Operation) -> str:
     """Return the docstring, in the sections of numpydoc."""
     docs = operation.docs
     kind, meaning = _INPUTS[operation.kind]
+    texts = operation.alternative is not None
     opening = docs.summary or operation.summary
     parameters = [
-        f"{operation.inputs} : {docs.inputs_type or kind}\n{_filled(docs.inputs or meaning)}",
+        f"{operation.inputs} : {docs.inputs_type or kind}{', optional' * texts}\n"
+        + _filled(docs.inputs or meaning),
+        *(TEXTS if texts else ()),
         *(
             f"{item.keyword} : {_described(item)}\n{_filled(docs.settings.get(item.keyword, item.meaning))}"
             for item in operation.settings

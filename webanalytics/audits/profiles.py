@@ -19,7 +19,6 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -27,6 +26,7 @@ from typing import Any
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Rule
 from webanalytics.errors import ParameterError
+from webanalytics.strings import did_you_mean
 from webanalytics.thresholds import PRIORITIES, Priority
 
 DEFAULT_PROFILE = "desktop_crawler"
@@ -302,11 +302,8 @@ def _check_name(name: object, known: Iterable[str], parameter: str, kind: str) -
     if name in names:
         return
     text = str(name)[:100]
-    hint = "; `webanalytics.rules` lists them."
-    if near := get_close_matches(text, names, n=1, cutoff=0.4):
-        hint = f"; did you mean `{near[0]}`?"
-    elif len(names) < FEW:
-        hint = f"; known are: {', '.join(names)}."
+    few = f"; known are: {', '.join(names)}." if len(names) < FEW else "; `webanalytics.rules` lists them."
+    hint = did_you_mean(text, names, cutoff=0.4) or few
     raise ParameterError(f"The `{parameter}` parameter names no known {kind} with `{text}`{hint}", parameter)
 
 

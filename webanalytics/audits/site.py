@@ -21,6 +21,7 @@ from webanalytics.audits.link_graph import (
     listed,
     normal,
 )
+from webanalytics.urls import lacks_scheme
 
 _ANSWERED = ("client error", "server error")
 _FAULTS = {
@@ -84,7 +85,9 @@ class Site:
     @cached_property
     def addresses(self) -> Addresses:
         """The rows by their addresses."""
-        return Addresses(self.values("url"), self.values("final_url"), self.good)
+        final = self.values("final_url")
+        asked = zip(self.values("url"), self.values("redirects"), final, strict=True)
+        return Addresses([_requested(*cells) for cells in asked], final, self.good)
 
     @cached_property
     def inlinks(self) -> Inlinks | None:
@@ -178,3 +181,10 @@ class Site:
         for row, good in enumerate(self.good):
             if good and not self.repeats[row]:
                 yield row, *(values[row] for values in lists)
+
+
+def _requested(url: Any, redirects: Any, final: Any) -> Any:
+    """Return the address that was requested: a host without a scheme was completed before it was fetched."""
+    if not isinstance(url, str) or not lacks_scheme(url.strip()):
+        return url
+    return redirects[0] if isinstance(redirects, (list, tuple)) and redirects else final or url

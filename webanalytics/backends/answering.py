@@ -70,6 +70,7 @@ class Answering:
         content: Any,
         deadline: float,
         prepared: tuple[str, ...] = (),
+        parameter: str = "",
     ) -> Any:
         """Return a worker's answer about content: packed outcomes of a page, a list of those of an image.
 
@@ -85,6 +86,8 @@ class Answering:
             Seconds that the analysis may take.
         prepared : tuple of str
             Paths of analyses that the worker must have imported; by default those of the operations.
+        parameter : str
+            The name by which errors call the content; by default that of the subject.
 
         Raises
         ------
@@ -92,6 +95,7 @@ class Answering:
             With the key ``analysis_timeout`` or ``analysis_died``.
         """
         operation = operations[0]
+        parameter = parameter or operation.subject
         paths = {item.name: item.analysis for item in operations}
         arguments = (paths, settings, content)
         try:
@@ -99,9 +103,9 @@ class Answering:
                 operation.kind, prepared or tuple(paths.values()), arguments, deadline
             )
         except TimeoutError:
-            raise RowError("analysis_timeout", parameter=operation.subject, seconds=deadline) from None
+            raise RowError("analysis_timeout", parameter=parameter, seconds=deadline) from None
         except WorkerDiedError:
-            raise RowError("analysis_died", parameter=operation.subject) from None
+            raise RowError("analysis_died", parameter=parameter) from None
 
 
 def worker_count(workers: int | None) -> int:

@@ -20,8 +20,8 @@ from urllib.parse import urlsplit
 from webanalytics.backends.answering import Answering, worker_count
 from webanalytics.backends.base import LOCAL_FAMILY, Task
 from webanalytics.backends.content import check_size, embedded_content, file_content
-from webanalytics.errors import BackendError, RowError
-from webanalytics.fetching import Fetcher, FetchError, FetchSettings
+from webanalytics.errors import BackendError, ParameterError, RowError
+from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
 from webanalytics.fetching.data_urls import is_data_url
 from webanalytics.fetching.response import LONGEST_HEADER, header_block
 from webanalytics.operations import Operation
@@ -32,15 +32,21 @@ from webanalytics.outcomes import (
     Outcome,
     PackedOutcomes,
     PageRecord,
+    Particular,
+    TextRecord,
     check_subject,
     outcome_of,
 )
+from webanalytics.urls import lacks_scheme
 from webanalytics.workers.pool import WorkerPool
 from webanalytics.workers.worker import analysis_function
 
 log = logging.getLogger("webanalytics")
 
 T = TypeVar("T")
+
+WITHOUT_HTTPS = frozenset(("refused", "interrupted", "certificate", "handshake", "connect_timeout"))
+"""Failures after which a host without a scheme is tried with http: it has no https that could be used."""
 
 YIELD_SECONDS = 0.02
 """Seconds that record operations compute before yielding to the event loop."""
@@ -56,7 +62,9 @@ def fetch_settings(options: Mapping[str, Any]) -> FetchSettings:
 def host_of(job: Job) -> str:
     """Return the host that a job is fetched from, "" if nothing is fetched or the URL is malformed."""
     try:
-        return urlsplit(job.subject).netloc if isinstance(job.subject, str) else ""
+        if not isinstance(job.subject, str):
+            return ""
+        return urlsplit(f"//{job.subject}" if lacks_scheme(job.subject) else job.subject).netloc
     except ValueError:
         return ""
 
@@ -121,6 +129,8 @@ class _Run:
         self._operation = self._operations[0]
         self._subject = self._operation.subject
         self._is_page = self._operation.kind == "page"
+        text = self._operation.alternative
+        self._text_parameter = self._subject if text is None else text.name
         self._settings = {name: dict(task.spec.settings.get(name, {})) for name in task.spec.operations}
         self._deadline = float(options["parse_timeout"])
         self._max_bytes = int(options["max_bytes"])
@@ -132,12 +142,14 @@ class _Run:
         try:
             check_subject(job.subject, self._operation)
             content, page, fetched = await self._content(job.subject)
+            parameter = self._text_parameter if isinstance(job.subject, TextRecord) else self._subject
             with self._answering.inflight.hold(len(content)):
                 found = await self._answering.analyse(
                     self._operations,
                     self._settings,
                     (content, *page) if self._is_page else content,
                     self._deadline,
+                    parameter=parameter,
                 )
             outcomes = PackedOutcomes(found) if self._is_page else tuple(map(outcome_of, found))
             return JobResult(job.number, outcomes, fetched)
@@ -153,8 +165,13 @@ class _Run:
             failed = RowError("unreadable_content", parameter=self._subject, exception=type(error).__name__)
         return JobResult(job.number, (Outcome.failed(failed),) * len(self._settings), fetched)
 
-    async def _content(self, subject: Any) -> tuple[Any, tuple[str, str, str], Fetched]:
+    async def _content(self, subject: Any) -> tuple[Any, tuple[Any, ...], Fetched]:
         """Return the content, the other arguments of `Page`, and how it was fetched."""
+        if isinstance(subject, TextRecord):
+            size = len(subject.text.encode("utf-8", "replace"))
+            check_size(size, self._text_parameter, self._max_bytes)
+            text, *others = subject.page
+            return text, tuple(others), Fetched(bytes=size, source="saved")
         if isinstance(subject, PageRecord):
             return self._recorded(subject)
         if isinstance(subject, Path):
@@ -169,7 +186,7 @@ class _Run:
             check_size(len(content), self._subject, self._max_bytes)
             return content, ("", "", ""), Fetched(bytes=len(content))
         await self._answering.inflight.wait()
-        response = await self._answering.fetch(subject, self._operation)
+        response = await self._fetched(subject)
         fetched = Fetched(
             response.final_url,
             response.redirects,
@@ -183,6 +200,17 @@ class _Run:
             datetime.now(UTC).isoformat(timespec="seconds"),
         )
         return response.content, (subject, response.final_url, response.content_type), fetched
+
+    async def _fetched(self, url: str) -> Response:
+        """Return the response to a URL; a host without a scheme is tried with https, and then with http."""
+        if not self._is_page or not lacks_scheme(url) or await asyncio.to_thread(_is_file, url):
+            return await self._answering.fetch(url, self._operation)
+        try:
+            return await self._answering.fetch(f"https://{url}", self._operation)
+        except FetchError as error:
+            if error.key not in WITHOUT_HTTPS or error.redirects:
+                raise
+        return await self._answering.fetch(f"http://{url}", self._operation)
 
     def _recorded(self, record: PageRecord) -> tuple[Any, tuple[str, str, str], Fetched]:
         """Return the content of a page fetched earlier, or raise what its fetch would have raised."""
@@ -203,6 +231,13 @@ class _Run:
         return body, (record.url, final, how.content_type or ""), replace(how, final_url=final, bytes=size)
 
 
+def _is_file(text: str) -> bool:
+    try:
+        return Path(text).is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def _where_it_ended(error: FetchError, known: Fetched) -> Fetched:
     return replace(
         known,
@@ -215,11 +250,18 @@ def _where_it_ended(error: FetchError, known: Fetched) -> Fetched:
 
 
 def _record(operation: Operation, settings: dict[str, Any], subject: Any) -> Outcome:
+    particular = isinstance(subject, Particular)
+    if particular:
+        subject, settings = subject.subject, {**settings, **dict(subject.settings)}
     try:
         check_subject(subject, operation)
         return Outcome(analysis_function(operation.analysis)(subject, **settings))
     except RowError as error:
         return Outcome.failed(error)
+    except ParameterError as error:
+        if not particular:
+            raise
+        return Outcome(None, str(error), "invalid")
 
 
 class LocalBackend:

@@ -8,6 +8,8 @@ notebook shows the chart that ends a cell. ``frame.web.plot`` has the same chart
 
 from __future__ import annotations
 
+from typing import Any
+
 from webanalytics.errors import MissingExtraError
 
 try:
@@ -25,6 +27,7 @@ from webanalytics.charts.measures import reading_time, words
 from webanalytics.charts.phones import disposable_by_country, disposable_by_month
 from webanalytics.charts.readability import readability
 from webanalytics.charts.tlsa import tlsa_security
+from webanalytics.strings import did_you_mean
 
 __all__ = [
     "disposable_by_country",
@@ -41,3 +44,8 @@ __all__ = [
     "tlsa_security",
     "words",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    hint = "" if name.startswith("_") else did_you_mean(name, __all__)
+    raise AttributeError(f"module 'webanalytics.charts' has no attribute {name!r}{hint}")

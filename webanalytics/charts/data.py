@@ -44,6 +44,7 @@ of webanalytics.readability has.
         raise ParameterError(
             f"The `frame` parameter must be a DataFrame of {made}, not {type(frame).__name__}.", "frame"
         )
+    frame = _of_texts(frame)
     names = list(frame.columns)
     missing = [name for name in columns if name not in names]
     if missing:
@@ -58,6 +59,16 @@ of webanalytics.readability has.
             raise ParameterError(f"The `frame` parameter must have the column `{name}` only once.", "frame")
     picked: pd.DataFrame = frame[wanted]
     return picked
+
+
+def _of_texts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame about texts with the labels of its index as ``url``; any other unchanged."""
+    names = list(frame.columns)
+    if "url" in names or names.count("text") != 1 or names[0] != "text":
+        return frame
+    numbered = isinstance(frame.index, pd.RangeIndex)
+    labels = frame["text"] if numbered else pd.Series(frame.index.map(str), index=frame.index, dtype=object)
+    return frame.assign(url=labels)
 
 
 def distinct(frame: pd.DataFrame, by: str = "url") -> pd.DataFrame:

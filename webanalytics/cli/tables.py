@@ -30,6 +30,10 @@ from webanalytics.operations import METADATA, OPERATIONS, Operation, Parameter, 
 from webanalytics.run_options import RECORDS, Setting
 
 SECRET_VARIABLE = "WEBANALYTICS_SECRET"  # noqa: S105 - the name of a variable
+TAKEN = ("format",)
+"""Settings of operations whose flags are called otherwise: the command line has such a flag itself."""
+SETTING = "setting_"
+"""What the names of their values begin with."""
 TEXT_FORMATS = ("table", "csv", "tsv", "json", "jsonl")
 
 
@@ -54,6 +58,8 @@ def _option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool)
 
 def _setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None:
     flag, key = "--" + parameter.keyword.replace("_", "-"), parameter.keyword
+    if key in TAKEN:
+        flag, key = f"--text-{key}", f"{SETTING}{key}"
     if parameter.secret:  # arguments are seen by every user of the machine: never a secret
         meaning = f"file that holds the secret (else ${SECRET_VARIABLE}, else a prompt)"
         parser.add_argument("--secret-file", metavar="FILE", help=meaning)
@@ -68,7 +74,12 @@ def _setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None
         )
         choices = f" One of: {', '.join(parameter.choices)}." if parameter.choices else ""
         parser.add_argument(
-            flag, dest=key, type=kind, required=parameter.required, help=parameter.meaning + choices + default
+            flag,
+            dest=key,
+            type=kind,
+            metavar=parameter.keyword.upper(),
+            required=parameter.required,
+            help=parameter.meaning + choices + default,
         )
 
 
@@ -118,12 +129,12 @@ def _parser() -> argparse.ArgumentParser:
     _common(audit, "url")
     _setting_flag(audit, METADATA.parameter("body"))
     audits.add_flags(audit)
-    audit.set_defaults(run=_run_operation, name="audit")
+    audit.set_defaults(run=_run_operation, function="audit")
     for operation in OPERATIONS.values():
         _operation_parser(commands, operation)
     sitemap = commands.add_parser("sitemap", help="Read a sitemap, or an index of them, into a list of URLs.")
     _common(sitemap, "url", hosted=False)
-    sitemap.set_defaults(run=_run_operation, name="sitemap")
+    sitemap.set_defaults(run=_run_operation, function="sitemap")
     demo = commands.add_parser("demo", help="Serve the sample site, audit it and write tables and charts.")
     demo.add_argument("folder", nargs="?", default="webanalytics-demo", help="where the files go")
     demo.set_defaults(run=_run_demo)
@@ -146,7 +157,7 @@ def _operation_parser(commands: Any, operation: Operation) -> None:
         parser.add_argument(
             "--save-to", metavar="FOLDER", default="converted", help="folder of the converted files"
         )
-    parser.set_defaults(run=_run_operation, name=name)
+    parser.set_defaults(run=_run_operation, function=name)
 
 
 def _inputs(arguments: argparse.Namespace) -> Any:
@@ -155,7 +166,7 @@ def _inputs(arguments: argparse.Namespace) -> Any:
         if given:
             raise ParameterError("The `input` parameter must be left out where inputs are given.", "input")
         return read_csv(sys.stdin) if arguments.input == "-" else read_frame(arguments.input)
-    operation = by_function(arguments.name)
+    operation = by_function(arguments.function)
     if operation is None or operation.column_pattern:  # else any text is an input, none a file
         tables = [text for text in given if text.lower().endswith(SUFFIXES) and "://" not in text]
         missing = next((text for text in tables if not Path(text).exists()), None)
@@ -221,10 +232,12 @@ def _has_terminal() -> bool:
 
 def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments that the command line sets."""
-    _, *others = inspect.signature(getattr(sync, arguments.name)).parameters
-    names = {*RECORDS, *others} - {"column"}
+    _, *others = inspect.signature(getattr(sync, arguments.function)).parameters
+    names = {*RECORDS, *others} - {"column", *TAKEN}
     given = {key: value for key, value in vars(arguments).items() if key in names and value is not None}
-    operation = by_function(arguments.name)
+    settings = {key: getattr(arguments, f"{SETTING}{key}", None) for key in TAKEN}
+    given |= {key: value for key, value in settings.items() if value is not None}
+    operation = by_function(arguments.function)
     for item in operation.settings if operation else ():
         texts = given.get(item.keyword)
         plain = any(part.kind == "string" for part in item.shape.alternatives)
@@ -240,13 +253,13 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
 
 def _run_operation(arguments: argparse.Namespace) -> int:
     first, *others = arguments.inputs or [""]
-    if first in ACTIONS.get(arguments.name, {}):
-        return ACTIONS[arguments.name][first][1](others, arguments)
-    function: Callable[..., pd.DataFrame] = getattr(sync, arguments.name)
+    if first in ACTIONS.get(arguments.function, {}):
+        return ACTIONS[arguments.function][first][1](others, arguments)
+    function: Callable[..., pd.DataFrame] = getattr(sync, arguments.function)
     inputs, keywords = _inputs(arguments), _keywords(arguments)
     _check_output(arguments)
     audits.check(arguments)
-    if arguments.name != "sitemap":
+    if arguments.function != "sitemap":
         keywords["column"] = arguments.column
     elif isinstance(inputs, pd.DataFrame):
         inputs = inputs[arguments.column or inputs.columns[0]].tolist()

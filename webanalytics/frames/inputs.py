@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -14,12 +14,17 @@ import pandas as pd
 from pandas.api.types import is_float_dtype
 
 from webanalytics.errors import ParameterError
+from webanalytics.frames.foreign import as_pandas, plain_value
 from webanalytics.frames.records import page_records
 from webanalytics.operations import Operation
-from webanalytics.outcomes import UNUSABLE, Job, PageRecord
+from webanalytics.outcomes import UNUSABLE, Job, PageRecord, Particular
+from webanalytics.strings import did_you_mean
 
-Inputs: TypeAlias = str | bytes | Path | Iterable[Any] | pd.Series | pd.Index | pd.DataFrame
-"""What every function accepts: one input, any iterable, a Series, an Index or a DataFrame."""
+Inputs: TypeAlias = (
+    str | bytes | Path | Mapping[Any, Any] | Iterable[Any] | pd.Series | pd.Index | pd.DataFrame
+)
+"""What every function accepts: one input, any iterable, a dict of label to input, a Series, an Index, a
+DataFrame, or a table or column of another library, such as pyarrow and polars."""
 
 LABEL_LENGTH = 200
 """How many characters of a long input, such as a data: URL, its column shows."""
@@ -52,6 +57,45 @@ class Rows:
     numbers: np.ndarray[Any, np.dtype[np.int64]]
 
 
+@dataclass(frozen=True)
+class Wanted:
+    """What the values of a call are, to find their column and to say what would be understood.
+
+    Attributes
+    ----------
+    parameter : str
+        The caller's name for them.
+    names : tuple of str
+        Names, in lower case, of columns that hold them.
+    fits : callable
+        Whether a text looks like one.
+    digits : bool
+        Whether a number may stand for its digits.
+    kinds : str
+        The end of the sentence about values of other kinds, after "must hold".
+    """
+
+    parameter: str
+    names: tuple[str, ...]
+    fits: Callable[[str], object]
+    digits: bool
+    kinds: str
+
+    @classmethod
+    def of(cls, operation: Operation, parameter: str) -> Wanted:
+        """Return what an operation takes."""
+        digits = operation.subject_parameter.digits
+        kinds = "numbers as text or integers" if digits else _KINDS[operation.kind]
+        return cls(parameter, operation.column_names, operation.looks_like_input, digits, kinds)
+
+
+_KINDS = {
+    "page": "URLs or paths of saved pages as text, or be a DataFrame with `url` and `html`",
+    "image": "paths, URLs, or the bytes of images",
+    "record": "texts",
+}
+
+
 def read_inputs(inputs: Inputs, operation: Operation, parameter: str, column: str | None = None) -> Rows:
     """Return inputs of any kind as rows, in input order; equal inputs share one job.
 
@@ -61,47 +105,77 @@ def read_inputs(inputs: Inputs, operation: Operation, parameter: str, column: st
     Raises
     ------
     ParameterError
-        For anything but a list of inputs, or if no column fits.
+        For anything but a list of inputs, if no column fits, or if no value is of a kind that is understood.
     """
+    inputs = as_pandas(inputs, parameter)
+    wanted = Wanted.of(operation, parameter)
     if (
         isinstance(inputs, pd.DataFrame)
         and operation.kind == "page"
         and list(inputs.columns).count("html") == 1
     ):
-        return _distinct(page_records(inputs, _page_urls(inputs, operation, column)), inputs.index, operation)
-    values = read_values(inputs, operation, parameter, column)
-    return _distinct(values.tolist(), values.index, operation)
+        listed = page_records(inputs, _page_urls(inputs, wanted, column))
+        return _distinct(listed, inputs.index, operation, wanted)
+    values = values_of(inputs, wanted, column)
+    return _distinct(values.tolist(), values.index, operation, wanted)
 
 
 def read_values(inputs: Inputs, operation: Operation, parameter: str, column: str | None = None) -> pd.Series:
     """Return inputs of any kind as a Series; see `read_inputs`."""
+    return values_of(inputs, Wanted.of(operation, parameter), column)
+
+
+def values_of(inputs: Inputs, wanted: Wanted, column: str | None = None) -> pd.Series:
+    """Return inputs of any kind as a Series."""
+    parameter = wanted.parameter
+    inputs = as_pandas(inputs, parameter)
     if isinstance(inputs, pd.DataFrame):
-        found: pd.Series = inputs[_input_column(inputs, operation, column)]
-        return _numbers_as_digits(found, operation)
+        found: pd.Series = inputs[_input_column(inputs, wanted, column)]
+        return _numbers_as_digits(found, wanted)
     if column is not None:
         raise ParameterError(
             "The `column` parameter must be left out unless the input is a DataFrame.", "column"
         )
     if isinstance(inputs, pd.Series):
-        return _numbers_as_digits(inputs, operation)
+        return _numbers_as_digits(inputs, wanted)
     if isinstance(inputs, pd.MultiIndex):
         raise ParameterError(
             f"The `{parameter}` parameter must be a list, a Series or an Index of one level.", parameter
         )
     if isinstance(inputs, pd.Index):
         return pd.Series(inputs, index=pd.RangeIndex(len(inputs)))
-    values = _from_iterable(inputs, parameter)
+    values = _from_iterable(inputs, wanted)
     if all(type(value) is str for value in values):
         return pd.Series(np.array(values, dtype=object), dtype=object)
     column_of = np.empty(len(values), dtype=object)
     for row, value in enumerate(values):
-        column_of[row] = value
+        column_of[row] = plain_value(value)
     return pd.Series(column_of, dtype=object)
 
 
-def _numbers_as_digits(values: pd.Series, operation: Operation) -> pd.Series:
+def not_understood(values: Iterable[Any], wanted: Wanted) -> ParameterError:
+    """Return the error about inputs of which none is of a kind that is understood."""
+    first = next(value for value in values if not is_missing(value))
+    return ParameterError(
+        f"The `{wanted.parameter}` parameter must hold {wanted.kinds}, not {type(first).__name__}.",
+        wanted.parameter,
+    )
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a value is None, NaN or another of pandas' missing values.
+
+    Examples
+    --------
+    >>> [is_missing(value) for value in (None, float("nan"), pd.NaT, "", [None], {})]
+    [True, True, True, False, False, False]
+    """
+    return value is None or (pd.api.types.is_scalar(value) and bool(pd.isna(value)))
+
+
+def _numbers_as_digits(values: pd.Series, wanted: Wanted) -> pd.Series:
     """Return numbers that a blank cell has turned into floats as the digits they were."""
-    if not operation.subject_parameter.digits or not is_float_dtype(values.dtype):
+    if not wanted.digits or not is_float_dtype(values.dtype):
         return values
     try:
         return values.astype("Int64")
@@ -109,62 +183,54 @@ def _numbers_as_digits(values: pd.Series, operation: Operation) -> pd.Series:
         return values
 
 
-def _from_iterable(inputs: Any, parameter: str) -> list[Any]:
-    if isinstance(inputs, (str, bytes, bytearray, Path, PageRecord)):
+def _from_iterable(inputs: Any, wanted: Wanted) -> list[Any]:
+    inputs = plain_value(inputs)
+    if isinstance(inputs, (str, bytes, bytearray, memoryview, Path, PageRecord)):
         return [inputs]
-    kind = type(inputs).__name__
-    if hasattr(inputs, "columns") or hasattr(inputs, "column_names"):  # iterating it gives names or columns
+    if not isinstance(inputs, Iterable) or isinstance(inputs, type):
         raise ParameterError(
-            f"The `{parameter}` parameter must be a pandas DataFrame where it is a table, not "
-            f"{type(inputs).__module__.partition('.')[0]}'s {kind}: convert it first, with its "
-            f"`{_conversion(inputs)}` for example.",
-            parameter,
-        )
-    if isinstance(inputs, Mapping) or not isinstance(inputs, Iterable):
-        raise ParameterError(
-            f"The `{parameter}` parameter must be a string, a list, a Series or a DataFrame, not {kind}.",
-            parameter,
+            f"The `{wanted.parameter}` parameter must be a string, a list, a Series, a DataFrame or a dict "
+            f"of label to input, not {type(inputs).__name__}.",
+            wanted.parameter,
         )
     return list(inputs)
 
 
-def _conversion(table: Any) -> str:
-    """Return the method that makes a pandas DataFrame of another library's table."""
-    methods = ("to_pandas", "toPandas", "compute", "df")
-    return next((f"{name}()" for name in methods if callable(getattr(table, name, None))), "to_pandas()")
-
-
-def _page_urls(frame: pd.DataFrame, operation: Operation, column: str | None) -> list[Any]:
+def _page_urls(frame: pd.DataFrame, wanted: Wanted, column: str | None) -> list[Any]:
     """Return the URLs of saved pages; pages given only as HTML have none."""
     others = frame.drop(columns="html")
     if column is None and not len(others.columns):
         return [None] * len(frame)
     if column is None and list(others.columns).count("url") == 1:
         column = "url"
-    return list(others[_input_column(others, operation, column)].tolist())
+    return list(others[_input_column(others, wanted, column)].tolist())
 
 
-def _input_column(frame: pd.DataFrame, operation: Operation, column: str | None) -> Any:
+def _input_column(frame: pd.DataFrame, wanted: Wanted, column: str | None) -> Any:
     names = list(frame.columns)
     if column is not None:
+        if column not in names and (hint := did_you_mean(column, map(str, names))):
+            raise ParameterError(
+                f"The `column` parameter names no column of the DataFrame with `{column}`{hint}", "column"
+            )
         if names.count(column) != 1:
             raise _no_column(f"`{column}`" if column not in names else f"one `{column}`", names)
         return column
     if len(names) == 1:
         return names[0]
-    named = [name for name in names if str(name).strip().lower() in operation.column_names]
-    fitting = _fitting(frame, names, operation) if len(named) != 1 else named
+    named = [name for name in names if str(name).strip().lower() in wanted.names]
+    fitting = _fitting(frame, names, wanted) if len(named) != 1 else named
     candidates = [name for name in fitting if name in named] or fitting
     if len(candidates) == 1:
         return candidates[0]
     raise _no_column("the inputs", candidates or named or names)
 
 
-def _fitting(frame: pd.DataFrame, names: list[Any], operation: Operation) -> list[Any]:
+def _fitting(frame: pd.DataFrame, names: list[Any], wanted: Wanted) -> list[Any]:
     """Return the names of columns whose values look like inputs; duplicated names do not count."""
     uses = Counter(names)
     once = [(place, name) for place, name in enumerate(names) if uses[name] == 1]
-    return [name for place, name in once if _fits(frame.iloc[:, place], operation)]
+    return [name for place, name in once if _fits(frame.iloc[:, place], wanted)]
 
 
 def _no_column(wanted: str, candidates: Iterable[Any]) -> ParameterError:
@@ -178,17 +244,19 @@ def _no_column(wanted: str, candidates: Iterable[Any]) -> ParameterError:
     )
 
 
-def _fits(values: pd.Series, operation: Operation) -> bool:
+def _fits(values: pd.Series, wanted: Wanted) -> bool:
     """Return whether a column's first values all look like inputs."""
     sample = values.dropna().head(100).tolist()
-    fits = operation.looks_like_input
-    return bool(sample) and all(isinstance(value, str) and fits(value) for value in sample)
+    return bool(sample) and all(isinstance(value, str) and wanted.fits(value) for value in sample)
 
 
 def subject_of(value: Any, operation: Operation) -> Any:
     """Return what a backend works on: None for a missing value, `UNUSABLE` for one of another kind."""
+    if isinstance(value, Particular):
+        inner = subject_of(value.subject, operation)
+        return inner if inner is None or inner is UNUSABLE else replace(value, subject=inner)
     if isinstance(value, (PageRecord, Path)):
-        return value
+        return UNUSABLE if operation.kind == "record" else value
     if isinstance(value, (bytearray, memoryview)):
         value = bytes(value)
     if isinstance(value, bytes):
@@ -200,7 +268,7 @@ def subject_of(value: Any, operation: Operation) -> Any:
             return str(value)
         if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
             return str(int(value))
-    return None if value is None or (np.ndim(value) == 0 and pd.isna(value)) else UNUSABLE
+    return None if is_missing(value) else UNUSABLE
 
 
 def _text_subject(value: str, operation: Operation) -> Any:
@@ -230,6 +298,8 @@ def _existing_file(text: str, operation: Operation) -> Path | None:
 
 def label(value: Any) -> str | None:
     """Return what the input column shows for an input, None for a missing one."""
+    if isinstance(value, Particular):
+        value = value.subject
     if isinstance(value, PageRecord):
         return value.url
     if isinstance(value, (bytes, bytearray, memoryview)):
@@ -238,10 +308,12 @@ def label(value: Any) -> str | None:
         return value if len(value) <= LABEL_LENGTH else f"{value[: LABEL_LENGTH - 1]}…"
     if isinstance(value, (str, Path)):
         return str(value)
-    return None if value is None or (np.ndim(value) == 0 and pd.isna(value)) else str(value)[:LABEL_LENGTH]
+    if is_missing(value):
+        return None
+    return str(value)[:LABEL_LENGTH] if pd.api.types.is_scalar(value) else f"<{type(value).__name__}>"
 
 
-def _distinct(values: list[Any], index: pd.Index, operation: Operation) -> Rows:
+def _distinct(values: list[Any], index: pd.Index, operation: Operation, wanted: Wanted) -> Rows:
     if operation.kind == "record" and all(type(value) is str for value in values):
         return _distinct_texts(values, index)
     jobs: list[Job] = []
@@ -253,6 +325,8 @@ def _distinct(values: list[Any], index: pd.Index, operation: Operation) -> Rows:
         if number == len(jobs):
             jobs.append(Job(number, subject))
         numbers[row] = number
+    if UNUSABLE in known and known.keys() <= {UNUSABLE, None}:
+        raise not_understood(values, wanted)
     return Rows(index, [label(value) for value in values], jobs, numbers)
 
 

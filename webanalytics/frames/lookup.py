@@ -6,17 +6,36 @@ from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from webanalytics.analysis.phones.phone import normalise, number_details
-from webanalytics.frames.inputs import Inputs, label, read_values, subject_of
+from webanalytics.analysis.phones.phone import E164, check_region, is_region, normalise, number_details
+from webanalytics.errors import ParameterError, RowError
+from webanalytics.frames.foreign import as_pandas
+from webanalytics.frames.inputs import (
+    Inputs,
+    Wanted,
+    is_missing,
+    label,
+    not_understood,
+    read_values,
+    subject_of,
+)
 from webanalytics.frames.phones import phones_frame
 from webanalytics.frames.schema import STATUS, as_frame, make_series
 from webanalytics.operations import PHONE
-from webanalytics.outcomes import UNUSABLE, Job, JobResult
+from webanalytics.outcomes import UNUSABLE, Job, JobResult, Particular
+from webanalytics.strings import did_you_mean
 
 
-def lookup_frame(numbers: Inputs, column: str | None = None, region: str | None = None) -> pd.DataFrame:
+def lookup_frame(
+    numbers: Inputs,
+    column: str | None = None,
+    region: str | None = None,
+    regions: NDArray[np.object_] | None = None,
+) -> pd.DataFrame:
     """Return the frame of `webanalytics.phones` with the specification's three fields alone.
+
+    The numbers are all of one region, or each of its own.
 
     Returns
     -------
@@ -24,7 +43,8 @@ def lookup_frame(numbers: Inputs, column: str | None = None, region: str | None 
         ``input``, ``status``, ``phone``, ``isDisposable``, ``firstSeen``, ``error``, ``error_type``.
     """
     values = read_values(numbers, PHONE, "numbers", column)
-    found = phones_frame(values, region)
+    _check_kinds(values)
+    found = phones_frame(values, region, regions)
     good = found["ok"].to_numpy()
     index = values.index
     kinds = np.full(len(values), "invalid", dtype=object)
@@ -41,6 +61,53 @@ def lookup_frame(numbers: Inputs, column: str | None = None, region: str | None 
     return as_frame(columns, index, PHONE.name)
 
 
+def _check_kinds(values: pd.Series) -> None:
+    """Raise `ParameterError` for values of which none is of a kind that is understood."""
+    subjects = (subject_of(value, PHONE) for value in values.tolist() if not is_missing(value))
+    first = next(subjects, None)
+    if first is UNUSABLE and all(subject is UNUSABLE for subject in subjects):
+        raise not_understood(values.tolist(), Wanted.of(PHONE, "numbers"))
+
+
+def own_regions(
+    numbers: Inputs, column: str | None, region: str
+) -> tuple[pd.Series, NDArray[np.object_]] | None:
+    """Return numbers and the region of each, where ``region`` names a column; None where it is a region.
+
+    Raises
+    ------
+    ParameterError
+        For what is neither.
+    """
+    if is_region(region):
+        return None
+    table = as_pandas(numbers, "numbers")
+    names = list(table.columns) if isinstance(table, pd.DataFrame) else []
+    if names.count(region) != 1:
+        hint = did_you_mean(region, map(str, names)) or "."
+        raise ParameterError(
+            "The `region` parameter must be a two-letter ISO 3166 country code, such as US, GB or SE, or a "
+            f"column of the DataFrame{hint}",
+            "region",
+        )
+    values = read_values(table.drop(columns=region) if column != region else table, PHONE, "numbers", column)
+    regions = np.empty(len(table), dtype=object)
+    regions[:] = [
+        value.strip() or None if isinstance(value, str) else None if is_missing(value) else str(value)
+        for value in table[region].tolist()
+    ]
+    return values, regions
+
+
+def with_regions(values: pd.Series, regions: NDArray[np.object_]) -> pd.Series:
+    """Return numbers with the region of each that needs one."""
+    own = np.empty(len(values), dtype=object)
+    for row, (value, region) in enumerate(zip(values.tolist(), regions.tolist(), strict=True)):
+        needed = region is not None and not (isinstance(value, str) and E164.fullmatch(value.strip()))
+        own[row] = Particular(value, (("region", region),)) if needed else value
+    return pd.Series(own, index=values.index, dtype=object)
+
+
 DETAIL_COLUMNS = frozenset(field.name for field in PHONE.fields if field.extra)
 """Columns of a look-up with details, which come from numbering plans on this machine."""
 
@@ -55,6 +122,15 @@ def in_e164(job: Job, region: str | None) -> Job:
     """
     if job.subject is UNUSABLE:
         return job
+    if isinstance(job.subject, Particular):
+        own = dict(job.subject.settings)["region"]
+        try:
+            own = check_region(own)
+        except ParameterError:
+            raise RowError(
+                "must_be", parameter="region", what="a two-letter ISO 3166 country code, such as US, GB or SE"
+            ) from None
+        return replace(job, subject=normalise(job.subject.subject, own))
     return replace(job, subject=normalise(job.subject, region))
 
 

@@ -8,14 +8,17 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from webanalytics.analysis.phones.lookup import lookup_many
+from webanalytics.analysis.phones.lookup import Lookup, lookup_many
+from webanalytics.errors import ParameterError
 from webanalytics.frames.schema import PANDAS_3
 
 _STRING: Any = "str" if PANDAS_3 else object
 
 
-def phones_frame(values: pd.Series, region: str | None = None) -> pd.DataFrame:
-    """Look up a column of phone numbers.
+def phones_frame(
+    values: pd.Series, region: str | None = None, regions: NDArray[np.object_] | None = None
+) -> pd.DataFrame:
+    """Look up a column of phone numbers, all of one region or each of its own.
 
     Returns
     -------
@@ -34,6 +37,8 @@ def phones_frame(values: pd.Series, region: str | None = None) -> pd.DataFrame:
     [[True, '2024-01-30', True], [<NA>, nan, False]]
     """
     found = lookup_many(values.to_numpy(dtype=object), region)
+    if regions is not None:
+        _read_by_region(found, values.to_numpy(dtype=object), regions)
     same = found.as_given and values.dtype == _string_dtype()
     phone = values.array if same else _strings(found.phone)
     columns = {
@@ -44,6 +49,21 @@ def phones_frame(values: pd.Series, region: str | None = None) -> pd.DataFrame:
         "error": _strings(found.error),
     }
     return pd.DataFrame(columns, index=values.index)
+
+
+def _read_by_region(found: Lookup, given: NDArray[np.object_], regions: NDArray[np.object_]) -> None:
+    """Read the numbers that have no international format again, region by region."""
+    for region in dict.fromkeys(regions[~found.ok].tolist()):
+        rows = np.flatnonzero(~found.ok & (regions == region)) if region is not None else ()
+        if not len(rows):
+            continue
+        try:
+            part = lookup_many(given[rows], region)
+        except ParameterError as error:
+            found.error[rows] = str(error)
+            continue
+        for whole, new in zip(found[:-1], part[:-1], strict=True):
+            whole[rows] = new
 
 
 def _string_dtype() -> Any:

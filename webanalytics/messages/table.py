@@ -254,6 +254,11 @@ CONTENT: Final[Table] = MappingProxyType(
             "The `{parameter}` parameter must be a TLSA record in the form "
             "`<name> <ttl> <class> TLSA <usage> <selector> <matching> <hex_certificate_data>`.",
         ),
+        "tlsa_name": (
+            "invalid",
+            "The `{parameter}` parameter must begin with a name where a hosted API reads it: "
+            "`name` gives one to records without.",
+        ),
         "national_phone": (
             "invalid",
             "The `{parameter}` parameter must be a valid phone number in E.164 format, or in national "
@@ -429,6 +434,7 @@ PARAMETERS: Final[Table] = MappingProxyType(
         "required": ("invalid", "The `{parameter}` parameter is required."),
         "one_of": ("invalid", "The `{parameter}` parameter must be one of: {choices}."),
         "must_be": ("invalid", "The `{parameter}` parameter must be {what}."),
+        "either": ("invalid", "The `{parameter}` parameter must be left out where `{other}` is given."),
     }
 )
 """A parameter that is missing or wrong."""

@@ -62,6 +62,16 @@ DANE = Operation(
     input_column="raw_record",
     parameters=(
         Parameter("record", str, "A TLSA record line.", expects=f"a TLSA record in the form `{_FORM}`"),
+        Parameter(
+            "name",
+            str | None,
+            "Name of records without one, such as _25._tcp.mail.example.org, or a column with their names.",
+            default=None,
+            expects="a name such as _25._tcp.mail.example.org, or a column of the DataFrame",
+            local=True,
+            served="",
+            applied_here=True,
+        ),
     ),
     fields=(
         Field("raw_record", str, "The record as submitted."),
@@ -88,7 +98,7 @@ DANE = Operation(
     credits=2,
     analysis="webanalytics.analysis.dane.dane:analyse",
     column_names=("record", "records", "raw_record", "tlsa"),
-    column_pattern=r"(?s).*\b(TLSA|TYPE52)\b",
+    column_pattern=r"(?s).*\b(TLSA|TYPE52)\b|\s*[0-3]\s+[01]\s+[0-2]\s+[0-9a-f]{16}",
     table=(
         ("raw_record", "record"),
         ("hostname", "host"),

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
-from webanalytics.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Field, Operation, Parameter
+from webanalytics.operations.model import (
+    PAGE_COLUMNS,
+    PAGE_PATTERN,
+    PAGE_TEXT,
+    PAGE_URL,
+    Field,
+    Operation,
+    Parameter,
+)
 
 KEYWORDS = Operation(
     name="keywords",
@@ -14,6 +22,7 @@ KEYWORDS = Operation(
     input_column="url",
     parameters=(
         PAGE_URL,
+        PAGE_TEXT,
         Parameter("ngrams", int, "Words in a keyword.", default=1, low=1, high=3, local=True),
         Parameter("top", int, "Most keywords of a page.", default=50, low=1, high=10_000, local=True),
         Parameter("min_length", int, "Fewest letters of a word.", default=4, low=1, high=100, local=True),
@@ -27,7 +36,7 @@ KEYWORDS = Operation(
         ),
     ),
     fields=(
-        Field("url", str, "URL as submitted."),
+        Field("url", str, "URL as submitted; empty for a text."),
         Field("keywords", dict[str, int], "Keyword to frequency, most frequent first."),
         Field(
             "density",

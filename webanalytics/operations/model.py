@@ -15,6 +15,7 @@ from typing import Any, Literal
 
 from webanalytics.errors import ParameterError
 from webanalytics.messages import must_be
+from webanalytics.operations.docs import Docs as Docs
 from webanalytics.operations.secret import Secret
 from webanalytics.operations.types import Shape, holder, shape_of, validator
 
@@ -31,13 +32,6 @@ class _Marker(Enum):
 
 REQUIRED: Any = _Marker.REQUIRED
 AS_DEFAULT: Any = _Marker.AS_DEFAULT
-
-PAGES = "str, path, iterable, Series, Index or DataFrame"
-"""What a function over pages takes, for its documentation."""
-RECORDS = "str, iterable, Series, Index or DataFrame"
-"""What a function over records takes."""
-IMAGES = "str, bytes, path, iterable, Series, Index or DataFrame"
-"""What a function over images takes."""
 
 _DTYPES: dict[str, Dtype] = {
     "string": "string",
@@ -87,6 +81,10 @@ class Parameter(_Declared):
         A text of digits: tables may hold it as a number.
     secret : bool
         Checked values are wrapped in a `Secret`, which is never shown.
+    longest : int, optional
+        Most characters of a text.
+    alternative_to : str
+        Name of the subject that it may stand in place of: exactly one of the two is given.
     """
 
     name: str
@@ -102,6 +100,8 @@ class Parameter(_Declared):
     applied_here: bool = False
     digits: bool = False
     secret: bool = False
+    longest: int | None = None
+    alternative_to: str = ""
 
     @property
     def service_value(self) -> Any:
@@ -144,6 +144,8 @@ class Parameter(_Declared):
         kind = self.shape.kind
         if kind == "integer" and self.low is not None:
             return f"an integer from {self.low} to {self.high}"
+        if self.longest is not None:
+            return f"a string of at most {self.longest:,} characters"
         plain = {"integer": "an integer", "boolean": "true or false", "string": "a string"}
         return plain.get(kind, "a valid value")
 
@@ -155,7 +157,8 @@ class Parameter(_Declared):
             known = frozenset(choice for choice in shape.choices if type(choice) is str)
             return lambda value: type(value) is str and value in known
         if shape.kind == "string" and not shape.nullable:
-            return lambda value: type(value) is str
+            longest = self.longest
+            return lambda value: type(value) is str and (longest is None or len(value) <= longest)
         if shape.kind == "integer" and not shape.nullable and low is not None and high is not None:
             return lambda value: type(value) is int and low <= value <= high
         return lambda value: False  # noqa: ARG005 - the same form as the others
@@ -186,7 +189,8 @@ class Parameter(_Declared):
             value = value.item()  # a NumPy scalar, as a cell of a frame is
         try:
             checked = self._validate(value)
-            return Secret(checked) if self.secret else checked
+            if self.longest is None or len(checked) <= self.longest:
+                return Secret(checked) if self.secret else checked
         except ValidationError:
             pass  # raised below, outside this block: the wrong value, maybe a secret, is not chained to it
         raise ParameterError.must_be(name or self.name, self.expectation)
@@ -269,36 +273,6 @@ class Field(_Declared):
     @cached_property
     def _holds(self) -> Callable[[Any], bool]:
         return holder(self.type)
-
-
-@dataclass(frozen=True)
-class Docs:
-    """What the documentation of an operation's function says beyond its parameters.
-
-    Attributes
-    ----------
-    summary : str
-        First line; empty for the operation's own.
-    inputs, inputs_type : str
-        Meaning and type of the first argument; empty for those of all operations of the kind.
-    returns : str
-        Content of the frame.
-    raises : str
-        What does not raise: the end of the sentence about `ParameterError`.
-    settings : mapping of str to str
-        Meanings of settings in Python, by keyword, if they differ from the declaration.
-    notes, examples : str
-        Separate sections, left out if empty; examples are doctests.
-    """
-
-    summary: str = ""
-    inputs: str = ""
-    inputs_type: str = ""
-    returns: str = ""
-    raises: str = ""
-    settings: Mapping[str, str] = field(default_factory=dict)
-    notes: str = ""
-    examples: str = ""
 
 
 @dataclass(frozen=True)
@@ -394,6 +368,11 @@ class Operation(_Declared):
         return self.parameter(self.subject)
 
     @cached_property
+    def alternative(self) -> Parameter | None:
+        """The parameter that may stand in place of the subject."""
+        return next((item for item in self.parameters if item.alternative_to == self.subject), None)
+
+    @cached_property
     def looks_like_input(self) -> Callable[[str], object]:
         """Return a match if a text looks like an input, None if any text may be one."""
         return re.compile(self.column_pattern or "(?!)", re.IGNORECASE).match
@@ -406,7 +385,9 @@ class Operation(_Declared):
     @property
     def settings(self) -> tuple[Parameter, ...]:
         """The parameters that are the same for every row."""
-        return tuple(item for item in self.parameters if item.name != self.subject)
+        return tuple(
+            item for item in self.parameters if item.name != self.subject and not item.alternative_to
+        )
 
     @property
     def columns(self) -> Iterator[Field]:
@@ -449,3 +430,12 @@ PAGE_COLUMNS = ("url", "urls", "link", "links", "loc", "href", "address", "page"
 """Names of columns that hold pages."""
 PAGE_PATTERN = r"\s*https?://\S"
 """What addresses of pages look like."""
+PAGE_TEXT = Parameter(
+    "text",
+    str,
+    "A text in place of a page: nothing is fetched.",
+    default=None,
+    longest=50_000,
+    alternative_to=PAGE_URL.name,
+)
+"""The parameter that some page operations have beside it."""

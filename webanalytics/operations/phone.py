@@ -17,9 +17,9 @@ PHONE = Operation(
         Parameter(
             "region",
             str | None,
-            "Region of numbers in national format, an ISO 3166 code.",
+            "Region of numbers in national format, an ISO 3166 code, or a column with their regions.",
             default=None,
-            expects="a two-letter ISO 3166 region code such as SE",
+            expects="a two-letter ISO 3166 region code such as SE, or a column of the DataFrame",
             local=True,
             applied_here=True,
         ),

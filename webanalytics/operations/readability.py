@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Literal
 
-from webanalytics.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Docs, Field, Operation
+from webanalytics.operations.model import (
+    PAGE_COLUMNS,
+    PAGE_PATTERN,
+    PAGE_TEXT,
+    PAGE_URL,
+    Docs,
+    Field,
+    Operation,
+)
 
 Audience = Literal["elementary", "middle school", "high school", "college", "post-graduate", "general public"]
 
@@ -16,7 +25,7 @@ READABILITY = Operation(
     kind="page",
     subject="url",
     input_column="url",
-    parameters=(PAGE_URL,),
+    parameters=(PAGE_URL, replace(PAGE_TEXT, local=True)),
     fields=(
         Field("fleschReadingEase", float | None, "Flesch reading ease, 0 to 100, higher is easier."),
         Field("fleschReadingEaseText", str | None, "The same in words."),

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from typing_extensions import TypedDict
 
-from webanalytics.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Docs, Field, Operation
+from webanalytics.operations.model import (
+    PAGE_COLUMNS,
+    PAGE_PATTERN,
+    PAGE_URL,
+    Docs,
+    Field,
+    Operation,
+    Parameter,
+)
 
 
 class Dates(TypedDict):
@@ -30,7 +40,16 @@ TEXT = Operation(
     kind="page",
     subject="url",
     input_column="url",
-    parameters=(PAGE_URL,),
+    parameters=(
+        PAGE_URL,
+        Parameter(
+            "format",
+            Literal["plain", "markdown"],
+            "Form of the text: plain, or markdown with its headings, lists, tables and links.",
+            default="plain",
+            local=True,
+        ),
+    ),
     fields=(
         Field("date", Dates | None, "Publication and modification date, null where the page has none."),
         Field("description", str, "Meta description."),

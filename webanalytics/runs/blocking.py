@@ -19,9 +19,10 @@ from typing import Any, ParamSpec, TypeVar
 
 import pandas as pd
 
-from webanalytics.errors import AuditInterrupted
+from webanalytics.errors import AuditInterrupted, WebAnalyticsError
 from webanalytics.notebook import kernel
 from webanalytics.operations.secret import Secret
+from webanalytics.runs.boundary import check_call, keeps_frames
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -229,9 +230,14 @@ def plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
         run = Run()
         token = current_run.set(run)
         try:
+            check_call(function, args, kwargs)
             return run_plain(lambda: function(*args, **kwargs), run)
         except KeyboardInterrupt as interrupt:
             raise run.interrupted() or interrupt from None
+        except WebAnalyticsError as error:
+            if keeps_frames():
+                raise
+            raise error.with_traceback(None) from None
         finally:
             current_run.reset(token)
 

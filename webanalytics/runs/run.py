@@ -10,7 +10,7 @@ import functools
 import time
 import uuid
 import warnings
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Sized
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
@@ -22,6 +22,7 @@ from webanalytics.backends.local import LocalBackend
 from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError, RowError
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import Inputs, Rows, read_inputs
+from webanalytics.frames.texts import Texts, about_texts, read_texts
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Job, JobResult, Outcome
 from webanalytics.run_options import resolve
@@ -74,7 +75,7 @@ _NO_HOOKS = Hooks()
 
 async def collect(
     operations: tuple[Operation, ...],
-    inputs: Inputs,
+    inputs: Inputs | Texts,
     parameter: str,
     *,
     column: str | None = None,
@@ -95,9 +96,36 @@ async def collect(
     )
     backend: Backend = resolved["backend"] or LocalBackend()
     backend.check(Task(spec))
-    size = len(inputs) if isinstance(inputs, Sized) else 0
-    rows = await in_thread(size, read_inputs, inputs, operations[0], parameter, column)
+    if isinstance(inputs, Texts):
+        _check_texts(inputs, backend, operations[0])
+        hooks = replace(hooks, finish=lambda frame, finish=hooks.finish: about_texts(finish(frame)))  # type: ignore[misc]
+        rows = await in_thread(MANY_ROWS, read_texts, inputs, column)
+    else:
+        rows = await in_thread(_size(inputs), read_inputs, inputs, operations[0], parameter, column)
     return await _Call(operations, spec, backend, rows, hooks, resolved).frame()
+
+
+def _size(inputs: Any) -> int:
+    try:
+        return len(inputs)
+    except TypeError:  # a generator, or an array of no dimension
+        return 0
+
+
+def _check_texts(texts: Texts, backend: Backend, operation: Operation) -> None:
+    """Raise `ParameterError` for texts that a backend does not take."""
+    if backend.family == LOCAL_FAMILY:
+        return
+    if operation.alternative is None or operation.alternative.local:
+        raise ParameterError(
+            f"The `texts` parameter must be left out with a hosted backend, whose {operation.path} takes the "
+            "URL of a page only.",
+            "texts",
+        )
+    if texts.language:
+        raise ParameterError(
+            "The `language` parameter must be left out with a hosted backend, which detects it.", "language"
+        )
 
 
 async def in_thread(size: int, function: Callable[..., T], *arguments: Any) -> T:

@@ -23,7 +23,7 @@ from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
 from webanalytics.messages import Message
 from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.operations.secret import Secret
-from webanalytics.outcomes import PackedOutcomes
+from webanalytics.outcomes import PackedOutcomes, TextRecord
 from webanalytics.service.admission import BUSY, RETRY_SECONDS, FairSlots
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.images import ImageStore
@@ -268,6 +268,9 @@ class Engine:
                     return self._record(operation, parameters)
                 return await asyncio.to_thread(self._record, operation, parameters)
             settings = work.settings(parameters, premium=premium)
+            text = operation.alternative
+            if text is not None and text.name in parameters:
+                return await self._text(work, text.name, parameters[text.name], settings, account)
             subject = parameters[operation.subject]
             if operation.kind == "page":
                 return await self._page(work, subject, settings, account, fresh)
@@ -297,6 +300,11 @@ class Engine:
         page = await self._pages.get(account, url, fresh=fresh)
         content = (page.content, url, page.final_url, page.content_type)
         answer = await self._analyse(work, settings, content, len(page.content), account)
+        return work.result(answer) if isinstance(answer, Mapping) else answer
+
+    async def _text(self, work: Work, name: str, text: str, settings: dict[str, Any], account: int) -> Result:
+        """Return the result of a text that stands in the place of a page: nothing is fetched."""
+        answer = await self._analyse(work, settings, TextRecord(text).page, len(text), account, name)
         return work.result(answer) if isinstance(answer, Mapping) else answer
 
     async def _image(
@@ -356,9 +364,15 @@ class Engine:
                     self._metrics.fetched(outcome, clock() - began)
 
     async def _analyse(
-        self, work: Work, settings: dict[str, Any], content: Any, size: int, account: int
+        self,
+        work: Work,
+        settings: dict[str, Any],
+        content: Any,
+        size: int,
+        account: int,
+        parameter: str = "",
     ) -> Mapping[str, Any] | Result:
-        """Return a worker's answer, or the result of a failure."""
+        """Return a worker's answer, or the result of a failure, whose sentence names the parameter."""
         operation = work.operation
         deadline = self._settings.parse_timeout if operation.kind == "page" else self._settings.image_timeout
         clock = asyncio.get_running_loop().time
@@ -367,7 +381,12 @@ class Engine:
                 began, label = clock(), "cancelled"
                 try:
                     answer = await self._answering.analyse(
-                        (operation,), {operation.name: settings}, content, deadline, self._prepared
+                        (operation,),
+                        {operation.name: settings},
+                        content,
+                        deadline,
+                        self._prepared,
+                        parameter,
                     )
                     outcome = await self._outcome(answer)
                     label = "error" if isinstance(outcome, Message) else "ok"

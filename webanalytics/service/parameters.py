@@ -280,8 +280,11 @@ def check_parameters(operation: Operation, given: Mapping[str, Any]) -> dict[str
     Raises `Problem` 400 with one sentence about the first wrong parameter in the order of declaration.
     """
     checked: dict[str, Any] = {}
+    left_out = _left_out(operation, given)
     for parameter in operation.served:
         name = parameter.name
+        if name == left_out:
+            continue
         value = given.get(name)
         if operation.kind == "image" and name == operation.subject:
             value = given.get(IN_PLACE_OF_IMAGE) if value is None else value
@@ -298,6 +301,21 @@ def check_parameters(operation: Operation, given: Mapping[str, Any]) -> dict[str
         except ParameterError as error:
             raise Problem(400, error.message or str(error)) from None
     return checked
+
+
+def _left_out(operation: Operation, given: Mapping[str, Any]) -> str:
+    """Return which of a subject and its alternative is not given, "" without an alternative.
+
+    Raises `Problem` 400 naming the subject where both are given.
+    """
+    other = operation.alternative
+    if other is None or other.local:
+        return ""
+    if given.get(other.name) is None:
+        return other.name
+    if given.get(operation.subject) is not None:
+        raise Problem(400, Message("either", {"parameter": operation.subject, "other": other.name}))
+    return operation.subject
 
 
 def is_address(text: str) -> bool:

@@ -179,7 +179,8 @@ def analysis_failure(operation: Operation, message: Message) -> Result:
     'The `phone` parameter must be a valid phone number in E.164 format.'
     """
     if message.key == "analysis_failed":
-        return Result(500, None, Message("call_analysis_failed", {"parameter": operation.subject}))
+        name = message.values.get("parameter", operation.subject)
+        return Result(500, None, Message("call_analysis_failed", {"parameter": name}))
     if _is_local(operation, message.values.get("needs")):
         return Result(400, None, _wrong_subject(operation))
     return Result(400, None, message)

@@ -32,7 +32,10 @@ def __getattr__(name: str) -> Any:
     from importlib import import_module
 
     if name not in _HOMES:
-        raise AttributeError(f"module 'webanalytics.widgets' has no attribute {name!r}")
+        from webanalytics.strings import did_you_mean
+
+        hint = "" if name.startswith("_") else did_you_mean(name, __all__)
+        raise AttributeError(f"module 'webanalytics.widgets' has no attribute {name!r}{hint}")
     return getattr(import_module(f"webanalytics.widgets.{_HOMES[name]}"), name)
 
 

@@ -78,7 +78,7 @@ def answer_page(
     shared = Page(*page)
     shared.expected = collectors(tuple(paths.values()))
     return [
-        _guarded("url", name, analysis_function(path), shared, **settings[name])
+        _guarded("text" if shared.is_text else "url", name, analysis_function(path), shared, **settings[name])
         for name, path in paths.items()
     ]
 

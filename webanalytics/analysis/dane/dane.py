@@ -24,7 +24,7 @@ _ROTATION = (
 )
 
 
-def analyse(record: str, limit: int = 200_000) -> dict[str, Any]:
+def analyse(record: str, limit: int = 200_000, name: str | None = "") -> dict[str, Any]:
     r"""Read a TLSA record, check it and explain it.
 
     Parameters
@@ -36,13 +36,17 @@ def analyse(record: str, limit: int = 200_000) -> dict[str, Any]:
         numbers, and the generic form ``TYPE52 \# length hex`` is read, too.
     limit : int
         Longest record that is read, in characters.
+    name : str or None
+        How a record without its name is read, as ``dig +short`` prints it (``3 1 1 <hex>``): as one of this
+        name; with None as one without, whose codes and data alone are checked; with "" not at all.
 
     Returns
     -------
     dict
         ``raw_record``, ``parsed``, ``interpretation`` and ``validation``. In ``parsed``, ``ttl`` is None
         if the record has none, ``port`` and ``protocol`` if the name has none (or, for the port, is a
-        wildcard, which makes it invalid); ``class`` is ``IN`` unless the record gives another.
+        wildcard, which makes it invalid); ``class`` is ``IN`` unless the record gives another. A record
+        without a name has no ``name``, ``hostname``, ``port`` and ``protocol``: None.
 
     Raises
     ------
@@ -65,7 +69,7 @@ def analyse(record: str, limit: int = 200_000) -> dict[str, Any]:
     >>> answer["interpretation"]["security_level"]
     'Recommended'
     """
-    tlsa = parse(record, limit)
+    tlsa = parse(record, limit, name)
     return {
         "raw_record": record,
         "parsed": _parsed(tlsa),
@@ -147,10 +151,10 @@ def security_level(tlsa: TlsaRecord) -> str:
 
 def _parsed(tlsa: TlsaRecord) -> dict[str, Any]:
     return {
-        "name": tlsa.name,
+        "name": tlsa.name or None,
         "port": tlsa.owner.port,
         "protocol": tlsa.owner.protocol,
-        "hostname": tlsa.owner.hostname,
+        "hostname": tlsa.owner.hostname if tlsa.name else None,
         "ttl": tlsa.ttl,
         "class": tlsa.dns_class,
         "usage": tlsa.usage,

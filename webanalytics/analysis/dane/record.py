@@ -43,11 +43,16 @@ _PORT_LABEL = re.compile(rb"_[0-9]{1,9}|\*")
 _PORT = re.compile(rb"_[1-9][0-9]{0,4}")
 _HEX = re.compile(r"[0-9A-Fa-f]*")
 
+_MORE_HEX = re.compile(r"\s*[0-9A-Fa-f]{2}[0-9A-Fa-f \t]*")
+
 _UNIT_SECONDS = {"w": 604_800, "d": 86_400, "h": 3_600, "m": 60, "s": 1}
 _CLASSES = {"IN", "CS", "CH", "HS"}
 _CLASS_NUMBERS = {"CLASS1": "IN", "CLASS2": "CS", "CLASS3": "CH", "CLASS4": "HS"}
 _TYPES = {"TLSA", "TYPE52"}
 _ACRONYMS = tuple(by_acronym(codes) for codes in (USAGES, SELECTORS, MATCHING))
+_CODES = r"\s+".join(rf"(?:[0-9]{{1,3}}|{'|'.join(map(re.escape, names))})" for names in _ACRONYMS)
+# A line that begins with the three codes and data, or with the generic form.
+_BARE = re.compile(rf"\s*(?:\\#\s+[0-9]|{_CODES}\s+\S)", re.IGNORECASE)
 
 
 class Owner(NamedTuple):
@@ -71,7 +76,7 @@ class TlsaRecord:
     Attributes
     ----------
     name : str
-        Owner name as written.
+        Owner name as written, empty for a record that was given without.
     ttl : int or None
         Seconds; None if the record leaves the TTL to its zone.
     dns_class : str
@@ -95,8 +100,8 @@ class TlsaRecord:
 
     @cached_property
     def owner(self) -> Owner:
-        """Port, protocol and host name, read from the owner name."""
-        return read_owner(self.name)
+        """Port, protocol and host name, read from the owner name; a record without one has none of them."""
+        return read_owner(self.name) if self.name else Owner(None, None, "", None)
 
     @property
     def is_hex(self) -> bool:
@@ -117,10 +122,20 @@ class TlsaRecord:
         )
 
 
-def parse(record: object, limit: int = 200_000) -> TlsaRecord:
+def parse(record: object, limit: int = 200_000, name: str | None = "") -> TlsaRecord:
     r"""Read one TLSA record, possibly over several lines within parentheses, from its presentation format.
 
     Its codes and data may still be wrong.
+
+    Parameters
+    ----------
+    record : object
+        The text.
+    limit : int
+        Longest text that is read, in characters.
+    name : str or None
+        How a record without a name, type and class is read, as ``dig +short`` prints it: as one of this
+        name, with None as one without a name, and with "" not at all.
 
     Raises
     ------
@@ -131,20 +146,89 @@ def parse(record: object, limit: int = 200_000) -> TlsaRecord:
     --------
     >>> parse(r"_443._tcp.www.example. 1h IN TYPE52 \# 5 030101 abcd").data
     'abcd'
+    >>> parse("3 1 1 AB CD", name="_25._tcp.mx.example.").owner.port
+    25
     """
     if not isinstance(record, str):
         raise RowError("tlsa_record", parameter="record")
     if len(record) > limit:
         raise RowError("long_text", parameter="record", limit=limit)
+    if name != "" and (rdata := _bare(record)) is not None:
+        return _record(name or "", None, "IN", rdata)
     words = _words(record)
     ttl, dns_class, at = _header(words)
-    rdata = words[at:]
+    return _record(words[0], ttl, dns_class, words[at:])
+
+
+def _record(name: str, ttl: int | None, dns_class: str, rdata: list[str]) -> TlsaRecord:
     if rdata and rdata[0] == r"\#":
-        return _generic(words[0], ttl, dns_class, rdata[1:])
+        return _generic(name, ttl, dns_class, rdata[1:])
     if len(rdata) < 4:
         raise RowError("tlsa_record", parameter="record")
     usage, selector, matching = map(_code, rdata[:3], _ACRONYMS)
-    return TlsaRecord(words[0], ttl, dns_class, usage, selector, matching, _lower_hex("".join(rdata[3:])))
+    return TlsaRecord(name, ttl, dns_class, usage, selector, matching, _lower_hex("".join(rdata[3:])))
+
+
+def _bare(text: str) -> list[str] | None:
+    """Return the words of a record that is nothing but its data; None for any other text."""
+    first, *others = [line for line in text.splitlines() if line.strip()] or [""]
+    if _BARE.match(first) is None or any(map(_BARE.match, others)):
+        return None
+    try:
+        words = _words(f"({text}\n)")  # data may go on in the next line
+    except RowError:
+        return None
+    return None if any(word.upper() in _TYPES for word in words[1:4]) else words
+
+
+def is_bare(record: object) -> bool:
+    """Return whether a text is a record without its name, as ``dig +short`` prints it.
+
+    Examples
+    --------
+    >>> is_bare("3 1 1 ABCD"), is_bare("_25._tcp.mx.example. IN TLSA 3 1 1 ABCD")
+    (True, False)
+    """
+    return isinstance(record, str) and _bare(record) is not None
+
+
+def named(record: str, name: str) -> str:
+    r"""Return a record without a name as a whole line.
+
+    Examples
+    --------
+    >>> named("3 1 1 AB\nCD", "_25._tcp.mx.example.")
+    '_25._tcp.mx.example. IN TLSA 3 1 1 AB CD'
+    """
+    return f"{name} IN TLSA {' '.join(_bare(record) or ())}"
+
+
+def split_records(text: str, limit: int = 200_000) -> list[str]:
+    r"""Return the records of a text with several, such as the output of ``dig +short``.
+
+    Comments and blank lines are left out, and data may go on in the next line. A text that is not entirely
+    made of records is returned as it is, whole.
+
+    Examples
+    --------
+    >>> split_records("3 1 1 AB\nCD\n; comment\n2 1 1 EF")
+    ['3 1 1 AB\nCD', '2 1 1 EF']
+    """
+    found: list[str] = []
+    for line in text.splitlines() if len(text) <= limit else ():
+        if not line.strip() or line.lstrip().startswith(";"):
+            continue
+        more = _MORE_HEX.fullmatch(line) and not _BARE.match(line)
+        if found and more and _BARE.match(found[-1]):
+            found[-1] += f"\n{line}"
+        else:
+            found.append(line)
+    try:
+        for record in found:
+            parse(record, limit, None)
+    except RowError:
+        return [text]
+    return found if len(found) > 1 else [text]
 
 
 def _words(text: str) -> list[str]:

@@ -276,7 +276,7 @@ def _to_a_labels(name: str) -> str:
 
 def _valid_record(record: str | TlsaRecord) -> TlsaRecord | None:
     try:
-        tlsa = record if isinstance(record, TlsaRecord) else parse(record)
+        tlsa = record if isinstance(record, TlsaRecord) else parse(record, name=None)
     except RowError:
         return None
     return tlsa if is_valid(tlsa) else None

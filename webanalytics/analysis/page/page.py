@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 from lxml.html import HtmlElement
 
 from webanalytics.analysis.page.parsing import Decoded, decode, parse, wrap_plain_text
-from webanalytics.analysis.page.visible_text import drop_invisible, visible_text
+from webanalytics.analysis.page.visible_text import drop_invisible, given_text, visible_text
 
 # What the URL Standard strips from the ends of a URL, and what it removes within it.
 _URL_ENDS = "".join(map(chr, range(0x21)))
@@ -56,6 +56,10 @@ class Page:
         Its address as requested, and after redirects.
     content_type : str
         The Content-Type header that it came with.
+    is_text : bool
+        Whether the content is a text in place of a page: all of it is read, and none of it is markup.
+    language : str
+        Language of the text, where it is known.
 
     Attributes
     ----------
@@ -72,12 +76,20 @@ class Page:
     """
 
     def __init__(
-        self, content: bytes | str, url: str = "", final_url: str = "", content_type: str = ""
+        self,
+        content: bytes | str,
+        url: str = "",
+        final_url: str = "",
+        content_type: str = "",
+        is_text: bool = False,
+        language: str = "",
     ) -> None:
         self.content = content
         self.url = url
         self.final_url = final_url or url
         self.content_type = content_type
+        self.is_text = is_text
+        self.language = language
         self.found: dict[Any, Any] = {}
         self.expected: tuple[type[Collector], ...] = ()
 
@@ -154,12 +166,16 @@ class Page:
 
     @cached_property
     def lang(self) -> str:
-        """Value of the html element's lang attribute."""
+        """Value of the html element's lang attribute, or the language given with a text."""
+        if self.is_text:
+            return self.language
         return (self.tree.get("lang") or self.tree.get("xml:lang") or "").strip()
 
     @cached_property
     def visible_text(self) -> str:
         """All text that a reader of the page sees, one line per block."""
+        if self.is_text:
+            return given_text(self.html)
         return visible_text(self.tree)
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
@@ -62,6 +63,18 @@ def drop_invisible(text: str) -> str:
         if mark in text:
             text = text.replace(mark, "")
     return text
+
+
+def given_text(text: str) -> str:
+    r"""Return a text in the form of a page's: a line per block, white space folded, in composed characters.
+
+    Examples
+    --------
+    >>> given_text("Green  tea\r\n\n\tBlack tea")
+    'Green tea\nBlack tea'
+    """
+    lines = (" ".join(line.split()) for line in text.splitlines())
+    return unicodedata.normalize("NFC", drop_invisible("\n".join(filter(None, lines))))
 
 
 def _pieces(root: HtmlElement) -> list[str]:

@@ -70,12 +70,23 @@ def check_region(region: object) -> str | None:
     """Return a region code in upper case, or raise `ParameterError`."""
     if region is None:
         return None
-    import phonenumbers
-
-    if isinstance(region, str) and region.upper() in phonenumbers.SUPPORTED_REGIONS:
+    if isinstance(region, str) and is_region(region):
         return region.upper()
     sentence = "The `region` parameter must be a two-letter ISO 3166 country code, such as US, GB or SE."
     raise ParameterError(sentence, parameter="region")
+
+
+def is_region(region: object) -> bool:
+    """Return whether a text is a region code.
+
+    Examples
+    --------
+    >>> is_region("se"), is_region("Sweden")
+    (True, False)
+    """
+    import phonenumbers
+
+    return isinstance(region, str) and region.upper() in phonenumbers.SUPPORTED_REGIONS
 
 
 def normalise(phone: object, region: str | None = None, limit: int = 250) -> str:

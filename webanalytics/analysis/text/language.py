@@ -79,8 +79,12 @@ def detect(text: str, sample_length: int = SAMPLE_LENGTH, min_confidence: float 
 def page_language(page: Page) -> str:
     """Return the language of a page: its text's, or where that cannot be detected the one it declares.
 
+    Of a text, it is the one given with it, if there is one.
+
     The longest lines of the visible text are examined: menus and labels come in every language.
     """
+    if page.is_text and page.language:
+        return page.language
     lines = sorted(page.visible_text.split("\n"), key=len, reverse=True)
     text = "\n".join(line[:SAMPLE_LENGTH] for line in lines[:20])
     return detect(text) or primary_subtag(page.lang)

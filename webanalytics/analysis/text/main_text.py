@@ -10,7 +10,7 @@ from __future__ import annotations
 import copy
 import logging
 import unicodedata
-from typing import Any
+from typing import Any, NamedTuple
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -48,7 +48,7 @@ LABEL_LENGTH = 40
 """Longest label in front of the link of a cross-reference."""
 
 # Pages from which on trafilatura's caches, which keep texts by the thousand, are emptied again.
-_LARGE_TEXT = 200_000
+LARGE_TEXT = 200_000
 # fmt: off
 # What trafilatura takes out as well, but only after its first searches have walked over it, ...
 _WITHOUT_TEXT = (
@@ -78,9 +78,9 @@ def _options(fast: bool, recall: bool = False) -> Any:
     return options
 
 
-_FAST = _options(fast=True)
-_WIDE = _options(fast=True, recall=True)
-_STANDARD = _options(fast=False)
+FAST = _options(fast=True)
+WIDE = _options(fast=True, recall=True)
+STANDARD = _options(fast=False)
 
 
 def find_main_text(
@@ -101,18 +101,23 @@ def find_main_text(
     middle of the range in which the F-score over pages with known text did not change (0.2 to 0.55).
     """
     visible = page.visible_text
-    if len(visible) > max_characters or page.tree.xpath("count(//*)") > max_elements:
+    if is_large(page, max_elements, max_characters):
         return _largest_part(visible, trusted_share)
-    text = _search(page, visible, trusted_share)
-    if len(visible) > _LARGE_TEXT:
+    text = search(page, visible, trusted_share).text
+    if len(visible) > LARGE_TEXT:
         reset_caches()
     return with_lead(text or _largest_part(visible, trusted_share), visible, page.descriptions)
 
 
+def is_large(page: Page, max_elements: int = MAX_ELEMENTS, max_characters: int = MAX_CHARACTERS) -> bool:
+    """Return whether a page is too large to be given to trafilatura."""
+    return len(page.visible_text) > max_characters or page.tree.xpath("count(//*)") > max_elements
+
+
 @once_per_page
 def main_text(page: Page) -> str:
-    """Return the main text of a page, found with the usual limits."""
-    return find_main_text(page)
+    """Return the main text of a page, found with the usual limits; of a text, all of it."""
+    return page.visible_text if page.is_text else find_main_text(page)
 
 
 def _largest_part(visible: str, trusted_share: float) -> str:
@@ -121,23 +126,31 @@ def _largest_part(visible: str, trusted_share: float) -> str:
     return text if len(text) >= trusted_share * len(visible) else visible
 
 
-def _search(page: Page, visible: str, trusted_share: float) -> str:
+class Found(NamedTuple):
+    """What a search for the main text found, and trafilatura's options; None for another extractor."""
+
+    text: str
+    options: Any
+
+
+def search(page: Page, visible: str, trusted_share: float = TRUSTED_SHARE) -> Found:
     """Try one extractor after another until one returns enough of the page's prose."""
     size = len(prose(visible))
 
     def is_fragment(text: str) -> bool:
         return len(text) < min(trusted_share * size / 2, FRAGMENT_LENGTH)
 
-    text = _extract(page.tree, _FAST)
-    if is_fragment(text):
-        wide = _extract(page.tree, _WIDE)
-        text = wide if len(wide) >= 1.5 * len(text) else text
-    if len(text) < trusted_share * size:
-        text = max(text, _extract(page.tree, _STANDARD), key=len)
-    if is_fragment(text):
+    found = Found(_extract(page.tree, FAST), FAST)
+    if is_fragment(found.text):
+        wide = _extract(page.tree, WIDE)
+        found = Found(wide, WIDE) if len(wide) >= 1.5 * len(found.text) else found
+    if len(found.text) < trusted_share * size:
+        standard = _extract(page.tree, STANDARD)
+        found = Found(standard, STANDARD) if len(standard) > len(found.text) else found
+    if is_fragment(found.text):
         paragraphs = good_paragraphs(page.tree, page_language(page))
-        text = paragraphs if len(paragraphs) >= 2 * len(text) else text
-    return text
+        found = Found(paragraphs, None) if len(paragraphs) >= 2 * len(found.text) else found
+    return found
 
 
 def good_paragraphs(tree: HtmlElement, language: str, max_elements: int = MAX_LOOSE_ELEMENTS) -> str:
@@ -163,7 +176,7 @@ def good_paragraphs(tree: HtmlElement, language: str, max_elements: int = MAX_LO
 def warm_up() -> None:
     """Run every extractor once: they read their stop words when first used."""
     page = parse("<p>Tea is made of leaves and of hot water.</p>")
-    for options in (_FAST, _WIDE, _STANDARD):
+    for options in (FAST, WIDE, STANDARD):
         _extract(page, options)
 
 
@@ -179,13 +192,18 @@ def prose(visible: str, shortest: int = PROSE_LINE) -> str:
 
 
 def _extract(tree: HtmlElement, options: Any) -> str:
-    try:
-        document = bare_extraction(working_copy(tree), options=options)
-    except (RecursionError, LookupError, AttributeError, TypeError, ValueError, etree.LxmlError):
-        # A page may nest deeper than Python's calls, or be otherwise unexpected: its prose is used.
-        return ""
+    document = document_of(working_copy(tree), options)
     text = getattr(document, "text", None)
     return unicodedata.normalize("NFC", drop_invisible(text)) if text else ""
+
+
+def document_of(tree: HtmlElement, options: Any) -> Any:
+    """Return trafilatura's document of a tree, which it modifies; None for one that it cannot read."""
+    try:
+        return bare_extraction(tree, options=options)
+    except (RecursionError, LookupError, AttributeError, TypeError, ValueError, etree.LxmlError):
+        # A page may nest deeper than Python's calls, or be otherwise unexpected: its prose is used.
+        return None
 
 
 def working_copy(tree: HtmlElement) -> HtmlElement:

@@ -18,6 +18,7 @@ from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.page.visible_text import drop_invisible
 from webanalytics.analysis.structured.jsonld import jsonld
 from webanalytics.analysis.text import language, main_text
+from webanalytics.analysis.text.markdown import main_markdown
 
 EARLIEST = date(1990, 1, 1)
 """Earlier dates are older than the web: a page's subject may have them, but not the page."""
@@ -68,8 +69,10 @@ def warm_up() -> None:
     main_text.warm_up()
 
 
-def analyse(page: Page) -> dict[str, Any]:
+def analyse(page: Page, format: str = "plain") -> dict[str, Any]:  # noqa: A002 - the name of the parameter
     """Return the fields of the text operation; raises RowError for a page that cannot be parsed.
+
+    The text is plain, or with ``format="markdown"`` keeps its structure.
 
     Strings that the page does not supply are empty; ``date`` and ``publisher`` are None then.
 
@@ -87,7 +90,7 @@ def analyse(page: Page) -> dict[str, Any]:
         "description": page.description,
         "title": page.title,
         "title_alt": page.h1,
-        "text": main_text.main_text(page),
+        "text": main_markdown(page) if format == "markdown" else main_text.main_text(page),
         "language": language.page_language(page),
         "publisher": page_publisher(page),
         "url": page.url,

@@ -18,6 +18,7 @@ from webanalytics.backends.hosted.wire import (
     ITEM_STATUS,
     Request,
     batch_request,
+    content_of,
     served_settings,
     single_request,
 )
@@ -103,7 +104,7 @@ class Batching:
         what = [self._identity, operation.name, max(item.tries for item in items)]
         made = hashlib.sha256(json.dumps([*what, len(items)]).encode())
         for item in items:
-            subject = item.job.subject
+            subject = content_of(item.job)
             content = subject if isinstance(subject, bytes) else subject.encode("utf-8", "surrogatepass")
             made.update(len(content).to_bytes(8, "big") + content)
         return made.hexdigest()

@@ -16,9 +16,10 @@ import aiohttp
 from webanalytics.backends.content import embedded_content, file_content
 from webanalytics.errors import RowError
 from webanalytics.fetching.data_urls import is_data_url
-from webanalytics.operations import Operation
+from webanalytics.operations import Operation, Parameter
 from webanalytics.operations.secret import Secret
-from webanalytics.outcomes import Job, PageRecord, check_subject
+from webanalytics.outcomes import Job, PageRecord, TextRecord, check_subject
+from webanalytics.urls import lacks_scheme
 
 ITEM_STATUS = "statusCode"
 MOST_BODY_BYTES = 4_000_000
@@ -72,9 +73,21 @@ def _json_body(content: Any) -> Any:
     return body if len(body) < LARGE_BODY else io.BytesIO(body)  # as a stream aiohttp sends it in pieces
 
 
+def content_of(job: Job) -> Any:
+    """Return what is sent of an input."""
+    return job.subject.text if isinstance(job.subject, TextRecord) else job.subject
+
+
+def _own(operation: Operation, job: Job) -> dict[str, Any]:
+    """Return the parameter that differs from input to input."""
+    alternative = operation.alternative
+    is_text = isinstance(job.subject, TextRecord) and alternative is not None
+    return {alternative.name if is_text and alternative else operation.subject: content_of(job)}
+
+
 def size_of(job: Job) -> int:
     """Return about how many bytes an input takes in a body."""
-    subject = job.subject
+    subject = content_of(job)
     if not isinstance(subject, str):
         return 64
     return 64 + (len(subject) if subject.isascii() else len(subject.encode("utf-8", "surrogatepass")))
@@ -91,11 +104,11 @@ def batch_request(
 ) -> Request:
     """Return the request for a batch of inputs."""
     path = f"/v1/{operation.path}/batch"
-    subjects = [job.subject for job in jobs]
+    own = [_own(operation, job) for job in jobs]
 
     def body() -> Any:
         same = _revealed(settings)
-        return _json_body({"inputs": [{operation.subject: subject, **same} for subject in subjects]})
+        return _json_body({"inputs": [{**inputs, **same} for inputs in own]})
 
     return Request("POST", path, body, idempotency_key=key)
 
@@ -111,7 +124,7 @@ def single_request(operation: Operation, job: Job, settings: Mapping[str, Any], 
     return Request(
         "POST",
         path,
-        lambda: _json_body({operation.subject: job.subject, **_revealed(settings)}),
+        lambda: _json_body({**_own(operation, job), **_revealed(settings)}),
         idempotency_key=key,
     )
 
@@ -139,24 +152,30 @@ def sendable(operation: Operation, job: Job) -> Job:
     if operation.kind != "image":
         if isinstance(subject, (Path, PageRecord)):
             raise RowError("page_on_this_machine", parameter=operation.subject)
-        _check_text(operation, subject)
+        parameter = operation.subject_parameter
+        if isinstance(subject, TextRecord):
+            parameter = operation.alternative or parameter
+            if parameter.longest is not None and len(subject.text) > parameter.longest:
+                raise RowError("must_be", parameter=parameter.name, what=parameter.expectation)
+        _check_text(parameter, content_of(job))
+        if operation.kind == "page" and isinstance(subject, str) and lacks_scheme(subject):
+            return Job(job.number, f"https://{subject}", job.wanted)  # no API takes a host without a scheme
         return job
     if isinstance(subject, Path):
         content = file_content(subject, operation.subject, MOST_IMAGE_BYTES)
         return Job(job.number, content, job.wanted)
     if isinstance(subject, str) and is_data_url(subject):
         return Job(job.number, embedded_content(subject, operation.subject), job.wanted)
-    _check_text(operation, subject)
+    _check_text(operation.subject_parameter, subject)
     return job
 
 
-def _check_text(operation: Operation, subject: Any) -> None:
+def _check_text(parameter: Parameter, subject: Any) -> None:
     """Raise `RowError` for lone surrogates: no JSON can carry them, and a whole batch would be refused."""
     try:
         if isinstance(subject, str):
             subject.encode()
     except UnicodeEncodeError:
-        parameter = operation.parameter(operation.subject)
         if parameter.expects:
             raise RowError("must_be", parameter=parameter.name, what=parameter.expects) from None
         raise RowError("surrogates", parameter=parameter.name) from None

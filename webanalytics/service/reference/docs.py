@@ -255,6 +255,8 @@ def kind_of(document: Document, schema: Document) -> str:
     if kind == "array":
         inner = kind_of(document, schema.get("items", {}))
         return f"array of {inner}{'s' if inner in ('object', 'string', 'integer', 'number') else ''}"
+    if kind == "string" and "maxLength" in schema:
+        return f"string of at most {schema['maxLength']:,} characters"
     if kind == "object" and isinstance(schema.get("additionalProperties"), Mapping):
         return f"map of {kind_of(document, schema['additionalProperties'])}s"
     if "minimum" in schema and "maximum" in schema:

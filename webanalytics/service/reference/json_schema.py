@@ -51,7 +51,11 @@ def parameter_schema(operation: Operation, parameter: Parameter) -> Schema:
     schema: Schema = _without_titles(written)
     expects = f" Expects {parameter.expects}." if parameter.expects else ""
     schema["description"] = f"{parameter.meaning}{expects}{' Premium.' if parameter.premium else ''}"
-    if not parameter.required:
+    if parameter.longest is not None:
+        schema["maxLength"] = parameter.longest
+    if parameter.alternative_to:
+        schema["description"] += f" In place of `{parameter.alternative_to}`: exactly one of the two."
+    elif not parameter.required:
         schema["default"] = parameter.default
     if parameter.premium:
         schema["x-premium"] = True
@@ -70,6 +74,10 @@ def parameters_schema(operation: Operation) -> Schema:
     schema: Schema = {"type": "object", "properties": properties, "required": required}
     if operation.kind == "image":
         _offer_url(schema, operation.subject)
+    other = operation.alternative
+    if other is not None and not other.local:
+        schema["required"] = [name for name in required if name != operation.subject]
+        schema["oneOf"] = [{"required": [operation.subject]}, {"required": [other.name]}]
     schema["additionalProperties"] = True
     return schema
 
