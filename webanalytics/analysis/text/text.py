@@ -18,6 +18,7 @@ from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.page.visible_text import drop_invisible
 from webanalytics.analysis.structured.jsonld import jsonld
 from webanalytics.analysis.text import language, main_text
+from webanalytics.analysis.text.main_language import main_language
 
 EARLIEST = date(1990, 1, 1)
 """Earlier dates are older than the web: a page's subject may have them, but not the page."""
@@ -88,7 +89,7 @@ def analyse(page: Page) -> dict[str, Any]:
         "title": page.title,
         "title_alt": page.h1,
         "text": main_text.main_text(page),
-        "language": language.page_language(page),
+        "language": main_language(page),
         "publisher": page_publisher(page),
         "url": page.url,
     }
