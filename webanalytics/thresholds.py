@@ -58,10 +58,10 @@ def not_prose(words: int | None, sentences: int | None) -> Unjudged | None:
     >>> not_prose(0, 0), not_prose(100, 2), not_prose(200, 4), not_prose(100, 5)
     ('no words', 'fewer than 3 sentences', 'over 40 words a sentence', None)
     """
+    if words == 0:
+        return "no words"
     if words is None or sentences is None:
         return None
-    if not words:
-        return "no words"
     if sentences < MIN_SENTENCES:
         return "fewer than 3 sentences"
     return "over 40 words a sentence" if words / sentences > MAX_SENTENCE_WORDS else None
@@ -80,13 +80,16 @@ class Scale:
         on a scale that rises with difficulty, the easier one's on one that falls.
     ends : tuple of float
         Usual values of the easiest and of the hardest texts: the ends of an axis.
+    language : str
+        English name of the language; empty where any is meant.
     short : str
-        What a chart's axis calls it.
+        What a chart calls it beside the language.
     """
 
     name: str
     limits: tuple[float, float, float, float]
     ends: tuple[float, float]
+    language: str
     short: str
 
     @property
@@ -115,7 +118,7 @@ class Scale:
         (3.5, 3.5, 5.0)
         """
         edges = (self.ends[0], *self.limits, self.ends[1])
-        return _along(value, edges, tuple(range(len(edges))))
+        return _along(value, edges, tuple(map(float, range(len(edges)))))
 
     def ease(self, value: float) -> float:
         """Return the Flesch reading ease that stands at the same place among the audiences.
@@ -150,36 +153,35 @@ from 50, college from 30."""
 EASE_ENDS: Final = (100.0, 0.0)
 
 
-def _grades(name: str) -> Scale:
-    return Scale(name, GRADE_LIMITS, GRADE_ENDS, "grade level (years of schooling)")
-
-
-def _flesch(source: str, limits: tuple[float, float, float, float] = EASE_LIMITS) -> Scale:
-    return Scale(
-        f"Flesch reading ease ({source})", limits, EASE_ENDS, "Flesch reading ease (higher is easier)"
-    )
+def _flesch(source: str, language: str, limits: tuple[float, float, float, float] = EASE_LIMITS) -> Scale:
+    name = f"Flesch reading ease ({source}, {language})"
+    return Scale(name, limits, EASE_ENDS, language, "Flesch ease")
 
 
 def _lix(language: str) -> Scale:
     # Bjornsson's kinds of text: children's books, fiction, newspapers, official texts, what is harder.
     name = f"LIX (Björnsson 1968, {language})"
-    return Scale(name, (30.0, 40.0, 50.0, 60.0), (20.0, 70.0), "LIX (higher is harder)")
+    return Scale(name, (30.0, 40.0, 50.0, 60.0), (20.0, 70.0), language, "LIX")
 
 
-ENGLISH_SCALE: Final = _grades("average of five grade indices (English)")
+ENGLISH_SCALE: Final = Scale(
+    "average of five grade indices (English)", GRADE_LIMITS, GRADE_ENDS, "English", "school grade"
+)
 SCALES: Final[dict[str, Scale]] = {
     "en": ENGLISH_SCALE,
-    "de": _flesch("Amstad 1978, German"),
-    "es": _flesch("Fernández Huerta 1959, Spanish"),
-    "fr": _flesch("Kandel & Moles 1958, French"),
-    "hu": _flesch("textstat's constants, Hungarian"),
-    "it": _flesch("Franchina & Vacca 1986, Italian"),
-    "nl": _flesch("Douma 1960, Dutch"),
-    "pt": _flesch("Martins et al. 1996, Portuguese"),
-    "ru": _flesch("Oborneva 2006, Russian"),
+    "de": _flesch("Amstad 1978", "German"),
+    "es": _flesch("Fernández Huerta 1959", "Spanish"),
+    "fr": _flesch("Kandel & Moles 1958", "French"),
+    "hu": _flesch("textstat's constants", "Hungarian"),
+    "it": _flesch("Franchina & Vacca 1986", "Italian"),
+    "nl": _flesch("Douma 1960", "Dutch"),
+    "pt": _flesch("Martins et al. 1996", "Portuguese"),
+    "ru": _flesch("Oborneva 2006", "Russian"),
     # Atesman's own limits: easy from 70 on, of medium difficulty from 50.
-    "tr": _flesch("Ateşman 1997, Turkish", (90.0, 70.0, 50.0, 30.0)),
-    "pl": _grades("Gunning fog index (words of four syllables, Polish)"),
+    "tr": _flesch("Ateşman 1997", "Turkish", (90.0, 70.0, 50.0, 30.0)),
+    "pl": Scale(
+        "Gunning fog index (words of four syllables, Polish)", GRADE_LIMITS, GRADE_ENDS, "Polish", "fog index"
+    ),
     "sv": _lix("Swedish"),
     "da": _lix("Danish"),
     "no": _lix("Norwegian"),
@@ -188,7 +190,9 @@ SCALES: Final[dict[str, Scale]] = {
 }
 """The scale of each language that has one, by ISO 639-1 code."""
 
-ANY_FLESCH: Final = _flesch("of the page's language")
+ANY_FLESCH: Final = Scale(
+    "Flesch reading ease (of the page's language)", EASE_LIMITS, EASE_ENDS, "", "Flesch ease"
+)
 """What an answer that names no language was scored by, where it has a reading ease and no grade."""
 
 SCALES_BY_NAME: Final[dict[str, Scale]] = {
