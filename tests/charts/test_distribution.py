@@ -11,7 +11,7 @@ import pytest
 from matplotlib.axes import Axes
 
 from tests.charts.reading import heights, labels, note, texts, title
-from webanalytics.analysis.readability.readability import dale_chall_text, ease_text
+from webanalytics.analysis.readability.formulas import dale_chall_text, ease_text
 from webanalytics.charts import readability_distribution
 from webanalytics.charts.distribution import INDICES
 from webanalytics.errors import ParameterError

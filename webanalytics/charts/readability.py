@@ -1,4 +1,4 @@
-"""Pages against the audiences that can read them, by school grades or by the scale of each page's language."""
+"""Pages against the audiences that can read them, by school grades or the scale of each page's language."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def readability(
 ) -> Axes:
     """Draw how hard the pages are to read, against the audiences that can read them.
 
-    Up to `max_pages` pages have a row each, the hardest at the top; more are drawn as histograms, one for each
-    language. Each band's name says how many pages it holds. A page that is in the frame twice counts once.
-    The title says how many pages are drawn, and the line below it why others are not: they failed, their
-    language is undetermined or has no scale, or their text is no prose.
+    Up to `max_pages` pages have a row each, the hardest at the top; more are drawn as histograms, one for
+    each language. Each band's name says how many pages it holds. A page that is in the frame twice counts
+    once. The title says how many pages are drawn, and the line below it why others are not: they failed,
+    their language is undetermined or has no scale, or their text is no prose.
 
     Pages in English alone stand on an axis of school grades. Those of other languages have no grade:
     each page then stands among the audiences where the scale of its language puts it, with its own value.

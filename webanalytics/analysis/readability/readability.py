@@ -92,7 +92,8 @@ def score(text: str, language: str = "en", words_per_minute: float = 238) -> dic
         counts = _counts(text, language, root)
         words, sentences, minutes = counts.words, counts.sentences, counts.words / words_per_minute
     given = _api_fields(counts, root)
-    value = _on_scale(counts, root, given)
+    grade = given.pop("averageGradeLevel")
+    value = grade if root == "en" else _on_scale(counts, root, given)
     note = _unjudged(root, words, sentences, value)
     scale = SCALES.get(root)
     judged = note is None
@@ -101,8 +102,8 @@ def score(text: str, language: str = "en", words_per_minute: float = 238) -> dic
         "wordCount": words,
         "sentenceCount": sentences,
         "readingTimeMinutes": shown(minutes),
-        "averageGradeLevel": given["averageGradeLevel"],
-        "targetAudience": target_audience(given["averageGradeLevel"]),
+        "averageGradeLevel": grade,
+        "targetAudience": target_audience(grade),
         "language": root,
         "audience": scale.audience(value) if scale and judged and value is not None else None,
         "readabilityScore": value if judged else None,
@@ -138,9 +139,7 @@ def _limited(ease: float | None) -> float | None:
 
 
 def _on_scale(counts: Counts, language: str, given: dict[str, Any]) -> float | None:
-    """Return the value on the scale of the language."""
-    if language == "en":
-        return given["averageGradeLevel"]  # type: ignore[no-any-return]
+    """Return the value on the scale of a language other than English."""
     if language in OTHER_FLESCH:
         return _limited(shown(flesch_reading_ease(counts, OTHER_FLESCH[language]))) if counts.words else None
     if language in LANGUAGES:
