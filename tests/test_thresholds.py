@@ -20,10 +20,8 @@ from webanalytics.thresholds import (
 
 def test_the_rules_on_lengths_have_the_shared_limits() -> None:
     shared = {
-        ("title", "short", "long"): TITLE_CHARACTERS,
-        ("title", "narrow", "wide"): TITLE_PIXELS,
-        ("description", "short", "long"): DESCRIPTION_CHARACTERS,
-        ("description", "narrow", "wide"): DESCRIPTION_PIXELS,
+        ("title", "short", "long"): TITLE_PIXELS,
+        ("description", "short", "long"): DESCRIPTION_PIXELS,
     }
     for (text, low, high), limits in shared.items():
         assert tuple(RULES[f"{text}_too_{end}"].threshold for end in (low, high)) == limits

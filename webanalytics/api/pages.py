@@ -122,7 +122,7 @@ async def audit(
     profile : str or path, optional
         Which rules count and how much: ``desktop_crawler`` by default, ``strict``, ``news``, or a TOML file.
     thresholds : mapping or path, optional
-        Limits by the name of their rule, such as ``{"title_too_long": 65}``, or a TOML file of them;
+        Limits by the name of their rule, such as ``{"title_too_long": 600}``, or a TOML file of them;
         `webanalytics.rules` lists them all.
     image_sizes : bool, default False
         Fetch the images of the pages too, each once and up to 2 MB, for the rule on large images: the column
@@ -156,7 +156,7 @@ async def audit(
     >>> frame.loc[0, "title"], frame.loc[0, "keywords"]
     ('Hello', {'hello': 1})
     >>> frame.issues.loc[frame.issues["rule"] == "title_too_short", "value"].tolist()
-    [5.0]
+    [46.0]
     """
     resolved = resolve(options)
     backend = resolved["backend"]

@@ -124,16 +124,28 @@ class Audit(pd.DataFrame):
         return self._once("issues", lambda: find_issues(self.site, self._origin.profile or DEFAULT_PROFILE))
 
     def summary(self) -> pd.DataFrame:
-        """Return one row for each rule that found something: rule, pages, share, priority.
+        """Return what to fix first: one row for each rule that found something.
 
         Returns
         -------
         pandas.DataFrame
-            The most urgent first.
+            By priority, then by the number of indexable pages, then by findings; see
+            `webanalytics.audits.issues.summary`.
         """
         from webanalytics.audits.issues import summary
 
         return self._once("summary", lambda: summary(self.issues, self.pages))
+
+    @property
+    def score(self) -> float | None:
+        """Health from 0 to 100: the mean over pages of 100 less 20 (high), 5 (medium) or 1 (low) a fault.
+
+        Only what rules of the types issue and opportunity found counts; a page that answers with an error
+        has 0, and pages that could not be asked are left out. None where no page could be judged.
+        """
+        from webanalytics.audits.health import score
+
+        return self._once("score", lambda: score(self.site, self.issues))
 
     def with_profile(
         self, profile: str | os.PathLike[str] | Profile | None = None, thresholds: Thresholds | None = None

@@ -32,6 +32,7 @@ MAX_EVIDENCE = 300
 COLUMNS: dict[str, Dtype] = {
     "url": "string",
     "rule": "string",
+    "title": "string",
     "category": "string",
     "type": "string",
     "priority": "string",
@@ -44,10 +45,13 @@ COLUMNS: dict[str, Dtype] = {
 
 SUMMARY_COLUMNS: dict[str, Dtype] = {
     "rule": "string",
+    "title": "string",
     "category": "string",
     "type": "string",
     "priority": "string",
     "pages": "integer",
+    "indexable": "integer",
+    "findings": "integer",
     "share": "float",
 }
 """Columns of a summary of issues."""
@@ -92,8 +96,9 @@ def find_issues(
     Returns
     -------
     pandas.DataFrame
-        Columns ``url``, ``rule``, ``category``, ``type``, ``priority``, ``value``, ``threshold``,
-        ``evidence`` and ``fix``, by priority, then in the order of the rules, then in that of the pages.
+        Columns ``url``, ``rule``, ``title`` (of the rule), ``category``, ``type``, ``priority``, ``value``,
+        ``threshold``, ``evidence`` and ``fix``, by priority, then in the order of the rules, then in that of
+        the pages.
         ``value`` is the number measured, in the unit of the threshold if the rule has one, and a count
         otherwise; it is missing if there is nothing to count. ``evidence`` is one line of plain text, of at
         most 300 characters.
@@ -109,10 +114,10 @@ def find_issues(
 
     Examples
     --------
-    >>> pages = {"url": ["https://example.org/"], "status": ["ok"], "titleLength": [61], "title": ["Tea"]}
+    >>> pages = {"url": ["https://a.example/"], "status": ["ok"], "titlePixels": [562], "title": ["Tea"]}
     >>> issues = find_issues(Site(pd.DataFrame(pages)))
     >>> issues[["rule", "priority", "value", "threshold", "evidence"]].values.tolist()
-    [['title_too_long', 'medium', 61.0, 60.0, 'Tea']]
+    [['title_too_long', 'medium', 562.0, 561.0, 'Tea']]
     """
     chosen = resolve_profile(profile, thresholds)
     issues: list[_Issue] = []
@@ -206,6 +211,7 @@ def _frame(issues: list[_Issue]) -> pd.DataFrame:
     cells: dict[str, list[Any]] = {
         "url": [issue.url for issue in issues],
         "rule": [issue.rule.name for issue in issues],
+        "title": [issue.rule.title for issue in issues],
         "category": [issue.rule.category for issue in issues],
         "type": [issue.rule.type for issue in issues],
         "priority": [issue.rule.priority for issue in issues],
@@ -225,7 +231,7 @@ def _laid_out(cells: dict[str, list[Any]], columns: dict[str, Dtype], name: str)
 
 
 def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
-    """Return the number of pages on which each rule found something.
+    """Return what to fix first: one row for each rule that found something.
 
     Parameters
     ----------
@@ -237,33 +243,54 @@ def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns ``rule``, ``category``, ``type``, ``priority``, ``pages`` and ``share`` (of all pages, to 1):
-        the most urgent rules first, then those with the most pages; rules that found nothing are omitted.
+        Columns ``rule``, ``title``, ``category``, ``type``, ``priority``, ``pages``, ``indexable`` (those of
+        them that search engines may index, or could if they did not answer with an error), ``findings`` (what
+        the rule counted on them, such as images without a size; 1 for a page where it counts nothing) and
+        ``share`` (of all pages, to 1): by priority, then ``indexable``, then ``findings``, the most first.
+        Rules that found nothing are omitted.
 
     Examples
     --------
     >>> pages = pd.DataFrame({"url": ["a", "b"], "status": ["ok", "ok"], "viewport": ["", "width=1"]})
-    >>> summary(find_issues(Site(pages)), pages).values.tolist()
-    [['viewport_missing', 'html', 'issue', 'medium', 1, 0.5]]
+    >>> pages["indexable"] = True
+    >>> summary(find_issues(Site(pages)), pages).drop(columns=["title", "type"]).values.tolist()
+    [['viewport_missing', 'html', 'medium', 1, 1, 1, 0.5]]
     """
-    counts: dict[tuple[str, str, str, str], int] = {}
-    heads = issues[["rule", "category", "type", "priority"]].astype(object)
-    for head in heads.itertuples(index=False, name=None):
-        counts[head] = counts.get(head, 0) + 1
+    names = ["rule", "title", "category", "type", "priority"]
+    could = _could_be_indexed(pages)
+    heads = issues[names].astype(object).itertuples(index=False, name=None)
+    counts: dict[tuple[str, ...], list[int]] = {}
+    for head, url, value, limit in zip(
+        heads, issues["url"].tolist(), issues["value"].tolist(), issues["threshold"].tolist(), strict=True
+    ):
+        found = counts.setdefault(head, [0, 0, 0])
+        found[0] += 1
+        found[1] += url in could
+        found[2] += 1 if pd.isna(value) or pd.notna(limit) else max(1, int(value))
     places = {name: place for place, name in enumerate(RULES)}
     ordered = sorted(
         counts.items(),
         key=lambda item: (
-            PRIORITIES.index(item[0][3]),
-            -item[1],
+            PRIORITIES.index(item[0][4]),
+            [-count for count in (*item[1][1:], item[1][0])],
             places.get(item[0][0], len(places)),
             item[0],
         ),
     )
     cells: dict[str, list[Any]] = {
-        name: [head[place] for head, _ in ordered]
-        for place, name in enumerate(("rule", "category", "type", "priority"))
+        name: [head[place] for head, _ in ordered] for place, name in enumerate(names)
     }
-    cells["pages"] = [count for _, count in ordered]
-    cells["share"] = [count / len(pages) if len(pages) else None for _, count in ordered]
+    for place, name in enumerate(("pages", "indexable", "findings")):
+        cells[name] = [found[place] for _, found in ordered]
+    cells["share"] = [found[0] / len(pages) if len(pages) else None for _, found in ordered]
     return _laid_out(cells, SUMMARY_COLUMNS, "summary")
+
+
+def _could_be_indexed(pages: pd.DataFrame) -> set[Any]:
+    """Return the URLs that search engines may index, or could if they did not answer with an error."""
+    if "url" not in pages:
+        return set()
+    nothing = pd.Series(False, index=pages.index)
+    failed = pages["error_type"].eq("http").fillna(False) if "error_type" in pages else nothing
+    free = pages["indexable"].eq(True).fillna(False) if "indexable" in pages else nothing
+    return set(pages.loc[(free | failed).astype(bool), "url"].tolist())

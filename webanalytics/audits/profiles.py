@@ -6,7 +6,7 @@ A profile is plain data. A user's own file has the same parts, in TOML::
     off = ["h2_multiple"]       # rules that are not applied
 
     [thresholds]
-    title_too_long = 65
+    title_too_long = 600
 
     [priorities]
     social_card_missing = "medium"
@@ -39,6 +39,9 @@ FEW = 10
 
 MAX_FILE = 1_000_000
 """Largest file of thresholds that is read, in bytes."""
+
+FEWEST_PIXELS = 160
+"""Least width that a text may be limited to: fewer pixels are meant as characters."""
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -184,7 +187,7 @@ def resolve_profile(
         Name of a profile, ``desktop_crawler`` by default, ``strict`` or ``news``; or a TOML file, whose name
         ends in ``.toml``, that starts from one of them.
     thresholds : Mapping or path, optional
-        Limits by the name of the rule, such as ``{"title_too_long": 65}``; or a TOML file with
+        Limits by the name of the rule, such as ``{"title_too_long": 600}``; or a TOML file with
         the tables ``thresholds`` and ``priorities`` and the list ``off``.
 
     Returns
@@ -200,10 +203,10 @@ def resolve_profile(
 
     Examples
     --------
-    >>> chosen = resolve_profile("strict", {"title_too_long": 65})
+    >>> chosen = resolve_profile("strict", {"title_too_long": 600})
     >>> chosen.thresholds["title_too_long"], chosen.thresholds["content_low"]
-    (65.0, 300)
-    >>> resolve_profile(thresholds={"title_to_long": 65})
+    (600.0, 300)
+    >>> resolve_profile(thresholds={"title_to_long": 600})
     Traceback (most recent call last):
     webanalytics.errors.ParameterError: The `thresholds` parameter names no known rule with `title_to_long`; \
 did you mean `title_too_long`?
@@ -285,6 +288,12 @@ def _threshold(name: str, value: object, parameter: str) -> float:
         value = value.item()  # a NumPy scalar
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
         raise ParameterError(f"The threshold of `{name}` must be a number, at least 0.", parameter)
+    if RULES[name].unit == "pixels" and value < FEWEST_PIXELS and name.endswith("_too_long"):
+        raise ParameterError(
+            f"The threshold of `{name}` must be a number of pixels, not of characters: "
+            "60 characters take about 560 pixels.",
+            parameter,
+        )
     return float(value)
 
 

@@ -92,15 +92,14 @@ def rules() -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns ``name``, ``title``, ``category``, ``type``, ``priority``, ``threshold`` (missing if a rule
-        has none), ``unit``, ``explanation`` and ``fix``.
+        has none), ``unit``, ``explanation`` and ``fix``; the index is the name too.
 
     Examples
     --------
-    >>> listed = rules().set_index("name")
-    >>> listed.loc["title_too_long", "fix"]
-    'Shorten the title and put what matters first.'
+    >>> rules().loc["title_multiple", "title"]
+    'Several titles'
     """
-    index = pd.RangeIndex(len(RULES))
+    index = pd.Index(RULES, name="rule", dtype="str" if pd.__version__ >= "3" else "object")
     return pd.DataFrame(
         {
             name: make_series([getattr(rule, name) for rule in RULES.values()], dtype, index)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webanalytics.audits.rules.base import Rule
 from webanalytics.audits.rules.shared import above, below, empty, listed, outside_head
-from webanalytics.thresholds import DESCRIPTION_CHARACTERS, DESCRIPTION_PIXELS
+from webanalytics.thresholds import DESCRIPTION_PIXELS
 
 RULES = (
     Rule(
@@ -24,22 +24,10 @@ RULES = (
         category="description",
         type="opportunity",
         priority="low",
-        explanation="Long descriptions are cut in search results, often in the middle of a sentence.",
+        explanation="Search results have room for a description of a certain width and cut what is longer, "
+        "often in the middle of a sentence.",
         fix="Shorten the description and put what matters first.",
-        find=above("descriptionLength", "description"),
-        threshold=DESCRIPTION_CHARACTERS[1],
-        unit="characters",
-        columns=("descriptionLength",),
-    ),
-    Rule(
-        name="description_too_wide",
-        title="Meta description too wide",
-        category="description",
-        type="opportunity",
-        priority="low",
-        explanation="Search results have room for a description of a certain width; the rest is cut off.",
-        fix="Shorten the description and put what matters first.",
-        find=above("descriptionPixels", "description"),
+        find=above("descriptionPixels", "description", beside="descriptionLength"),
         threshold=DESCRIPTION_PIXELS[1],
         unit="pixels",
         columns=("descriptionPixels",),
@@ -52,20 +40,7 @@ RULES = (
         priority="low",
         explanation="A short description leaves room unused that could win readers over.",
         fix="Extend the description by what readers find on the page and what they gain from it.",
-        find=below("descriptionLength", "description"),
-        threshold=DESCRIPTION_CHARACTERS[0],
-        unit="characters",
-        columns=("descriptionLength",),
-    ),
-    Rule(
-        name="description_too_narrow",
-        title="Meta description too narrow",
-        category="description",
-        type="opportunity",
-        priority="low",
-        explanation="The description takes little of the room that search results give it.",
-        fix="Extend the description by what readers find on the page and what they gain from it.",
-        find=below("descriptionPixels", "description"),
+        find=below("descriptionPixels", "description", beside="descriptionLength"),
         threshold=DESCRIPTION_PIXELS[0],
         unit="pixels",
         columns=("descriptionPixels",),

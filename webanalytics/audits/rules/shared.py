@@ -17,34 +17,45 @@ LONGEST = 1_000
 """Most characters of one item of evidence, before the evidence is cut to its own limit."""
 
 
-def above(measure: str, shown: str) -> Find:
+def above(measure: str, shown: str, beside: str = "") -> Find:
     """Return the search for pages where a column is over the threshold; another column is the evidence.
+
+    ``beside`` is a column with the number of characters, which the evidence names first.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> site = Site(pd.DataFrame({"status": ["ok"] * 2, "titleLength": [60, 61], "title": ["A", "B"]}))
-    >>> list(above("titleLength", "title")(site, 60))
-    [Finding(row=1, value=61, evidence='B')]
+    >>> site = Site(pd.DataFrame({"status": ["ok"] * 2, "titlePixels": [561, 562], "title": ["A", "B"]}))
+    >>> list(above("titlePixels", "title")(site, 561))
+    [Finding(row=1, value=562, evidence='B')]
     """
 
     def find(site: Site, threshold: float) -> Iterator[Finding]:
-        for row, value, text in site.read(measure, shown):
+        for row, value, text, length in site.read(measure, shown, beside or measure):
             if value is not None and value > threshold:
-                yield Finding(row, value, (text or "")[:LONGEST])
+                yield Finding(row, value, _with_length(text, length if beside else None))
 
     return find
 
 
-def below(measure: str, shown: str) -> Find:
+def below(measure: str, shown: str, beside: str = "") -> Find:
     """Return the search for pages where a column is below the threshold; zero is left to another rule."""
 
     def find(site: Site, threshold: float) -> Iterator[Finding]:
-        for row, value, text in site.read(measure, shown):
+        for row, value, text, length in site.read(measure, shown, beside or measure):
             if value is not None and 0 < value < threshold:
-                yield Finding(row, value, (text or "")[:LONGEST])
+                yield Finding(row, value, _with_length(text, length if beside else None))
 
     return find
+
+
+def _with_length(text: str | None, characters: int | None) -> str:
+    shown = (text or "")[:LONGEST]
+    return (
+        shown
+        if characters is None
+        else f"{characters:,} {'character' if characters == 1 else 'characters'}: {shown}"
+    )
 
 
 def empty(column: str) -> Find:

@@ -8,7 +8,7 @@ from typing import Any
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import above, below, empty, listed, outside_head
 from webanalytics.audits.site import Site
-from webanalytics.thresholds import TITLE_CHARACTERS, TITLE_PIXELS
+from webanalytics.thresholds import TITLE_PIXELS
 
 
 def _same_as_h1(site: Site, _: Any) -> Iterator[Finding]:
@@ -40,22 +40,10 @@ RULES = (
         category="title",
         type="opportunity",
         priority="medium",
-        explanation="Long titles are cut in search results, and readers do not see how they end.",
-        fix="Shorten the title and put what matters first.",
-        find=above("titleLength", "title"),
-        threshold=TITLE_CHARACTERS[1],
-        unit="characters",
-        columns=("titleLength",),
-    ),
-    Rule(
-        name="title_too_wide",
-        title="Title too wide",
-        category="title",
-        type="opportunity",
-        priority="medium",
-        explanation="Search results have room for a title of a certain width; the rest is cut off.",
-        fix="Shorten the title, or replace capital letters, which are wider than small ones.",
-        find=above("titlePixels", "title"),
+        explanation="Search results have room for a title of a certain width and cut what is longer, so that "
+        "readers do not see how it ends.",
+        fix="Shorten the title and put what matters first; capital letters take the most room.",
+        find=above("titlePixels", "title", beside="titleLength"),
         threshold=TITLE_PIXELS[1],
         unit="pixels",
         columns=("titlePixels",),
@@ -68,20 +56,7 @@ RULES = (
         priority="medium",
         explanation="A short title leaves room unused that could say what the page offers and for whom.",
         fix="Extend the title by what the page is about, in the words that readers search for.",
-        find=below("titleLength", "title"),
-        threshold=TITLE_CHARACTERS[0],
-        unit="characters",
-        columns=("titleLength",),
-    ),
-    Rule(
-        name="title_too_narrow",
-        title="Title too narrow",
-        category="title",
-        type="opportunity",
-        priority="medium",
-        explanation="The title takes little of the width that search results give it.",
-        fix="Extend the title by what the page is about, in the words that readers search for.",
-        find=below("titlePixels", "title"),
+        find=below("titlePixels", "title", beside="titleLength"),
         threshold=TITLE_PIXELS[0],
         unit="pixels",
         columns=("titlePixels",),
