@@ -173,7 +173,7 @@ async def readability(
     Flesch (1948), Kincaid et al. (1975), Gunning (1952), Coleman and Liau (1975), McLaughlin (1969,
     SMOG), Smith and Senter (1967, ARI), Dale and Chall (1948), each as the textstat package computes it;
     scales of other languages: the guide "Readability". Reading speed: 238 words a minute (Brysbaert
-    2019), Chinese 255 and Japanese 357 characters (Trauzettel-Klosinski and Dietz 2012).  No formula
+    2019), Chinese 255 and Japanese 357 characters (Trauzettel-Klosinski and Dietz 2012). No formula
     scores a text of undetermined language. ``targetAudience`` follows the API: general public for every
     text without a grade, which only English texts have; ``audience`` is missing instead. A hosted API
     answers without the columns after ``targetAudience``: ``readabilityScore`` and ``audience`` are
