@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import time
 from importlib import resources
+from itertools import pairwise
 
 import pyphen
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.effort import effort_since
-from webanalytics.analysis.readability.readability import LANGUAGES
+from webanalytics.analysis.readability.formulas import LANGUAGES
 from webanalytics.analysis.readability.syllables import (
     Hyphenation,
     PronouncingDictionary,
@@ -93,6 +95,51 @@ def test_hyphenation_equals_pyphen_on_words_with_many_patterns(language: str) ->
 @pytest.mark.parametrize("language", ["en_US", "de", "es", "ru"])
 def test_hyphenation_equals_pyphen_on_any_letters(language: str, word: str) -> None:
     assert hyphenation(language).positions(word) == pyphen.Pyphen(lang=language).positions(word)
+
+
+# Where Duden's dictionary (duden.de, "Worttrennung") divides the words.
+DUDEN = {
+    "Kabinett": "Ka-bi-nett",
+    "Kabinette": "Ka-bi-net-te",
+    "Urin": "Urin",
+    "Urins": "Urins",
+    "Urinprobe": "Urin-pro-be",
+    "Urinstinkt": "Ur-in-stinkt",
+    "Urinstinkte": "Ur-in-stink-te",
+    "verbal": "ver-bal",
+    "verbale": "ver-ba-le",
+}
+
+
+@pytest.mark.parametrize(("word", "divided"), DUDEN.items())
+def test_german_words_are_divided_as_duden_does(word: str, divided: str) -> None:
+    places = [0, *hyphenation("de_DE").positions(word.lower()), len(word)]
+    assert "-".join(word[start:end] for start, end in pairwise(places)) == divided
+    assert syllables(word, "de") == divided.count("-") + 1
+
+
+@pytest.mark.parametrize("name", ["de_DE", "de_AT", "de_CH", "eo", "fr", "ca", "hr_HR"])
+def test_a_line_without_digits_takes_the_place_of_no_pattern(name: str) -> None:
+    # "ur1in2stinkt" and "urinstinkt" are two lines of one file
+    theirs, ours = pyphen.Pyphen(lang=name), hyphenation(name)
+    lines = pyphen.LANGUAGES[name].read_bytes().split(b"\n")
+    plain = [
+        line.strip().strip(b".") for line in lines if line.strip().islower() and not re.search(rb"\d", line)
+    ]
+    words = [line.decode(theirs_encoding(lines)) for line in plain]
+    wrong = [word for word in words if ours.positions(word) != theirs.positions(word)]
+    assert all(word.startswith("urinstink") for word in wrong)  # which we divide as Duden does
+
+
+def theirs_encoding(lines: list[bytes]) -> str:
+    return lines[0].decode("ascii").strip()
+
+
+@pytest.mark.parametrize(
+    ("word", "count"), [("okul", 2), ("Ateşman", 3), ("okunabilirlik", 6), ("İstanbul", 3), ("krş", 1)]
+)
+def test_turkish_syllables_are_its_vowels(word: str, count: int) -> None:
+    assert syllables(word, "tr") == count
 
 
 def test_region_takes_its_own_patterns() -> None:

@@ -81,7 +81,7 @@ def test_corpus(corpus_pages: dict[str, bytes], corpus_segments: dict[str, dict[
         assert list(answer) == FIELDS
         assert answer["text"]
         assert answer["title"]
-        assert len(answer["language"]) == (0 if name.startswith("whiskyverkostung.com") else 2)
+        assert len(answer["language"]) == 2
         assert answer["url"] == corpus_segments[name]["url"]
 
 

@@ -471,6 +471,46 @@ def test_languages_that_are_one_or_easily_mixed_up_do_not_differ(
     assert bool(found) == differs
 
 
+@pytest.mark.parametrize(
+    ("words", "sentences", "judged"), [(120, 3, True), (120, 2, False), (123, 3, False), (0, 0, False)]
+)
+def test_a_main_text_without_sentences_is_not_judged(words: int, sentences: int, judged: bool) -> None:
+    cells = {"status": "ok", "wordCount": words, "sentenceCount": sentences, "fleschReadingEase": 10.0}
+    cells |= {"lang": "en", "language": "de", "text": "Ein Wort nach dem andern. " * 20}
+    site = Site(pd.DataFrame([cells]))
+    for rule in ("content_low", "readability_very_difficult", "language_differs"):
+        assert bool(list(RULES[rule].find(site, RULES[rule].threshold))) is judged
+
+
+@pytest.mark.parametrize(
+    ("scale", "score", "rule", "value"),
+    [
+        ("LIX (Björnsson 1968, Swedish)", 55.0, "readability_difficult", 40.0),
+        ("LIX (Björnsson 1968, Swedish)", 61.0, "readability_very_difficult", 27.0),
+        ("Flesch reading ease (Martins et al. 1996, Portuguese)", 42.5, "readability_difficult", 42.5),
+        ("Gunning fog index (words of four syllables, Polish)", 14.5, "readability_difficult", 40.0),
+        ("LIX (Björnsson 1968, Swedish)", 49.9, None, None),
+        ("a scale of another version", 99.0, None, None),
+    ],
+)
+def test_difficulty_goes_by_the_scale_of_the_language(
+    scale: str, score: float, rule: str | None, value: float | None
+) -> None:
+    cells = {"status": "ok", "wordCount": 300, "sentenceCount": 20, "fleschReadingEase": None}
+    site = Site(pd.DataFrame([{**cells, "readabilityScore": score, "readabilityScale": scale}]))
+    for name in ("readability_difficult", "readability_very_difficult"):
+        found = list(RULES[name].find(site, RULES[name].threshold))
+        assert [finding.value for finding in found] == ([value] if name == rule else [])
+        assert all(scale in finding.evidence for finding in found)
+
+
+def test_evidence_of_another_language_is_its_longest_line() -> None:
+    text = "Jane Doe, staff writer\n" + "Der Zug nach Norden fährt jeden Morgen um acht Uhr ab. " * 6
+    cells = {"status": ["ok"], "lang": ["en"], "language": ["de"], "text": [text]}
+    (finding,) = RULES["language_differs"].find(Site(pd.DataFrame(cells)), None)
+    assert finding.evidence.startswith("declared en, written in de: Der Zug")
+
+
 def test_texts_without_spaces_between_words_are_not_called_short() -> None:
     site = Site(pd.DataFrame({"status": ["ok"] * 2, "wordCount": [3, 3], "language": ["ja", "en"]}))
     assert [finding.row for finding in RULES["content_low"].find(site, 200)] == [1]

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from webanalytics.charts import readability
 from webanalytics.errors import ParameterError
+from webanalytics.thresholds import SCALES, UNJUDGED
 
 Picture = Callable[[Axes], Any]
 AUDIENCES = ["elementary", "middle\nschool", "high\nschool", "college", "post-\ngraduate"]
@@ -160,6 +161,68 @@ def test_draws_where_it_is_told() -> None:
     assert readability(frame_of([8]), ax=left, title="Mine") is left
     assert left.get_title(loc="left") == "Mine"
     assert not right.lines
+
+
+def mixed(pages: int = 1) -> pd.DataFrame:
+    """Pages in four languages: 3 + 2 + 1 + 1 times `pages`, and 3 that are not judged."""
+    german, swedish = SCALES["de"].name, SCALES["sv"].name
+    kinds = [
+        *[(None, 45.0, german, None)] * 2, (None, 20.0, german, None),
+        (8.0, 8.0, SCALES["en"].name, None), (17.0, 17.0, SCALES["en"].name, None),
+        (None, 55.0, swedish, None), (None, 95.0, SCALES["fr"].name, None),
+    ]  # fmt: skip
+    rows = kinds * pages + [(None, None, None, note) for note in (UNJUDGED[2], UNJUDGED[2], UNJUDGED[4])]
+    names = ["averageGradeLevel", "readabilityScore", "readabilityScale", "readabilityNote"]
+    frame = pd.DataFrame(rows, columns=names)
+    return frame.assign(url=[f"https://a.example/p{row}" for row in range(len(frame))], status="ok")
+
+
+def test_languages_share_an_axis_of_audiences(picture: Picture) -> None:
+    ax = readability(mixed())
+    assert counts(ax) == ["1", "1", "0", "3", "2"]
+    # hardest first: Flesch 20 is a third into the last band, grade 17 a sixth; LIX 55 in the middle of college
+    assert dots(ax) == pytest.approx([4 + 1 / 3, 4 + 1 / 6, 3.5, 3.25, 3.25, 1 + 2 / 3, 0.5])
+    assert labels(ax)[:3] == ["/p2", "/p4", "/p5"]
+    assert {"55.0 Swedish, LIX", "20.0 German, Flesch ease", "8.0 English, school grade"} <= set(texts(ax))
+    assert ax.get_title(loc="left") == "Readability of 7 of 10 pages"
+    assert texts(ax)[-1] == "2 of unknown language · 1 under 3 sentences"
+    assert ax.get_xlim() == (0, 5)
+    picture(ax)
+
+
+def test_many_pages_have_a_row_for_each_language(picture: Picture) -> None:
+    ax = readability(mixed(20))
+    assert labels(ax) == [
+        "German, Flesch ease", "English, school grade", "Swedish, LIX", "French, Flesch ease",
+    ]  # fmt: skip
+    assert ax.get_title(loc="left") == "Readability of 140 of 143 pages"
+    assert {"60", "40", "20"} <= set(texts(ax))
+    assert {"45.0", "12.5", "55.0", "95.0"} <= set(texts(ax))  # the medians, each on its own scale
+    picture(ax)
+
+
+def test_one_other_language_shows_the_limits_of_its_scale(picture: Picture) -> None:
+    frame = mixed()
+    ax = readability(frame[frame["readabilityScale"] == SCALES["de"].name])
+    assert [label.get_text() for label in ax.get_xticklabels()] == ["100", "90", "60", "50", "30", "0"]
+    assert ax.get_xlabel() == "Flesch reading ease (Amstad 1978, German)"
+    assert "45.0" in texts(ax)
+    picture(ax)
+
+
+def test_without_scales_a_reading_ease_without_a_grade_is_another_languages() -> None:
+    frame = frame_of([8.0, None]).assign(fleschReadingEase=[70.0, 40.0])
+    ax = readability(frame)
+    assert dots(ax) == pytest.approx([3.5, 1 + 2 / 3])
+    assert "40.0 Flesch ease" in texts(ax)
+
+
+def test_english_alone_names_why_others_are_missing() -> None:
+    frame = mixed()
+    ax = readability(frame[frame["averageGradeLevel"].notna() | frame["readabilityNote"].notna()])
+    assert ax.get_title(loc="left") == "Readability of 2 of 5 pages"
+    assert dots(ax) == [17, 8]
+    assert texts(ax)[-1] == "2 of unknown language · 1 under 3 sentences"
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_details_of_a_row(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) 
     assert content["headings"] == [[1, "Coffee"]]
     assert ["cake", 12] in content["keywords"]
     fields = dict(content["fields"])
-    assert fields["Audience"] == frame.loc[1, "targetAudience"]
+    assert fields["Audience"] == frame.loc[1, "audience"]
     assert fields["text"].startswith("Coffee and cake on the lawn.")
 
 

@@ -165,8 +165,10 @@ async def readability(
     -------
     pandas.DataFrame
         One row per input: the indices (float64, two decimals, NaN where a formula is not defined for the
-        page's language), ``wordCount`` and ``sentenceCount`` (Int64), ``readingTimeMinutes`` at 238 words
-        a minute, ``averageGradeLevel`` and ``targetAudience``.
+        page's language), ``wordCount`` and ``sentenceCount`` (Int64), ``readingTimeMinutes``,
+        ``averageGradeLevel`` and ``targetAudience`` as the API answers them; ``language`` of the main
+        text, ``readabilityScore`` on that language's ``readabilityScale``, the ``audience`` that follows,
+        or in ``readabilityNote`` why there is none; ``wienerSachtextformel`` of German texts.
 
     Raises
     ------
@@ -178,8 +180,13 @@ async def readability(
     Notes
     -----
     Flesch (1948), Kincaid et al. (1975), Gunning (1952), Coleman and Liau (1975), McLaughlin (1969,
-    SMOG), Smith and Senter (1967, ARI), Dale and Chall (1948), each as the textstat package computes it.
-    Reading speed: Brysbaert (2019).
+    SMOG), Smith and Senter (1967, ARI), Dale and Chall (1948), each as the textstat package computes it;
+    scales of other languages: the guide "Readability". Reading speed: 238 words a minute (Brysbaert
+    2019), Chinese 255 and Japanese 357 characters (Trauzettel-Klosinski and Dietz 2012). No formula
+    scores a text of undetermined language. ``targetAudience`` follows the API: general public for every
+    text without a grade, which only English texts have; ``audience`` is missing instead. A hosted API
+    answers without the columns after ``targetAudience``: ``readabilityScore`` and ``audience`` are
+    derived from its grade or its reading ease.
 
     Examples
     --------
@@ -187,8 +194,8 @@ async def readability(
     >>> import webanalytics as wa
     >>> html = "<p>" + "The cat sat on the mat. The dog ran to the door. " * 8 + "</p>"
     >>> frame = wa.readability(pd.DataFrame({"url": ["https://cat.example/"], "html": [html]}))
-    >>> frame.loc[0, ["fleschReadingEaseText", "targetAudience"]].tolist()
-    ['Very Easy', 'elementary']
+    >>> frame.loc[0, ["fleschReadingEaseText", "audience", "readabilityScale"]].tolist()
+    ['Very Easy', 'elementary', 'average of five grade indices (English)']
     """
     return await collect(
         (OPERATIONS["readability"],),

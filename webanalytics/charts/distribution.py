@@ -10,8 +10,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from webanalytics.charts import bands, data, ridges, style, writing
-from webanalytics.charts.labels import counted
-from webanalytics.charts.readability import grade_axis, grade_bands
+from webanalytics.charts.readability import drawn_of, grade_axis, grade_bands
 from webanalytics.errors import ParameterError
 from webanalytics.thresholds import GRADE_BANDS
 
@@ -113,10 +112,17 @@ def readability_distribution(
         else:
             _alone(ax, index, found[index])
         name = INDICES[index].name if index else "Readability indices"
-        of = f" of {counted(len(pages), 'page')}" if len(pages) else ""
-        note = data.left_out(pages, usable, "without it" if index else "without a grade")
+        of = f" of {drawn_of(int(usable.sum()), len(pages))}" if len(pages) else ""
+        note = data.left_out(pages, usable, _lacking(index))
         writing.headline(ax, title or f"{name}{of}", note, lift=_lift(index) if found else 0)
     return ax
+
+
+def _lacking(index: str | None) -> str:
+    """Return what the pages that are not drawn have in common."""
+    if index == "fleschReadingEase":
+        return "in languages without constants for it"
+    return "without it" if index else "without a grade, which only English has"
 
 
 def _lift(index: str | None) -> float:

@@ -1,4 +1,4 @@
-"""Pages against bands of school grades, with the audience each band stands for."""
+"""Pages against the audiences that can read them, by school grades or the scale of each page's language."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from webanalytics.charts import bands, data, style, writing
+from webanalytics.charts import audiences, bands, data, style, writing
+from webanalytics.charts.judged import OPTIONAL, Judged, judge
 from webanalytics.charts.labels import counted, path_labels, shorten
 from webanalytics.thresholds import GRADE_BANDS
 
@@ -22,23 +23,28 @@ def readability(
     max_grade: float = 22,
     title: str | None = None,
 ) -> Axes:
-    """Draw how hard the pages are to read, against the audiences for each grade.
+    """Draw how hard the pages are to read, against the audiences that can read them.
 
-    Up to `max_pages` pages have a row each, the hardest at the top; more are drawn as a histogram. Each
-    band's name says how many pages it holds. A page that is in the frame twice counts once; pages that failed
-    or have no grade are left out and counted.
+    Up to `max_pages` pages have a row each, the hardest at the top; more are drawn as histograms, one for
+    each language. Each band's name says how many pages it holds. A page that is in the frame twice counts
+    once. The title says how many pages are drawn, and the line below it why others are not: they failed,
+    their language is undetermined or has no scale, or their text is no prose.
+
+    Pages in English alone stand on an axis of school grades. Those of other languages have no grade:
+    each page then stands among the audiences where the scale of its language puts it, with its own value.
 
     Parameters
     ----------
     frame : DataFrame
         What `webanalytics.readability` or `webanalytics.audit` returned: ``url``, ``averageGradeLevel``
-        and, if there, ``fleschReadingEase``, ``status``, ``error_type``.
+        and, if there, ``readabilityScore``, ``readabilityScale``, ``readabilityNote``,
+        ``fleschReadingEase``, ``status``, ``error_type``.
     ax : Axes, optional
         Where to draw; a new figure otherwise.
     max_pages : int
         The most pages that have a row of their own.
     max_grade : float
-        Right end of the scale; a page beyond it is drawn at the end, with its true number.
+        Right end of the axis of school grades; a page beyond it is drawn at the end, with its true number.
     title : str, optional
         Title of the chart, instead of the number of pages.
 
@@ -55,9 +61,9 @@ def readability(
 
     Notes
     -----
-    The bands are those of the ``targetAudience`` field. The average grade level is the mean of
-    Flesch-Kincaid, Gunning Fog, Coleman-Liau, SMOG and the Automated Readability Index, all of them
-    in years of United States schooling.
+    The bands are those of the ``audience`` field, of equal width where there are several scales. The average
+    grade level is the mean of Flesch-Kincaid, Gunning Fog, Coleman-Liau, SMOG and the Automated
+    Readability Index, all of them in years of United States schooling.
 
     Examples
     --------
@@ -67,32 +73,49 @@ def readability(
     """
     max_pages = data.whole_number(max_pages, "max_pages", 0)
     max_grade = data.real_number(max_grade, "max_grade", above=GRADE_BANDS[-2][0])
-    picked = data.pick(
-        frame, ["url", "averageGradeLevel"], ("readability", "audit"), optional=["fleschReadingEase"]
-    )
+    picked = data.pick(frame, ["url", "averageGradeLevel"], ("readability", "audit"), optional=OPTIONAL)
     pages = data.distinct(picked)
-    pages = pages.assign(averageGradeLevel=data.numbers(pages["averageGradeLevel"]))
-    usable = pages["averageGradeLevel"].notna().to_numpy() & ~data.has_failed(pages)
-    scored = pages[usable].sort_values("averageGradeLevel", ascending=False, kind="stable")
-    rows = len(scored) <= max_pages
+    judged = judge(pages)
     with style.context():
-        ax = style.start(ax, style.row_height(len(scored), 1.9) if rows else 4.6)
-        if scored.empty:
-            writing.message(ax, _reason(pages))
+        if judged.values:
+            ax = _drawn(ax, judged, max_pages, max_grade)
         else:
-            grades = scored["averageGradeLevel"].to_numpy()
-            grade_bands(ax, grades, max_grade, counts=True)
-            (_rows if rows else _histogram)(ax, scored, max_grade)
-        note = data.left_out(pages, usable, "without a grade") if len(pages) > 1 else ""
-        writing.headline(ax, title or _title(pages), note, lift=0 if scored.empty else bands.HEIGHT)
+            ax = style.start(ax, style.row_height(0, 1.9))
+            writing.message(ax, _reason(pages))
+        note = judged.missing if len(pages) > 1 else ""
+        writing.headline(ax, title or _title(pages, judged), note, lift=bands.HEIGHT if judged.values else 0)
     return ax
 
 
-def _title(pages: pd.DataFrame) -> str:
+def _drawn(ax: Axes | None, judged: Judged, max_pages: int, max_grade: float) -> Axes:
+    rows = len(judged.values) <= max_pages
+    height = style.row_height(len(judged.values), 1.9)
+    if not judged.in_years:
+        each = len(audiences.scales_shown(judged))
+        ax = style.start(ax, height if rows else style.row_height(each, 1.9, each=0.52))
+        (audiences.rows if rows else audiences.distributions)(ax, judged)
+        return ax
+    ax = style.start(ax, height if rows else 4.6)
+    grades = np.array(judged.values)
+    grade_bands(ax, grades, max_grade, counts=True)
+    (_rows if rows else _histogram)(ax, judged.pages.assign(averageGradeLevel=grades), max_grade)
+    return ax
+
+
+def _title(pages: pd.DataFrame, judged: Judged) -> str:
     if len(pages) == 1:
         (label,) = path_labels(pages["url"])
         return f"Readability of {shorten(label, 40)}"
-    return f"Readability of {counted(len(pages), 'page')}" if len(pages) else "Readability"
+    return f"Readability of {drawn_of(len(judged.values), len(pages))}" if len(pages) else "Readability"
+
+
+def drawn_of(drawn: int, pages: int) -> str:
+    """Return how many pages of how many are drawn.
+
+    >>> drawn_of(3, 3), drawn_of(11, 99), drawn_of(0, 99)
+    ('3 pages', '11 of 99 pages', '99 pages')
+    """
+    return counted(pages, "page") if drawn in (0, pages) else f"{drawn:,} of {counted(pages, 'page')}"
 
 
 def _reason(pages: pd.DataFrame) -> str:

@@ -42,7 +42,7 @@ def findings(pages: Audit) -> list[str]:
         hardest = graded.iloc[int(graded["averageGradeLevel"].argmax())]
         lines.append(
             f"Hardest to read: {hardest['title']} (US grade {hardest['averageGradeLevel']:.1f}, "
-            f"{hardest['targetAudience']})."
+            f"{hardest['audience']})."
         )
     failed = pages[pages["status"] != "ok"]
     for kind, count in failed["error_type"].value_counts().items():

@@ -220,6 +220,8 @@ class Field(_Declared):
         For a column taken out of an object: where the value stands in the answer.
     only_with : str
         Keyword of the local setting that fills the field; without it the field is empty.
+    derived : callable, optional
+        For an extra column: makes its value of an answer that lacks it, as a service's does.
     """
 
     name: str
@@ -232,6 +234,7 @@ class Field(_Declared):
     audited: bool = True
     path: tuple[str, ...] = ()
     only_with: str = ""
+    derived: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property
     def shape(self) -> Shape:
@@ -255,6 +258,8 @@ class Field(_Declared):
 
     def read(self, data: Mapping[str, Any]) -> Any:
         """Return the field's value in an answer, or None."""
+        if self.derived is not None and self.name not in data:
+            return self.derived(data)
         value: Any = data
         for key in self.path or (self.name,):
             value = value.get(key) if isinstance(value, Mapping) else None

@@ -20,6 +20,8 @@ DATA = resources.files("webanalytics.analysis").joinpath("data")
 
 # Patterns of American English: what textstat starts with ("en_US"); pyphen's plain "en" is British.
 _DEFAULT_TAGS = {"en": "en_US"}
+# Turkish has no patterns and needs none: each of its syllables has one vowel.
+_BY_VOWELS = {"tr": re.compile("[aeıioöuüâîû]")}
 _NOT_IN_WORDS = re.compile(r"[^\w']")
 # Lines of a pattern file that are no patterns: comments and settings of the hyphenation library.
 _SETTINGS = re.compile(rb"^[ \t]*(?:[%#]|(?:COMPOUND)?(?:LEFT|RIGHT)HYPHENMIN).*\n?", re.MULTILINE)
@@ -28,6 +30,10 @@ _HEX_CHARACTER = re.compile(r"\^{2}([0-9a-f]{2})")
 
 # Patterns up to this length are looked up together; longer ones only where their first letters stand.
 _WINDOW = 4
+
+# A pattern that pyphen's file lacks: its "ur8in" keeps Urin whole, as Duden does, but also the beginning of
+# Ur-in-stinkt, which Duden divides.
+_CORRECTED = {"de": {".urinstink": ".ur9instink"}}
 
 # Most windows kept in memory: the German words of a hundred pages have about 20,000.
 _MAX_WINDOWS = 60_000
@@ -71,8 +77,9 @@ def _read_patterns(name: str) -> dict[str, str]:
     patterns = content.decode(charset).split("\n")
     # The digits are taken from the whole file at once: one call instead of one for each pattern.
     letters = content.translate(None, b"0123456789").decode(charset).split("\n")
-    # Lines without a digit are in it too: they raise no level.
-    return dict(zip(letters, patterns, strict=True))
+    # A line without a digit raises no level, and takes the place of none with the same letters.
+    found = {key: pattern for key, pattern in zip(letters, patterns, strict=True) if key != pattern}
+    return found | _CORRECTED.get(name[:2], {})
 
 
 def levels_of(pattern: str) -> list[tuple[int, int]]:
@@ -271,14 +278,15 @@ def primary(language: str) -> str:
 
 
 def patterns_of(language: str) -> str:
-    """Return the name of the hyphenation patterns that serve a language.
+    """Return the name of the hyphenation patterns that serve a language, or of the language without any.
 
     Raises
     ------
     LookupError
         For a language without hyphenation patterns.
     """
-    return patterns_name(_DEFAULT_TAGS.get(language.lower(), language))
+    root = primary(language)
+    return root if root in _BY_VOWELS else patterns_name(_DEFAULT_TAGS.get(language.lower(), language))
 
 
 def syllable_counter(language: str) -> Callable[[str], int]:
@@ -294,6 +302,8 @@ def syllable_counter(language: str) -> Callable[[str], int]:
 
 @cache
 def _counter(patterns: str, max_length: int = 1000) -> Callable[[str], int]:
+    if vowels := _BY_VOWELS.get(patterns):
+        return lambda word: max(1, len(vowels.findall(word)))
     hyphens = hyphenation(patterns).count
 
     def by_patterns(word: str) -> int:

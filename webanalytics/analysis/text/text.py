@@ -18,6 +18,7 @@ from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.page.visible_text import drop_invisible
 from webanalytics.analysis.structured.jsonld import jsonld
 from webanalytics.analysis.text import language, main_text
+from webanalytics.analysis.text.main_language import main_language
 from webanalytics.analysis.text.markdown import main_markdown
 
 EARLIEST = date(1990, 1, 1)
@@ -91,7 +92,7 @@ def analyse(page: Page, format: str = "plain") -> dict[str, Any]:  # noqa: A002 
         "title": page.title,
         "title_alt": page.h1,
         "text": main_markdown(page) if format == "markdown" else main_text.main_text(page),
-        "language": language.page_language(page),
+        "language": main_language(page),
         "publisher": page_publisher(page),
         "url": page.url,
     }

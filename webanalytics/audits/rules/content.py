@@ -1,4 +1,8 @@
-"""Rules for the text of a page."""
+"""Rules for the text of a page.
+
+What judges sentences leaves out a main text without any: it is a list or a failure of the extraction, and
+the column ``readabilityNote`` says so.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from typing import Any
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import empty
 from webanalytics.audits.site import Site
+from webanalytics.thresholds import SCALES_BY_NAME, not_prose
 
 VERY_DIFFICULT = 30
 """Flesch reading ease below which a text is very difficult (Flesch, How to Write Plain English, 1979)."""
@@ -20,7 +25,7 @@ _LOREM = re.compile(r"\blorem\s+ipsum\b", re.IGNORECASE)
 _IPSUM = ("ipsum", "Ipsum", "IPSUM")
 _LANGUAGE = re.compile(r"\s*([a-z]{2})(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
 
-# Their words are not separated by spaces, so that counts of words are far too low.
+# Their words are a matter of definition: a limit in words does not hold for them.
 _WITHOUT_SPACES = frozenset(("zh", "ja", "th", "lo", "km", "my", "bo"))
 
 # Withdrawn codes, and languages so close to each other that a detector mixes them up.
@@ -34,21 +39,37 @@ _SAME = {
 
 
 def _low(site: Site, threshold: float) -> Iterator[Finding]:
-    for row, words, text, language in site.read("wordCount", "text", "language"):
-        if words is not None and 0 < words < threshold and language not in _WITHOUT_SPACES:
+    for row, words, sentences, text, language in site.read("wordCount", "sentenceCount", "text", "language"):
+        if words is None or not_prose(words, sentences) or language in _WITHOUT_SPACES:
+            continue
+        if words < threshold:
             yield Finding(row, words, (text or "")[:500])
 
 
 def _difficult(site: Site, threshold: float) -> Iterator[Finding]:
-    for row, ease, name in site.read("fleschReadingEase", "fleschReadingEaseText"):
-        if ease is not None and VERY_DIFFICULT <= ease < threshold:
-            yield Finding(row, ease, name or "")
+    for row, ease, evidence in _eases(site):
+        if VERY_DIFFICULT <= ease < threshold:
+            yield Finding(row, ease, evidence)
 
 
 def _very_difficult(site: Site, threshold: float) -> Iterator[Finding]:
-    for row, ease, name in site.read("fleschReadingEase", "fleschReadingEaseText"):
-        if ease is not None and ease < threshold:
-            yield Finding(row, ease, name or "")
+    for row, ease, evidence in _eases(site):
+        if ease < threshold:
+            yield Finding(row, ease, evidence)
+
+
+def _eases(site: Site) -> Iterator[tuple[int, float, str]]:
+    """Yield each judged page with its Flesch reading ease, or what stands for it on another scale."""
+    columns = ("wordCount", "sentenceCount", "fleschReadingEase", "fleschReadingEaseText")
+    for row, words, sentences, ease, name, score, scale in site.read(
+        *columns, "readabilityScore", "readabilityScale"
+    ):
+        if not_prose(words, sentences):
+            continue
+        if ease is not None:
+            yield row, ease, f"{name or ''} ({scale})" if scale else name or ""
+        elif score is not None and scale in SCALES_BY_NAME:
+            yield row, round(SCALES_BY_NAME[scale].ease(score), 2), f"{scale} {score:.1f}"
 
 
 def _lorem_ipsum(site: Site, _: Any) -> Iterator[Finding]:
@@ -61,13 +82,21 @@ def _lorem_ipsum(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _language_differs(site: Site, _: Any) -> Iterator[Finding]:
-    for row, declared, detected, text in site.read("lang", "language", "text"):
+    columns = ("lang", "language", "text", "wordCount", "sentenceCount")
+    for row, declared, detected, text, words, sentences in site.read(*columns):
         named = _LANGUAGE.fullmatch(declared or "")
-        if not named or not detected:
+        if not named or not detected or not_prose(words, sentences):
             continue
         code = named[1].lower()
         if _SAME.get(code, code) != _SAME.get(detected, detected) and _is_enough(text or ""):
-            yield Finding(row, evidence=f"declared {declared.strip()}, written in {detected}: {text[:150]}")
+            yield Finding(
+                row, evidence=f"declared {declared.strip()}, written in {detected}: {_longest(text)}"
+            )
+
+
+def _longest(text: str) -> str:
+    """Return the beginning of the longest line: a byline or a heading is in any language."""
+    return max(text.split("\n"), key=len)[:150]
 
 
 def _is_enough(text: str) -> bool:
@@ -94,7 +123,7 @@ RULES = (
         type="opportunity",
         priority="medium",
         explanation="Pages with few words seldom answer what people search for. Languages that are written "
-        "without spaces are not looked at.",
+        "without spaces are not looked at, nor main texts without sentences.",
         fix="Extend the page by what its readers need, or merge it with another one on the same subject.",
         find=_low,
         threshold=200,
@@ -107,7 +136,8 @@ RULES = (
         category="content",
         type="opportunity",
         priority="low",
-        explanation="With a Flesch reading ease of 30 to 50, the text takes readers with higher education.",
+        explanation="With a Flesch reading ease of 30 to 50, or what stands for it on the scale of the "
+        "language, the text takes readers with higher education.",
         fix="Shorten sentences and use common words where the subject allows it.",
         find=_difficult,
         threshold=50,
@@ -120,7 +150,8 @@ RULES = (
         category="content",
         type="opportunity",
         priority="low",
-        explanation="With a Flesch reading ease below 30, the text reads like a scientific paper.",
+        explanation="With a Flesch reading ease below 30, or what stands for it on the scale of the page's "
+        "language, the text reads like a scientific paper.",
         fix="Break up long sentences, one thought each, and explain or replace long words.",
         find=_very_difficult,
         threshold=VERY_DIFFICULT,

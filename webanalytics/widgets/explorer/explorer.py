@@ -154,7 +154,7 @@ class Explorer(anywidget.AnyWidget):
         stream = io.BytesIO()
         figure.savefig(stream, format="png", dpi=144)
         width = round(float(figure.get_size_inches()[0]) * 100)
-        alt = "Average grade level of the pages against the audiences that read that well"
+        alt = "Readability of the pages against the audiences that read that well"
         self.send({"id": asked.get("id"), "width": width, "alt": alt}, [stream.getvalue()])
 
     def _send_file(self, asked: dict[str, Any]) -> None:

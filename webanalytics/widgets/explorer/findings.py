@@ -44,7 +44,7 @@ _READ = (
         "title",
         "description",
     ),
-    *("headings", "robots", "x_robots_tag", "canonical", "language", "wordCount", "elapsed"),
+    *("headings", "robots", "x_robots_tag", "canonical", "language", "wordCount", "elapsed", "sentenceCount"),
     *("imagesWithoutAlt", "imagesWithEmptyAlt"),
 )
 """Columns that these rules need; an audit's long columns are not read."""
@@ -98,7 +98,7 @@ def _readable(pages: pd.DataFrame) -> pd.DataFrame:
     ):
         if name in known.columns:
             known[name] = pd.Series(texts(pages, name), dtype=object)
-    for name in ("wordCount", "elapsed", "http_status"):
+    for name in ("wordCount", "sentenceCount", "elapsed", "http_status"):
         if name in known.columns:
             known[name] = pd.to_numeric(known[name], errors="coerce").astype("Float64")
     if "status" not in known.columns:

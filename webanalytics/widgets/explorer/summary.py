@@ -11,7 +11,7 @@ import pandas as pd
 
 from webanalytics.audits.profiles import Profile
 from webanalytics.errors import ErrorType
-from webanalytics.thresholds import GRADE_BANDS
+from webanalytics.thresholds import AUDIENCES
 from webanalytics.widgets.explorer.findings import findings
 from webanalytics.widgets.explorer.table import (
     MOST_ROWS,
@@ -23,8 +23,6 @@ from webanalytics.widgets.explorer.table import (
 
 MOST_KEYWORDS = 300
 MOST_ERRORS = 100
-
-AUDIENCES = (*(audience for _, audience in GRADE_BANDS), "general public")
 
 MEANINGS: dict[ErrorType, str] = {
     "dns": "The host name could not be found.",
@@ -95,10 +93,12 @@ def _figures(pages: pd.DataFrame, statuses: list[str]) -> list[list[str]]:
     if len(minutes):
         hours, rest = divmod(round(minutes.sum()), 60)
         figures.append(["Reading time", f"{hours:,} h {rest} min" if hours else f"{rest} min", ""])
-    grades, eases = numbers(pages, "averageGradeLevel"), numbers(pages, "fleschReadingEase")
-    if len(grades):
-        note = f"Flesch ease {np.median(eases):.0f}" if len(eases) else ""
-        figures.append(["Median grade", f"{np.median(grades):.1f}", note])
+    for name, label in (("averageGradeLevel", "Median grade"), ("fleschReadingEase", "Median Flesch ease")):
+        known = numbers(pages, name)
+        if len(known):
+            note = f"of {len(known):,} page{'s' * (len(known) > 1)}"
+            note += "" if name == "fleschReadingEase" else " in English"
+            figures.append([label, f"{np.median(known):.1f}", note])
     languages = Counter(text for text in texts(pages, "language") if text)
     if languages:
         most = ", ".join(clean(name, 12) for name, _ in languages.most_common(3))
@@ -115,10 +115,11 @@ def _figures(pages: pd.DataFrame, statuses: list[str]) -> list[list[str]]:
 
 def _bars(pages: pd.DataFrame, words: list[list[Any]]) -> list[dict[str, Any]]:
     bars: list[dict[str, Any]] = []
-    audiences = Counter(text for text in texts(pages, "targetAudience") if text)
+    audiences = Counter(text for text in texts(pages, "audience") if text)
     if audiences:
-        rows = [[name, audiences[name]] for name in AUDIENCES if audiences[name] or name != "general public"]
-        bars.append({"title": "Pages by audience", "key": "targetAudience", "rows": rows})
+        rows = [[name, audiences[name]] for name in AUDIENCES]
+        title = f"Pages by audience ({audiences.total():,} of {len(pages):,})"
+        bars.append({"title": title, "key": "audience", "rows": rows})
     if words:
         rows = [[word, count] for word, count, _ in words[:10]]
         bars.append({"title": "Most frequent words", "key": "", "rows": rows})

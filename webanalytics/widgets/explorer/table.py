@@ -24,7 +24,7 @@ FEW_VALUES = 15
 """A column with no more distinct values than this is filtered by choosing one."""
 
 PAGES: tuple[str, ...] = (
-    *("url", "status", "title", "wordCount", "averageGradeLevel", "targetAudience", "language"),
+    *("url", "status", "title", "wordCount", "averageGradeLevel", "audience", "language"),
     *("http_status", "elapsed", "error_type"),
 )
 METADATA: tuple[str, ...] = (
@@ -32,7 +32,8 @@ METADATA: tuple[str, ...] = (
     *("description", "robots", "canonical", "og:title", "og:image"),
 )
 READABILITY: tuple[str, ...] = (
-    *("url", "averageGradeLevel", "targetAudience", "fleschReadingEase", "fleschReadingEaseText"),
+    *("url", "audience", "readabilityScore", "readabilityScale", "readabilityNote", "language"),
+    *("averageGradeLevel", "fleschReadingEase", "fleschReadingEaseText"),
     *("fleschKincaidGrade", "gunningFog", "colemanLiauIndex", "smogIndex"),
     *("automatedReadabilityIndex", "daleChallReadabilityScore", "wordCount", "sentenceCount"),
     "readingTimeMinutes",
@@ -62,7 +63,11 @@ LABELS = {
     "sentenceCount": "Sentences",
     "readingTimeMinutes": "Minutes to read",
     "averageGradeLevel": "Grade",
-    "targetAudience": "Audience",
+    "audience": "Audience",
+    "readabilityScore": "Score",
+    "readabilityScale": "Scale of the score",
+    "readabilityNote": "Not judged because",
+    "wienerSachtextformel": "Wiener Sachtextformel",
     "fleschReadingEase": "Flesch ease",
     "fleschReadingEaseText": "Flesch in words",
     "fleschKincaidGrade": "Flesch-Kincaid",
