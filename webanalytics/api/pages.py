@@ -17,6 +17,7 @@ from webanalytics.audits.bodies import FactsOfBodies
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import resolve_profile
 from webanalytics.audits.sources import listed, with_image_sizes
+from webanalytics.audits.terms import of_main_texts
 from webanalytics.backends.base import LOCAL_FAMILY
 from webanalytics.errors import ParameterError
 from webanalytics.frames.inputs import Inputs
@@ -193,6 +194,7 @@ async def audit(
     """
     resolved = resolve(options)
     backend = resolved["backend"]
+    counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
     here = backend is None or backend.serves(FACTS)  # else they are read from the pages that it returns
     origin = Origin()
     if profile is not None or thresholds is not None:
@@ -212,7 +214,8 @@ async def audit(
             settings={"metadata": {"body": body or not here}, "keywords": {"details": False}},
             options=options,
             hooks=Hooks(
-                finish=lambda frame: Audit(frame, origin), on_group=None if facts is None else facts.add
+                finish=lambda frame: Audit(frame if counted else of_main_texts(frame), origin),
+                on_group=None if facts is None else facts.add,
             ),
         )
     return Audit(await with_image_sizes(frame, resolved), origin) if image_sizes else Audit(frame, origin)

@@ -72,7 +72,7 @@ def keywords(
 
 
 def tidy(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return one row for each page, and one for each page and keyword, with its frequency.
+    """Return one row for each page, and one for each page and keyword, with frequency and distinctiveness.
 
     Raises
     ------
@@ -88,10 +88,11 @@ def tidy(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
         pages = _named(data.pick(frame, ["url", "keywords"], makers)).drop_duplicates("url")
         counts = _from_maps(pages)
     else:
-        picked = _named(data.pick(frame, ["url", "keyword", "frequency"], makers))
+        picked = _named(data.pick(frame, ["url", "keyword", "frequency"], makers, ["distinctiveness"]))
         words = [word and clean(word) for word in data.strings(picked["keyword"])]
         counts = picked.assign(keyword=pd.Series(words, index=picked.index, dtype=object))
-        counts = counts[counts["keyword"].notna()][["url", "keyword", "frequency"]]
+        kept = [name for name in ("url", "keyword", "frequency", "distinctiveness") if name in counts]
+        counts = counts[counts["keyword"].notna()][kept]
         pages = picked.drop_duplicates("url")
     counts = counts.assign(frequency=data.numbers(counts["frequency"]))
     return pages, counts[counts["frequency"] > 0].drop_duplicates(["url", "keyword"])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
@@ -141,37 +141,42 @@ def count_terms(
     *,
     min_length: int = 4,
     stop_words: Iterable[str] | str | None = None,
+    parts: bool = False,
+    least: int = 2,
 ) -> dict[int, Counted]:
     """Count the words and the phrases of a text that stand for something by themselves, by their length.
 
-    A phrase must occur twice. What occurs only as part of one longer phrase is left out.
+    A phrase must occur twice, or as often as ``least`` says. What occurs only as part of one longer phrase is
+    left out, unless ``parts``.
 
     Examples
     --------
-    >>> found = count_terms("Buy green tea. Green tea keeps, and black tea keeps.", min_length=3)
+    >>> found = count_terms("Buy green tea. Green tea cools, and black tea lasts.", min_length=3)
     >>> {size: counted.counts for size, counted in found.items()}
-    {1: {'tea': 3, 'keeps': 2, 'buy': 1, 'black': 1}, 2: {'green tea': 2}, 3: {}}
+    {1: {'tea': 3, 'buy': 1, 'cools': 1, 'black': 1, 'lasts': 1}, 2: {'green tea': 2}, 3: {}}
     """
     segmented = segment(text, language)
     left_out = chosen_stop_words(stop_words, language)
     found = {size: counted(segmented, language, size, left_out, min_length=min_length) for size in sizes}
     counts = {
-        size: {term: times for term, times in count.items() if size == 1 or times > 1}
+        size: {term: times for term, times in count.items() if size == 1 or times >= least}
         for size, (count, _) in found.items()
     }
-    parts = {
-        (size, part)
-        for longer, phrases in counts.items()
-        if longer > 1
-        for phrase, times in phrases.items()
-        for part in _parts(phrase)
-        for size in counts
-        if size < longer and counts[size].get(part, 0) == times
-    }
+    lost = set() if parts else set(_nested(counts))
     return {
-        size: Counted({t: n for t, n in counts[size].items() if (size, t) not in parts}, found[size].total)
+        size: Counted({t: n for t, n in counts[size].items() if (size, t) not in lost}, found[size].total)
         for size in found
     }
+
+
+def _nested(counts: Mapping[int, Mapping[str, int]]) -> Iterator[tuple[int, str]]:
+    """Yield the terms that occur as often as one longer phrase that they are part of, with their lengths."""
+    for longer, phrases in counts.items():
+        for phrase, times in phrases.items() if longer > 1 else ():
+            for part in _parts(phrase):
+                for size in range(1, longer):
+                    if size in counts and counts[size].get(part, 0) == times:
+                        yield size, part
 
 
 def _parts(phrase: str) -> Iterator[str]:
