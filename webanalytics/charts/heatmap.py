@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize, PowerNorm
 from numpy.typing import NDArray
 
-from webanalytics.analysis.keywords.keyness import CRITICAL, keyness
+from webanalytics.analysis.keywords.keyness import CRITICAL, UNLIKELY, keyness
 from webanalytics.charts import data, style, writing
 from webanalytics.charts.keywords import tidy, why_none
 from webanalytics.charts.labels import BASE_FONT, counted, lettering, path_labels, shorten
 
 Cells = NDArray[np.float64]
 
-FAINTEST = 1.0
-"""Distinctiveness of the faintest colour: a term that is hardly more frequent here than elsewhere."""
+FAINTEST = UNLIKELY
+"""Distinctiveness of the faintest colour: what chance alone exceeds in one of 20 terms is not coloured."""
 
 
 def keyword_heatmap(
@@ -31,12 +33,14 @@ def keyword_heatmap(
 
     The colour is the distinctiveness, on a logarithmic scale, so that one page with hundreds of repetitions
     does not wash out all others; the number is how often the term occurs on the page, where it fits. A term
-    that is no more frequent on a page than on the others has a number without colour.
+    that is no more frequent on a page than chance explains has a number without colour.
 
-    Columns are pages in the frame's order; of more than `max_pages`, those with the most distinctive terms.
-    Rows are the most distinctive term of each page, then the second ones, until there are `top`, in the order
-    of the pages that they stand for. A page that is in the frame twice counts once, and pages that failed
-    are left out and counted.
+    Rows are the `top` terms that tell most about pages: their distinctiveness is added up over the pages, by
+    its logarithm, so that a term of several pages has a better chance than the peculiarity of one, and no
+    page has many more than its share of them. They stand in the order of the pages that they are most
+    distinctive of. Columns are pages in the frame's order; of more than `max_pages`, those that these terms
+    tell most about. A page that is in the frame twice counts once, and pages that failed are left out and
+    counted.
 
     Parameters
     ----------
@@ -81,10 +85,10 @@ def keyword_heatmap(
     max_pages = data.whole_number(max_pages, "max_pages", 1, 40)
     pages, counts = tidy(frame)
     counts = _scored(counts)
+    counts = counts[counts["keyword"].isin(_best(counts, top))]
     shown = _shown(counts, max_pages)
     counts = counts[counts["url"].isin(shown)]
-    chosen = _chosen(counts, shown, top)
-    counts = counts[counts["keyword"].isin(chosen)]
+    chosen = _ordered(counts, shown)
     notes = [_note(pages, shown)]
     with style.context():
         ax = style.start(ax, style.row_height(len(chosen), 2.4))
@@ -121,20 +125,40 @@ def _scored(counts: pd.DataFrame) -> pd.DataFrame:
     return counts.assign(score=keyness(here, size, every - here, here.sum() - size))
 
 
+def _telling(counts: pd.DataFrame) -> pd.Series[float]:
+    """Return how much each cell tells: 1 for what is hardly chance, more by the logarithm, less down to 0."""
+    telling: pd.Series[float] = 1 + np.log(counts["score"].clip(lower=CRITICAL / np.e) / CRITICAL)
+    return telling
+
+
+def _best(counts: pd.DataFrame, top: int) -> list[str]:
+    """Return the terms that tell most; no page has many more than its share of them."""
+    if counts.empty:
+        return []
+    sums = _telling(counts).groupby(counts["keyword"], sort=False).sum()
+    ranked = sums.sort_values(ascending=False, kind="stable").index.tolist()
+    owners = counts.sort_values("score", ascending=False, kind="stable").drop_duplicates("keyword")
+    owner = dict(zip(owners["keyword"], owners["url"], strict=True))
+    share = max(2, -(-top // counts["url"].nunique()))
+    taken: Counter[str] = Counter()
+    first: list[str] = []
+    others: list[str] = []
+    for term in ranked:
+        taken[owner[term]] += 1
+        (first if taken[owner[term]] <= share else others).append(term)
+    return [*first, *others][:top]
+
+
 def _shown(counts: pd.DataFrame, most: int) -> list[str]:
-    """Return the pages to draw, in the order of the frame."""
-    best = counts.groupby("url", sort=False)["score"].max()
-    chosen = set(best.sort_values(ascending=False, kind="stable").head(most).index)
-    return [url for url in best.index if url in chosen]
+    """Return the pages that the terms tell most about, in the order of the frame."""
+    sums = _telling(counts).groupby(counts["url"], sort=False).sum()
+    chosen = set(sums.sort_values(ascending=False, kind="stable").head(most).index)
+    return [url for url in sums.index if url in chosen]
 
 
-def _chosen(counts: pd.DataFrame, shown: list[str], top: int) -> list[str]:
-    """Return the terms to draw, in the order of the pages that they are most distinctive of."""
-    ranked = counts.sort_values("score", ascending=False, kind="stable")
-    turns = ranked.groupby("url", sort=False).cumcount()
-    in_turn = ranked.assign(turn=turns).sort_values("turn", kind="stable")
-    chosen = in_turn["keyword"].drop_duplicates().head(top)
-    best = ranked[ranked["keyword"].isin(chosen)].drop_duplicates("keyword")
+def _ordered(counts: pd.DataFrame, shown: list[str]) -> list[str]:
+    """Return the terms in the order of the pages that they are most distinctive of."""
+    best = counts.sort_values("score", ascending=False, kind="stable").drop_duplicates("keyword")
     pages = best["url"].map({url: place for place, url in enumerate(shown)})
     return best.assign(page=pages).sort_values("page", kind="stable")["keyword"].tolist()
 
@@ -142,16 +166,12 @@ def _chosen(counts: pd.DataFrame, shown: list[str], top: int) -> list[str]:
 def _title(chosen: list[str], shown: list[str]) -> str:
     if not chosen:
         return "Keywords by page"
-    return f"{counted(len(chosen), 'keyword')} that tell pages apart, on {counted(len(shown), 'page')}"
+    return f"{counted(len(chosen), 'keyword')} by page, on {counted(len(shown), 'page')}"
 
 
 def _note(pages: pd.DataFrame, shown: list[str]) -> str:
     good = len(pages) - int(data.has_failed(pages).sum())
-    hidden = (
-        f"the {len(shown):,} of {good:,} pages that have the most distinctive ones"
-        if 0 < len(shown) < good
-        else ""
-    )
+    hidden = f"{len(shown):,} of {good:,} pages" if 0 < len(shown) < good else ""
     return data.joined(hidden, data.failures(pages) if len(pages) > 1 else "")
 
 
@@ -159,7 +179,7 @@ def _legend(numbered: bool, single: bool) -> str:
     """Return what numbers and colours mean."""
     if single:
         return "darker is more often"
-    return "darker is more distinctive of the page" + (", numbers are frequencies" if numbered else "")
+    return "darker is more distinctive" + (", numbers are frequencies" if numbered else "")
 
 
 def _cells(ax: Axes, times: Cells, scores: Cells | None = None) -> bool:
