@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webanalytics.analysis.keywords import segmentation
-from webanalytics.analysis.keywords.keywords import analyse, count_keywords, count_terms
+from webanalytics.analysis.keywords.keywords import analyse, count_keywords, count_terms, parts_of_phrases
 from webanalytics.analysis.keywords.stopwords import chosen_stop_words, languages, stop_words_of
 from webanalytics.analysis.page.page import Page
 from webanalytics.errors import ParameterError
@@ -157,17 +157,16 @@ def test_menus_are_never_counted_silently() -> None:
     assert not found["keywords"] or found["note"].startswith("No main text stands out")
 
 
-def test_terms_leave_out_what_only_a_longer_phrase_has() -> None:
+def test_terms_of_several_lengths_and_what_only_a_longer_phrase_has() -> None:
     text = "State of charge. The state of charge. Charge cells, other cells. Lamp oil"
-    found = {size: one.counts for size, one in count_terms(text).items()}
-    assert found[3] == {"state of charge": 2}
-    assert found[2] == {}
-    # charge occurs three times, once by itself; state never does; a phrase counts from twice on
-    assert found[1] == {"charge": 3, "cells": 2, "lamp": 1}
-    everything = {size: one.counts for size, one in count_terms(text, parts=True, least=1).items()}
-    assert everything[1]["state"] == 2
-    assert everything[2]["lamp oil"] == 1
-    assert [one.total for one in count_terms(text).values()] == [13, 8, 3]
+    found = count_terms(text)
+    # charge occurs three times, once by itself; state never does; lamp and oil stand together only once
+    assert found[1].counts == {"charge": 3, "state": 2, "cells": 2, "lamp": 1}
+    assert found[3].counts == {"state of charge": 2}
+    assert found[2].counts == {"charge cells": 1, "lamp oil": 1}
+    assert [one.total for one in found.values()] == [13, 8, 3]
+    assert parts_of_phrases(found) == {(1, "state")}
+    assert parts_of_phrases(found, least=1) == {(1, "state"), (1, "lamp")}
 
 
 def test_stop_word_inside_an_ngram_stays() -> None:

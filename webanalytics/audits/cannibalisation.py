@@ -104,7 +104,7 @@ def _groups(site: Site) -> Iterator[Terms]:
         alone = site.indexable[row] and first.get(clusters[row], row) == row
         return (_host(site.name(row)), language) if alone else None
 
-    for group in grouped_terms(site, group_of, min_length=SHORTEST_TERM, parts=True).values():
+    for group in grouped_terms(site, group_of, min_length=SHORTEST_TERM).values():
         if len(group.pages) > 1:
             yield group
 
@@ -118,8 +118,8 @@ def _host(url: str) -> str:
 
 def _claims(group: Terms) -> list[_Claims]:
     """Return what each page of a group is about."""
-    counts, totals = group.sums()
-    words_of_others, users = np.tile(totals, (len(counts), 1)), np.zeros(len(counts), np.int64)
+    counts, _ = group.frequencies()
+    words_of_others, users = np.tile(group.totals, (len(counts), 1)), np.zeros(len(counts), np.int64)
     found = []
     for page in group.pages:
         nowhere = np.zeros(len(page.terms), bool)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from dataclasses import replace
 from heapq import nlargest
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, TypeAlias
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -15,7 +14,7 @@ import pandas as pd
 from webanalytics.analysis.keywords.keyness import CRITICAL, keyness
 from webanalytics.analysis.text.language import detect
 from webanalytics.audits.audit import Audit
-from webanalytics.audits.terms import LONGEST, Terms, checked_sizes, grouped_terms
+from webanalytics.audits.terms import LONGEST, PageTerms, Terms, checked_sizes, grouped_terms, totals_of
 from webanalytics.errors import ParameterError
 from webanalytics.frames.schema import make_series
 from webanalytics.operations import KEYWORDS
@@ -107,174 +106,149 @@ def content_gap(
         KEYWORDS.parameter(name).check(value)
     if type(min_pages) is not int or min_pages < 1:
         raise ParameterError("The `min_pages` parameter must be an integer of at least 1.", "min_pages")
-    how: dict[str, Any] = {"sizes": sizes, "min_length": min_length}
     several = not isinstance(theirs, pd.DataFrame) and isinstance(theirs, Iterable)
-    others: list[Any] = list(theirs) if several else [theirs]
-    rivals = _Side.of(others, "theirs", **how)
-    wanted = {term for one in rivals.values() for term in one.counts}
-    own = _Side.of([ours], "ours", wanted, **how, parts=True, least=1)
+    how = {"sizes": sizes, "min_length": min_length}
+    rivals = _by_language(list(theirs) if several else [theirs], "theirs", **how)
+    own = _by_language([ours], "ours", **how)
     if "" in rivals or "" in own:  # a language that is not known may be any
-        rivals, own = ({"": _Side.joined(side.values())} for side in (rivals, own))
+        rivals, own = ({"": _joined(side.values())} for side in (rivals, own))
     rows: list[dict[str, Any]] = []
     for language, side in rivals.items():
-        if language in own and side.words[1:].any() and own[language].words[1:].any():
-            rows += nlargest(
-                top, _gaps(side, own[language], language, min_pages), key=lambda row: row["distinctiveness"]
-            )
+        if language in own and side.totals.any() and own[language].totals.any():
+            rows += _gaps(side, own[language], language, top, min_pages)
     rows.sort(key=lambda row: -row["distinctiveness"])
     index = pd.RangeIndex(len(rows))
     columns = {name: make_series([row[name] for row in rows], kind, index) for name, kind in _COLUMNS.items()}
     return pd.DataFrame(columns, index=index)
 
 
-class _Page(NamedTuple):
-    """The terms of one page: each with its frequency and number of words, and all words by that number."""
-
-    url: str
-    language: str
-    terms: list[tuple[str, int, int]]
-    words: Any
-
-
-@dataclass(eq=False)
-class _Side:
-    """All texts of one side in one language."""
-
-    counts: Counter[str] = field(default_factory=Counter)
-    pages: Counter[str] = field(default_factory=Counter)
-    length: dict[str, int] = field(default_factory=dict)
-    best: defaultdict[str, list[tuple[int, str]]] = field(default_factory=lambda: defaultdict(list))
-    words: Any = field(default_factory=lambda: np.zeros(LONGEST + 1, np.int64))
-    hosts: set[str] = field(default_factory=set)
-
-    @classmethod
-    def of(
-        cls, sources: Iterable[Any], parameter: str, wanted: Collection[str] | None = None, **how: Any
-    ) -> dict[str, _Side]:
-        """Return the sides of sources by language, with only the wanted terms."""
-        found: dict[str, _Side] = {}
-        for source in sources:
-            for page in _pages(source, parameter, **how):
-                found.setdefault(page.language, cls()).add(page, wanted)
-        return found
-
-    @classmethod
-    def joined(cls, sides: Iterable[_Side]) -> _Side:
-        """Return several sides as one."""
-        made = cls()
-        for side in sides:
-            made.counts += side.counts
-            made.pages += side.pages
-            made.length |= side.length
-            made.words = made.words + side.words
-            made.hosts |= side.hosts
-            for term, best in side.best.items():
-                made.best[term] = nlargest(EXAMPLES, [*made.best[term], *best], key=lambda one: one[0])
-        return made
-
-    def add(self, page: _Page, wanted: Collection[str] | None) -> None:
-        """Add a page."""
-        self.words = self.words + page.words
-        self.hosts |= _host_names(page.url)
-        for term, times, length in page.terms:
-            if wanted is None or term in wanted:
-                self.counts[term] += times
-                self.pages[term] += 1
-                self.length.setdefault(term, length)
-                best = self.best[term]
-                best.append((times, page.url))
-                if len(best) > EXAMPLES:
-                    best.remove(min(reversed(best), key=lambda one: one[0]))
-
-    def examples(self, term: str) -> list[str]:
-        """Return the pages that use a term most, the first one the most."""
-        return [url for _, url in sorted(self.best.get(term, ()), key=lambda one: -one[0])]
+def _by_language(sources: Iterable[Any], parameter: str, **how: Any) -> dict[str, Terms]:
+    """Return the terms of audits, frames of texts and frames of keywords, by language."""
+    found: dict[str, Terms] = {}
+    for source in sources:
+        if isinstance(source, Audit):
+            parts = grouped_terms(source.site, lambda row, language: language, **how)  # noqa: ARG005
+        elif isinstance(source, pd.DataFrame) and {"url", "text"} <= set(source.columns):
+            parts = _of_texts(source, **how)
+        elif isinstance(source, pd.DataFrame) and {"url", "keyword", "frequency"} <= set(source.columns):
+            parts = _of_keywords(source, how["sizes"])
+        else:
+            raise ParameterError(
+                f"The `{parameter}` parameter must be an audit, or a frame with the columns url and text or "
+                "url, keyword and frequency.",
+                parameter,
+            )
+        for language, terms in parts.items():
+            known = found.get(str(language))
+            found[str(language)] = terms if known is None else _joined([known, terms])
+    return found
 
 
-def _gaps(theirs: _Side, ours: _Side, language: str, min_pages: int) -> Iterator[dict[str, Any]]:
-    terms = [term for term, pages in theirs.pages.items() if pages >= min_pages]
-    if not terms:
-        return
-    lengths = np.array([theirs.length[term] for term in terms])
-    there = np.array([theirs.counts[term] for term in terms])
-    here = np.array([ours.counts[term] for term in terms])
-    words, own = np.maximum(1, theirs.words[lengths]), np.maximum(1, ours.words[lengths])
-    scores = keyness(there, words, here, own)
-    for place in np.flatnonzero((scores >= CRITICAL) & (there / words >= BARELY * here / own)).tolist():
-        term = terms[place]
-        if term.replace(" ", "") in theirs.hosts:
-            continue
-        yield {
-            "keyword": term,
-            "gap": "thin" if here[place] else "missing",
-            "distinctiveness": float(scores[place]),
-            "their_pages": theirs.pages[term],
-            "our_pages": ours.pages[term],
-            "their_frequency": int(there[place]),
-            "our_frequency": int(here[place]),
-            "their_density": float(there[place] / words[place]),
-            "our_density": float(here[place] / own[place]),
-            "examples": theirs.examples(term),
-            "our_page": next(iter(ours.examples(term)), None),
-            "language": language or None,
-        }
+def _joined(sides: Iterable[Terms]) -> Terms:
+    """Return the terms of several collections of pages as one."""
+    made = Terms()
+    for side in sides:
+        numbers = made.numbers(side.names())
+        made.pages += [replace(page, terms=numbers[page.terms]) for page in side.pages]
+    return made
 
 
-def _pages(source: Any, parameter: str, **how: Any) -> Iterator[_Page]:
-    """Yield the pages of an audit, of a frame of texts, or of a frame of keywords."""
-    if isinstance(source, Audit):
-        for terms in grouped_terms(source.site, lambda row, language: language, **how).values():  # noqa: ARG005
-            yield from _from_terms(terms)
-    elif isinstance(source, pd.DataFrame) and {"url", "text"} <= set(source.columns):
-        yield from _from_terms(_of_texts(source, **how))
-    elif isinstance(source, pd.DataFrame) and {"url", "keyword", "frequency"} <= set(source.columns):
-        yield from _of_keywords(source, how["sizes"])
-    else:
-        raise ParameterError(
-            f"The `{parameter}` parameter must be an audit, or a frame with the columns url and text or url, "
-            "keyword and frequency.",
-            parameter,
-        )
-
-
-def _from_terms(found: Terms) -> Iterator[_Page]:
-    names = found.names()
-    for page in found.pages:
-        rows = zip(page.terms.tolist(), page.counts.tolist(), page.words.tolist(), strict=True)
-        yield _Page(
-            page.name,
-            page.language,
-            [(names[term], times, words) for term, times, words in rows],
-            page.totals,
-        )
-
-
-def _of_texts(frame: pd.DataFrame, **how: Any) -> Terms:
-    found = Terms()
+def _of_texts(frame: pd.DataFrame, **how: Any) -> dict[Hashable, Terms]:
+    found: dict[Hashable, Terms] = {}
     said = frame["language"].tolist() if "language" in frame else [None] * len(frame)
     seen = set()
     for row, (url, text, language) in enumerate(zip(frame["url"], frame["text"], said, strict=True)):
         if isinstance(text, str) and text and (url, text) not in seen:
             seen.add((url, text))
             known = language if isinstance(language, str) and language else detect(text) or "en"
-            found.add(row, url if isinstance(url, str) else "", known, text, {}, **how)
+            terms = found.setdefault(known, Terms())
+            terms.add(row, url if isinstance(url, str) else "", known, text, {}, **how)
     return found
 
 
-def _of_keywords(frame: pd.DataFrame, sizes: Collection[int]) -> Iterator[_Page]:
-    """Yield the pages of a frame of keywords; their words follow from frequency and density."""
+def _of_keywords(frame: pd.DataFrame, sizes: Collection[int]) -> dict[Hashable, Terms]:
+    """Return the terms of a frame of keywords; how many words a page has follows from the densities."""
+    found: dict[Hashable, Terms] = {}
     shown = frame[frame["frequency"].fillna(0) > 0].drop_duplicates(["url", "keyword"])
-    for url, rows in shown.groupby("url", sort=False):
-        language = rows["language"].iloc[0] if "language" in rows else ""
-        density = rows["density"] if "density" in rows else rows["frequency"] / rows["frequency"].sum()
-        terms = []
-        words = np.zeros(LONGEST + 1, np.int64)
-        for term, times, share in zip(rows["keyword"], rows["frequency"], density, strict=True):
-            size = min(LONGEST, term.count(" ") + 1)
-            if size in sizes:
-                terms.append((term, int(times), size))
-                words[size] = max(words[size], round(times / share) if share and share == share else 0)
-        yield _Page(str(url), language if isinstance(language, str) else "", terms, words)
+    shown = shown.assign(words=shown["keyword"].str.count(" ").add(1).clip(upper=LONGEST))
+    shown = shown[shown["words"].isin(list(sizes))]
+    for row, (url, rows) in enumerate(shown.groupby("url", sort=False)):
+        said = rows["language"].iloc[0] if "language" in rows else ""
+        language = said if isinstance(said, str) else ""
+        counts, words = (rows[name].to_numpy(np.int64) for name in ("frequency", "words"))
+        density = rows["density"].to_numpy(float) if "density" in rows else np.full(len(rows), np.nan)
+        alone = {size: int(counts[words == size].sum()) for size in set(words.tolist())}
+        whole = {
+            size: round(float(np.nanmax((counts / density)[words == size], initial=0))) for size in alone
+        }
+        terms = found.setdefault(language, Terms())
+        terms.pages.append(
+            PageTerms(
+                row,
+                str(url),
+                language,
+                terms.numbers(rows["keyword"].tolist()),
+                counts,
+                words,
+                np.ones(len(rows), bool),
+                totals_of({size: whole[size] or alone[size] for size in alone}),
+                {},
+                np.empty(0, np.int64),
+            )
+        )
+    return found
+
+
+def _gaps(theirs: Terms, ours: Terms, language: str, top: int, min_pages: int) -> list[dict[str, Any]]:
+    """Return the rows of one language."""
+    names = theirs.names()
+    length, whole = np.zeros(len(names), np.int64), np.zeros(len(names), bool)
+    for page in theirs.pages:
+        length[page.terms] = page.words
+        whole[page.terms] |= page.whole
+    there, pages = theirs.frequencies()
+    here, own_pages = ours.frequencies(names)
+    words, own = np.maximum(1, theirs.totals[length]), np.maximum(1, ours.totals[length])
+    scores = keyness(there, words, here, own)
+    gap = whole & (pages >= min_pages) & (scores >= CRITICAL) & (there / words >= BARELY * here / own)
+    hosts = set().union(*(_host_names(page.name) for page in theirs.pages))
+    order = [n for n in np.argsort(-scores, kind="stable").tolist() if gap[n]]
+    chosen = [n for n in order if names[n].replace(" ", "") not in hosts][:top]
+    examples = _users(theirs, [names[n] for n in chosen])
+    own_users = _users(ours, [names[n] for n in chosen])
+    return [
+        {
+            "keyword": names[n],
+            "gap": "thin" if here[n] else "missing",
+            "distinctiveness": float(scores[n]),
+            "their_pages": int(pages[n]),
+            "our_pages": int(own_pages[n]),
+            "their_frequency": int(there[n]),
+            "our_frequency": int(here[n]),
+            "their_density": float(there[n] / words[n]),
+            "our_density": float(here[n] / own[n]),
+            "examples": examples[names[n]],
+            "our_page": next(iter(own_users[names[n]]), None),
+            "language": language or None,
+        }
+        for n in chosen
+    ]
+
+
+def _users(side: Terms, terms: Sequence[str]) -> dict[str, list[str]]:
+    """Return the pages that use each term most, the first one the most."""
+    best: dict[str, list[tuple[int, str]]] = {term: [] for term in terms}
+    numbers = {side.vocabulary[term]: term for term in terms if term in side.vocabulary}
+    hashes = {hash(term): term for term in terms}
+    for page in side.pages:
+        known = np.flatnonzero(np.isin(page.terms, list(numbers)))
+        uses = [(numbers[int(page.terms[n])], int(page.counts[n])) for n in known.tolist()]
+        uses += [(hashes[n], 1) for n in page.once[np.isin(page.once, list(hashes))].tolist()]
+        for term, times in uses:
+            best[term].append((times, page.name))
+            if len(best[term]) > EXAMPLES:
+                best[term] = nlargest(EXAMPLES, best[term], key=lambda use: use[0])
+    return {term: [name for _, name in sorted(uses, key=lambda use: -use[0])] for term, uses in best.items()}
 
 
 def _host_names(url: str) -> set[str]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.analysis.keywords.keyness import keyness
-from webanalytics.analysis.keywords.keywords import count_keywords, count_terms
+from webanalytics.analysis.keywords.keywords import count_keywords, count_terms, parts_of_phrases
 from webanalytics.analysis.keywords.places import PLACES, first_paragraph, places_of
 from webanalytics.analysis.readability.syllables import primary
 from webanalytics.audits.site import Site
@@ -33,9 +33,13 @@ TOP_OF_PAGE, TOP_OF_SITE = 20, 200
 """Most terms shown of a page and of a site."""
 
 
+LEAST = 2
+"""How often a phrase must occur on a page to be a term of it."""
+
+
 @dataclass(frozen=True, eq=False)
 class PageTerms:
-    """The terms of one page.
+    """The terms of one page: its words, and the phrases that it has twice or more.
 
     Attributes
     ----------
@@ -51,10 +55,14 @@ class PageTerms:
         How often each occurs.
     words : numpy.ndarray
         How many words each has.
+    whole : numpy.ndarray
+        Whether each stands for itself, and not only within one longer phrase.
     totals : numpy.ndarray
         By words of a term: all words of the page, all runs of two words, and so on; the first is 0.
     places : dict
         By place, whether each term stands there; a place is missing where that is not known.
+    once : numpy.ndarray
+        Hashes of the phrases that the page has once: they are terms of other pages only.
     """
 
     row: int
@@ -63,8 +71,10 @@ class PageTerms:
     terms: Numbers
     counts: Numbers
     words: Numbers
+    whole: npt.NDArray[np.bool_]
     totals: Numbers
     places: dict[str, npt.NDArray[np.bool_]]
+    once: Numbers
 
     @property
     def sizes(self) -> Numbers:
@@ -92,52 +102,85 @@ class Terms:
     ) -> None:
         """Count the terms of a page; ``texts`` are those of its places, ``how`` is for `count_terms`."""
         found = count_terms(text, language, **how)
+        parts = parts_of_phrases(found, LEAST)
         known: dict[str, tuple[int, int]] = {}
+        once: list[int] = []
         for size, one in found.items():  # in scripts without spaces a word here is a phrase there
             for term, times in one.counts.items():
-                known.setdefault(term, (times, size))
+                if size == 1 or times >= LEAST:
+                    known.setdefault(term, (times, size))
+                elif term not in known:
+                    once.append(hash(term))
         terms = sorted(known, key=lambda term: -known[term][0])
-        totals = np.zeros(LONGEST + 1, np.int64)
-        totals[list(found)] = [one.total for one in found.values()]
         standing = {place: set(those) for place, those in places_of(terms, texts, language, found).items()}
-        number = self.vocabulary.setdefault
         self.pages.append(
             PageTerms(
                 row,
                 name,
                 language,
-                np.array([number(term, len(self.vocabulary)) for term in terms], np.int64),
+                self.numbers(terms),
                 np.array([known[term][0] for term in terms], np.int64),
                 np.array([known[term][1] for term in terms], np.int64),
-                totals,
+                np.array([(known[term][1], term) not in parts for term in terms], bool),
+                totals_of({size: one.total for size, one in found.items()}),
                 {
                     place: np.array([term in those for term in terms], bool)
                     for place, those in standing.items()
                 },
+                np.array(once, np.int64),
             )
         )
+
+    def numbers(self, terms: Iterable[str]) -> Numbers:
+        """Return the numbers of terms, new ones of new terms."""
+        number = self.vocabulary.setdefault
+        return np.array([number(term, len(self.vocabulary)) for term in terms], np.int64)
 
     def names(self) -> list[str]:
         """Return the terms by their numbers."""
         return list(self.vocabulary)
 
-    def sums(self) -> tuple[Numbers, Numbers]:
-        """Return the frequency of each term over all pages, and the sums of their totals."""
-        counts, totals = np.zeros(len(self.vocabulary), np.int64), np.zeros(LONGEST + 1, np.int64)
+    @property
+    def totals(self) -> Numbers:
+        """The sums of the pages' totals."""
+        sums: Numbers = np.sum([page.totals for page in self.pages], axis=0, dtype=np.int64)
+        return sums if self.pages else totals_of({})
+
+    def frequencies(self, terms: Sequence[str] | None = None) -> tuple[Numbers, Numbers]:
+        """Return the frequencies of terms over all pages, and their numbers of pages.
+
+        Those of the whole vocabulary by default. Phrases that a page has once are counted too.
+        """
+        counts, pages = np.zeros((2, len(self.vocabulary) + 1), np.int64)
         for page in self.pages:
             counts[page.terms] += page.counts
-            totals += page.totals
-        return counts, totals
+            pages[page.terms] += 1
+        names = self.names() if terms is None else terms
+        if terms is not None:
+            chosen = np.array([self.vocabulary.get(term, len(self.vocabulary)) for term in terms], np.int64)
+            counts, pages = counts[chosen], pages[chosen]
+        once = np.sort(np.concatenate([np.empty(0, np.int64), *(page.once for page in self.pages)]))
+        hashes = np.array([hash(term) for term in names], np.int64)
+        single = np.searchsorted(once, hashes, "right") - np.searchsorted(once, hashes, "left")
+        return counts[: len(names)] + single, pages[: len(names)] + single
 
     def keyness(self) -> Iterator[Scores]:
         """Yield how distinctive its terms are of each page against all others; NaN for a single page."""
-        counts, totals = self.sums()
+        (counts, _), totals = self.frequencies(), self.totals
         for page in self.pages:
             if len(self.pages) < 2:
                 yield np.full(len(page.terms), np.nan)
                 continue
             elsewhere = counts[page.terms] - page.counts
             yield keyness(page.counts, page.sizes, elsewhere, totals[page.words] - page.sizes)
+
+
+def totals_of(totals: Mapping[int, int]) -> Numbers:
+    """Return all words of a text, all runs of two words, and so on, by the number of words."""
+    found = np.zeros(LONGEST + 1, np.int64)
+    for size, total in totals.items():
+        found[size] = total
+    return found
 
 
 def language_of(detected: object, declared: object) -> str:
@@ -232,7 +275,8 @@ def _by_page(found: Terms, top: int) -> pd.DataFrame:
     names = found.names()
     columns: dict[str, list[Any]] = {name: [] for name in _PAGE_COLUMNS}
     for page, scores in zip(found.pages, found.keyness(), strict=True):
-        order = np.argsort(-np.nan_to_num(scores), kind="stable")[:top]
+        ranked = np.argsort(-np.nan_to_num(scores), kind="stable")
+        order = ranked[page.whole[ranked]][:top]
         count = len(order)
         columns["url"] += [page.name] * count
         columns["keyword"] += [names[number] for number in page.terms[order].tolist()]
@@ -250,21 +294,22 @@ def _by_page(found: Terms, top: int) -> pd.DataFrame:
 
 def _by_site(found: Terms, top: int) -> pd.DataFrame:
     """Return one row for each term of the site, the most frequent first."""
-    names, (counts, _) = found.names(), found.sums()
+    names, (counts, pages) = found.names(), found.frequencies()
     size = len(names)
-    pages, words = np.zeros(size, np.int64), np.zeros(size, np.int64)
+    words, whole = np.zeros(size, np.int64), np.zeros(size, bool)
     best, best_page = np.full(size, -np.inf), np.full(size, -1, np.int64)
     standing = {place: np.zeros(size, np.int64) for place in PLACES}
     for place_of_page, (page, scores) in enumerate(zip(found.pages, found.keyness(), strict=True)):
-        pages[page.terms] += 1
         words[page.terms] = page.words
+        whole[page.terms] |= page.whole
         known = np.where(np.isnan(scores), page.counts, scores)
         better = known > best[page.terms]
         best[page.terms[better]] = known[better]
         best_page[page.terms[better]] = place_of_page
         for place, stands in page.places.items():
             standing[place][page.terms[stands]] += 1
-    order = np.lexsort((-best, -pages, -counts))[:top]
+    order = np.lexsort((-best, -pages, -counts))
+    order = order[whole[order]][:top]
     single = len(found.pages) < 2
     return _frame(
         {

@@ -141,42 +141,44 @@ def count_terms(
     *,
     min_length: int = 4,
     stop_words: Iterable[str] | str | None = None,
-    parts: bool = False,
-    least: int = 2,
 ) -> dict[int, Counted]:
-    """Count the words and the phrases of a text that stand for something by themselves, by their length.
-
-    A phrase must occur twice, or as often as ``least`` says. What occurs only as part of one longer phrase is
-    left out, unless ``parts``.
+    """Count the words and the phrases of a text, by how many words they have; see `count_keywords`.
 
     Examples
     --------
-    >>> found = count_terms("Buy green tea. Green tea cools, and black tea lasts.", min_length=3)
-    >>> {size: counted.counts for size, counted in found.items()}
-    {1: {'tea': 3, 'buy': 1, 'cools': 1, 'black': 1, 'lasts': 1}, 2: {'green tea': 2}, 3: {}}
+    >>> found = count_terms("Buy green tea. Green tea cools.", min_length=3)
+    >>> {size: counted.counts for size, counted in found.items()}[1]
+    {'green': 2, 'tea': 2, 'buy': 1, 'cools': 1}
+    >>> found[2].counts["green tea"], found[2].total
+    (2, 4)
     """
     segmented = segment(text, language)
     left_out = chosen_stop_words(stop_words, language)
-    found = {size: counted(segmented, language, size, left_out, min_length=min_length) for size in sizes}
-    counts = {
-        size: {term: times for term, times in count.items() if size == 1 or times >= least}
-        for size, (count, _) in found.items()
-    }
-    lost = set() if parts else set(_nested(counts))
-    return {
-        size: Counted({t: n for t, n in counts[size].items() if (size, t) not in lost}, found[size].total)
-        for size in found
-    }
+    return {size: counted(segmented, language, size, left_out, min_length=min_length) for size in sizes}
 
 
-def _nested(counts: Mapping[int, Mapping[str, int]]) -> Iterator[tuple[int, str]]:
-    """Yield the terms that occur as often as one longer phrase that they are part of, with their lengths."""
-    for longer, phrases in counts.items():
+def parts_of_phrases(found: Mapping[int, Counted], least: int = 2) -> set[tuple[int, str]]:
+    """Return the terms, with their lengths, that occur only within one longer phrase.
+
+    Phrases count if they occur at least as often as ``least`` says.
+
+    Examples
+    --------
+    >>> parts_of_phrases(count_terms("Buy green tea. Green tea cools, and black tea lasts.", min_length=3))
+    {(1, 'green')}
+    """
+    parts = set()
+    for longer, (phrases, _) in found.items():
         for phrase, times in phrases.items() if longer > 1 else ():
+            if times < least:
+                break  # they come by falling frequency
             for part in _parts(phrase):
-                for size in range(1, longer):
-                    if size in counts and counts[size].get(part, 0) == times:
-                        yield size, part
+                parts |= {
+                    (size, part)
+                    for size, shorter in found.items()
+                    if size < longer and shorter.counts.get(part) == times
+                }
+    return parts
 
 
 def _parts(phrase: str) -> Iterator[str]:
