@@ -49,8 +49,9 @@ class ContentMethods:
 
         Notes
         -----
-        Nothing is fetched again. A phrase counts if it occurs twice on its page, and what occurs only within
-        one longer phrase is left out in favour of it. Each page counts once, however many rows it has. See
+        Nothing is fetched again, and the column of the most frequent words stays ``audit["keywords"]``. A
+        phrase counts if it occurs twice on its page, and what occurs only within one longer phrase is left
+        out in favour of it. Each page counts once, however many rows it has. See
         `webanalytics.keywords` for the distinctiveness.
 
         Examples
