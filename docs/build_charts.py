@@ -19,7 +19,8 @@ def main() -> None:
     """Write one PNG for each chart."""
     FOLDER.mkdir(exist_ok=True)
     with sample_site() as site, wa.option_context(allow_private=True, progress=False):
-        audit, keywords = wa.audit(site.pages), wa.keywords(site.pages)
+        audit = wa.audit(site.pages)
+        keywords = wa.keywords(audit.loc[audit["language"] == "en", "url"])  # compared within one language
     with contextlib.chdir(DATA / "images"):  # so that names alone are shown
         images = wa.convert(sorted(Path().iterdir()), "webp", progress=False)
     dane = wa.dane(pd.read_csv(DATA / "tlsa-records.csv"), column="record", progress=False)

@@ -43,7 +43,14 @@ def public(accessor: Any) -> set[str]:
 def test_every_function_over_a_column_is_a_method() -> None:
     assert public(accessors.WebSeries) == NAMES
     assert public(accessors.WebFrame) == NAMES | {"plot"}
-    assert set(face.__all__) - NAMES == {"compare", "load", "rules", "sitemap", "tlsa_record"}  # no columns
+    assert set(face.__all__) - NAMES == {
+        "compare",
+        "content_gap",
+        "load",
+        "rules",
+        "sitemap",
+        "tlsa_record",
+    }  # no columns
 
 
 def test_every_chart_is_a_method(pages: pd.DataFrame) -> None:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from webanalytics.api.sync import (
         audit,
         compare,
+        content_gap,
         convert,
         dane,
         hmac,
@@ -71,6 +72,7 @@ __all__ = [
     "audit",
     "charts",
     "compare",
+    "content_gap",
     "convert",
     "dane",
     "estimate",

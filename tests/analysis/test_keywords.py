@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webanalytics.analysis.keywords import segmentation
-from webanalytics.analysis.keywords.keywords import analyse, count_keywords, table
+from webanalytics.analysis.keywords.keywords import analyse, count_keywords, count_terms, parts_of_phrases
 from webanalytics.analysis.keywords.stopwords import chosen_stop_words, languages, stop_words_of
 from webanalytics.analysis.page.page import Page
 from webanalytics.errors import ParameterError
@@ -45,7 +45,7 @@ def naive_words(text: str) -> list[str]:
 def test_corpus_counts_equal_a_naive_count(corpus_pages: dict[str, bytes]) -> None:
     for content in corpus_pages.values():
         text = Page(content).visible_text
-        if segmentation._UNSPACED.search(text):
+        if segmentation.UNSPACED.search(text):
             continue
         words = naive_words(text)
         found = count_keywords(text, "de", top=10**6, min_length=1, stop_words="none", max_length=10**6)
@@ -88,7 +88,7 @@ def test_ngrams_equal_a_naive_count(tokens: list[str], size: int) -> None:
 
 
 def test_analyse_gives_the_declared_fields() -> None:
-    result = analyse(Page(PAGE, "https://a.example/x"))
+    result = analyse(Page(PAGE, "https://a.example/x"), source="page")
     assert list(result) == [field.name for field in KEYWORDS.fields]
     # Visible words: green tea / green tea from the leaves of the tea plant is not black tea / leaves kinds
     # of leaves the plant's leaves: 22 in all.
@@ -102,18 +102,71 @@ def test_analyse_gives_the_declared_fields() -> None:
             "black": 1 / 22,
             "kinds": 1 / 22,
         },
+        "places": {"title": [], "h1": ["green"], "description": []},  # no paragraph has 80 characters
+        "counts": {"leaves": 4, "green": 2, "plant": 2, "black": 1, "kinds": 1},
+        "source": "page",
         "note": "",
     }
     assert list(result["keywords"])[:3] == ["leaves", "green", "plant"]
 
 
-def test_table_runs_parallel() -> None:
-    found = table(Page(PAGE), ngrams=2, top=3)
-    assert found["keywords"] == ["green tea", "tea plant", "black tea"]
-    assert found["frequency"] == [2, 1, 1]
+def test_ngrams_of_a_page() -> None:
+    found = analyse(Page(PAGE), ngrams=2, top=3, source="page")
+    assert found["keywords"] == {"green tea": 2, "tea plant": 1, "black tea": 1}
     # Two words side by side: 1 in the heading; 1, 6 and 3 between the commas; 2 and 2 in the last block.
-    assert found["density"] == [2 / 15, 1 / 15, 1 / 15]
-    assert found["total_words"] == 22
+    assert list(found["density"].values()) == [2 / 15, 1 / 15, 1 / 15]
+    assert found["places"]["h1"] == ["green tea"]
+    assert len(found["counts"]) > 3
+
+
+MENU = "<nav>" + "<a href=/x>Lampshop</a> <a href=/y>Cookies</a> " * 30 + "</nav>"
+ARTICLE = "Tides rise and fall twice a day because the moon pulls at the sea. "
+WITH_MENU = f"""<html lang=en><title>Tides and the moon</title><meta name=description content="What tides are">
+<body>{MENU}<main><h1>Tides</h1><p>{ARTICLE * 4}</p></main><footer>{MENU}</footer>"""
+
+
+def test_the_main_text_is_counted() -> None:
+    main, page = analyse(Page(WITH_MENU)), analyse(Page(WITH_MENU), source="page")
+    assert not {"lampshop", "cookies"} & main["keywords"].keys()
+    assert list(page["keywords"])[:2] == ["lampshop", "cookies"]
+    assert (main["source"], page["source"]) == ("main", "page")
+    assert main["keywords"]["moon"] == 4
+    places = main["places"]
+    assert places["title"] == ["tides", "moon"]
+    assert (places["h1"], places["description"]) == (["tides"], ["tides"])
+    assert set(places["first_paragraph"]) == set(main["keywords"])
+
+
+def test_details_can_be_left_out() -> None:
+    found = analyse(Page(WITH_MENU), details=False)
+    assert (found["places"], found["counts"]) == (None, None)
+    assert found["keywords"] == analyse(Page(WITH_MENU))["keywords"]
+
+
+def test_a_page_without_main_text_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webanalytics.analysis.keywords.keywords.main_text", lambda page: "")
+    found = analyse(Page(WITH_MENU))
+    assert found["keywords"] == {}
+    assert found["note"] == 'The page has no main text; source="page" counts all of its visible text.'
+    assert analyse(Page("<p>2024"))["note"] == "The page has no visible text with letters."
+
+
+def test_menus_are_never_counted_silently() -> None:
+    labels = "".join(f"<div><a href=/{n}>Label number</a></div>" for n in range(12))
+    found = analyse(Page(f"<body>{labels}"))
+    assert not found["keywords"] or found["note"].startswith("No main text stands out")
+
+
+def test_terms_of_several_lengths_and_what_only_a_longer_phrase_has() -> None:
+    text = "State of charge. The state of charge. Charge cells, other cells. Lamp oil"
+    found = count_terms(text)
+    # charge occurs three times, once by itself; state never does; lamp and oil stand together only once
+    assert found[1].counts == {"charge": 3, "state": 2, "cells": 2, "lamp": 1}
+    assert found[3].counts == {"state of charge": 2}
+    assert found[2].counts == {"charge cells": 1, "lamp oil": 1}
+    assert [one.total for one in found.values()] == [13, 8, 3]
+    assert parts_of_phrases(found) == {(1, "state")}
+    assert parts_of_phrases(found, least=1) == {(1, "state"), (1, "lamp")}
 
 
 def test_stop_word_inside_an_ngram_stays() -> None:

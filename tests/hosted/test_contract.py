@@ -28,6 +28,7 @@ KNOWN_WHERE_FETCHED: dict[str, tuple[str, ...]] = {
     "hosted": (
         *("http_status", "elapsed", "bytes", "redirects", "density", "note", "content_type", "x_robots_tag"),
         *("readabilityScale", "readabilityNote", "wienerSachtextformel"),
+        *("distinctiveness", "in_title", "in_h1", "in_description", "in_first_paragraph"),
     )
 }
 """Columns by backend that are null there: only who fetches and counts by itself knows them."""
@@ -252,6 +253,29 @@ def test_what_a_plan_leaves_out_is_null_and_named(
     for column in gone & set(got.columns):
         assert got[column].isna().all(), column
     assert got["status"].eq("ok").all()
+
+
+def test_keywords_name_the_text_that_was_counted(material: Material, server: Server, pro: str) -> None:
+    urls = [*material.pages("/about", "/docs/"), f"{material.odd.url}/gone"]
+    backend = wa.Hosted(server.base, pro)
+    here, there = (wa.keywords(urls, backend=where, **OPTIONS) for where in (None, backend))
+    whole = wa.keywords(urls, source="page", **OPTIONS)
+    for frame, source in ((here, "main"), (there, "page"), (whole, "page")):
+        good = frame["status"] == "ok"
+        assert set(frame["source"][good]) == {source}
+        assert frame["source"][~good].isna().all()
+    assert there["keyword"].tolist() == whole["keyword"].tolist() != here["keyword"].tolist()
+
+
+def test_audits_count_the_main_text_wherever_they_are_made(
+    material: Material, server: Server, pro: str
+) -> None:
+    urls = material.pages("/about", "/docs/", "/ja/tayori")
+    here, there = (wa.audit(urls, backend=where, **OPTIONS) for where in (None, wa.Hosted(server.base, pro)))
+    assert there["keywords"].tolist() == here["keywords"].tolist()
+    assert_frame_equal(there.keywords(), here.keywords())
+    whole = wa.keywords(urls, source="page", **OPTIONS)
+    assert [*here["keywords"][1]] != whole["keyword"][whole["url"] == urls[1]].tolist()
 
 
 def test_saved_pages_are_rows_that_say_so(server: Server, pro: str) -> None:

@@ -248,6 +248,8 @@ def test_defaults_are_filled_in() -> None:
         "top": 50,
         "min_length": 4,
         "stop_words": None,
+        "source": "main",
+        "details": True,
     }
     assert all(p.default is not REQUIRED for o in AUDIT for p in o.settings)
 

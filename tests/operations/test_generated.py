@@ -51,7 +51,13 @@ def test_what_a_declaration_names_is_there(operation: Operation) -> None:
     assert operation.example is not None
     assert operation.table
     columns = {operation.input_column, *(item.column_name for item in operation.fields)}
-    made = {"rank", "keyword", "frequency", "matches_certificate"}  # by the function, of what is answered
+    made = {
+        "rank",
+        "keyword",
+        "frequency",
+        "distinctiveness",
+        "matches_certificate",
+    }  # by the function, of what is answered
     assert {name for name, _ in operation.table} <= columns | made
 
 

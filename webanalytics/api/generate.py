@@ -36,6 +36,7 @@ from webanalytics.analysis.dane.tlsa import tlsa_record
 from webanalytics.api import generated, images, pages, records, sites
 from webanalytics.api.functions import later_function, later_names
 from webanalytics.audits.audit import compare, load
+from webanalytics.audits.content_gap import content_gap
 from webanalytics.audits.rules import rule_table
 from webanalytics.runs.blocking import plain
 
@@ -91,7 +92,7 @@ def __dir__() -> list[str]:
     return [*__all__, *later_names(__all__)]
 '''
 
-_BESIDES = ("compare", "load", "rules", "tlsa_record")
+_BESIDES = ("compare", "content_gap", "load", "rules", "tlsa_record")
 """Names in `webanalytics.api.sync` that are not functions of this kind."""
 
 

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Unpack
+from functools import partial
+from typing import Literal, Unpack
 
 import pandas as pd
 
@@ -16,6 +17,8 @@ from webanalytics.audits.bodies import FactsOfBodies
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import resolve_profile
 from webanalytics.audits.sources import listed, with_image_sizes
+from webanalytics.audits.terms import of_main_texts
+from webanalytics.backends.base import LOCAL_FAMILY
 from webanalytics.errors import ParameterError
 from webanalytics.frames.inputs import Inputs
 from webanalytics.frames.texts import pages_or_texts
@@ -37,6 +40,8 @@ async def keywords(
     top: int = 50,
     min_length: int = 4,
     stop_words: Sequence[str] | str | None = None,
+    source: Literal["main", "page"] = "main",
+    details: bool = True,
     **options: Unpack[RunOptions],
 ) -> pd.DataFrame:
     """Count the words of pages, in tidy form: one row per page and keyword.
@@ -61,6 +66,11 @@ async def keywords(
         Fewest letters of a word.
     stop_words : list of str or str, optional
         Words to leave out, or a language code; by default those of the page's own language.
+    source : {"main", "page"}, default "main"
+        Text that is counted: the main text, or everything that the page shows, with its menus, banners and
+        footers. A hosted API always counts the whole page.
+    details : bool, default True
+        Find out where each keyword stands and how distinctive it is of its page; a hosted API does not.
     **options
         Options of this call; `webanalytics.options` prints them all.
 
@@ -68,9 +78,11 @@ async def keywords(
     -------
     pandas.DataFrame
         ``url``, ``keyword``, ``frequency`` (Int64), ``density`` (float64, share of all words),
-        ``rank`` (Int64, 1 for the most frequent), ``status``, ``error``, ``error_type``, ``note``.
-        The index repeats that of the inputs. A page without keywords, or that failed, keeps one
-        row with an empty keyword.
+        ``distinctiveness`` (float64), ``rank`` (Int64, 1 for the most frequent; among equals the first to
+        appear comes first), ``in_title``, ``in_h1``, ``in_description`` and ``in_first_paragraph``
+        (boolean), ``source`` (the text that was counted), ``status``, ``error``, ``error_type``, ``note``.
+        The index repeats that of the inputs. A page without keywords, or that failed, keeps one row with an
+        empty keyword.
 
     Raises
     ------
@@ -78,6 +90,18 @@ async def keywords(
         For a wrong argument, before any work.
     AuditInterrupted
         On Ctrl-C; carries the finished rows.
+
+    Notes
+    -----
+    The distinctiveness is the log-likelihood ratio G2 of the keyword on its page against all other pages of
+    the frame together, each page once: ``2 (a ln(a / E1) + b ln(b / E2))`` with the frequencies ``a`` and
+    ``b`` on the page and on the others, and those expected if it were equally frequent on both, ``E1`` and
+    ``E2``; negative where it is rarer on the page (T. Dunning, Computational Linguistics 19, 1993; P. Rayson
+    and R. Garside, "Comparing corpora using frequency profiling", 2000). Chance alone exceeds 3.84 in 5% of
+    keywords, 6.63 in 1% and 10.83 in 0.1%. It is missing in a frame of one page. It grows with the evidence,
+    so a word said ten times counts for more than one said twice as exclusively.
+
+    Places are missing where they are not known: a page without a paragraph of 80 characters has no first one.
 
     Examples
     --------
@@ -90,9 +114,19 @@ async def keywords(
     """
     words = list(stop_words) if isinstance(stop_words, (tuple, set, frozenset)) else stop_words
     settings = KEYWORDS.check_settings(
-        {"ngrams": ngrams, "top": top, "min_length": min_length, "stop_words": words}
+        {
+            "ngrams": ngrams,
+            "top": top,
+            "min_length": min_length,
+            "stop_words": words,
+            "source": source,
+            "details": details,
+        }
     )
     chosen_stop_words(settings["stop_words"], "en")  # raises for a language without a list
+    backend = resolve(options)["backend"]
+    here = backend is None or backend.family == LOCAL_FAMILY
+    counted = source if here else KEYWORDS.parameter("source").service_value
     return await collect(
         (KEYWORDS,),
         pages_or_texts(urls, texts, language),
@@ -100,7 +134,7 @@ async def keywords(
         column=column,
         settings={"keywords": settings},
         options=options,
-        hooks=Hooks(finish=tidy_keywords),
+        hooks=Hooks(finish=partial(tidy_keywords, source=counted)),
     )
 
 
@@ -169,6 +203,7 @@ async def audit(
     """
     resolved = resolve(options)
     backend = resolved["backend"]
+    counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
     here = backend is None or backend.serves(FACTS)  # else they are read from the pages that it returns
     origin = Origin()
     if profile is not None or thresholds is not None:
@@ -185,10 +220,11 @@ async def audit(
             urls,
             "urls",
             column=column,
-            settings={"metadata": {"body": body or not here}},
+            settings={"metadata": {"body": body or not here}, "keywords": {"details": False}},
             options=options,
             hooks=Hooks(
-                finish=lambda frame: Audit(frame, origin), on_group=None if facts is None else facts.add
+                finish=lambda frame: Audit(frame if counted else of_main_texts(frame), origin),
+                on_group=None if facts is None else facts.add,
             ),
         )
     return Audit(await with_image_sizes(frame, resolved), origin) if image_sizes else Audit(frame, origin)

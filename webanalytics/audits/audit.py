@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
+from webanalytics.audits.content import ContentMethods
 from webanalytics.audits.origin import Origin, Thresholds
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
 from webanalytics.errors import ParameterError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Audit(pd.DataFrame):
+class Audit(ContentMethods, pd.DataFrame):
     """The pages of an audit, one row per input, with the issues found in them.
 
     It is the frame of the pages itself: every method of a DataFrame works on it, and what they return (a

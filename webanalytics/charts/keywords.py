@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 
@@ -72,7 +73,7 @@ def keywords(
 
 
 def tidy(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return one row for each page, and one for each page and keyword, with its frequency.
+    """Return one row for each page, and one for each page and keyword, with frequency and distinctiveness.
 
     Raises
     ------
@@ -85,13 +86,17 @@ def tidy(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
         and "keyword" not in list(frame.columns)
         and "keywords" in frame.columns
     ):
-        pages = _named(data.pick(frame, ["url", "keywords"], makers)).drop_duplicates("url")
+        pages = _once(_named(data.pick(frame, ["url", "keywords"], makers, ["final_url"]))).drop_duplicates(
+            "url"
+        )
         counts = _from_maps(pages)
     else:
-        picked = _named(data.pick(frame, ["url", "keyword", "frequency"], makers))
+        optional = ["distinctiveness", "final_url"]
+        picked = _once(_named(data.pick(frame, ["url", "keyword", "frequency"], makers, optional)))
         words = [word and clean(word) for word in data.strings(picked["keyword"])]
         counts = picked.assign(keyword=pd.Series(words, index=picked.index, dtype=object))
-        counts = counts[counts["keyword"].notna()][["url", "keyword", "frequency"]]
+        kept = [name for name in ("url", "keyword", "frequency", "distinctiveness") if name in counts]
+        counts = counts[counts["keyword"].notna()][kept]
         pages = picked.drop_duplicates("url")
     counts = counts.assign(frequency=data.numbers(counts["frequency"]))
     return pages, counts[counts["frequency"] > 0].drop_duplicates(["url", "keyword"])
@@ -101,6 +106,18 @@ def _named(frame: pd.DataFrame) -> pd.DataFrame:
     """Name pages given only as HTML by their rows."""
     urls = [url or f"row {row}" for url, row in zip(data.strings(frame["url"]), frame.index, strict=True)]
     return frame.assign(url=pd.Series(urls, index=frame.index, dtype=object))
+
+
+def _once(frame: pd.DataFrame) -> pd.DataFrame:
+    """Leave out addresses that redirect to a page that the frame has already."""
+    if "final_url" not in frame:
+        return frame
+    firsts: dict[str, str] = {}
+    kept = [
+        not final or firsts.setdefault(final, url) == url
+        for url, final in zip(frame["url"].tolist(), data.strings(frame["final_url"]), strict=True)
+    ]
+    return frame[np.array(kept, dtype=bool)]
 
 
 def _from_maps(pages: pd.DataFrame) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from webanalytics.analysis.keywords.places import PLACES
 from webanalytics.frames.schema import PANDAS_3, frame_fields, make_series
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field, Operation
 from webanalytics.operations.types import DEEPEST, Shape, is_deep, shape_of
@@ -59,7 +60,12 @@ _ADDED = {
         Field("keyword", str, "The word or words."),
         Field("frequency", int, "How often they stand on the page."),
         Field("density", float, "Share of all words of the page."),
+        Field("distinctiveness", float, "How much it belongs to this page rather than to the others."),
         Field("rank", int, "1 for the most frequent of the page."),
+        *(
+            Field(f"in_{place}", bool, f"Whether it stands in the page's {place.replace('_', ' ')}.")
+            for place in PLACES
+        ),
     ),
 }
 """Columns that functions add to the frames of their operations, or replace."""

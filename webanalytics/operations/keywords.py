@@ -1,6 +1,8 @@
-"""Keyword frequency over the visible text of a page."""
+"""Keyword frequency over the main text of a page; in the service, over all of its visible text."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 from webanalytics.operations.model import (
     PAGE_COLUMNS,
@@ -34,6 +36,22 @@ KEYWORDS = Operation(
             expects="a list of words, a language code such as en, or none",
             local=True,
         ),
+        Parameter(
+            "source",
+            Literal["main", "page"],
+            "Text that is counted: the main text, or all that the page shows.",
+            default="main",
+            local=True,
+            served="page",
+        ),
+        Parameter(
+            "details",
+            bool,
+            "Add where each keyword stands and how distinctive it is of its page.",
+            default=True,
+            local=True,
+            served=False,
+        ),
     ),
     fields=(
         Field("url", str, "URL as submitted; empty for a text."),
@@ -45,6 +63,21 @@ KEYWORDS = Operation(
             extra=True,
             audited=False,
         ),
+        Field(
+            "places",
+            dict[str, list[str]],
+            "Keywords in the title, h1, description and first paragraph.",
+            extra=True,
+            audited=False,
+        ),
+        Field(
+            "counts",
+            dict[str, int],
+            "Keyword to frequency of more keywords than asked for, to compare pages by.",
+            extra=True,
+            audited=False,
+        ),
+        Field("source", str, "Text that was counted: main or page.", extra=True, audited=False),
         Field(
             "note", str, "Why a page has no keywords, where the reason is known.", extra=True, audited=False
         ),
@@ -60,6 +93,7 @@ KEYWORDS = Operation(
         ("keyword", "keyword"),
         ("frequency", "frequency"),
         ("density", "density"),
+        ("distinctiveness", "distinctive"),
         ("note", "note"),
     ),
     chart="keywords",

@@ -1,11 +1,13 @@
-"""The keywords operation: the most frequent words and phrases of a page's visible text."""
+"""The keywords operation: the most frequent words and phrases of a main text or of all that a page shows."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any, TypedDict
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
+from webanalytics.analysis.keywords.places import PLACES, first_paragraph, places_of
 from webanalytics.analysis.keywords.segmentation import (
     UNSPACED_LANGUAGES,
     Segmented,
@@ -16,7 +18,18 @@ from webanalytics.analysis.keywords.segmentation import (
 )
 from webanalytics.analysis.keywords.stopwords import chosen_stop_words
 from webanalytics.analysis.page.page import Page
+from webanalytics.analysis.text.main_language import main_language
+from webanalytics.analysis.text.main_text import main_text, prose
 from webanalytics.errors import ParameterError
+
+Source: TypeAlias = Literal["main", "page"]
+"""Which text of a page is counted: its main text, or all that it shows."""
+
+MOST_COUNTED = 2_000
+"""Most words of a page, the most frequent first, with which those of other pages are compared."""
+
+MENU_LINES = 10
+"""Lines from which on a text of short lines alone is taken for menus and labels."""
 
 
 class KeywordTable(TypedDict):
@@ -96,20 +109,105 @@ def count_keywords(
     _check("min_length", min_length, 1)
     left_out = chosen_stop_words(stop_words, language)
     segmented = segment(text, language, in_runs=ngrams > 1)
-    total_words = sum(len(run.words) for run in segmented.runs)
-    if ngrams == 1:
-        counts, total = _count_words(segmented, language, left_out, min_length), total_words
-    else:
-        counts, total = _count_ngrams(segmented, language, left_out, min_length, ngrams)
-    readable = [item for item in counts.items() if len(item[0]) <= max_length]
-    ranked = sorted(readable, key=lambda item: -item[1])[:top]
+    found = counted(segmented, language, ngrams, left_out, min_length=min_length, max_length=max_length)
+    best = dict(islice(found.counts.items(), top))
     return {
-        "keywords": [keyword for keyword, _ in ranked],
-        "frequency": [times for _, times in ranked],
-        "density": [times / total for _, times in ranked],
-        "total_words": total_words,
-        "note": _note(segmented, language, total_words, bool(ranked), ngrams, min_length),
+        "keywords": list(best),
+        "frequency": list(best.values()),
+        "density": [times / found.total for times in best.values()],
+        "total_words": sum(len(run.words) for run in segmented.runs),
+        "note": _note(segmented, language, bool(best), ngrams, min_length),
     }
+
+
+class Counted(NamedTuple):
+    """Terms of one length in a text.
+
+    Attributes
+    ----------
+    counts
+        Term to frequency, by falling frequency, then first appearance.
+    total
+        All words of the text, or for longer terms all n-grams.
+    """
+
+    counts: dict[str, int]
+    total: int
+
+
+def count_terms(
+    text: str,
+    language: str = "en",
+    sizes: Iterable[int] = (1, 2, 3),
+    *,
+    min_length: int = 4,
+    stop_words: Iterable[str] | str | None = None,
+) -> dict[int, Counted]:
+    """Count the words and the phrases of a text, by how many words they have; see `count_keywords`.
+
+    Examples
+    --------
+    >>> found = count_terms("Buy green tea. Green tea cools.", min_length=3)
+    >>> {size: counted.counts for size, counted in found.items()}[1]
+    {'green': 2, 'tea': 2, 'buy': 1, 'cools': 1}
+    >>> found[2].counts["green tea"], found[2].total
+    (2, 4)
+    """
+    segmented = segment(text, language)
+    left_out = chosen_stop_words(stop_words, language)
+    return {size: counted(segmented, language, size, left_out, min_length=min_length) for size in sizes}
+
+
+def parts_of_phrases(found: Mapping[int, Counted], least: int = 2) -> set[tuple[int, str]]:
+    """Return the terms, with their lengths, that occur only within one longer phrase.
+
+    Phrases count if they occur at least as often as ``least`` says.
+
+    Examples
+    --------
+    >>> parts_of_phrases(count_terms("Buy green tea. Green tea cools, and black tea lasts.", min_length=3))
+    {(1, 'green')}
+    """
+    parts = set()
+    for longer, (phrases, _) in found.items():
+        for phrase, times in phrases.items() if longer > 1 else ():
+            if times < least:
+                break  # they come by falling frequency
+            for part in _parts(phrase):
+                parts |= {
+                    (size, part)
+                    for size, shorter in found.items()
+                    if size < longer and shorter.counts.get(part) == times
+                }
+    return parts
+
+
+def _parts(phrase: str) -> Iterator[str]:
+    """Yield all that stands inside a phrase and is shorter."""
+    pieces, joint = (phrase.split(" "), " ") if " " in phrase else (list(phrase), "")
+    for start in range(len(pieces)):
+        for end in range(start + 1, len(pieces) + 1):
+            if end - start < len(pieces):
+                yield joint.join(pieces[start:end])
+
+
+def counted(
+    segmented: Segmented,
+    language: str,
+    size: int,
+    left_out: frozenset[str],
+    *,
+    min_length: int = 4,
+    max_length: int = 100,
+) -> Counted:
+    """Count the terms of so many words in a text that is in words already; see `count_keywords`."""
+    if size == 1:
+        counts = _count_words(segmented, language, left_out, min_length)
+        total = sum(len(run.words) for run in segmented.runs)
+    else:
+        counts, total = _count_ngrams(segmented, language, left_out, min_length, size)
+    readable = [item for item in counts.items() if len(item[0]) <= max_length]
+    return Counted(dict(sorted(readable, key=lambda item: -item[1])), total)
 
 
 def _check(parameter: str, value: object, low: int, high: int | None = None) -> None:
@@ -164,9 +262,7 @@ def _count_ngrams(
     return long_enough, total
 
 
-def _note(
-    segmented: Segmented, language: str, total_words: int, found: bool, ngrams: int, min_length: int
-) -> str:
+def _note(segmented: Segmented, language: str, found: bool, ngrams: int, min_length: int) -> str:
     """Return why a text has no keywords, or that a large part of it was not read."""
     read = sum(map(len, segmented.words))
     if segmented.unread * 10 >= segmented.unread + read > 0:
@@ -174,30 +270,24 @@ def _note(
         return f'{text} needs a word segmenter: pip install "webanalytics[cjk]"'
     if found:
         return ""
-    if not total_words:
+    if not read:
         return "The page has no visible text with letters."
     if ngrams > 1:
         return f"No {ngrams} words stand side by side that begin and end with other than stop words."
     return f"Every word of the text is a stop word or has fewer than {min_length} letters."
 
 
-def table(
-    page: Page,
-    *,
-    ngrams: int = 1,
-    top: int = 50,
-    min_length: int = 4,
-    stop_words: Iterable[str] | str | None = None,
-) -> KeywordTable:
-    """Count the keywords of a page's visible text; the parameters are those of `count_keywords`."""
-    return count_keywords(
-        page.visible_text,
-        text_language(page),
-        ngrams=ngrams,
-        top=top,
-        min_length=min_length,
-        stop_words=stop_words,
-    )
+def text_of(page: Page, source: Source) -> tuple[str, str]:
+    """Return the text of a page to count, and what there is to say about it, '' for nothing."""
+    if source == "page":
+        return page.visible_text, ""
+    text = main_text(page)
+    if not text and any(map(str.isalpha, page.visible_text)):
+        return text, 'The page has no main text; source="page" counts all of its visible text.'
+    lines = text.count("\n") + 1
+    if lines >= MENU_LINES and text == page.visible_text and 2 * len(prose(text)) < len(text):
+        return text, "No main text stands out on the page: all of its visible text was counted."
+    return text, ""
 
 
 def analyse(
@@ -207,24 +297,54 @@ def analyse(
     top: int = 50,
     min_length: int = 4,
     stop_words: Iterable[str] | str | None = None,
+    source: Source = "main",
+    details: bool = True,
 ) -> dict[str, Any]:
-    """Count the keywords of a page's visible text; the parameters are those of `count_keywords`.
+    """Count the keywords of a page; the parameters of the count are those of `count_keywords`.
+
+    Parameters
+    ----------
+    source
+        ``"main"`` for the main text, without menus, banners and footers; ``"page"`` for all visible text.
+    details
+        Whether to find out where the keywords stand, and to give the counts that tell how distinctive they
+        are of the page.
 
     Returns
     -------
     dict
         ``url`` (as submitted), ``keywords`` (keyword to frequency, by falling frequency, then first
-        appearance), ``density`` (keyword to share of the text's words, 0 to 1) and ``note``.
+        appearance), ``density`` (keyword to share of the text's words, 0 to 1), ``places`` (the keywords in
+        title, main heading, description and first paragraph), ``counts`` (more keywords than those asked
+        for, with their frequencies), ``source`` and ``note``.
 
     Raises
     ------
     ParameterError
         For a parameter out of its range.
     """
-    found = table(page, ngrams=ngrams, top=top, min_length=min_length, stop_words=stop_words)
-    return {
+    language = (source == "main" and main_language(page)) or text_language(page)
+    text, remark = text_of(page, source)
+    found = count_keywords(
+        text,
+        language,
+        ngrams=ngrams,
+        top=max(top, MOST_COUNTED) if details else top,
+        min_length=min_length,
+        stop_words=stop_words,
+    )
+    best = found["keywords"][:top]
+    answer: dict[str, Any] = {
         "url": page.url,
-        "keywords": dict(zip(found["keywords"], found["frequency"], strict=True)),
-        "density": dict(zip(found["keywords"], found["density"], strict=True)),
-        "note": found["note"],
+        "keywords": dict(zip(best, found["frequency"], strict=False)),
+        "density": dict(zip(best, found["density"], strict=False)),
+        "places": None,
+        "counts": None,
+        "source": source,
+        "note": remark or found["note"],
     }
+    if details:
+        texts = (page.title, page.h1, page.description, first_paragraph(text))
+        answer["places"] = places_of(best, dict(zip(PLACES, texts, strict=True)), language, [ngrams])
+        answer["counts"] = dict(zip(found["keywords"], found["frequency"], strict=True))
+    return answer

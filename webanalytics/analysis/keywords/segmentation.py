@@ -25,7 +25,7 @@ UNSPACED_LANGUAGES = {
 """Languages written without spaces between words."""
 
 # Thai, Lao; Burmese; Khmer; signs that stand for ideographs; kana; ideographs; halfwidth kana.
-_UNSPACED = re.compile(
+UNSPACED = re.compile(
     "[\u0e01-\u0e3a\u0e40-\u0e4e\u0e81-\u0ecd\u0edc-\u0edf\u1000-\u103f\u1050-\u108f\u109a-\u109d"
     "\u1780-\u17d3\u17d7\u17dc\u17dd\uaa60-\uaa7f\ua9e0-\ua9ef\u3005-\u3007\u3021-\u3029\u3031-\u3035"
     "\u3038-\u303c\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff"
@@ -166,10 +166,10 @@ def segment(text: str, language: str = "en", in_runs: bool = True) -> Segmented:
     [['well', 'known', "people's", 'rights'], ['top'], ['hotels']]
     """
     text = folded(text, language)
-    if text.isascii() or not _UNSPACED.search(text):
+    if text.isascii() or not UNSPACED.search(text):
         return Segmented(_spaced(text, in_runs))
-    stretches = _UNSPACED.findall(text)
-    between = _UNSPACED.split(text)
+    stretches = UNSPACED.findall(text)
+    between = UNSPACED.split(text)
     broken = _broken(stretches, language)
     runs: list[Run] = []
     for spaced, words in zip(between, [*(broken or [[]] * len(stretches)), []], strict=True):
@@ -225,7 +225,7 @@ def letters(word: str) -> int:
     >>> letters("don't"), letters("검색"), letters("检索"), letters("的")
     (4, 4, 4, 0)
     """
-    if _UNSPACED.match(word):
+    if UNSPACED.match(word):
         if _HIRAGANA_ENDING.fullmatch(word):
             return 1
         return 2 * len(word) if len(word) > 1 else 0

@@ -10,6 +10,7 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
+from webanalytics.analysis.keywords.places import PLACES
 from webanalytics.frames import writing
 
 MOST_ROWS = 50_000
@@ -107,6 +108,20 @@ def label(name: str) -> str:
     return LABELS.get(name, clean(str(name), 40))
 
 
+OF_KEYWORDS = frozenset(
+    (
+        "keyword",
+        "words",
+        "frequency",
+        "density",
+        "distinctiveness",
+        "rank",
+        *(f"in_{place}" for place in PLACES),
+    )
+)
+"""Columns of a tidy frame that are about one keyword, not about the page."""
+
+
 def pages_of(frame: pd.DataFrame) -> pd.DataFrame:
     """Return one row per page; the rows of a page in a tidy frame of keywords become one.
 
@@ -127,7 +142,7 @@ def pages_of(frame: pd.DataFrame) -> pd.DataFrame:
         words = maps.setdefault(url, {})
         if isinstance(word, str) and word and not pd.isna(count):
             words[word] = int(count)
-    tidy = [name for name in ("keyword", "frequency", "density", "rank") if name in frame.columns]
+    tidy = [name for name in frame.columns if name in OF_KEYWORDS]
     pages = frame.drop_duplicates("url").drop(columns=tidy)
     pages["keywords"] = pd.Series([maps[url] for url in pages["url"]], index=pages.index, dtype=object)
     return pages
