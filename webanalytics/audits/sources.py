@@ -72,10 +72,19 @@ async def listed(
     known = {url for url in given if isinstance(url, str)}
     addresses = [*given, *(url for url in dict.fromkeys(pages) if url not in known)]
     if not addresses:
-        raise ParameterError(str(found["error"].dropna().iloc[0]).replace("`url`", "`sitemap`"), "sitemap")
+        raise _no_page(found, "sitemap")
     origins = _origins([*addresses, *found["sitemap"].dropna().tolist()])
     robots = await read_robots(origins, options)
     return Listed(pd.Series(addresses, dtype=object, name="url"), found, robots)
+
+
+def _no_page(found: pd.DataFrame, parameter: str) -> ParameterError:
+    """Return the error for sitemaps without a page, with the reason of the first."""
+    errors = found["error"].dropna().tolist()
+    reason = str(errors[0]).removesuffix(".") if errors else "It has no row"
+    return ParameterError(
+        f"The `{parameter}` parameter must be a sitemap that lists pages. {reason}.", parameter
+    )
 
 
 async def _sitemap(sitemap: Sitemaps, options: Mapping[str, Any]) -> pd.DataFrame:
