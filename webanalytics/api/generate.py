@@ -35,7 +35,7 @@ from typing import Any
 from webanalytics.analysis.dane.tlsa import tlsa_record
 from webanalytics.api import generated, images, pages, records, sites
 from webanalytics.api.functions import later_function, later_names
-from webanalytics.audits.audit import compare, load
+from webanalytics.audits.saved import compare, load
 from webanalytics.audits.rules import rule_table
 from webanalytics.runs.blocking import plain
 

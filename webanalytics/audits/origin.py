@@ -27,8 +27,14 @@ class Origin:
         What is wrong with the robots.txt of each origin (``https://example.org``).
     profile : Profile or None
         Which rules count, how much, and from what threshold; None for the default.
+    date : str or None
+        When the pages were read: ISO 8601, UTC.
+    score : float or None
+        The score that a saved audit had when it was saved, by the rules of that version.
     """
 
     sitemap: pd.DataFrame | None = None
     robots: Mapping[str, list[str]] = field(default_factory=dict)
     profile: Profile | None = None
+    date: str | None = None
+    score: float | None = None

@@ -151,7 +151,7 @@ def _gate(issues: pd.DataFrame, lowest: str | None, what: str, flag: str) -> int
 
 def run_compare(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``compare``."""
-    from webanalytics.audits.audit import compare
+    from webanalytics.audits.saved import compare
 
     check(arguments)
     comparison = compare(arguments.before, arguments.after)

@@ -51,7 +51,7 @@ AUDIT_FIRST = (
     *("imagesWithoutAlt", "lang", "elapsed", "bytes"),
 )
 """Columns with which an audit begins, by use; the others follow in the order of their operations."""
-_AUDIT_LAST = ("og:", "card:", "favicons", "theme-color", "application-name", "responseBody", "error_key")
+AUDIT_LAST = ("og:", "card:", "favicons", "theme-color", "application-name", "responseBody", "error_key")
 """How the columns begin with which an audit ends: what is rarely read."""
 
 
@@ -63,7 +63,7 @@ def ordered(fields: Sequence[Field]) -> tuple[Field, ...]:
         name = field.column_name
         if name in first:
             return 0, first[name]
-        last = next((n for n, start in enumerate(_AUDIT_LAST) if name.startswith(start)), None)
+        last = next((n for n, start in enumerate(AUDIT_LAST) if name.startswith(start)), None)
         return (1, 0) if last is None else (2, last)
 
     return tuple(sorted(fields, key=place))

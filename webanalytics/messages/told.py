@@ -46,7 +46,7 @@ TOLD: Final[Mapping[str, str]] = MappingProxyType(
         "credentials": "The address holds a user name or a password.",
         "long_url": "The address has more than {limit} characters.",
         "not_image": "The address is that of a web page, not of an image.",
-        "private": "The host is not public: its address is private, local or reserved.",
+        "private": "The host is not public.",
         "port": "The port is not allowed; use one of: {ports}.",
         "redirect_scheme": "The {page} redirects to something that is not in http or https format.",
         "unknown_host": "The host does not exist.",
