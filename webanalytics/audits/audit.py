@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
@@ -79,7 +79,7 @@ class Audit(Pages):
     loc, iloc, at, iat = map(forgetful, ("loc", "iloc", "at", "iat"))
 
     def __init__(self, frame: pd.DataFrame | None = None, origin: Origin | None = None) -> None:
-        super().__init__(pd.DataFrame() if frame is None else frame)
+        super().__init__(pd.DataFrame() if frame is None else frame)  # type: ignore[call-arg]
         self.attrs = {} if frame is None else dict(frame.attrs)
         self._origin = origin or (frame._origin if isinstance(frame, Audit) else Origin())
         self._known = {}
@@ -97,7 +97,7 @@ class Audit(Pages):
         return part
 
     def __copy__(self, deep: bool = True) -> Audit:
-        return cast("Audit", self.copy(deep=deep))
+        return self.copy(deep=deep)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Audit:
         return self.__copy__()
@@ -250,6 +250,11 @@ class Audit(Pages):
         return self._once("score", lambda: score(self.site, self.issues))
 
     @property
+    def origin(self) -> Origin:
+        """What is known besides the pages."""
+        return self._origin
+
+    @property
     def date(self) -> pd.Timestamp | None:
         """When the pages were read, in UTC; None for a frame of which that is not known."""
         made = self._origin.date
@@ -319,7 +324,7 @@ class Audit(Pages):
         return Path(write_report(path, self.pages, self.issues, self.summary(), **options) or path)
 
     def to_excel(self, excel_writer: Any, *args: Any, **kwargs: Any) -> None:  # type: ignore[misc]
-        """Write summary, issues and pages to a workbook, one sheet for each.
+        """Write score and figures, summary, failures, issues and pages to a workbook, one sheet for each.
 
         Parameters
         ----------
@@ -341,13 +346,23 @@ class Audit(Pages):
         if args or kwargs or not is_path:
             super().to_excel(excel_writer, *args, **kwargs)
             return
-        from webanalytics.audits.excel import write_workbook
+        from webanalytics.audits.display import audit_overview
+        from webanalytics.audits.excel import sheets_of, write_workbook
 
-        write_workbook(excel_writer, self.parts())
+        write_workbook(excel_writer, sheets_of(audit_overview(self, self._origin), self.parts()))
 
     def parts(self) -> dict[str, pd.DataFrame]:
-        """Return the frames that an audit consists of, by name: summary, issues, pages and sitemap."""
-        parts = {"Summary": self.summary(), "Issues": self.issues, "Pages": self.pages}
+        """Return the frames that an audit consists of, by name: summary, failures, issues, pages, sitemap.
+
+        Failures and sitemap are there if there are any.
+        """
+        failures = self.failures()
+        parts = {
+            "Summary": self.summary(),
+            **({"Failures": failures} if len(failures) else {}),
+            "Issues": self.issues,
+            "Pages": self.pages,
+        }
         return parts if self.site.sitemap is None else {**parts, "Sitemap": self.site.sitemap}
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
@@ -395,13 +410,13 @@ class Audit(Pages):
         from webanalytics.audits.display import as_text
 
         is_judged = set(NEEDED) <= set(self.columns) or not len(self.columns)
-        return as_text(self._overview()) if is_judged else super().__repr__()
+        return as_text(self._overview()) if is_judged else repr(self.plain())
 
-    def _repr_html_(self) -> str | None:  # type: ignore[override]
+    def _repr_html_(self) -> str | None:
         from webanalytics.audits.display import as_html
 
         is_judged = set(NEEDED) <= set(self.columns) or not len(self.columns)
-        return as_html(self._overview()) if is_judged else super()._repr_html_()  # type: ignore[operator]
+        return as_html(self._overview()) if is_judged else self.plain()._repr_html_()  # type: ignore[operator]
 
 
 @cache

@@ -76,7 +76,7 @@ def summary(before: Judged, after: Judged, issues: pd.DataFrame) -> pd.DataFrame
         for head, found in issues.groupby(["rule", "title", "priority"], observed=True, sort=False)
     }
     known = [frame["rule"].value_counts().to_dict() for frame in (before.issues, after.issues)]
-    rows = []
+    rows: list[tuple[Any, ...]] = []
     for (rule, title, priority), found in counts.items():
         counted = [int(totals.get(rule, 0)) for totals in known]
         changes = [int(found.get(change, 0)) for change in CHANGES]

@@ -107,9 +107,9 @@ class Comparison:
 
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
         """Write a workbook with one sheet for each part, and return its path."""
-        from webanalytics.audits.excel import write_workbook
+        from webanalytics.audits.excel import sheets_of, write_workbook
 
-        return write_workbook(path, self.parts())
+        return write_workbook(path, sheets_of(self.overview(hint=False), self.parts()))
 
     def overview(self, *, hint: bool = True) -> Overview:
         """Return the overview of a comparison; ``hint`` adds a line on its frames."""

@@ -33,8 +33,10 @@ WIDEST = 110
 """Cells of a line of text, on a terminal that is wider."""
 
 NUMBERS = frozenset(
-    ("pages", "share", "before", "after", "new", "fixed", "remaining", "removed", "points")
-    + ("score", "high", "medium", "low", "status")
+    (
+        *("pages", "share", "before", "after", "new", "fixed", "remaining", "removed", "points"),
+        *("score", "high", "medium", "low"),
+    )
 )
 """Headings of columns of numbers."""
 
@@ -65,9 +67,8 @@ class Block(NamedTuple):
 
     @property
     def columns(self) -> list[tuple[int, str]]:
-        """Place and heading of the columns of HTML, where a colour says the priority, and the first has the rule."""
-        left_out = {"rule", "priority"} if self.marks else set()
-        return [(place, name) for place, name in enumerate(self.headings) if name not in left_out]
+        """Place and heading of the columns of HTML, where the rule stands beside its title."""
+        return [(place, name) for place, name in enumerate(self.headings) if name != "rule"]
 
 
 @dataclass(frozen=True)
@@ -85,8 +86,10 @@ class Overview:
     hint: str = ""
 
 
-def audit_overview(audit: Shown, origin: Origin, *, judged: bool, selected: bool = False) -> Overview:
-    """Return the overview of an audit; of one that is ``selected``, its pages are shown."""
+def audit_overview(
+    audit: Shown, origin: Origin, *, judged: bool = True, selected: bool = False, most: int = MOST_RULES
+) -> Overview:
+    """Return the overview of an audit, with at most ``most`` rules; of a ``selected`` one with its pages."""
     frame = audit.plain()
     good = int((frame["status"] == "ok").sum()) if "status" in frame else 0
     figures = [("pages", f"{len(frame):,}"), ("ok", f"{good:,}"), ("failed", f"{len(frame) - good:,}")]
@@ -97,7 +100,7 @@ def audit_overview(audit: Shown, origin: Origin, *, judged: bool, selected: bool
     if not judged:
         hint = "Issues are looked for when asked: see .summary()."
         return Overview("Audit", figures, blocks=failed, notes=notes, hint=hint)
-    blocks = [*([_pages(audit.pages)] if selected else []), *_fix_first(audit.summary()), *failed]
+    blocks = [*([_pages(audit.pages)] if selected else []), *_fix_first(audit.summary(), most), *failed]
     return Overview(
         "Audit of some of its pages" if selected else "Audit",
         figures + _by_priority(audit.issues),
@@ -110,17 +113,17 @@ def audit_overview(audit: Shown, origin: Origin, *, judged: bool, selected: bool
     )
 
 
-def _fix_first(summary: pd.DataFrame) -> list[Block]:
+def _fix_first(summary: pd.DataFrame, most: int) -> list[Block]:
     rules = summary[summary["pages"] > 0]
     if not len(rules):
         return []
-    shown = rules.head(MOST_RULES)
+    shown = rules.head(most)
     columns = (shown[name].tolist() for name in ("title", "priority", "pages", "share", "rule"))
     rows = [
         (_text(name), _text(priority), f"{pages:,}", percent(share), _text(rule))
         for name, priority, pages, share, rule in zip(*columns, strict=True)
     ]
-    more = _more(len(rules), "rules: .summary()")
+    more = _more(len(rules), "rules: .summary()", most)
     marks = shown["priority"].astype(str).tolist()
     return [Block("Fix first", ("title", "priority", "pages", "share", "rule"), rows, more, marks)]
 
@@ -180,7 +183,7 @@ def comparison_overview(
     for row in moved.head(MOST_RULES)[[*headings, "rule"]].astype(object).itertuples(index=False, name=None):
         *cells, points, rule = row
         shown = [f"{value:,}" if isinstance(value, int) else _text(value) for value in cells]
-        rows.append((*shown, f"{points:+.1f}" if points else "0", _text(rule)))
+        rows.append((*shown, f"{points:+.1f}" if abs(points) >= 0.05 else "0", _text(rule)))
     more = _more(len(moved), "rules: .summary()")
     blocks = [Block("What changed", [*headings, "rule"], rows, more, moved["priority"].astype(str).tolist())]
     scored = ""
@@ -231,8 +234,8 @@ def _named(names: Sequence[str]) -> str:
     return ", ".join(map(_text, names[:MOST_NAMES])) + (f" and {more:,} more" if more > 0 else "")
 
 
-def _more(count: int, what: str) -> str:
-    return f"and {count - MOST_RULES:,} more {what}" if count > MOST_RULES else ""
+def _more(count: int, what: str, most: int = MOST_RULES) -> str:
+    return f"and {count - most:,} more {what}" if count > most else ""
 
 
 def _text(value: Any, most: int = LONGEST) -> str:

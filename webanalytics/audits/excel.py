@@ -8,12 +8,34 @@ from pathlib import Path
 
 import pandas as pd
 
+from webanalytics.audits.display import Overview
 from webanalytics.errors import ParameterError
 from webanalytics.frames.excel import write_sheets
 from webanalytics.frames.writing import flat, new_file
 
 LEFT_OUT = frozenset(("responseBody",))
 """Columns omitted from sheets: the page itself."""
+
+
+FIRST = ("title", "rule", "change", "priority", "url")
+"""Columns with which the sheets of rules and issues begin."""
+
+
+def sheets_of(overview: Overview, parts: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return the sheets of an audit or a comparison: its score and figures, then its parts."""
+    rows = [("score", overview.scored)] if overview.scored else []
+    rows += [(label, value) for label, value in overview.figures]
+    rows += [("note", text) for text in overview.notes]
+    figures = pd.DataFrame(rows, columns=["what", "value"], dtype=object)
+    return {"Overview": figures, **{name: _titled(frame) for name, frame in parts.items()}}
+
+
+def _titled(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of rules with their titles first; any other unchanged."""
+    if not {"title", "rule"} <= set(frame.columns):
+        return frame
+    first = [name for name in FIRST if name in frame.columns]
+    return frame[[*first, *(name for name in frame.columns if name not in first)]]
 
 
 def write_workbook(path: str | os.PathLike[str], parts: Mapping[str, pd.DataFrame]) -> Path:

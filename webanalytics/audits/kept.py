@@ -36,17 +36,16 @@ class Pages(pd.DataFrame):
     def _constructor(self) -> Any:
         return pd.DataFrame
 
-    def __getattr__(self, name: str) -> Any:
-        if name in OF_AUDITS and name not in self.columns:
-            raise AttributeError(
-                f"This frame is no audit any more, and has no `{name}`: webanalytics.Audit(frame) judges its rows."
-                if set(NEEDED) <= set(self.columns)
-                else f"This frame is no audit, and has no `{name}`: an audit needs the columns url and status."
-            )
-        return super().__getattr__(name)
+    def __getattr__(self, name: str) -> Any:  # type: ignore[misc]
+        if name not in OF_AUDITS or name in self.columns or hasattr(type(self), name):
+            return super().__getattr__(name)
+        why = "it lacks the column url or status"
+        if set(NEEDED) <= set(self.columns):
+            why = "pandas does not say which rows of the audit it has; webanalytics.Audit(frame) judges them"
+        raise AttributeError(f"This frame is no audit and has no `{name}`: {why}.")
 
     def __finalize__(self, other: Any, method: str | None = None, **kwargs: Any) -> Any:
-        made = super().__finalize__(other, method, **kwargs)
+        made = super().__finalize__(other, method, **kwargs)  # type: ignore[misc]
         keep = getattr(other, "_keep", None) if isinstance(other, Pages) else None
         return made if keep is None else keep(made, method)
 

@@ -72,9 +72,10 @@ async def listed(
 
 def is_sitemap(urls: object) -> TypeGuard[pd.DataFrame]:
     """Return whether inputs are rows of a frame that `webanalytics.sitemap` returned."""
-    made = urls.attrs.get("webanalytics") if isinstance(urls, pd.DataFrame) else None
-    names = {"url", "sitemap", "status", "error"}
-    return isinstance(made, Mapping) and made.get("operation") == "sitemap" and names <= set(urls.columns)  # type: ignore[union-attr]
+    if not isinstance(urls, pd.DataFrame) or not {"url", "sitemap", "status", "error"} <= set(urls.columns):
+        return False
+    made = urls.attrs.get("webanalytics")
+    return isinstance(made, Mapping) and made.get("operation") == "sitemap"
 
 
 async def listed_in(found: pd.DataFrame, options: Mapping[str, Any]) -> Listed:

@@ -86,7 +86,8 @@ async def read_sitemap(
         None), ``priority`` (float or None), ``sitemap`` (the URL of the sitemap that holds it),
         ``status`` "ok", ``error``, ``error_type`` and ``error_key`` None. A sitemap that could not
         be read, or not to its end, has one row with ``url`` None, its URL in ``sitemap``,
-        ``status`` "error", a sentence, an error type and a key. Nothing is raised for it and nothing left out.
+        ``status`` "error", a sentence, an error type and a key. Nothing is raised for it, nothing
+        left out.
 
     Notes
     -----
