@@ -106,7 +106,7 @@ class Audit(Pages):
         self._known, self._whole, self._state = None, None, object()
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if isinstance(key, str) and key not in self.columns and key not in _declared():
+        if isinstance(key, str) and key not in _declared():
             self._known = None  # of a further column, no rule knows
         else:
             self._forget()
@@ -115,6 +115,15 @@ class Audit(Pages):
     def _update_inplace(self, *args: Any, **kwargs: Any) -> None:
         self._forget()
         super()._update_inplace(*args, **kwargs)  # type: ignore[misc]
+
+    def isetitem(self, *args: Any, **kwargs: Any) -> None:
+        """Set a column by its place; see `pandas.DataFrame.isetitem`."""
+        self._forget()
+        super().isetitem(*args, **kwargs)
+
+    def _iset_item(self, *args: Any, **kwargs: Any) -> None:
+        self._forget()
+        super()._iset_item(*args, **kwargs)  # type: ignore[misc]
 
     def set_index(self, *args: Any, **kwargs: Any) -> Any:
         """Return the frame with a column as its index; see `pandas.DataFrame.set_index`."""
@@ -125,7 +134,11 @@ class Audit(Pages):
         """Return the cached value of a name, or make it."""
         layout = (len(self), *self.columns)
         known = self._known
-        if known is None or known.get("layout", layout) != layout or not self.index.is_(known.get("index")):
+        if (
+            known is None
+            or known.get("layout", layout) != layout
+            or not self.index.is_(known.get("index", self.index))
+        ):
             known = self._known = {}  # from a pickle, or changed
         known["layout"], known["index"] = layout, self.index
         if name not in known:
@@ -255,7 +268,7 @@ class Audit(Pages):
         return self._origin
 
     @property
-    def date(self) -> pd.Timestamp | None:
+    def audited_at(self) -> pd.Timestamp | None:
         """When the pages were read, in UTC; None for a frame of which that is not known."""
         made = self._origin.date
         return None if made is None else pd.Timestamp(made)
@@ -387,7 +400,8 @@ class Audit(Pages):
         """
         from webanalytics.audits.storage import save
 
-        return save(self.plain(), replace(self._origin, score=self.score), folder)
+        score = self.score if self.columns.is_unique else None  # else it is refused, with the reason
+        return save(self.plain(), replace(self._origin, score=score), folder)
 
     def _judged(self) -> Judged:
         from webanalytics.audits.compare import Judged

@@ -135,11 +135,14 @@ def _failures(found: pd.DataFrame) -> list[Block]:
     for reason, advice, pages, url in found.head(MOST_RULES)[["reason", "advice", "pages", "url"]].itertuples(
         index=False, name=None
     ):
-        said = f"{reason.removesuffix('.')}: {advice}" if isinstance(advice, str) else reason.removesuffix(".")
+        said = (
+            f"{reason.removesuffix('.')}: {advice}" if isinstance(advice, str) else reason.removesuffix(".")
+        )
         rows.append((_text(said, 200), f"{pages:,}", _text(url if isinstance(url, str) else "", 60)))
     more = _more(len(found), "reasons: .failures()")
     lines = [
-        f"{counted(pages, 'pages')}: {said}" + (f", such as {url}" if url else "") for said, pages, url in rows
+        f"{counted(pages, 'pages')}: {said}" + (f", such as {url}" if url else "")
+        for said, pages, url in rows
     ]
     return [Block("Not read", ("reason", "pages", "for example"), rows, more, lines=lines)]
 
@@ -150,7 +153,9 @@ def _pages(pages: pd.DataFrame) -> Block:
     shown = pages.head(MOST_ROWS)
     columns = ("url", "score", *(f"issues_{priority}" for priority in PRIORITIES), "title")
     cells = [shown[name].astype(object).tolist() for name in columns if name in shown]
-    rows = [tuple("" if pd.isna(value) else _figure(value) for value in row) for row in zip(*cells, strict=True)]
+    rows = [
+        tuple("" if pd.isna(value) else _figure(value) for value in row) for row in zip(*cells, strict=True)
+    ]
     more = f"and {len(pages) - MOST_ROWS:,} more pages" if len(pages) > MOST_ROWS else ""
     return Block("Pages", [names[name] for name in columns if name in shown], rows, more)
 

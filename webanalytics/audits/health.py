@@ -103,7 +103,9 @@ def costs_by_rule(site: Site, issues: pd.DataFrame) -> dict[str, float]:
         if points is not None
     }
     found: dict[object, list[tuple[str, int]]] = {}
-    for url, rule, priority in _faults(issues)[["url", "rule", "priority"]].itertuples(index=False, name=None):
+    for url, rule, priority in _faults(issues)[["url", "rule", "priority"]].itertuples(
+        index=False, name=None
+    ):
         if url in scores:
             found.setdefault(url, []).append((rule, COSTS[priority]))
     costs: dict[str, float] = {}

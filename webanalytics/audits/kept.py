@@ -19,7 +19,18 @@ NEEDED = ("url", "status")
 
 OF_AUDITS = frozenset(
     (
-        *("issues", "pages", "site", "score", "date", "summary", "failures", "report", "compare", "save"),
+        *(
+            "issues",
+            "pages",
+            "site",
+            "score",
+            "audited_at",
+            "summary",
+            "failures",
+            "report",
+            "compare",
+            "save",
+        ),
         *("with_profile", "parts"),
     )
 )

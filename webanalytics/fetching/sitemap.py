@@ -150,9 +150,7 @@ class _Reading:
     def _failed(self, url: str, error: FetchError | Problem) -> Row:
         if isinstance(error, Problem):
             error = FetchError(error.key, {"parameter": self._parameter, **error.details})
-        return _row(
-            None, url, error=error.sentence, error_type=error.error_type, error_key=error.key
-        )
+        return _row(None, url, error=error.sentence, error_type=error.error_type, error_key=error.key)
 
 
 def parse_sitemap(content: bytes, url: str, max_bytes: int = SitemapLimits.max_bytes) -> _Document:
