@@ -381,3 +381,34 @@ def test_the_sample_site_from_its_sitemap_to_its_report(tmp_path: Path) -> None:
     written = found.report(tmp_path / "report.html", title="Lanterns")
     assert written == tmp_path / "report.html"
     assert "Lanterns" in written.read_text("utf-8")
+
+
+def test_a_sitemap_that_was_read_before_is_audited_as_by_its_address(tmp_path: Path) -> None:
+    with sample_site() as site:
+        options = {**LOCAL, "timeout": 3}
+        by_address = wa.audit(sitemap=site.sitemap, **options)
+        rows = wa.sitemap(site.sitemap, **LOCAL)
+        by_frame = wa.audit(rows, **options)
+        part = wa.audit(rows.head(3), **options)
+    assert by_frame["url"].tolist() == by_address["url"].tolist()
+    found = [frame.issues.drop(columns="value") for frame in (by_frame, by_address)]  # times differ
+    pd.testing.assert_frame_equal(*found)
+    assert {"sitemap_failing"} <= set(by_frame.issues["rule"])
+    assert by_frame.site.robots == by_address.site.robots
+    assert part["url"].tolist() == rows["url"].tolist()[:3]
+    assert part.site.sitemap is not None
+
+
+def test_a_sitemap_frame_without_pages_is_a_wrong_call(listed_site: SiteServer) -> None:
+    rows = wa.sitemap(f"{listed_site.url}/empty.xml", **LOCAL)
+    with pytest.raises(wa.ParameterError, match="The `urls` parameter must be a sitemap that lists pages"):
+        wa.audit(rows, **LOCAL)
+    assert len(wa.audit(rows.assign(url=f"{listed_site.url}/a"), column="url", **LOCAL)) == 1
+
+
+def test_a_rule_is_found_by_its_name() -> None:
+    assert (
+        wa.rules.loc["title_too_long", "title"] == wa.rules().set_index("name").loc["title_too_long", "title"]
+    )
+    summary = audit().summary()
+    assert wa.rules.loc[summary["rule"], "title"].tolist() == summary["title"].tolist()

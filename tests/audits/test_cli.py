@@ -156,7 +156,10 @@ def test_a_wrong_call_is_told_before_any_fetch(
 def test_a_sitemap_that_is_none_is_a_wrong_call(site: SiteServer, capsys: pytest.CaptureFixture[str]) -> None:
     told = Told(capsys, "audit", "--sitemap", f"{site.url}/gone", "--allow-private")
     assert told.status == 2
-    assert "The `sitemap` parameter must be a sitemap that lists pages. The sitemap answered HTTP 404." in told.err
+    assert (
+        "The `sitemap` parameter must be a sitemap that lists pages. The sitemap answered HTTP 404."
+        in told.err
+    )
 
 
 def test_two_saved_audits_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -213,3 +213,44 @@ def test_a_report_and_a_workbook_of_what_changed(made: wa.Comparison, tmp_path: 
 
 def test_rules_that_are_named_exist() -> None:
     assert set(OF_ROBOTS) <= set(wa.rules()["name"])
+
+
+def test_the_score_before_and_after_and_what_it_came_from() -> None:
+    """By hand: of two pages, one gets the charset that it lacked (1 point) and one loses its viewport (5)."""
+    charset, viewport = "<meta charset=utf-8>", "<meta name=viewport content='width=device-width'>"
+    one, two = "<!doctype html><title>One</title><h1>a</h1>", "<!doctype html><title>Two</title><h1>c</h1>"
+    before = audit({HOME: viewport + one, OLD: charset + viewport + two})
+    after = audit({HOME: charset + viewport + one, OLD: charset + two})
+    comparison = wa.compare(before, after)
+    points = comparison.summary().set_index("rule")["points"]
+    assert points["charset_missing"] == 1 / 2
+    assert points["viewport_missing"] == -5 / 2
+    assert comparison.score.change == -2
+    assert comparison.score.before == before.score
+    assert comparison.score.after == after.score
+    assert comparison.score.change == round(after.score - before.score, 1)
+    assert points.sum() == pytest.approx(after.score - before.score, abs=0.1)
+    assert f"Score: {before.score:g} -> {after.score:g} of 100 ({comparison.score.change:+g})" in repr(
+        comparison
+    )
+
+
+def test_the_points_of_all_rules_are_the_change_of_the_score(made: wa.Comparison) -> None:
+    assert made.score.change is not None
+    assert made.summary()["points"].sum() == pytest.approx(made.score.change, abs=0.1)
+
+
+def test_issues_that_went_with_their_page_are_told_apart(made: wa.Comparison) -> None:
+    gone = made.issues[made.issues["url"] == GONE]
+    assert set(gone["change"]) == {"removed"}
+    assert set(made.issues.loc[made.issues["url"] != GONE, "change"]) <= {"new", "fixed", "remaining"}
+    assert f"{len(gone)} issues removed with their page" in " ".join(repr(made).split())
+    assert made.summary()["removed"].sum() == len(gone)
+
+
+def test_no_score_no_change() -> None:
+    empty = wa.audit([], progress=False)
+    comparison = wa.compare(empty, audit(BEFORE))
+    assert comparison.score.before is None
+    assert comparison.score.change is None
+    assert "Score" not in repr(comparison)

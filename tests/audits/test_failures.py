@@ -34,11 +34,17 @@ def test_the_option_that_changes_it_is_named() -> None:
     with sample_site() as site:
         audit = wa.audit(site.pages[:3], progress=False)
     row = audit.failures().iloc[0]
-    assert (row["reason"], row["option"], row["pages"]) == ("The host is not public.", "allow_private=True", 3)
+    assert (row["reason"], row["option"], row["pages"]) == (
+        "The host is not public.",
+        "allow_private=True",
+        3,
+    )
     assert audit["error"].unique().tolist() == [
         "The host is not public; `allow_private=True` lets it through."
     ]
-    assert "3 pages: The host is not public: `allow_private=True` lets it through" in " ".join(repr(audit).split())
+    assert "3 pages: The host is not public: `allow_private=True` lets it through" in " ".join(
+        repr(audit).split()
+    )
     html = audit._repr_html_() or ""
     assert "allow_private=True</code> lets it through" in html
 

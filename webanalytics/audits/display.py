@@ -226,10 +226,12 @@ def _site_notes(origin: Origin) -> list[str]:
 
 def _rule_notes(issues: pd.DataFrame) -> list[str]:
     """Return sentences on rules that were not tried or failed: they did not pass."""
-    notes = [
-        f"Not tried without {why} ({_named(titles)})"
-        for why, titles in sorted(untried(issues).items(), key=lambda item: -len(item[1]))
+    groups = sorted(untried(issues).items(), key=lambda item: -len(item[1]))
+    parts = [
+        f"{_text(titles[0]) if len(titles) == 1 else f'{len(titles)} rules'} without {why}"
+        for why, titles in groups
     ]
+    notes = ["Not tried: " + "; ".join(parts) + "."] * bool(parts)
     failed = [title(rule) for rule in issues.attrs.get("webanalytics", {}).get("rules_failed", ())]
     return notes + [f"Broke off on odd data: {_named(failed)}"] * bool(failed)
 

@@ -9,8 +9,8 @@ import pandas as pd
 from webanalytics.audits.rules import RULES
 
 LACKED: Mapping[str, str] = {
-    "inSitemap": "a sitemap: `sitemap=` reads one",
-    "imageBytes": "the sizes of images: `image_sizes=True` fetches them",
+    "inSitemap": "a sitemap (`sitemap=` reads one)",
+    "imageBytes": "the sizes of images (`image_sizes=True` fetches them)",
     "http_status": "the HTTP status of the answers",
     "redirects": "the redirects on the way",
     "headers": "the headers of the answers",

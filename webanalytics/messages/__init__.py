@@ -91,7 +91,12 @@ def one_of(parameter: str, choices: Any) -> Message:
 
 
 def must_be(parameter: str, what: str) -> Message:
-    """Return the message about a wrong value; `what` ends the sentence."""
+    """Return the message about a wrong value; `what` ends the sentence.
+
+    That of a URL has the key of its own that fetching gives it.
+    """
+    if MESSAGES["invalid_url"][1].endswith(f" must be {what}."):
+        return Message("invalid_url", {"parameter": parameter})
     return Message("must_be", {"parameter": parameter, "what": what})
 
 

@@ -16,6 +16,7 @@ import aiohttp
 from webanalytics.backends.content import embedded_content, file_content
 from webanalytics.errors import RowError
 from webanalytics.fetching.data_urls import is_data_url
+from webanalytics.messages import must_be
 from webanalytics.operations import Operation
 from webanalytics.operations.secret import Secret
 from webanalytics.outcomes import Job, PageRecord, check_subject
@@ -158,7 +159,8 @@ def _check_text(operation: Operation, subject: Any) -> None:
     except UnicodeEncodeError:
         parameter = operation.parameter(operation.subject)
         if parameter.expects:
-            raise RowError("must_be", parameter=parameter.name, what=parameter.expects) from None
+            wrong = must_be(parameter.name, parameter.expects)
+            raise RowError(wrong.key, **wrong.values) from None
         raise RowError("surrogates", parameter=parameter.name) from None
 
 
