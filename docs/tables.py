@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from webanalytics import charts
+from webanalytics.audits.failures import COLUMNS as FAILURE_COLUMNS
 from webanalytics.audits.issues import COLUMNS as ISSUE_COLUMNS
 from webanalytics.audits.issues import SUMMARY_COLUMNS
-from webanalytics.audits.pages import DERIVED
+from webanalytics.audits.pages import DERIVED, FOUND
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Rule
 from webanalytics.frames.arrow import arrow_type, declared
@@ -91,12 +92,16 @@ def columns() -> str:
         "\n## audit\n\nThe columns of the page operations together, and these; `imageBytes` only with "
         f"`image_sizes=True`.\n\n{table(heads, added)}"
     )
-    derived = ((f"`{name}`", kind, meaning) for name, (kind, meaning) in DERIVED.items())
+    derived = ((f"`{name}`", kind, meaning) for name, (kind, meaning) in {**FOUND, **DERIVED}.items())
     text += (
         "\n## audit.pages\n\nThe columns of the audit, and what the rules measure.\n\n"
         f"{table(('column', 'dtype', 'meaning'), derived)}"
     )
-    for title, of in (("audit.issues", ISSUE_COLUMNS), ("audit.summary()", SUMMARY_COLUMNS)):
+    for title, of in (
+        ("audit.issues", ISSUE_COLUMNS),
+        ("audit.summary()", SUMMARY_COLUMNS),
+        ("audit.failures()", FAILURE_COLUMNS),
+    ):
         rows = ((f"`{name}`", kind) for name, kind in of.items())
         text += f"\n## {title}\n\n{table(('column', 'dtype'), rows)}"
     sitemap = map(_column, declared("sitemap").values())

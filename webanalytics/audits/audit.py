@@ -48,7 +48,7 @@ class Audit(Pages):
     Issues are found on first access and kept until a cell is set. The issues of some rows are those that the
     whole audit found on them: links, duplicates and sitemaps are still known. ``wa.Audit(rows)`` judges them
     as if they were the whole site, as do rows in which a column of the audit was changed. Some rows keep the
-    whole audit in memory; ``wa.Audit(rows)`` does not. Lists and dicts that are changed in place go unnoticed.
+    whole audit in memory; ``wa.Audit(rows)`` does not. Lists and dicts changed in place go unnoticed.
 
     Three methods differ from a DataFrame's: ``print(audit)`` shows what was found (``print(audit.plain())``
     the table), ``audit.compare(after)`` compares two audits, and ``audit.to_excel("audit.xlsx")`` with only a
@@ -150,7 +150,7 @@ class Audit(Pages):
         return made
 
     def _rows(self) -> tuple[Audit, list[int]] | None:
-        """Return the audit that this is a part of, and which of its rows they are; None for one of its own."""
+        """Return the audit that this is a part of, and which of its rows it has; None for a whole one."""
         if self._whole is None or self._whole[0]._state is not self._whole[1] or "url" not in self:
             return None
         whole = self._whole[0]
@@ -241,7 +241,7 @@ class Audit(Pages):
         Returns
         -------
         pandas.DataFrame
-            ``reason``, ``error_type``, ``pages``, ``option``, ``advice``, ``url`` (the first of the pages) and
+            ``reason``, ``error_type``, ``pages``, ``option``, ``advice``, ``url`` (of the first page) and
             ``error_key``, the most frequent first; see `webanalytics.audits.failures.failures`.
         """
         from webanalytics.audits.failures import failures

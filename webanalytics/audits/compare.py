@@ -103,11 +103,11 @@ def changed_fields(earlier: Judged, later: Judged) -> pd.DataFrame:
     pairs = [(url, earlier.rows[url], row) for url, row in later.rows.items() if url in earlier.rows]
     read = [earlier.read[url] and later.read[url] for url, _, _ in pairs]
     found: list[tuple[int, int, str, Any, Any]] = []
-    for place, field in enumerate(name for name in after.columns if name in before.columns):
-        old, new = (frame[field].astype(object).tolist() for frame in (before, after))
+    for place, column in enumerate(name for name in after.columns if name in before.columns):
+        old, new = (frame[column].astype(object).tolist() for frame in (before, after))
         for number, (_, first, second) in enumerate(pairs):
-            if not _same(old[first], new[second]) and (read[number] or field in OF_FETCHES):
-                found.append((number, place, field, old[first], new[second]))
+            if not _same(old[first], new[second]) and (read[number] or column in OF_FETCHES):
+                found.append((number, place, column, old[first], new[second]))
     found.sort(key=lambda change: change[:2])
     columns: dict[str, list[Any]] = {
         "url": [pairs[change[0]][0] for change in found],

@@ -4,32 +4,15 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from webanalytics.audits.health import ScoreChange
 
 if TYPE_CHECKING:
-    from webanalytics.audits.compare import Judged
     from webanalytics.audits.display import Overview
-    from webanalytics.audits.origin import Origin
-
-
-class Compared(Protocol):
-    """What a comparison needs of an audit."""
-
-    _origin: Origin
-
-    @property
-    def issues(self) -> pd.DataFrame: ...
-    @property
-    def score(self) -> float | None: ...
-    @property
-    def audited_at(self) -> pd.Timestamp | None: ...
-    def with_profile(self, profile: Any = None) -> Any: ...
-    def report(self, path: str | os.PathLike[str], **options: Any) -> Path: ...
-    def _judged(self) -> Judged: ...
+    from webanalytics.audits.origin import Audited
 
 
 class Comparison:
@@ -66,7 +49,7 @@ class Comparison:
     ['https://a.example/', 'One', 'Uno']
     """
 
-    def __init__(self, before: Compared, after: Compared) -> None:
+    def __init__(self, before: Audited, after: Audited) -> None:
         from webanalytics.audits.compare import changed_fields, changed_issues, changed_pages
 
         if before._origin.profile != after._origin.profile:

@@ -9,12 +9,12 @@ import shutil
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import pandas as pd
 
 from webanalytics.audits.health import ScoreChange
-from webanalytics.audits.origin import Origin
+from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.untried import title, untried
 from webanalytics.strings import one_line, percent, shortened
 from webanalytics.tables import table_lines
@@ -39,20 +39,6 @@ NUMBERS = frozenset(
     )
 )
 """Headings of columns of numbers."""
-
-
-class Shown(Protocol):
-    """What is shown of an audit."""
-
-    @property
-    def issues(self) -> pd.DataFrame: ...
-    @property
-    def pages(self) -> pd.DataFrame: ...
-    @property
-    def score(self) -> float | None: ...
-    def summary(self) -> pd.DataFrame: ...
-    def failures(self) -> pd.DataFrame: ...
-    def plain(self) -> pd.DataFrame: ...
 
 
 class Block(NamedTuple):
@@ -87,7 +73,7 @@ class Overview:
 
 
 def audit_overview(
-    audit: Shown, origin: Origin, *, judged: bool = True, selected: bool = False, most: int = MOST_RULES
+    audit: Audited, origin: Origin, *, judged: bool = True, selected: bool = False, most: int = MOST_RULES
 ) -> Overview:
     """Return the overview of an audit, with at most ``most`` rules; of a ``selected`` one with its pages."""
     frame = audit.plain()

@@ -34,10 +34,10 @@ def failures(pages: pd.DataFrame) -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        ``reason`` (one sentence), ``error_type``, ``pages`` (rows), ``option`` (the option that changes it, such
-        as ``allow_private=True``; missing where there is none), ``advice`` (what the option does), ``url`` (the
-        first of the pages) and ``error_key`` (the name of the failure, the same in every version; missing where
-        a foreign service did not name it).
+        ``reason`` (one sentence), ``error_type``, ``pages`` (rows), ``option`` (the option that changes it,
+        such as ``allow_private=True``; missing where there is none), ``advice`` (what the option does),
+        ``url`` (the first of the pages) and ``error_key`` (the name of the failure, which does not change;
+        missing where a foreign service did not name it).
 
     Examples
     --------

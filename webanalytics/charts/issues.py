@@ -32,14 +32,14 @@ def issues_by_priority(
     """Draw on how many pages each rule found an issue, what to fix first at the top.
 
     The rules of an audit are in the order of its ``summary()``, those of other frames by priority, and within
-    one priority by pages. Each is called by its title, where the frame has titles. A page that is in the frame twice
-    counts once; for an audit, the share of all its pages is given, too.
+    one priority by pages. Each is called by its title, where the frame has titles. A page that is in the
+    frame twice counts once; for an audit, the share of all its pages is given, too.
 
     Parameters
     ----------
     frame : DataFrame
-        What `webanalytics.audit` returned, or its ``issues``: ``url``, ``rule`` and ``priority``; ``title`` if
-        there is one.
+        What `webanalytics.audit` returned, or its ``issues``: ``url``, ``rule`` and ``priority``;
+        ``title`` if there is one.
     ax : Axes, optional
         Where to draw; a new figure otherwise.
     top : int

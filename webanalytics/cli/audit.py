@@ -122,8 +122,8 @@ def as_flags(text: str) -> str:
 
     Examples
     --------
-    >>> as_flags("`robots=False` fetches it, `timeout=` sets how long to wait, `allow_private=True` lets it in")
-    '--no-robots fetches it, --timeout sets how long to wait, --allow-private lets it in'
+    >>> as_flags("`robots=False` fetches it, `timeout=` sets it, `allow_private=True` lets it in")
+    '--no-robots fetches it, --timeout sets it, --allow-private lets it in'
     """
     return re.sub(r"`([a-z_]+)=(True|False)?`", _flag, text)
 
