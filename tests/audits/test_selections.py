@@ -181,7 +181,7 @@ def test_a_part_does_not_follow_later_changes_of_the_whole() -> None:
 
 
 def test_a_further_column_changes_nothing_that_is_known(made: wa.Audit) -> None:
-    part = made.head(2)
+    part = made.head(2).copy()
     part["team"] = ["a", "b"]
     assert part.pages["team"].tolist() == ["a", "b"]
     assert part.pages["inlinks"].tolist() == made.pages["inlinks"].tolist()[:2]

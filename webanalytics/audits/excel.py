@@ -23,9 +23,13 @@ FIRST = ("title", "rule", "change", "priority", "url")
 
 def sheets_of(overview: Overview, parts: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
     """Return the sheets of an audit or a comparison: its score and figures, then its parts."""
-    rows = [("score", overview.scored)] if overview.scored else []
-    rows += [(label, value) for label, value in overview.figures]
-    rows += [("note", text) for text in overview.notes]
+    rows: list[tuple[str, object]] = []
+    if overview.earlier is not None:
+        rows.append(("score before, of 100", overview.earlier))
+    if overview.score is not None:
+        rows.append(("score, of 100", overview.score))
+    rows += [(label, int(value.replace(",", ""))) for label, value in overview.figures]
+    rows += [("note", text.replace("`", "")) for text in overview.notes]
     figures = pd.DataFrame(rows, columns=["what", "value"], dtype=object)
     return {"Overview": figures, **{name: _titled(frame) for name, frame in parts.items()}}
 
