@@ -15,8 +15,9 @@ from webanalytics.audits.pages import DERIVED, FOUND
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Rule
 from webanalytics.frames.arrow import arrow_type, declared
-from webanalytics.messages import ERROR_TYPES
+from webanalytics.messages import ERROR_TYPES, advised
 from webanalytics.messages.table import CONTENT, FETCHING, HOSTED, MEANINGS, PARAMETERS, SERVICE, Table
+from webanalytics.messages.told import TOLD
 from webanalytics.operations import OPERATIONS, Field
 from webanalytics.operations.types import shape_of
 from webanalytics.run_options import RECORDS
@@ -185,10 +186,16 @@ def errors() -> str:
     )
     for title, (about, messages) in _GROUPS.items():
         cells = (
-            (f"`{key}`", f"`{kind}`" if kind else "", _blanks(says)) for key, (kind, says) in messages.items()
+            (f"`{key}`", f"`{kind}`" if kind else "", _blanks(says), _blanks(_of_row(key)))
+            for key, (kind, says) in messages.items()
         )
-        text += f"\n### {title}\n\n{about}\n\n{table(('key', 'error type', 'sentence'), cells)}"
+        text += f"\n### {title}\n\n{about}\n\n{table(('key', 'error type', 'sentence', 'in a row'), cells)}"
     return text
+
+
+def _of_row(key: str) -> str:
+    """Return what the row of a frame says of a failure, where that differs from the service's sentence."""
+    return advised(key, TOLD[key]) if key in TOLD else ""
 
 
 def _blanks(template: str) -> str:

@@ -222,3 +222,13 @@ def test_repeated_addresses() -> None:
     assert len(whole.drop_duplicates("url").issues) == len(whole.issues) - per_row
     assert whole.iloc[[1]].score == whole.iloc[[0]].score
     assert places([None, "a", float("nan")], ["a", None, None]) == [1, 0, 2]
+
+
+def test_parts_are_compared_as_what_they_are(made: wa.Audit) -> None:
+    worse = audit({**SITE, HOME: "<h1>Lamps</h1>"})
+    comparison = wa.compare(made.head(2), worse.head(2))
+    assert comparison.score.before == made.head(2).score
+    assert comparison.score.change is not None
+    assert comparison.score.change < 0
+    assert comparison.summary()["points"].sum() == pytest.approx(comparison.score.change, abs=0.15)
+    assert set(comparison.pages["url"]) == set(made["url"][:2])

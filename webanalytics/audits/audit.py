@@ -407,7 +407,8 @@ class Audit(Pages):
         from webanalytics.audits.compare import Judged
         from webanalytics.audits.health import costs_by_rule
 
-        costs = costs_by_rule(self.site, self.issues)
+        part = self._rows()
+        costs = costs_by_rule(self.site, self.issues, None if part is None else part[1])
         return Judged(self.plain(), self.pages, self.issues, bool(self._origin.robots), costs)
 
     def _overview(self) -> Overview:

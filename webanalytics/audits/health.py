@@ -75,8 +75,12 @@ def score(site: Site, issues: pd.DataFrame) -> float | None:
 def score_of(site: Site, issues: pd.DataFrame, rows: Sequence[int]) -> float | None:
     """Return the mean score of some rows of a site, each of their pages once."""
     scores = row_scores(site, issues)
-    ends = {site.addresses.final[row] or row: row for row in reversed(rows)}
-    return _mean([scores[row] for row in ends.values()])
+    return _mean([scores[row] for row in _pages(site, rows)])
+
+
+def _pages(site: Site, rows: Sequence[int]) -> list[int]:
+    """Return the rows without those that repeat the page of an earlier one."""
+    return list({site.addresses.final[row] or row: row for row in reversed(rows)}.values())
 
 
 def _mean(scores: Sequence[float | None]) -> float | None:
@@ -84,11 +88,11 @@ def _mean(scores: Sequence[float | None]) -> float | None:
     return round(sum(known) / len(known), 1) if known else None
 
 
-def costs_by_rule(site: Site, issues: pd.DataFrame) -> dict[str, float]:
+def costs_by_rule(site: Site, issues: pd.DataFrame, rows: Sequence[int] | None = None) -> dict[str, float]:
     """Return how many of the score's 100 points each rule takes: together what is missing to 100.
 
-    Where the faults of a page cost more than its 100 points, each counts in proportion. A page that answers
-    with an error costs its rules all 100.
+    Of some ``rows``, the points of the mean over them. Where the faults of a page cost more than its 100
+    points, each counts in proportion. A page that answers with an error costs its rules all 100.
 
     Examples
     --------
@@ -97,11 +101,10 @@ def costs_by_rule(site: Site, issues: pd.DataFrame) -> dict[str, float]:
     >>> costs_by_rule(site, find_issues(site))
     {'viewport_missing': 2.5}
     """
-    scores = {
-        url: points
-        for url, points in zip(site.values("url"), page_scores(site, issues), strict=True)
-        if points is not None
-    }
+    given = page_scores(site, issues) if rows is None else row_scores(site, issues)
+    chosen = range(len(given)) if rows is None else _pages(site, rows)
+    urls = site.values("url")
+    scores = {urls[row]: points for row in chosen if (points := given[row]) is not None}
     found: dict[object, list[tuple[str, int]]] = {}
     for url, rule, priority in _faults(issues)[["url", "rule", "priority"]].itertuples(
         index=False, name=None
