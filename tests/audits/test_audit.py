@@ -412,3 +412,14 @@ def test_a_rule_is_found_by_its_name() -> None:
     )
     summary = audit().summary()
     assert wa.rules.loc[summary["rule"], "title"].tolist() == summary["title"].tolist()
+
+
+@pytest.mark.parametrize("columns", [50, 80, 200])
+def test_its_text_keeps_to_the_width_of_the_terminal(
+    made: wa.Audit, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = repr(made).splitlines()
+    assert max(map(len, lines)) <= min(columns, 110)
+    named = "title_too_short" in repr(made)
+    assert named == (columns > 50), "the rule's id stands beside its title where there is room"

@@ -220,3 +220,25 @@ def test_an_interrupted_audit_does_not_take_the_place_of_a_whole_one(
     assert "not kept" in told.err
     assert "1 page, 1 ok, 0 failed" in told.out
     assert len(wa.load(tmp_path / "kept")) == 2
+
+
+def test_options_are_named_as_flags(site: SiteServer, capsys: pytest.CaptureFixture[str]) -> None:
+    told = Told(capsys, "audit", f"{site.url}/", "--profile", "news")
+    assert "1 page: The host is not public: --allow-private lets it through" in " ".join(told.out.split())
+    assert "`" not in told.out
+    told = Told(capsys, "audit", f"{site.url}/", "-f", "table")
+    assert "1 x The host is not public; --allow-private lets it through." in told.out
+
+
+def test_the_demo_says_what_to_fix_first_and_how_to_open_the_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["demo", str(tmp_path / "demo")]) == 0
+    out = capsys.readouterr().out
+    assert "\nFix first\n" in out
+    assert "Page without https" not in out
+    assert "Score: " in out
+    report = tmp_path / "demo" / "report.html"
+    assert f"Open the report in a browser: {report.as_uri()}" in out
+    for name in ("audit.csv", "audit.parquet", "keywords.png", "readability.png", "report.html"):
+        assert (tmp_path / "demo" / name).stat().st_size
