@@ -8,14 +8,16 @@ from pathlib import Path
 from typing import Any
 
 from webanalytics import charts
+from webanalytics.audits.failures import COLUMNS as FAILURE_COLUMNS
 from webanalytics.audits.issues import COLUMNS as ISSUE_COLUMNS
 from webanalytics.audits.issues import SUMMARY_COLUMNS
-from webanalytics.audits.pages import DERIVED
+from webanalytics.audits.pages import DERIVED, FOUND
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Rule
 from webanalytics.frames.arrow import arrow_type, declared
-from webanalytics.messages import ERROR_TYPES
+from webanalytics.messages import ERROR_TYPES, advised
 from webanalytics.messages.table import CONTENT, FETCHING, HOSTED, MEANINGS, PARAMETERS, SERVICE, Table
+from webanalytics.messages.told import TOLD
 from webanalytics.operations import OPERATIONS, Field
 from webanalytics.operations.types import shape_of
 from webanalytics.run_options import RECORDS
@@ -91,12 +93,16 @@ def columns() -> str:
         "\n## audit\n\nThe columns of the page operations together, and these; `imageBytes` only with "
         f"`image_sizes=True`.\n\n{table(heads, added)}"
     )
-    derived = ((f"`{name}`", kind, meaning) for name, (kind, meaning) in DERIVED.items())
+    derived = ((f"`{name}`", kind, meaning) for name, (kind, meaning) in {**FOUND, **DERIVED}.items())
     text += (
         "\n## audit.pages\n\nThe columns of the audit, and what the rules measure.\n\n"
         f"{table(('column', 'dtype', 'meaning'), derived)}"
     )
-    for title, of in (("audit.issues", ISSUE_COLUMNS), ("audit.summary()", SUMMARY_COLUMNS)):
+    for title, of in (
+        ("audit.issues", ISSUE_COLUMNS),
+        ("audit.summary()", SUMMARY_COLUMNS),
+        ("audit.failures()", FAILURE_COLUMNS),
+    ):
         rows = ((f"`{name}`", kind) for name, kind in of.items())
         text += f"\n## {title}\n\n{table(('column', 'dtype'), rows)}"
     sitemap = map(_column, declared("sitemap").values())
@@ -180,10 +186,16 @@ def errors() -> str:
     )
     for title, (about, messages) in _GROUPS.items():
         cells = (
-            (f"`{key}`", f"`{kind}`" if kind else "", _blanks(says)) for key, (kind, says) in messages.items()
+            (f"`{key}`", f"`{kind}`" if kind else "", _blanks(says), _blanks(_of_row(key)))
+            for key, (kind, says) in messages.items()
         )
-        text += f"\n### {title}\n\n{about}\n\n{table(('key', 'error type', 'sentence'), cells)}"
+        text += f"\n### {title}\n\n{about}\n\n{table(('key', 'error type', 'sentence', 'in a row'), cells)}"
     return text
+
+
+def _of_row(key: str) -> str:
+    """Return what the row of a frame says of a failure, where that differs from the service's sentence."""
+    return advised(key, TOLD[key]) if key in TOLD else ""
 
 
 def _blanks(template: str) -> str:

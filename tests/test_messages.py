@@ -14,8 +14,9 @@ import webanalytics
 from webanalytics import messages
 from webanalytics.errors import ERROR_TYPES, ParameterError, RowError
 from webanalytics.fetching import FetchError
-from webanalytics.messages import MESSAGES, Message, must_be, one_of, recognise, required, sentence
+from webanalytics.messages import MESSAGES, Message, must_be, one_of, recognise, required, sentence, told
 from webanalytics.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS, SERVICE
+from webanalytics.messages.told import TOLD
 from webanalytics.outcomes import Outcome, PackedOutcomes
 
 PACKAGE = Path(webanalytics.__file__).parent
@@ -136,7 +137,7 @@ def test_everything_raised_has_a_known_key() -> None:
 def test_keys_are_worked_out_in_few_places() -> None:
     """Where a key is not written in the call: passed on, or from the fetcher's table of exceptions."""
     places = {where.partition(":")[0] for where, key in RAISED if key is None}
-    assert places <= {"errors.py", "fetching/exchange.py", "fetching/fetcher.py", "fetching/response.py",
+    assert places <= {"errors.py", "backends/hosted/wire.py", "fetching/exchange.py", "fetching/fetcher.py", "fetching/response.py",
                       "fetching/sitemap.py", "messages/__init__.py"}  # fmt: skip
 
 
@@ -190,3 +191,50 @@ API_SENTENCES = (
 @pytest.mark.parametrize(("key", "values", "text"), API_SENTENCES, ids=[key for key, *_ in API_SENTENCES])
 def test_the_sentences_of_the_contract(key: str, values: dict[str, Any], text: str) -> None:
     assert sentence(key, **values) == text
+
+
+# ------------------------------------------------------------------ what rows say
+
+
+@pytest.mark.parametrize("key", TOLD)
+def test_a_row_says_it_without_naming_a_parameter_of_a_request(key: str) -> None:
+    for redirected in (False, True):
+        text = told(key, sentence(key, redirected=redirected, **filled(key, parameter="url")))
+        assert "` parameter" not in text
+        assert text[0].isupper()
+        assert text.endswith(".")
+        found = recognise(text)
+        assert found is not None
+        assert (found.key, found.error_type) == (key, MESSAGES[key][0])
+
+
+ROWS = (
+    ("status", {"parameter": "url", "status": 404}, False, "The page answered HTTP 404."),
+    ("status", {"parameter": "image", "status": 404}, False, "The image answered HTTP 404."),
+    ("status", {"parameter": "url", "status": 404}, True, "The page redirects to a page that answered HTTP 404."),
+    ("private", {"parameter": "url"}, False, "The host is not public; `allow_private=True` lets it through."),
+    ("redirect_loop", {"parameter": "url"}, True, "The page redirects in a circle."),
+    ("page_depth", {"parameter": "url", "limit": 5000}, False,
+     "The elements of the page are nested more than 5,000 levels deep."),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("key", "values", "redirected", "text"), ROWS)
+def test_the_sentences_of_rows(key: str, values: dict[str, Any], redirected: bool, text: str) -> None:
+    assert told(key, sentence(key, redirected=redirected, **values)) == text
+
+
+def test_what_is_not_of_the_table_is_left_as_it_is() -> None:
+    for key, text in (
+        (None, "The `url` parameter names a page that answered HTTP 404."),
+        ("status", "Nothing there."),
+        ("required", "The `url` parameter is required."),
+        ("no such key", "Odd."),
+        ("status", "x" * 100_000),
+    ):
+        assert told(key, text) == text
+
+
+def test_a_sitemap_is_called_one() -> None:
+    said = sentence("status", parameter="url", status=500)
+    assert told("status", said, "sitemap") == "The sitemap answered HTTP 500."

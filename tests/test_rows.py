@@ -64,7 +64,13 @@ def test_eight_awkward_inputs_eight_rows(site: SiteServer, silent_server: str) -
     assert frame.loc["d", "redirects"] == [f"{site.url}/old"]
     assert frame["http_status"].tolist()[:4] == [200] * 4
     assert frame.loc["g", "http_status"] == 404
-    assert all(sentence.startswith("The `url` parameter ") for sentence in frame["error"].dropna())
+    assert frame["error"].tolist()[4:] == [
+        "The site's robots.txt forbids to fetch the page; `robots=False` fetches it all the same.",
+        "The page did not arrive within 2 seconds; `timeout=` sets how long to wait.",
+        "The page answered HTTP 404.",
+        "The host does not exist.",
+    ]
+    assert frame["error_key"].tolist()[4:] == ["robots", "timeout", "status", "unknown_host"]
     asked = [request.target for request in list(site.requests)[before:]]
     assert asked.count("/") == 2, "the duplicate is fetched once, the redirect's target once more"
 

@@ -43,7 +43,8 @@ if TYPE_CHECKING:
         text,
         tlsa_record,
     )
-    from webanalytics.audits.audit import Audit, Comparison
+    from webanalytics.audits.audit import Audit
+    from webanalytics.audits.comparison import Comparison
     from webanalytics.backends.hosted import Hosted
     from webanalytics.errors import (
         AuditInterrupted,
@@ -100,7 +101,8 @@ _HOMES = {
     "errors": ("AuditInterrupted", "BackendError", "HostedError", "ParameterError", "WebAnalyticsError"),
     "run_options": ("option_context", "options", "use"),
     "runs.blocking": ("last_partial",),
-    "audits.audit": ("Audit", "Comparison"),
+    "audits.audit": ("Audit",),
+    "audits.comparison": ("Comparison",),
     "runs.estimates": ("estimate",),
     "backends.hosted": ("Hosted",),
     "widgets": ("app", "explore"),

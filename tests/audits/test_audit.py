@@ -20,7 +20,7 @@ from tests.audits.saved import HOME, HOSTILE, PAGES, audit
 from tests.effort import BUSY_SECONDS
 from webanalytics.audits import display as showing
 from webanalytics.audits.origin import Origin
-from webanalytics.audits.pages import DERIVED
+from webanalytics.audits.pages import DERIVED, FOUND
 from webanalytics.runs.blocking import Run, current_run, run_plain
 from webanalytics.testing import Reply, SiteServer, sample_site
 
@@ -44,33 +44,17 @@ def test_it_is_the_frame_of_the_pages(made: wa.Audit) -> None:
     assert_frame_equal(made, audit(), check_exact=False, rtol=1)
 
 
-@pytest.mark.parametrize(
-    "use",
-    [
-        lambda frame: frame[["url"]],
-        lambda frame: frame.iloc[:1],
-        lambda frame: frame[frame["status"] == "ok"],
-        lambda frame: frame.sort_values("url"),
-        lambda frame: frame.copy(),
-        lambda frame: frame.assign(more=1),
-        lambda frame: frame.reset_index(),
-        lambda frame: frame.rename(columns=str.lower),
-        lambda frame: pd.concat([frame, frame]),
-        lambda frame: frame.astype(object),
-        lambda frame: frame.merge(frame[["url"]], on="url"),
-    ],
-)
-def test_what_its_methods_return_is_a_plain_frame(made: wa.Audit, use) -> None:
-    result = use(made)
-    assert type(result) is pd.DataFrame
-    assert repr(result) != repr(made)
-
-
 def test_pages_are_the_frame_with_derived_columns_and_its_index() -> None:
     labelled = audit(index=["one", "two", "three", "four"])
     assert type(labelled.pages) is pd.DataFrame
     assert labelled.pages.index.tolist() == ["one", "two", "three", "four"]
-    assert list(labelled.pages.columns) == [*labelled.columns, *DERIVED]
+    assert set(labelled.pages.columns) == {*labelled.columns, *DERIVED, *FOUND}
+    first = ["url", "status", "score", "issues_high", "issues_medium", "issues_low", "title", "description"]
+    assert list(labelled.pages.columns[:10]) == [*first, "h1Count", "indexable"]
+    assert list(labelled.columns[:4]) == ["url", "status", "title", "description"]
+    rare = ("og:", "card:", "favicons", "theme-color", "application-name", "responseBody", "error_key")
+    places = [labelled.pages.columns.get_loc(name) for name in labelled.columns if name.startswith(rare)]
+    assert min(places) == len(labelled.pages.columns) - len(places), "what is rarely read comes last"
     assert labelled.pages.loc["two", "titleLength"] == len("Old lamps")
     assert labelled.pages is labelled.pages, "worked out once"
     assert labelled.site.pages.index.tolist() == [0, 1, 2, 3]
@@ -153,7 +137,7 @@ def test_nothing_of_it_is_taken_for_a_column() -> None:
         made = audit()
         _ = made.pages, made.issues, made.summary(), made.site, repr(made), made._repr_html_()
     names = {name for name in vars(wa.Audit) if not name.startswith("_")}
-    assert not names & set(made.pages.columns), "no column hides behind a method"
+    assert not names & {*made.columns, *DERIVED}, "no column hides behind a method"
 
 
 class Reader(HTMLParser):
@@ -176,11 +160,13 @@ def test_it_shows_itself(made: wa.Audit) -> None:
     high = int((made.issues["priority"] == "high").sum())
     assert text.splitlines()[0].startswith(f"Audit: 4 pages, 4 ok, 0 failed, {high} high issues,")
     assert str(made) == text
-    first = made.summary()["rule"].iloc[0]
+    assert f"Score: {made.score:g} of 100" in text
+    first = made.summary()["title"].iloc[0]
     assert first in text
+    assert max(map(len, text.splitlines())) <= 110
     reader = Reader()
     reader.feed(made._repr_html_())
-    assert reader.tags <= {"div", "strong", "table", "thead", "tbody", "tr", "th", "td"}
+    assert reader.tags <= {"div", "span", "code", "table", "thead", "tbody", "tr", "th", "td"}
     assert first in reader.text
     assert "report" in reader.text
 
@@ -204,7 +190,7 @@ def test_what_it_shows_is_escaped_and_acts_on_no_terminal(made: wa.Audit) -> Non
 
 def test_a_large_audit_shows_itself_in_no_time(made: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(showing, "MOST_PAGES", 3)
-    large = copy.copy(made)
+    large = wa.Audit(made)
     assert "Issues are looked for when asked" in repr(large)
     assert "issues" not in (large._known or {})
     assert len(large.issues)
@@ -395,3 +381,45 @@ def test_the_sample_site_from_its_sitemap_to_its_report(tmp_path: Path) -> None:
     written = found.report(tmp_path / "report.html", title="Lanterns")
     assert written == tmp_path / "report.html"
     assert "Lanterns" in written.read_text("utf-8")
+
+
+def test_a_sitemap_that_was_read_before_is_audited_as_by_its_address(tmp_path: Path) -> None:
+    with sample_site() as site:
+        options = {**LOCAL, "timeout": 3}
+        by_address = wa.audit(sitemap=site.sitemap, **options)
+        rows = wa.sitemap(site.sitemap, **LOCAL)
+        by_frame = wa.audit(rows, **options)
+        part = wa.audit(rows.head(3), **options)
+    assert by_frame["url"].tolist() == by_address["url"].tolist()
+    found = [frame.issues.drop(columns="value") for frame in (by_frame, by_address)]  # times differ
+    pd.testing.assert_frame_equal(*found)
+    assert {"sitemap_failing"} <= set(by_frame.issues["rule"])
+    assert by_frame.site.robots == by_address.site.robots
+    assert part["url"].tolist() == rows["url"].tolist()[:3]
+    assert part.site.sitemap is not None
+
+
+def test_a_sitemap_frame_without_pages_is_a_wrong_call(listed_site: SiteServer) -> None:
+    rows = wa.sitemap(f"{listed_site.url}/empty.xml", **LOCAL)
+    with pytest.raises(wa.ParameterError, match="The `urls` parameter must be a sitemap that lists pages"):
+        wa.audit(rows, **LOCAL)
+    assert len(wa.audit(rows.assign(url=f"{listed_site.url}/a"), column="url", **LOCAL)) == 1
+
+
+def test_a_rule_is_found_by_its_name() -> None:
+    assert (
+        wa.rules.loc["title_too_long", "title"] == wa.rules().set_index("name").loc["title_too_long", "title"]
+    )
+    summary = audit().summary()
+    assert wa.rules.loc[summary["rule"], "title"].tolist() == summary["title"].tolist()
+
+
+@pytest.mark.parametrize("columns", [50, 80, 200])
+def test_its_text_keeps_to_the_width_of_the_terminal(
+    made: wa.Audit, monkeypatch: pytest.MonkeyPatch, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    lines = repr(made).splitlines()
+    assert max(map(len, lines)) <= min(columns, 110)
+    named = "title_too_short" in repr(made)
+    assert named == (columns > 50), "the rule's id stands beside its title where there is room"

@@ -68,21 +68,22 @@ def test_issues_are_new_fixed_or_remain(made: wa.Comparison) -> None:
     assert told(made, HOME, "title_too_short") == ["new"]
     assert told(made, HOME, "viewport_missing") == ["remaining"]
     assert told(made, FRESH, "h1_multiple") == ["new"]
-    assert told(made, GONE, "title_too_short") == ["fixed"]
+    assert told(made, GONE, "title_too_short") == ["removed"]
     assert list(made.issues.columns) == ["change", *made.after.issues.columns]
 
 
 def test_every_issue_of_both_is_in_one_group(made: wa.Comparison) -> None:
     groups = made.issues["change"].value_counts()
     assert groups["new"] + groups["remaining"] == len(made.after.issues)
-    assert groups["fixed"] + groups["remaining"] == len(made.before.issues)
+    assert groups["fixed"] + groups["removed"] + groups["remaining"] == len(made.before.issues)
 
 
 def test_the_summary_counts_rule_by_rule(made: wa.Comparison) -> None:
     rows = made.summary().set_index("rule")
-    line = rows.loc["h1_multiple", ["before", "after", "new", "fixed", "remaining", "unchecked"]].tolist()
+    line = rows.loc["h1_multiple", ["before", "after", "new", "fixed", "remaining", "removed"]].tolist()
     assert line == [1, 1, 1, 1, 0, 0]
-    assert (rows["before"] == rows["fixed"] + rows["remaining"]).all()
+    assert rows.loc["h1_multiple", "title"] == "Several h1"
+    assert (rows["before"] == rows["fixed"] + rows["removed"] + rows["remaining"]).all()
     assert (rows["after"] == rows["new"] + rows["remaining"]).all()
     order = [["high", "medium", "low"].index(priority) for priority in rows["priority"]]
     assert order == sorted(order)
@@ -157,7 +158,7 @@ def test_a_page_that_is_there_twice_counts_once() -> None:
 
 def test_empty_audits() -> None:
     empty = wa.audit([], progress=False)
-    for before, after, change in ((empty, audit(BEFORE), "new"), (audit(BEFORE), empty, "fixed")):
+    for before, after, change in ((empty, audit(BEFORE), "new"), (audit(BEFORE), empty, "removed")):
         comparison = wa.compare(before, after)
         assert set(comparison.issues["change"]) == {change}
         assert len(comparison.pages) == 3
@@ -174,7 +175,7 @@ def test_empty_audits() -> None:
 
 def test_saved_audits_and_frames_are_compared_too(made: wa.Comparison, tmp_path: Path) -> None:
     before, after = made.before.save(tmp_path / "before"), made.after.save(tmp_path / "after")
-    for pair in ((before, after), (str(before), made.after), (made.before.copy(), made.after.copy())):
+    for pair in ((before, after), (str(before), made.after), (made.before.plain(), made.after.plain())):
         again = wa.compare(*pair)
         pd.testing.assert_frame_equal(again.changes, made.changes)
         pd.testing.assert_frame_equal(again.issues, made.issues)
@@ -189,7 +190,7 @@ def test_what_is_no_audit_is_refused(value: object, made: wa.Comparison) -> None
 
 def test_it_shows_itself_escaped(made: wa.Comparison) -> None:
     assert repr(made).startswith("Comparison: 1 page added, 1 page removed, 1 page changed, 1 page same, ")
-    assert "h1_multiple" in repr(made)
+    assert "Several h1" in repr(made)
     assert "<table" in made._repr_html_()
     issues = made.issues.copy()
     odd = wa.compare(made.before, made.after)
@@ -204,7 +205,7 @@ def test_a_report_and_a_workbook_of_what_changed(made: wa.Comparison, tmp_path: 
 
     made.to_excel(tmp_path / "changes.xlsx")
     book = openpyxl.load_workbook(tmp_path / "changes.xlsx", read_only=True)
-    assert book.sheetnames == ["Summary", "Issues", "Changed fields", "Changed pages"]
+    assert book.sheetnames == ["Overview", "Summary", "Issues", "Changed fields", "Changed pages"]
     rows = list(book["Changed fields"].iter_rows(values_only=True))
     book.close()
     assert (HOME, "title", "Lamps for every room of the house", "x") in rows
@@ -212,3 +213,44 @@ def test_a_report_and_a_workbook_of_what_changed(made: wa.Comparison, tmp_path: 
 
 def test_rules_that_are_named_exist() -> None:
     assert set(OF_ROBOTS) <= set(wa.rules()["name"])
+
+
+def test_the_score_before_and_after_and_what_it_came_from() -> None:
+    """By hand: of two pages, one gets the charset that it lacked (1 point) and one loses its viewport (5)."""
+    charset, viewport = "<meta charset=utf-8>", "<meta name=viewport content='width=device-width'>"
+    one, two = "<!doctype html><title>One</title><h1>a</h1>", "<!doctype html><title>Two</title><h1>c</h1>"
+    before = audit({HOME: viewport + one, OLD: charset + viewport + two})
+    after = audit({HOME: charset + viewport + one, OLD: charset + two})
+    comparison = wa.compare(before, after)
+    points = comparison.summary().set_index("rule")["points"]
+    assert points["charset_missing"] == 1 / 2
+    assert points["viewport_missing"] == -5 / 2
+    assert comparison.score.change == -2
+    assert comparison.score.before == before.score
+    assert comparison.score.after == after.score
+    assert comparison.score.change == round(after.score - before.score, 1)
+    assert points.sum() == pytest.approx(after.score - before.score, abs=0.1)
+    assert f"Score: {before.score:g} -> {after.score:g} of 100 ({comparison.score.change:+g})" in repr(
+        comparison
+    )
+
+
+def test_the_points_of_all_rules_are_the_change_of_the_score(made: wa.Comparison) -> None:
+    assert made.score.change is not None
+    assert made.summary()["points"].sum() == pytest.approx(made.score.change, abs=0.1)
+
+
+def test_issues_that_went_with_their_page_are_told_apart(made: wa.Comparison) -> None:
+    gone = made.issues[made.issues["url"] == GONE]
+    assert set(gone["change"]) == {"removed"}
+    assert set(made.issues.loc[made.issues["url"] != GONE, "change"]) <= {"new", "fixed", "remaining"}
+    assert f"{len(gone)} issues removed with their page" in " ".join(repr(made).split())
+    assert made.summary()["removed"].sum() == len(gone)
+
+
+def test_no_score_no_change() -> None:
+    empty = wa.audit([], progress=False)
+    comparison = wa.compare(empty, audit(BEFORE))
+    assert comparison.score.before is None
+    assert comparison.score.change is None
+    assert "Score" not in repr(comparison)

@@ -31,8 +31,12 @@ def sheets(path: Path) -> dict[str, list[tuple[object, ...]]]:
 def test_one_sheet_for_each_part(made: wa.Audit, tmp_path: Path) -> None:
     assert made.to_excel(tmp_path / "audit.xlsx") is None
     found = sheets(tmp_path / "audit.xlsx")
-    assert list(found) == ["Summary", "Issues", "Pages"]
-    assert found["Summary"][0] == tuple(made.summary().columns)
+    assert list(found) == ["Overview", "Summary", "Issues", "Pages"]
+    assert found["Overview"][1] == ("score, of 100", made.score)
+    assert ("pages", 4) in found["Overview"]
+    assert found["Summary"][0][:3] == ("title", "rule", "priority")
+    assert sorted(found["Summary"][0]) == sorted(made.summary().columns)
+    assert found["Issues"][0][:4] == ("title", "rule", "priority", "url")
     assert len(found["Issues"]) == len(made.issues) + 1
     names = found["Pages"][0]
     assert names == tuple(name for name in made.pages.columns if name != "responseBody")
@@ -102,7 +106,7 @@ def test_with_any_other_argument_it_is_that_of_pandas(tmp_path: Path) -> None:
 
 def test_an_audit_without_pages_has_its_sheets(tmp_path: Path) -> None:
     wa.audit([], progress=False).to_excel(tmp_path / "empty.xlsx")
-    assert [len(rows) for rows in sheets(tmp_path / "empty.xlsx").values()] == [1, 1, 1]
+    assert [len(rows) for rows in sheets(tmp_path / "empty.xlsx").values()] == [4, 1, 1, 1]
 
 
 @pytest.mark.parametrize("path", ["audit.xls", "audit", "none/audit.xlsx"])

@@ -408,3 +408,32 @@ def test_metadata_of_pandas_in_a_file_is_not_used(folder: Path) -> None:
 @pytest.mark.skipif(not PANDAS_3, reason="before pandas 3 strings are objects")
 def test_strings_come_back_as_strings(folder: Path) -> None:
     assert str(wa.load(folder)["title"].dtype) == "str"
+
+
+def test_an_audit_keeps_its_date_and_its_score(tmp_path: Path) -> None:
+    made = audit()
+    assert made.audited_at is not None
+    assert abs(pd.Timestamp.now("UTC") - made.audited_at) < pd.Timedelta(hours=1)
+    manifest = json.loads((made.save(tmp_path / "kept") / "audit.json").read_text())
+    assert (manifest["date"], manifest["score"]) == (made.origin.date, made.score)
+    loaded = wa.load(tmp_path / "kept")
+    assert loaded.audited_at == made.audited_at
+    assert loaded.origin.score == made.score == loaded.score
+
+
+@pytest.mark.parametrize("wrong", [{"date": "yesterday"}, {"date": 5}, {"score": 101}, {"score": "x"}])
+def test_a_date_and_a_score_are_checked(tmp_path: Path, wrong: dict[str, object]) -> None:
+    path = audit().save(tmp_path / "kept") / "audit.json"
+    path.write_text(json.dumps(json.loads(path.read_text()) | wrong))
+    with pytest.raises(wa.ParameterError, match="holds a saved audit"):
+        wa.load(tmp_path / "kept")
+
+
+def test_an_audit_of_before_scores_were_kept_is_read(tmp_path: Path) -> None:
+    path = audit().save(tmp_path / "kept") / "audit.json"
+    manifest = {**json.loads(path.read_text()), "format": 2}
+    del manifest["date"], manifest["score"]
+    path.write_text(json.dumps(manifest))
+    loaded = wa.load(tmp_path / "kept")
+    assert loaded.audited_at is None
+    assert loaded.score == audit().score

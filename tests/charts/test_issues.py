@@ -103,7 +103,7 @@ def test_pages_without_a_url_are_all_different() -> None:
 def test_an_audit_counts_what_its_summary_counts(audit: wa.Audit, picture: Picture) -> None:
     ax = issues_by_priority(audit, top=100)
     summary = audit.summary()
-    assert labels(ax) == [rule.replace("_", " ") for rule in summary["rule"]]
+    assert labels(ax) == summary["title"].tolist()
     assert widths(ax) == summary["pages"].tolist()
     assert next(text for text in texts(ax) if text.endswith("%)")) == (
         f"{summary['pages'].iloc[0]}  ({summary['share'].iloc[0]:.0%})"
@@ -114,7 +114,7 @@ def test_an_audit_counts_what_its_summary_counts(audit: wa.Audit, picture: Pictu
 def test_pages_of_an_audit_alone_are_no_issues(audit: wa.Audit) -> None:
     for draw in (issues_by_priority, issues_by_section):
         with pytest.raises(ParameterError, match=r"a frame of webanalytics\.audit\(urls\)\.issues has"):
-            draw(audit.copy())
+            draw(audit.plain())
 
 
 @pytest.mark.parametrize("draw", [issues_by_priority, issues_by_section])

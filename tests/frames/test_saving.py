@@ -102,7 +102,10 @@ def test_images_from_urls(tmp_path: Path) -> None:
         blocked = wa.convert(urls[0], "webp")
     assert frame["status"].tolist() == ["ok", "error", "error"]
     assert frame["error_type"].tolist()[1:] == ["invalid", "http"]
-    assert all(sentence.startswith("The `image` parameter ") for sentence in frame["error"].dropna())
+    assert frame["error"].tolist()[1:] == [
+        "The address is that of a web page, not of an image.",
+        "The image answered HTTP 404.",
+    ]
     assert blocked.loc[0, "error_type"] == "blocked"
 
 

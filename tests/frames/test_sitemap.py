@@ -62,7 +62,7 @@ def test_a_sitemap_without_pages_says_so() -> None:
     with SiteServer({"/s.xml": URLSET.format("").encode()}) as server:
         frame = wa.sitemap(f"{server.url}/s.xml", allow_private=True)
     assert frame[["status", "error_type"]].values.tolist() == [["error", "parse"]]
-    assert frame.loc[0, "error"] == "The `url` parameter names a sitemap that lists no page."
+    assert frame.loc[0, "error"] == "The sitemap lists no page."
 
 
 @pytest.mark.parametrize("wrong", [[], [None], "", 5, None, {"a": 1}])

@@ -153,7 +153,7 @@ def test_a_torn_part_is_refused_by_name_and_can_be_taken_away(
 def _part(folder: Path, **columns: Any) -> None:
     """Write a part with one row for MESSAGE, its columns as they are unless given."""
     row: dict[str, Any] = {
-        "key": digest(MESSAGE), "operation": "hmac", "status": "ok", "error": None, "error_type": None,
+        "key": digest(MESSAGE), "operation": "hmac", "status": "ok", "error": None, "error_type": None, "error_key": None,
         "data": '{"hmac": "odd", "algorithm": "sha256", "encoding": "hex"}', "blob_field": None, "fetched": None, "blob": None,
     } | columns  # fmt: skip
     types = {"blob": pa.large_binary()}

@@ -283,4 +283,4 @@ def test_saved_pages_are_rows_that_say_so(server: Server, pro: str) -> None:
     frame = wa.text(pages, backend=wa.Hosted(server.base, pro), progress=False)
     assert frame.index.tolist() == ["x"]
     assert frame["error_type"].tolist() == ["invalid"]
-    assert "this page is on this machine" in frame["error"]["x"]
+    assert "The page is on this machine" in frame["error"]["x"]

@@ -78,7 +78,7 @@ def test_credits_that_end_after_300_of_1000_rows(
         frame = HMAC(messages, backend=backend)
     assert frame["status"].value_counts().to_dict() == {"ok": 300, "error": 700}
     assert frame["error_type"].value_counts().to_dict() == {"credits": 700}
-    assert frame["error"].dropna().str.contains("`api_key`").all()
+    assert frame["error"].dropna().str.contains("no credits left").all()
     assert frame.attrs["credits"] == {"used": 600, "left": 0, "needed": 1400}
     assert (account.charged, account.left) == (600, 0)
     good = frame["status"] == "ok"
@@ -118,7 +118,7 @@ def test_a_budget_is_spent_to_its_end_and_never_exceeded(
     assert account.charged == budget // 2 * 2
     assert frame.attrs["credits"]["used"] == account.charged == 2 * (frame["status"] == "ok").sum()
     unasked = frame["error_type"] == "credits"
-    assert frame["error"][unasked].str.contains("`budget`").all()
+    assert frame["error"][unasked].str.contains("The budget did not reach this row; `budget=`").all()
     assert frame.attrs["credits"]["needed"] == 2 * unasked.sum()
 
 

@@ -41,7 +41,7 @@ def test_an_audit_has_the_tab_and_other_frames_have_not(
 ) -> None:
     explorer = explore(audit)
     assert explorer._content["issues"] is True
-    explorer.frame = audit.copy()
+    explorer.frame = audit.plain()
     assert explorer._content["issues"] is False
     browser = Browser(explorer, monkeypatch)
     for question in ({"kind": "issues"}, {"kind": "download", "format": "csv", "part": "issues"}):
@@ -172,7 +172,7 @@ def test_downloads_hold_the_issues(audit: wa.Audit, monkeypatch: pytest.MonkeyPa
     assert pd.read_csv(io.BytesIO(b"".join(pieces)))["title"].tolist()[0] == "Tea"
     answer, pieces = browser.ask(kind="download", format="xlsx")
     book = openpyxl.load_workbook(io.BytesIO(b"".join(pieces)))
-    assert (answer["name"], book.sheetnames) == ("audit.xlsx", ["Summary", "Issues", "Pages"])
+    assert (answer["name"], book.sheetnames) == ("audit.xlsx", ["Overview", "Summary", "Issues", "Pages"])
     assert book["Issues"].max_row == len(audit.issues) + 1
 
 

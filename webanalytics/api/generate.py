@@ -35,9 +35,9 @@ from typing import Any
 from webanalytics.analysis.dane.tlsa import tlsa_record
 from webanalytics.api import generated, images, pages, records, sites
 from webanalytics.api.functions import later_function, later_names
-from webanalytics.audits.audit import compare, load
 from webanalytics.audits.content_gap import content_gap
 from webanalytics.audits.rules import rule_table
+from webanalytics.audits.saved import compare, load
 from webanalytics.runs.blocking import plain
 
 __all__ = [

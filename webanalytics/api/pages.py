@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
+from datetime import UTC, datetime
 from functools import partial
 from typing import Literal, Unpack
 
@@ -16,7 +17,7 @@ from webanalytics.audits.audit import Audit
 from webanalytics.audits.bodies import FactsOfBodies
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import resolve_profile
-from webanalytics.audits.sources import listed, with_image_sizes
+from webanalytics.audits.sources import is_sitemap, listed, listed_in, with_image_sizes
 from webanalytics.audits.terms import of_main_texts
 from webanalytics.backends.base import LOCAL_FAMILY
 from webanalytics.errors import ParameterError
@@ -154,7 +155,8 @@ async def audit(
     Parameters
     ----------
     urls : str, path, iterable, Series, Index or DataFrame, optional
-        Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``.
+        Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``. Rows of what
+        `webanalytics.sitemap` returned are audited as their sitemap would be by ``sitemap=``.
     sitemap : str or iterable of str, optional
         URL of a sitemap, or several: the pages that they list are audited after ``urls``, each once. The
         robots.txt of each origin is then read too, and errors in it and in the sitemap become issues.
@@ -205,10 +207,14 @@ async def audit(
     backend = resolved["backend"]
     counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
     here = backend is None or backend.serves(FACTS)  # else they are read from the pages that it returns
-    origin = Origin()
+    origin = Origin(date=datetime.now(UTC).isoformat(timespec="seconds"))
     if profile is not None or thresholds is not None:
-        origin = Origin(profile=resolve_profile(profile, thresholds))
-    if sitemap is not None:
+        origin = replace(origin, profile=resolve_profile(profile, thresholds))
+    if sitemap is None and column is None and is_sitemap(urls):
+        found = await listed_in(urls, resolved)
+        urls = found.inputs
+        origin = replace(origin, sitemap=found.sitemap, robots=found.robots)
+    elif sitemap is not None:
         found = await listed(sitemap, urls, column, resolved)
         urls, column = found.inputs, None
         origin = replace(origin, sitemap=found.sitemap, robots=found.robots)

@@ -1,4 +1,4 @@
-"""What `webanalytics.audit` returns: the frame of pages with its issues; and the comparison of two audits.
+"""What `webanalytics.audit` returns: the frame of pages with its issues.
 
 The top of this package: modules that judge, compare, save and show audits take frames and do not import it.
 """
@@ -8,12 +8,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
+from webanalytics.audits.comparison import Comparison
 from webanalytics.audits.content import ContentMethods
+from webanalytics.audits.kept import NEEDED, Pages, forgetful, is_part, issues_of, places
 from webanalytics.audits.origin import Origin, Thresholds
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
 from webanalytics.errors import ParameterError
@@ -26,23 +29,29 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Audit(ContentMethods, pd.DataFrame):
+class Audit(ContentMethods, Pages):
     """The pages of an audit, one row per input, with the issues found in them.
 
-    It is the frame of the pages itself: every method of a DataFrame works on it, and what they return (a
-    slice, a sorted or filtered frame, ``audit.copy()``) is a plain DataFrame. Issues are found on first
-    access and cached: change a copy, not the audit.
+    It is the frame of the pages itself, and every method of a DataFrame works on it. Rows of it are an audit
+    of those rows: ``audit.head()``, ``audit[mask]``, ``audit.query(...)``, ``audit.loc[labels]``,
+    ``audit.sort_values(...)``, ``audit.drop_duplicates(...)``, ``audit.assign(...)`` and ``audit.copy()``.
+    Fewer columns, and frames that pandas joins or groups, are DataFrames to look at.
 
     Parameters
     ----------
     frame : pandas.DataFrame
-        The pages, as `webanalytics.audit` makes them.
+        The pages, as `webanalytics.audit` makes them; they are judged on their own.
     origin : Origin, optional
-        What is known besides the pages.
+        What is known besides the pages; by default what `frame` knows, if it is an audit.
 
     Notes
     -----
-    Three methods differ from a DataFrame's: ``print(audit)`` shows what was found (``print(audit.copy())``
+    Issues are found on first access and kept until a cell is set. The issues of some rows are those that the
+    whole audit found on them: links, duplicates and sitemaps are still known. ``wa.Audit(rows)`` judges them
+    as if they were the whole site, as do rows in which a column of the audit was changed. Some rows keep the
+    whole audit in memory; ``wa.Audit(rows)`` does not. Lists and dicts changed in place go unnoticed.
+
+    Three methods differ from a DataFrame's: ``print(audit)`` shows what was found (``print(audit.plain())``
     the table), ``audit.compare(after)`` compares two audits, and ``audit.to_excel("audit.xlsx")`` with only a
     path writes one sheet for each part; with any other argument it is `pandas.DataFrame.to_excel`.
 
@@ -51,60 +60,135 @@ class Audit(ContentMethods, pd.DataFrame):
     >>> import webanalytics as wa
     >>> pages = pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>Hello</title>"]})
     >>> audit = wa.audit(pages)
-    >>> isinstance(audit, wa.Audit), type(audit[["url", "title"]]).__name__
-    (True, 'DataFrame')
+    >>> isinstance(audit.head(), wa.Audit), type(audit[["url", "title"]]).__name__
+    (True, 'Pages')
     >>> "h1_missing" in set(audit.issues["rule"])
     True
     """
 
-    # pandas carries the first through pickles, and treats neither as a column
+    # pandas carries the first through pickles, and treats none as a column
     _metadata = ["_origin"]  # noqa: RUF012 - so it is declared in pandas
-    _internal_names = [*pd.DataFrame._internal_names, "_known"]  # type: ignore[attr-defined]  # noqa: RUF012
+    _internal_names = [*pd.DataFrame._internal_names, "_known", "_whole", "_state"]  # type: ignore[attr-defined]  # noqa: RUF012
     _internal_names_set = set(_internal_names)  # noqa: RUF012
     _origin: Origin = Origin()
     _known: dict[str, Any] | None = None
+    _whole: tuple[Audit, object] | None = None
+    """The audit that this is a part of, and the state of it that is meant."""
+    _state: object = None
+    """Another object after every change."""
+
+    loc, iloc, at, iat = map(forgetful, ("loc", "iloc", "at", "iat"))
 
     def __init__(self, frame: pd.DataFrame | None = None, origin: Origin | None = None) -> None:
         super().__init__(pd.DataFrame() if frame is None else frame)  # type: ignore[call-arg]
         self.attrs = {} if frame is None else dict(frame.attrs)
-        self._origin = origin or Origin()
+        self._origin = origin or (frame._origin if isinstance(frame, Audit) else Origin())
         self._known = {}
 
     @property
     def _constructor(self) -> Callable[..., pd.DataFrame]:
-        return pd.DataFrame
+        return Pages
+
+    def _keep(self, made: pd.DataFrame, method: str | None) -> pd.DataFrame:
+        """Return what a method of pandas made of this audit: an audit too, if it has rows of it."""
+        if not is_part(made, self, method):
+            return Pages(made) if isinstance(made, Audit) else made
+        part = Audit(made, self._origin)
+        part._whole = self._whole or (self, self._state)
+        return part
 
     def __copy__(self, deep: bool = True) -> Audit:
-        return Audit(self.copy(deep=deep), self._origin)
+        return self.copy(deep=deep)
 
     def __deepcopy__(self, memo: dict[int, Any] | None = None) -> Audit:
         return self.__copy__()
 
+    def _forget(self) -> None:
+        self._known, self._whole, self._state = None, None, object()
+
     def __setitem__(self, key: Any, value: Any) -> None:
-        self._known = None
+        if isinstance(key, str) and key not in _declared():
+            self._known = None  # of a further column, no rule knows
+        else:
+            self._forget()
         super().__setitem__(key, value)
+
+    def _update_inplace(self, *args: Any, **kwargs: Any) -> None:
+        self._forget()
+        super()._update_inplace(*args, **kwargs)  # type: ignore[misc]
+
+    def isetitem(self, *args: Any, **kwargs: Any) -> None:
+        """Set a column by its place; see `pandas.DataFrame.isetitem`."""
+        self._forget()
+        super().isetitem(*args, **kwargs)
+
+    def _iset_item(self, *args: Any, **kwargs: Any) -> None:
+        self._forget()
+        super()._iset_item(*args, **kwargs)  # type: ignore[misc]
+
+    def set_index(self, *args: Any, **kwargs: Any) -> Any:
+        """Return the frame with a column as its index; see `pandas.DataFrame.set_index`."""
+        made = super().set_index(*args, **kwargs)
+        return made if made is None or set(NEEDED) <= set(made.columns) else Pages(made)
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
         """Return the cached value of a name, or make it."""
         layout = (len(self), *self.columns)
-        if self._known is None or self._known.get("layout", layout) != layout:  # from a pickle, or changed
-            self._known = {}
-        self._known["layout"] = layout
-        if name not in self._known:
+        known = self._known
+        if (
+            known is None
+            or known.get("layout", layout) != layout
+            or not self.index.is_(known.get("index", self.index))
+        ):
+            known = self._known = {}  # from a pickle, or changed
+        known["layout"], known["index"] = layout, self.index
+        if name not in known:
             try:
-                self._known[name] = make()
+                known[name] = make()
             except AttributeError as error:  # pandas would report a missing column
                 raise RuntimeError(f"the audit's {name} could not be made: {error}") from error
-        made: T = self._known[name]
+        made: T = known[name]
         return made
+
+    def _rows(self) -> tuple[Audit, list[int]] | None:
+        """Return the audit that this is a part of, and which of its rows it has; None for a whole one."""
+        if self._whole is None or self._whole[0]._state is not self._whole[1] or "url" not in self:
+            return None
+        whole = self._whole[0]
+        rows = self._once("rows", lambda: places(self["url"].tolist(), whole["url"].tolist()))
+        return None if rows is None else (whole, rows)
 
     @property
     def site(self) -> Site:
         """What the rules examine: the pages with derived columns, the sitemap, robots.txt problems."""
         from webanalytics.audits.pages import make_site
 
+        part = self._rows()
+        if part is not None:
+            return part[0].site
         origin = self._origin
         return self._once("site", lambda: make_site(self.plain(), origin.sitemap, origin.robots))
+
+    @classmethod
+    def of(cls, value: Any, parameter: str) -> Audit:
+        """Return an audit: unchanged, loaded from a folder, or of a frame of pages.
+
+        Raises
+        ------
+        ParameterError
+            For something else.
+        """
+        from webanalytics.audits import storage
+
+        if isinstance(value, Audit):
+            return value
+        if isinstance(value, pd.DataFrame) and set(NEEDED) <= set(value.columns):
+            return cls(value)
+        if isinstance(value, (str, os.PathLike)):
+            return cls(*storage.load(value))
+        raise ParameterError(
+            f"The `{parameter}` parameter must be an audit, or the folder that one was saved in.", parameter
+        )
 
     def plain(self) -> pd.DataFrame:
         """Return the pages as a plain DataFrame, without copying the data."""
@@ -114,14 +198,29 @@ class Audit(ContentMethods, pd.DataFrame):
 
     @property
     def pages(self) -> pd.DataFrame:
-        """The pages with derived columns such as ``titlePixels`` and ``indexable``: a plain DataFrame."""
-        return self._once("pages", lambda: self.site.pages.set_axis(self.index, axis=0))
+        """The pages with what was found: score, issues of each priority, ``indexable`` and more.
+
+        A plain DataFrame. Its columns are ordered by use: ``url``, ``status``, ``score``, ``issues_high``,
+        ``issues_medium``, ``issues_low``, ``title``, ``description``, and so on.
+        """
+        from webanalytics.audits.pages import part_of, with_counts
+
+        part = self._rows()
+        if part is None:
+            return self._once(
+                "pages", lambda: with_counts(self.site, self.issues).set_axis(self.index, axis=0)
+            )
+        whole, rows = part
+        return self._once("pages", lambda: part_of(whole.pages, rows, self.plain()))
 
     @property
     def issues(self) -> pd.DataFrame:
         """What was found: one row for each page and rule, with priority, value, evidence and fix."""
         from webanalytics.audits.issues import find_issues
 
+        part = self._rows()
+        if part is not None:
+            return self._once("issues", lambda: issues_of(part[0].issues, self["url"].tolist()))
         return self._once("issues", lambda: find_issues(self.site, self._origin.profile or DEFAULT_PROFILE))
 
     def summary(self) -> pd.DataFrame:
@@ -137,6 +236,19 @@ class Audit(ContentMethods, pd.DataFrame):
 
         return self._once("summary", lambda: summary(self.issues, self.pages))
 
+    def failures(self) -> pd.DataFrame:
+        """Return why pages could not be read: one row for each reason, with the option that changes it.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``reason``, ``error_type``, ``pages``, ``option``, ``advice``, ``url`` (of the first page) and
+            ``error_key``, the most frequent first; see `webanalytics.audits.failures.failures`.
+        """
+        from webanalytics.audits.failures import failures
+
+        return self._once("failures", lambda: failures(self.plain()))
+
     @property
     def score(self) -> float | None:
         """Health from 0 to 100: the mean over pages of 100 less 20 (high), 5 (medium) or 1 (low) a fault.
@@ -144,9 +256,23 @@ class Audit(ContentMethods, pd.DataFrame):
         Only what rules of the types issue and opportunity found counts; a page that answers with an error
         has 0, and pages that could not be asked are left out. None where no page could be judged.
         """
-        from webanalytics.audits.health import score
+        from webanalytics.audits.health import score, score_of
 
+        part = self._rows()
+        if part is not None:
+            return self._once("score", lambda: score_of(part[0].site, part[0].issues, part[1]))
         return self._once("score", lambda: score(self.site, self.issues))
+
+    @property
+    def origin(self) -> Origin:
+        """What is known besides the pages."""
+        return self._origin
+
+    @property
+    def audited_at(self) -> pd.Timestamp | None:
+        """When the pages were read, in UTC; None for a frame of which that is not known."""
+        made = self._origin.date
+        return None if made is None else pd.Timestamp(made)
 
     def with_profile(
         self, profile: str | os.PathLike[str] | Profile | None = None, thresholds: Thresholds | None = None
@@ -174,9 +300,12 @@ class Audit(ContentMethods, pd.DataFrame):
         asked = profile is not None or thresholds is not None
         chosen = resolve_profile(profile, thresholds) if asked else None
         made = Audit(self, replace(self._origin, profile=chosen))
-        made._known = {
-            name: value for name, value in (self._known or {}).items() if name in ("site", "pages")
-        }
+        part = self._rows()
+        if part is None:
+            made._known = {"site": self.site} if "site" in (self._known or {}) else {}
+        else:
+            whole = part[0].with_profile(profile, thresholds)
+            made._whole = (whole, whole._state)
         return made
 
     def compare(self, after: Audit | str | os.PathLike[str]) -> Comparison:  # type: ignore[override]
@@ -187,7 +316,7 @@ class Audit(ContentMethods, pd.DataFrame):
         after : Audit or path
             A later audit, or the folder that it was saved in.
         """
-        return compare(self, after)
+        return Comparison(self, Audit.of(after, "after"))
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write a report: one HTML file that needs no network.
@@ -209,7 +338,7 @@ class Audit(ContentMethods, pd.DataFrame):
         return Path(write_report(path, self.pages, self.issues, self.summary(), **options) or path)
 
     def to_excel(self, excel_writer: Any, *args: Any, **kwargs: Any) -> None:  # type: ignore[misc]
-        """Write summary, issues and pages to a workbook, one sheet for each.
+        """Write score and figures, summary, failures, issues and pages to a workbook, one sheet for each.
 
         Parameters
         ----------
@@ -231,13 +360,23 @@ class Audit(ContentMethods, pd.DataFrame):
         if args or kwargs or not is_path:
             super().to_excel(excel_writer, *args, **kwargs)
             return
-        from webanalytics.audits.excel import write_workbook
+        from webanalytics.audits.display import audit_overview
+        from webanalytics.audits.excel import sheets_of, write_workbook
 
-        write_workbook(excel_writer, self.parts())
+        write_workbook(excel_writer, sheets_of(audit_overview(self, self._origin), self.parts()))
 
     def parts(self) -> dict[str, pd.DataFrame]:
-        """Return the frames that an audit consists of, by name: summary, issues, pages and sitemap."""
-        parts = {"Summary": self.summary(), "Issues": self.issues, "Pages": self.pages}
+        """Return the frames that an audit consists of, by name: summary, failures, issues, pages, sitemap.
+
+        Failures and sitemap are there if there are any.
+        """
+        failures = self.failures()
+        parts = {
+            "Summary": self.summary(),
+            **({"Failures": failures} if len(failures) else {}),
+            "Issues": self.issues,
+            "Pages": self.pages,
+        }
         return parts if self.site.sitemap is None else {**parts, "Sitemap": self.site.sitemap}
 
     def save(self, folder: str | os.PathLike[str]) -> Path:
@@ -262,200 +401,44 @@ class Audit(ContentMethods, pd.DataFrame):
         """
         from webanalytics.audits.storage import save
 
-        return save(self.plain(), self._origin, folder)
+        score = self.score if self.columns.is_unique else None  # else it is refused, with the reason
+        return save(self.plain(), replace(self._origin, score=score), folder)
 
     def _judged(self) -> Judged:
         from webanalytics.audits.compare import Judged
+        from webanalytics.audits.health import costs_by_rule
 
-        return Judged(self.plain(), self.pages, self.issues, bool(self._origin.robots))
+        part = self._rows()
+        costs = costs_by_rule(self.site, self.issues, None if part is None else part[1])
+        return Judged(self.plain(), self.pages, self.issues, bool(self._origin.robots), costs)
 
     def _overview(self) -> Overview:
         from webanalytics.audits.display import MOST_PAGES, audit_overview
 
-        shown = "status" in self and (len(self) <= MOST_PAGES or "issues" in (self._known or {}))
-        found = (self.issues, self.summary()) if shown and len(self) else None
-        return audit_overview(self.plain(), self._origin, found)
+        whole = self._whole[0] if self._rows() is not None and self._whole else self
+        known = "issues" in (self._known or {}) or "issues" in (whole._known or {})
+        found = len(self) and (known or len(whole) <= MOST_PAGES)
+        part = self._rows()
+        selected = part is not None and part[1] != list(range(len(part[0])))
+        return audit_overview(self, self._origin, judged=bool(found), selected=selected)
 
     def __repr__(self) -> str:
         from webanalytics.audits.display import as_text
 
-        return as_text(self._overview())
+        is_judged = set(NEEDED) <= set(self.columns) or not len(self.columns)
+        return as_text(self._overview()) if is_judged else repr(self.plain())
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         from webanalytics.audits.display import as_html
 
-        return as_html(self._overview())
+        is_judged = set(NEEDED) <= set(self.columns) or not len(self.columns)
+        return as_html(self._overview()) if is_judged else self.plain()._repr_html_()  # type: ignore[operator]
 
 
-class Comparison:
-    """What changed from one audit to another.
+@cache
+def _declared() -> frozenset[str]:
+    """Return the names of an audit's own columns, and of those that rules derive."""
+    from webanalytics.audits.pages import DERIVED
+    from webanalytics.frames.arrow import declared
 
-    Attributes
-    ----------
-    before, after : Audit
-        The two, judged by the profile and thresholds of the second.
-    pages : pandas.DataFrame
-        ``url``, ``change`` (added, removed, changed or same) and ``fields`` (how many changed).
-    changes : pandas.DataFrame
-        ``url``, ``field``, ``before``, ``after``: one row for each field of a page that changed.
-    issues : pandas.DataFrame
-        ``change`` and the columns of `Audit.issues`. ``new`` issues are in the second audit only, ``fixed``
-        ones in the first only, ``remaining`` ones in both. ``unchecked`` ones are in one of the two, and
-        could not be checked in the other: the page was not read the second time, or the rule lacked its
-        input. Issues of removed pages are ``fixed``.
-
-    Examples
-    --------
-    >>> import webanalytics as wa
-    >>> urls = ["https://a.example/", "https://a.example/b"]
-    >>> before = wa.audit(pd.DataFrame({"url": urls, "html": ["<title>One", "<title>Two"]}))
-    >>> after = wa.audit(pd.DataFrame({"url": urls[:1], "html": ["<title>Uno"]}))
-    >>> comparison = wa.compare(before, after)
-    >>> comparison.pages["change"].tolist()
-    ['changed', 'removed']
-    >>> comparison.changes.set_index("field").loc["title"].tolist()
-    ['https://a.example/', 'One', 'Uno']
-    """
-
-    def __init__(self, before: Audit, after: Audit) -> None:
-        from webanalytics.audits.compare import changed_fields, changed_issues, changed_pages
-
-        if before._origin.profile != after._origin.profile:
-            before = before.with_profile(after._origin.profile)
-        self.before, self.after = before, after
-        judged = before._judged(), after._judged()
-        self.changes = changed_fields(*judged)
-        self.pages = changed_pages(*judged, self.changes)
-        self.issues = changed_issues(*judged)
-
-    def summary(self) -> pd.DataFrame:
-        """Return one row for each rule: its issues before and after, new, fixed, remaining, unchecked.
-
-        Returns
-        -------
-        pandas.DataFrame
-            The rules with the most new, urgent issues first.
-        """
-        from webanalytics.audits.compare import summary
-
-        return summary(self.before.issues, self.after.issues, self.issues)
-
-    def parts(self) -> dict[str, pd.DataFrame]:
-        """Return the frames that a comparison consists of, by name."""
-        return {
-            "Summary": self.summary(),
-            "Issues": self.issues,
-            "Changed fields": self.changes,
-            "Changed pages": self.pages[self.pages["change"] != "same"].reset_index(drop=True),
-        }
-
-    def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write the report of the second audit with the changes since the first; see `Audit.report`."""
-        return self.after.report(path, changes=self.parts(), **options)
-
-    def to_excel(self, path: str | os.PathLike[str]) -> Path:
-        """Write a workbook with one sheet for each part, and return its path."""
-        from webanalytics.audits.excel import write_workbook
-
-        return write_workbook(path, self.parts())
-
-    def overview(self, *, hint: bool = True) -> Overview:
-        """Return the overview of a comparison; ``hint`` adds a line on its frames."""
-        from webanalytics.audits.display import comparison_overview
-
-        return comparison_overview(self.pages, self.issues, self.summary(), hint=hint)
-
-    def __repr__(self) -> str:
-        from webanalytics.audits.display import as_text
-
-        return as_text(self.overview())
-
-    def _repr_html_(self) -> str:
-        from webanalytics.audits.display import as_html
-
-        return as_html(self.overview())
-
-
-def compare(before: Audit | str | os.PathLike[str], after: Audit | str | os.PathLike[str]) -> Comparison:
-    """Compare two audits: pages added, removed and changed, issues new, fixed and remaining.
-
-    Parameters
-    ----------
-    before, after : Audit or path
-        Two audits, or the folders that they were saved in.
-
-    Returns
-    -------
-    Comparison
-        It can be printed and displayed; its frames are ``pages``, ``changes``, ``issues`` and ``summary()``.
-
-    Raises
-    ------
-    ParameterError
-        For anything but an audit.
-
-    Notes
-    -----
-    Pages are matched by their ``url``. Both audits are judged by the profile and thresholds of the second, so
-    that differences come from the pages alone.
-    """
-    return Comparison(as_audit(before, "before"), as_audit(after, "after"))
-
-
-def load(folder: str | os.PathLike[str]) -> Audit:
-    """Load an audit that `webanalytics.Audit.save` has saved.
-
-    Parameters
-    ----------
-    folder : str or path
-        The folder.
-
-    Returns
-    -------
-    Audit
-        Equal to the saved one: dtypes, index, ``attrs``, lists and dicts. Its issues are found again, by the
-        rules of this version.
-
-    Raises
-    ------
-    ParameterError
-        For a folder without an audit, or with one that was changed.
-    MissingExtraError
-        Where pyarrow is not installed.
-
-    Notes
-    -----
-    A folder may be untrusted: everything read is checked, and nothing is executed.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import webanalytics as wa
-    >>> pages = pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>Hello</title>"]})
-    >>> audit = wa.audit(pages)
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     wa.load(audit.save(folder)).equals(audit)
-    True
-    """
-    from webanalytics.audits import storage
-
-    return Audit(*storage.load(folder))
-
-
-def as_audit(value: Any, parameter: str) -> Audit:
-    """Return an audit: unchanged, loaded from a folder, or from a frame that `webanalytics.audit` made.
-
-    Raises
-    ------
-    ParameterError
-        For something else.
-    """
-    if isinstance(value, Audit):
-        return value
-    if isinstance(value, pd.DataFrame) and {"url", "status"} <= set(value.columns):
-        return Audit(value)
-    if isinstance(value, (str, os.PathLike)):
-        return load(value)
-    raise ParameterError(
-        f"The `{parameter}` parameter must be an audit, or the folder that one was saved in.", parameter
-    )
+    return frozenset((*declared("audit"), *DERIVED))

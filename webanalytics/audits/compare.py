@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -16,15 +16,15 @@ import pandas as pd
 from webanalytics.frames.schema import make_series
 from webanalytics.thresholds import PRIORITIES
 
-LEFT_OUT = frozenset(("url", "elapsed", "bytes", "responseBody"))
-"""Columns that differ from one fetch of a page to the next, or duplicate others."""
+LEFT_OUT = frozenset(("url", "elapsed", "bytes", "responseBody", "error", "error_key"))
+"""Columns that differ from one fetch of a page to the next, or say what others say."""
 OF_FETCHES = frozenset(("status", "error_type", "http_status", "final_url", "redirects"))
 """Columns compared if a page was not read in one of the audits."""
 DERIVED = ("indexable", "indexability", "inSitemap")
 """Derived columns that are compared; the others follow from columns that are."""
 OF_ROBOTS = ("robots_txt_problems",)
 """Rules that look at robots.txt, which is read where an audit is made from a sitemap."""
-CHANGES = ("new", "fixed", "remaining", "unchecked")
+CHANGES = ("new", "fixed", "remaining", "removed", "unchecked")
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class Judged:
     pages: pd.DataFrame
     issues: pd.DataFrame
     robots_read: bool = False
+    costs: Mapping[str, float] = field(default_factory=dict)
+    """Points of the score that each rule takes."""
 
     @cached_property
     def rows(self) -> dict[str, int]:
@@ -67,22 +69,23 @@ class Judged:
         return {*known.get("rules_not_tried", ()), *known.get("rules_failed", ()), *unread}
 
 
-def summary(before: pd.DataFrame, after: pd.DataFrame, issues: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each rule from the issues of two audits and their changes."""
-    known_before, known_after = (frame["rule"].value_counts().to_dict() for frame in (before, after))
+def summary(before: Judged, after: Judged, issues: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each rule from two judged audits and the changes of their issues."""
     counts = {
-        (str(rule), str(priority)): found["change"].value_counts()
-        for (rule, priority), found in issues.groupby(["rule", "priority"], observed=True, sort=False)
+        tuple(map(str, head)): found["change"].value_counts()
+        for head, found in issues.groupby(["rule", "title", "priority"], observed=True, sort=False)
     }
-    rows = []
-    for (rule, priority), found in counts.items():
-        new, fixed, remaining, unchecked = (int(found.get(change, 0)) for change in CHANGES)
-        counted = int(known_before.get(rule, 0)), int(known_after.get(rule, 0))
-        rows.append((rule, priority, *counted, new, fixed, remaining, unchecked))
+    known = [frame["rule"].value_counts().to_dict() for frame in (before.issues, after.issues)]
+    rows: list[tuple[Any, ...]] = []
+    for (rule, title, priority), found in counts.items():
+        counted = [int(totals.get(rule, 0)) for totals in known]
+        changes = [int(found.get(change, 0)) for change in CHANGES]
+        points = round(before.costs.get(rule, 0.0) - after.costs.get(rule, 0.0), 2)
+        rows.append((title, rule, priority, *counted, *changes, points + 0.0))
     rank: dict[str, int] = {priority: place for place, priority in enumerate(PRIORITIES)}
-    rows.sort(key=lambda row: (rank.get(row[1], len(rank)), -row[4], -row[3], row[0]))
-    names = ("rule", "priority", "before", "after", *CHANGES)
-    kinds: Any = ("string", "string", *["integer"] * 6)
+    rows.sort(key=lambda row: (rank.get(row[2], len(rank)), -row[5], -row[4], row[1]))
+    names = ("title", "rule", "priority", "before", "after", *CHANGES, "points")
+    kinds: Any = ("string", "string", "string", *["integer"] * 7, "float")
     return _frame({name: [row[place] for row in rows] for place, name in enumerate(names)}, kinds)
 
 
@@ -100,11 +103,11 @@ def changed_fields(earlier: Judged, later: Judged) -> pd.DataFrame:
     pairs = [(url, earlier.rows[url], row) for url, row in later.rows.items() if url in earlier.rows]
     read = [earlier.read[url] and later.read[url] for url, _, _ in pairs]
     found: list[tuple[int, int, str, Any, Any]] = []
-    for place, field in enumerate(name for name in after.columns if name in before.columns):
-        old, new = (frame[field].astype(object).tolist() for frame in (before, after))
+    for place, column in enumerate(name for name in after.columns if name in before.columns):
+        old, new = (frame[column].astype(object).tolist() for frame in (before, after))
         for number, (_, first, second) in enumerate(pairs):
-            if not _same(old[first], new[second]) and (read[number] or field in OF_FETCHES):
-                found.append((number, place, field, old[first], new[second]))
+            if not _same(old[first], new[second]) and (read[number] or column in OF_FETCHES):
+                found.append((number, place, column, old[first], new[second]))
     found.sort(key=lambda change: change[:2])
     columns: dict[str, list[Any]] = {
         "url": [pairs[change[0]][0] for change in found],
@@ -159,6 +162,8 @@ def changed_issues(before: Judged, after: Judged) -> pd.DataFrame:
         return "remaining" if key in old else "unchecked" if key[1] in before.untried else "new"
 
     def gone(key: tuple[str, str]) -> str:
+        if key[0] in before.rows and key[0] not in after.rows:
+            return "removed"
         lost = before.read.get(key[0], True) and not after.read.get(key[0], True)
         return "unchecked" if lost or key[1] in after.untried else "fixed"
 

@@ -8,12 +8,38 @@ from pathlib import Path
 
 import pandas as pd
 
+from webanalytics.audits.display import Overview
 from webanalytics.errors import ParameterError
 from webanalytics.frames.excel import write_sheets
 from webanalytics.frames.writing import flat, new_file
 
 LEFT_OUT = frozenset(("responseBody",))
 """Columns omitted from sheets: the page itself."""
+
+
+FIRST = ("title", "rule", "change", "priority", "url")
+"""Columns with which the sheets of rules and issues begin."""
+
+
+def sheets_of(overview: Overview, parts: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    """Return the sheets of an audit or a comparison: its score and figures, then its parts."""
+    rows: list[tuple[str, object]] = []
+    if overview.earlier is not None:
+        rows.append(("score before, of 100", overview.earlier))
+    if overview.score is not None:
+        rows.append(("score, of 100", overview.score))
+    rows += [(label, int(value.replace(",", ""))) for label, value in overview.figures]
+    rows += [("note", text.replace("`", "")) for text in overview.notes]
+    figures = pd.DataFrame(rows, columns=["what", "value"], dtype=object)
+    return {"Overview": figures, **{name: _titled(frame) for name, frame in parts.items()}}
+
+
+def _titled(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a table of rules with their titles first; any other unchanged."""
+    if not {"title", "rule"} <= set(frame.columns):
+        return frame
+    first = [name for name in FIRST if name in frame.columns]
+    return frame[[*first, *(name for name in frame.columns if name not in first)]]
 
 
 def write_workbook(path: str | os.PathLike[str], parts: Mapping[str, pd.DataFrame]) -> Path:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import pandas as pd
 
 from webanalytics.audits.profiles import Profile
+
+if TYPE_CHECKING:
+    from webanalytics.audits.compare import Judged
 
 Thresholds: TypeAlias = Mapping[str, float] | str | os.PathLike[str]
 """Limits by the name of their rule, or a TOML file of them."""
@@ -27,8 +31,53 @@ class Origin:
         What is wrong with the robots.txt of each origin (``https://example.org``).
     profile : Profile or None
         Which rules count, how much, and from what threshold; None for the default.
+    date : str or None
+        When the pages were read: ISO 8601, UTC.
+    score : float or None
+        The score that a saved audit had when it was saved, by the rules of that version.
     """
 
     sitemap: pd.DataFrame | None = None
     robots: Mapping[str, list[str]] = field(default_factory=dict)
     profile: Profile | None = None
+    date: str | None = None
+    score: float | None = None
+
+
+class Audited(Protocol):
+    """What is shown and compared of an audit: `webanalytics.Audit`, which these modules do not import."""
+
+    _origin: Origin
+
+    @property
+    def issues(self) -> pd.DataFrame:
+        """What was found."""
+
+    @property
+    def pages(self) -> pd.DataFrame:
+        """The pages with derived columns."""
+
+    @property
+    def score(self) -> float | None:
+        """Health from 0 to 100."""
+
+    @property
+    def audited_at(self) -> pd.Timestamp | None:
+        """When the pages were read."""
+
+    def summary(self) -> pd.DataFrame:
+        """Return what to fix first."""
+
+    def failures(self) -> pd.DataFrame:
+        """Return why pages could not be read."""
+
+    def plain(self) -> pd.DataFrame:
+        """Return the pages as a plain DataFrame."""
+
+    def with_profile(self, profile: Any = None) -> Any:
+        """Return the same pages, judged by another profile."""
+
+    def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write a report."""
+
+    def _judged(self) -> Judged: ...

@@ -13,6 +13,7 @@ import pandas as pd
 from webanalytics.audits.link_graph import Addresses, canonical_of, normal
 from webanalytics.audits.robots import directives
 from webanalytics.audits.site import Site
+from webanalytics.frames.schema import AUDIT_LAST as LAST
 from webanalytics.frames.schema import make_series
 from webanalytics.operations.model import Dtype
 
@@ -38,6 +39,20 @@ DERIVED: Mapping[str, tuple[Dtype, str]] = {
     "inSitemap": ("boolean", "Whether the sitemap lists the URL."),
 }
 """Derived columns: dtype and meaning."""
+
+FOUND: Mapping[str, tuple[Dtype, str]] = {
+    "score": ("float", "The page's health, 0 to 100."),
+    "issues_high": ("integer", "Rules of high priority that found something on the page."),
+    "issues_medium": ("integer", "The same of medium priority."),
+    "issues_low": ("integer", "The same of low priority."),
+}
+"""Columns that say what was found on a page: dtype and meaning."""
+
+FIRST = (
+    *("url", "status", *FOUND, "title", "description", "h1Count", "indexable", "indexability", "wordCount"),
+    *("language", "inlinks", "error", "http_status"),
+)
+"""Columns with which the pages of an audit begin, by use."""
 
 CanonicalState: TypeAlias = Literal["missing", "self", "other", "multiple", "invalid"]
 Cells: TypeAlias = list[Any]
@@ -108,6 +123,37 @@ def make_site(
     site.pages = pd.concat([pages, pd.DataFrame(columns, index=pages.index)], axis=1)
     site.pages.attrs.update(frame.attrs)
     return site
+
+
+def with_counts(site: Site, issues: pd.DataFrame) -> pd.DataFrame:
+    """Return a site's pages with what was found on each, in the order of use."""
+    from webanalytics.audits.health import counts_by_priority, row_scores
+
+    cells: dict[str, Cells] = {"score": list(row_scores(site, issues))}
+    counts = counts_by_priority(issues, site.values("url"))
+    cells |= {f"issues_{priority}": list(found) for priority, found in counts.items()}
+    index = site.pages.index
+    columns = {name: make_series(cells[name], dtype, index) for name, (dtype, _) in FOUND.items()}
+    others = site.pages.drop(columns=[name for name in FOUND if name in site.pages])
+    return _by_use(pd.concat([others, pd.DataFrame(columns, index=index)], axis=1), site.pages.attrs)
+
+
+def part_of(pages: pd.DataFrame, rows: list[int], own: pd.DataFrame) -> pd.DataFrame:
+    """Return the columns of some rows, and what is derived for and found on them in the whole."""
+    more = [name for name in (*DERIVED, *FOUND) if name in pages]
+    known = own.drop(columns=[name for name in more if name in own])
+    joined = pd.concat([known, pages[more].iloc[rows].set_axis(own.index, axis=0)], axis=1)
+    return _by_use(joined, pages.attrs)
+
+
+def _by_use(pages: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
+    first = [name for name in FIRST if name in pages]
+    later = [name for name in DERIVED if name in pages and name not in first]
+    last = [name for name in pages.columns if name.startswith(LAST)]
+    named = {*first, *later, *last}
+    ordered = pages[[*first, *(name for name in pages.columns if name not in named), *later, *last]]
+    ordered.attrs = dict(attrs)
+    return ordered
 
 
 def near_clusters(

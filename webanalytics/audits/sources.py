@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard
 from urllib.parse import urlsplit
 
 import pandas as pd
@@ -67,15 +67,48 @@ async def listed(
             "urls",
         )
     given = [] if urls is None else read_values(urls, METADATA, "urls", column).tolist()
-    found = await _sitemap(sitemap, options)
+    return await _with_robots(given, await _sitemap(sitemap, options), "sitemap", options)
+
+
+def is_sitemap(urls: object) -> TypeGuard[pd.DataFrame]:
+    """Return whether inputs are rows of a frame that `webanalytics.sitemap` returned."""
+    if not isinstance(urls, pd.DataFrame) or not {"url", "sitemap", "status", "error"} <= set(urls.columns):
+        return False
+    made = urls.attrs.get("webanalytics")
+    return isinstance(made, Mapping) and made.get("operation") == "sitemap"
+
+
+async def listed_in(found: pd.DataFrame, options: Mapping[str, Any]) -> Listed:
+    """Return the pages of a sitemap that was read before, and read robots.txt of each origin in it.
+
+    Raises
+    ------
+    ParameterError
+        For a sitemap without a page.
+    """
+    return await _with_robots([], found.reset_index(drop=True), "urls", options)
+
+
+async def _with_robots(
+    given: list[Any], found: pd.DataFrame, parameter: str, options: Mapping[str, Any]
+) -> Listed:
     pages = found["url"].dropna().tolist()
     known = {url for url in given if isinstance(url, str)}
     addresses = [*given, *(url for url in dict.fromkeys(pages) if url not in known)]
     if not addresses:
-        raise ParameterError(str(found["error"].dropna().iloc[0]).replace("`url`", "`sitemap`"), "sitemap")
+        raise _no_page(found, parameter)
     origins = _origins([*addresses, *found["sitemap"].dropna().tolist()])
     robots = await read_robots(origins, options)
     return Listed(pd.Series(addresses, dtype=object, name="url"), found, robots)
+
+
+def _no_page(found: pd.DataFrame, parameter: str) -> ParameterError:
+    """Return the error for sitemaps without a page, with the reason of the first."""
+    errors = found["error"].dropna().tolist()
+    reason = str(errors[0]).removesuffix(".") if errors else "It has no row"
+    return ParameterError(
+        f"The `{parameter}` parameter must be a sitemap that lists pages. {reason}.", parameter
+    )
 
 
 async def _sitemap(sitemap: Sitemaps, options: Mapping[str, Any]) -> pd.DataFrame:

@@ -11,6 +11,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,9 @@ from webanalytics.errors import ParameterError
 from webanalytics.frames.arrow import Unreadable, Unstorable, arrow_table, declared, frame_of
 from webanalytics.frames.store import Store, folder_path, refusal
 
-FORMAT = 2
+FORMAT = 3
+EARLIER = 2
+"""The format of audits without a score and a date, which are read too."""
 MANIFEST = "audit.json"
 ROWS_AT_ONCE = 1_000
 
@@ -46,6 +49,8 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
         "package": __version__,
         "profile": _profile_parts(origin.profile),
         "robots": dict(origin.robots),
+        "date": origin.date,
+        "score": origin.score,
     }
     json.dumps(manifest, allow_nan=False)  # raises before anything is written
     try:
@@ -69,7 +74,8 @@ def load(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, Origin]:
     try:
         manifest = _checked(store.read_manifest())
         frames = {name: _read(store, name, part) for name, part in manifest["parts"].items()}
-        origin = Origin(frames.get("sitemap"), manifest["robots"], _profile(manifest["profile"]))
+        profile, (date, score) = _profile(manifest["profile"]), _history(manifest)
+        origin = Origin(frames.get("sitemap"), manifest["robots"], profile, date, score)
     except FileNotFoundError:
         raise refusal("folder", "that holds a saved audit") from None
     except (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -92,7 +98,7 @@ def _checked(manifest: Any) -> dict[str, Any]:
     robots = manifest["robots"]
     sentences = [text for texts in robots.values() for text in texts]
     good = (
-        manifest["format"] == FORMAT
+        manifest["format"] in (FORMAT, EARLIER)
         and {"pages"} <= manifest["parts"].keys() <= _DECLARED.keys()
         and all(isinstance(texts, list) for texts in robots.values())
         and all(isinstance(text, str) for text in sentences)
@@ -100,6 +106,16 @@ def _checked(manifest: Any) -> dict[str, Any]:
     if not good:
         raise Unreadable
     return dict(manifest)
+
+
+def _history(manifest: Mapping[str, Any]) -> tuple[str | None, float | None]:
+    """Return the date and the score that a manifest has, checked."""
+    date, score = manifest.get("date"), manifest.get("score")
+    if date is not None:
+        datetime.fromisoformat(date)  # raises for anything else
+    if score is not None and not (isinstance(score, (int, float)) and 0 <= score <= 100):
+        raise Unreadable
+    return date, score
 
 
 def _profile_parts(profile: Profile | None) -> dict[str, Any] | None:

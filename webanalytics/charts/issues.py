@@ -29,15 +29,17 @@ _MAKERS = ("audit(urls).issues",)
 def issues_by_priority(
     frame: pd.DataFrame, *, ax: Axes | None = None, top: int = 20, title: str | None = None
 ) -> Axes:
-    """Draw on how many pages each rule found an issue, the most urgent rules at the top.
+    """Draw on how many pages each rule found an issue, what to fix first at the top.
 
-    Rules are ordered by priority, and those of one priority by pages. A page that is in the frame twice
-    counts once; for an audit, the share of all its pages is given, too.
+    The rules of an audit are in the order of its ``summary()``, those of other frames by priority, and within
+    one priority by pages. Each is called by its title, where the frame has titles. A page that is in the
+    frame twice counts once; for an audit, the share of all its pages is given, too.
 
     Parameters
     ----------
     frame : DataFrame
-        What `webanalytics.audit` returned, or its ``issues``: ``url``, ``rule`` and ``priority``.
+        What `webanalytics.audit` returned, or its ``issues``: ``url``, ``rule`` and ``priority``;
+        ``title`` if there is one.
     ax : Axes, optional
         Where to draw; a new figure otherwise.
     top : int
@@ -64,13 +66,15 @@ def issues_by_priority(
     """
     top = data.whole_number(top, "top", 1)
     total = _page_count(frame)
-    issues = data.pick(_issues(frame), ["url", "rule", "priority"], _MAKERS)
+    issues = data.pick(_issues(frame), ["url", "rule", "priority"], _MAKERS, optional=["title"])
     rules = pd.Series(data.strings(issues["rule"]), index=issues.index, dtype=object)
     levels = pd.Series(_levels(issues["priority"]), index=issues.index, dtype=object)
     usable = (rules.notna() & levels.notna()).to_numpy() & ~data.has_failed(issues)
     found = _once(issues.assign(rule=rules, level=levels)[usable], "rule")
     counts = found.groupby("rule", sort=False).agg(level=("level", "min"), pages=("url", "size"))
-    counts = counts.sort_values(["level", "pages"], ascending=[True, False], kind="stable")
+    counts["place"] = _places(frame, counts.index)
+    counts = counts.sort_values(["level", "place", "pages"], ascending=[True, True, False], kind="stable")
+    counts["name"] = _names(issues, counts.index)
     shown = counts.head(top)
     with style.context():
         ax = style.start(ax, style.row_height(len(shown), 1.7))
@@ -138,7 +142,8 @@ def issues_by_section(
     max_sections = data.whole_number(max_sections, "max_sections", 1, 100)
     if by not in ("category", "rule"):
         raise ParameterError.one_of("by", ["category", "rule"])
-    issues = data.pick(_with_sections(frame), ["url", by], _MAKERS, optional=["section"])
+    names = ["section", "title"] if by == "rule" else ["section"]
+    issues = data.pick(_with_sections(frame), ["url", by], _MAKERS, optional=names)
     kinds = pd.Series(data.strings(issues[by]), index=issues.index, dtype=object)
     usable = kinds.notna().to_numpy() & ~data.has_failed(issues)
     sections = pd.Series(_sections(issues), index=issues.index, dtype=object)
@@ -155,7 +160,7 @@ def issues_by_section(
         else:
             table = pd.crosstab(found["section"], found["kind"]).reindex(index=shown, columns=kept)
             cells = table.fillna(0).to_numpy(dtype=float)
-            _name(ax, shown, [_spoken(kind) if by == "rule" else kind for kind in kept])
+            _name(ax, shown, _names(issues, pd.Index(kept, dtype=object)) if by == "rule" else kept)
             if not paint_cells(ax, cells):
                 notes.append(f"darker is more pages, up to {np.max(cells):,g}")
         notes.append(data.left_out(issues, usable, f"without a {by}") if len(issues) > 1 else "")
@@ -177,6 +182,21 @@ def _is_audit(frame: Any) -> bool:
 def _page_count(frame: Any) -> int | None:
     """Return how many pages an audit has; a frame of issues does not say."""
     return len(data.distinct(frame[["url"]])) if _is_audit(frame) and "url" in frame.columns else None
+
+
+def _places(frame: Any, rules: pd.Index) -> list[int]:
+    """Return the places of rules in the order of what to fix first; an audit alone knows it."""
+    order = frame.summary()["rule"].tolist() if _is_audit(frame) else []
+    known = {rule: place for place, rule in enumerate(order)}
+    return [known.get(rule, len(order)) for rule in rules]
+
+
+def _names(issues: pd.DataFrame, rules: pd.Index) -> list[str]:
+    """Return what rules are called: their titles, else their names as words."""
+    known: dict[str | None, str | None] = {}
+    if "title" in issues.columns:
+        known = dict(zip(data.strings(issues["rule"]), data.strings(issues["title"]), strict=True))
+    return [known.get(str(rule)) or _spoken(str(rule)) for rule in rules]
 
 
 def _with_sections(frame: Any) -> Any:
@@ -271,7 +291,7 @@ def _bars(ax: Axes, shown: pd.DataFrame, total: int | None) -> None:
         linewidth=1,
     )
     values = [f"{count:,}" + (f"  ({count / total:.0%})" if total else "") for count in pages]
-    writing.row_labels(ax, [_spoken(str(rule)) for rule in shown.index])
+    writing.row_labels(ax, shown["name"].tolist())
     writing.label_bars(ax, bars, values, max(pages))
     writing.count_axis(ax.xaxis)
     writing.grid(ax, "x")

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import re
 import shutil
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 import pandas as pd
 
 from webanalytics.audits.audit import Audit
-from webanalytics.audits.display import as_text, counted
+from webanalytics.audits.display import as_text, audit_overview, counted
 from webanalytics.errors import ParameterError
-from webanalytics.frames.terminal import table
 from webanalytics.frames.writing import write_frame
 from webanalytics.thresholds import PRIORITIES
 
@@ -21,6 +22,9 @@ GATE = 3
 """Exit status if there are issues of the named priority or a higher one."""
 
 LEVELS = PRIORITIES[::-1]
+MOST_RULES = 500
+"""Rules that a summary names: all of them."""
+
 _OWN = ("sitemap", "profile", "thresholds", "image_sizes", "report", "save", "fail_on")
 _KEYWORDS = ("sitemap", "profile", "thresholds", "image_sizes")
 """Flags that are arguments of `webanalytics.audit`."""
@@ -107,32 +111,25 @@ def finish(audit: Audit, arguments: argparse.Namespace, *, complete: bool = True
 
 
 def print_summary(audit: Audit, file: IO[str]) -> None:
-    """Print one line for each rule that found something, and a line on the pages."""
-    summary = audit.summary()
-    shown = pd.DataFrame(
-        {
-            "priority": summary["priority"],
-            "rule": summary["rule"],
-            "pages": summary["pages"],
-            "share": [f"{share:.0%}" if share == share else "" for share in summary["share"].tolist()],
-        }
-    )
-    _print_table(shown, file)
-    good = int((audit["status"] == "ok").sum())
-    for problem in _robots_lines(audit):
-        print(problem, file=file)
-    counts = {"pages": len(audit), "failed": len(audit) - good, "issues": len(audit.issues)}
-    print(", ".join(counted(f"{count}", label) for label, count in counts.items()), file=file)
+    """Print the score, what to fix first, and why pages failed, each with the flag that changes it."""
+    overview = audit_overview(audit, audit.origin, most=MOST_RULES)
+    width = shutil.get_terminal_size((110, 40)).columns
+    print(as_flags(as_text(replace(overview, hint=""), width)), file=file)
 
 
-def _robots_lines(audit: Audit) -> list[str]:
-    return [f"{origin}/robots.txt: {text}" for origin, texts in audit.site.robots.items() for text in texts]
+def as_flags(text: str) -> str:
+    """Return text in which options are named as the command line has them.
+
+    Examples
+    --------
+    >>> as_flags("`robots=False` fetches it, `timeout=` sets it, `allow_private=True` lets it in")
+    '--no-robots fetches it, --timeout sets it, --allow-private lets it in'
+    """
+    return re.sub(r"`([a-z_]+)=(True|False)?`", _flag, text)
 
 
-def _print_table(frame: pd.DataFrame, file: IO[str]) -> None:
-    if len(frame):
-        lines, _, _ = table(frame, shutil.get_terminal_size((110, 40)).columns).rpartition("\n\n")
-        print(lines + "\n", file=file)
+def _flag(found: re.Match[str]) -> str:
+    return ("--no-" if found[2] == "False" else "--") + found[1].replace("_", "-")
 
 
 def _gate(issues: pd.DataFrame, lowest: str | None, what: str, flag: str) -> int:
@@ -151,7 +148,7 @@ def _gate(issues: pd.DataFrame, lowest: str | None, what: str, flag: str) -> int
 
 def run_compare(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``compare``."""
-    from webanalytics.audits.audit import compare
+    from webanalytics.audits.saved import compare
 
     check(arguments)
     comparison = compare(arguments.before, arguments.after)

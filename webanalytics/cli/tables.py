@@ -318,7 +318,7 @@ def _write(frame: pd.DataFrame, arguments: argparse.Namespace) -> None:
         kind = arguments.format or ("table" if sys.stdout.isatty() else "csv")
         if kind == "table":
             print_table(frame, sys.stdout)
-            print_errors(frame, sys.stdout)
+            print_errors(frame, sys.stdout, audits.as_flags)
         else:
             write_text(frame, sys.stdout, kind)
 

@@ -84,9 +84,10 @@ async def read_sitemap(
     list of dict
         One row for each entry, with ``url``, ``lastmod``, ``changefreq`` (strings as they stand, or
         None), ``priority`` (float or None), ``sitemap`` (the URL of the sitemap that holds it),
-        ``status`` "ok", ``error`` None and ``error_type`` None. A sitemap that could not be read,
-        or not to its end, has one row with ``url`` None, its URL in ``sitemap``, ``status``
-        "error", a sentence and an error type. Nothing is raised for it and nothing left out.
+        ``status`` "ok", ``error``, ``error_type`` and ``error_key`` None. A sitemap that could not
+        be read, or not to its end, has one row with ``url`` None, its URL in ``sitemap``,
+        ``status`` "error", a sentence, an error type and a key. Nothing is raised for it, nothing
+        left out.
 
     Notes
     -----
@@ -149,7 +150,7 @@ class _Reading:
     def _failed(self, url: str, error: FetchError | Problem) -> Row:
         if isinstance(error, Problem):
             error = FetchError(error.key, {"parameter": self._parameter, **error.details})
-        return _row(None, url, error=error.sentence, error_type=error.error_type)
+        return _row(None, url, error=error.sentence, error_type=error.error_type, error_key=error.key)
 
 
 def parse_sitemap(content: bytes, url: str, max_bytes: int = SitemapLimits.max_bytes) -> _Document:
@@ -319,6 +320,7 @@ def _row(
     priority: float | None = None,
     error: str | None = None,
     error_type: ErrorType | None = None,
+    error_key: str | None = None,
 ) -> Row:
     return {
         "url": url,
@@ -329,4 +331,5 @@ def _row(
         "status": "error" if error else "ok",
         "error": error,
         "error_type": error_type,
+        "error_key": error_key,
     }

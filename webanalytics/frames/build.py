@@ -10,14 +10,15 @@ import pandas as pd
 
 from webanalytics.frames.inputs import Rows
 from webanalytics.frames.schema import (
-    ERROR_COLUMNS,
     STATUS,
     answer_fields,
     as_frame,
+    error_fields,
     fetch_fields,
+    frame_fields,
     make_series,
 )
-from webanalytics.messages import Message
+from webanalytics.messages import Message, told
 from webanalytics.operations import Field, Operation
 from webanalytics.outcomes import Fact, Fetched, JobResult, Outcome
 
@@ -71,16 +72,18 @@ class FrameBuilder:
     def _frame(self, answers: list[JobResult], labels: list[str | None], index: pd.Index) -> pd.DataFrame:
         """Lay the answers out in columns."""
         fields = [field for _, field in self._fields]
-        heads = [STATUS, *fields, *ERROR_COLUMNS, *self._fetch]
+        errors = error_fields(self.operations)
+        heads = [STATUS, *fields, *errors, *self._fetch]
         if self.operations[0].kind == "record":
             cells = _record_cells(answers, fields)
         else:
-            cells = _cells(answers, self._fields, self._fetch)
+            cells = _cells(answers, self._fields, self._fetch, len(errors))
         columns = {self.operations[0].input_column: make_series(labels, "string", index)}
         for head, column in zip(heads, cells, strict=True):
             columns[head.column_name] = make_series(column, head.dtype, index)
             column.clear()  # not needed again once it is in the frame
-        frame = as_frame(columns, index, self._name)
+        order = [field.column_name for field in frame_fields(self.operations)]
+        frame = as_frame({name: columns[name] for name in order}, index, self._name)
         lacking = _lacking(answers) if self._name == "audit" else []
         if lacking:
             frame.attrs["webanalytics"]["lacking"] = lacking
@@ -132,23 +135,23 @@ def _record_cells(answers: list[JobResult], fields: list[Field]) -> list[list[An
         else:
             name = field.name
             cells.append([None if data is None else data.get(name) for data in found])
-    cells.append([outcome.error for outcome in outcomes])
+    cells.append([_said(outcome) for outcome in outcomes])
     cells.append([outcome.error_type for outcome in outcomes])
     return cells
 
 
 def _cells(
-    answers: list[JobResult], fields: Sequence[tuple[int, Field]], fetch: tuple[Field, ...]
+    answers: list[JobResult], fields: Sequence[tuple[int, Field]], fetch: tuple[Field, ...], errors: int
 ) -> list[list[Any]]:
     """Return the columns of answers, read one answer at a time so that each is unpacked only once."""
-    cells: list[list[Any]] = [[] for _ in range(len(fields) + len(fetch) + 3)]
+    cells: list[list[Any]] = [[] for _ in range(len(fields) + len(fetch) + 1 + errors)]
     shared = SharedStrings()
     for answer in answers:
         outcomes = list(answer.outcomes)
         status, *error = _status(outcomes)
         values = (shared.compact(_read(outcomes, position, field)) for position, field in fields)
         fetched = (_fetch_value(answer, field.name) for field in fetch)
-        for column, value in zip(cells, (status, *values, *error, *fetched), strict=True):
+        for column, value in zip(cells, (status, *values, *error[:errors], *fetched), strict=True):
             column.append(value)
     return cells
 
@@ -185,11 +188,16 @@ class SharedStrings:
         return self._known.setdefault(text, text)
 
 
-def _status(outcomes: list[Outcome]) -> tuple[str, str | None, str | None]:
+def _status(outcomes: list[Outcome]) -> tuple[str, str | None, str | None, str | None]:
     for outcome in outcomes:
         if outcome.error is not None:
-            return outcome.status, outcome.error, outcome.error_type
-    return "ok", None, None
+            return outcome.status, _said(outcome), outcome.error_type, outcome.key
+    return "ok", None, None, None
+
+
+def _said(outcome: Outcome) -> str | None:
+    """Return what a row says of a failure."""
+    return None if outcome.error is None else told(outcome.key, outcome.error)
 
 
 def _read(outcomes: list[Outcome], position: int, field: Field) -> Any:

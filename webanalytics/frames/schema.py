@@ -27,9 +27,10 @@ _DTYPES: dict[Dtype, Any] = {
 
 STATUS = Field("status", str, "ok or error.")
 ERROR_COLUMNS = (
-    Field("error", str, "One sentence naming the parameter to change."),
+    Field("error", str, "One sentence on what failed, and the option that changes it if there is one."),
     Field("error_type", str, "Kind of failure."),
 )
+ERROR_KEY = Field("error_key", str, "Which failure it is: one word or more, the same in every version.")
 FETCH_COLUMNS = (
     Field("final_url", str, "Where the fetch ended."),
     Field("redirects", list[str], "URLs passed through before the final one."),
@@ -42,6 +43,30 @@ AUDIT_FETCH_COLUMNS = (
     Field("content_type", str, "The Content-Type header of the page."),
     Field("x_robots_tag", str, "The X-Robots-Tag headers of the page, one a line."),
 )
+
+AUDIT_FIRST = (
+    *("url", "status", "title", "description", "headings", "robots", "canonical", "wordCount", "language"),
+    *("error", "error_type", "http_status", "final_url", "redirects", "keywords", "averageGradeLevel"),
+    *("fleschReadingEase", "readingTimeMinutes", "targetAudience", "internalLinks", "externalLinks"),
+    *("imagesWithoutAlt", "lang", "elapsed", "bytes"),
+)
+"""Columns with which an audit begins, by use; the others follow in the order of their operations."""
+AUDIT_LAST = ("og:", "card:", "favicons", "theme-color", "application-name", "responseBody", "error_key")
+"""How the columns begin with which an audit ends: what is rarely read."""
+
+
+def ordered(fields: Sequence[Field]) -> tuple[Field, ...]:
+    """Return the columns of an audit in the one order that they have everywhere."""
+    first = {name: place for place, name in enumerate(AUDIT_FIRST)}
+
+    def place(field: Field) -> tuple[int, int]:
+        name = field.column_name
+        if name in first:
+            return 0, first[name]
+        last = next((n for n, start in enumerate(AUDIT_LAST) if name.startswith(start)), None)
+        return (1, 0) if last is None else (2, last)
+
+    return tuple(sorted(fields, key=place))
 
 
 def make_series(values: Sequence[Any] | np.ndarray[Any, Any], dtype: Dtype, index: pd.Index) -> pd.Series:
@@ -105,11 +130,17 @@ def fetch_fields(operations: Sequence[Operation]) -> tuple[Field, ...]:
     return FETCH_COLUMNS if operations[0].kind == "page" else ()
 
 
+def error_fields(operations: Sequence[Operation]) -> tuple[Field, ...]:
+    """Return the columns about a failure."""
+    return (*ERROR_COLUMNS, ERROR_KEY) if len(operations) > 1 else ERROR_COLUMNS
+
+
 def frame_fields(operations: Sequence[Operation]) -> tuple[Field, ...]:
     """Return every column of a frame in order, the input's own first."""
     answers = (field for _, field in answer_fields(operations))
     own = Field(operations[0].input_column, str, "The input as it was given.")
-    return (own, STATUS, *answers, *ERROR_COLUMNS, *fetch_fields(operations))
+    fields = (own, STATUS, *answers, *error_fields(operations), *fetch_fields(operations))
+    return ordered(fields) if len(operations) > 1 else fields
 
 
 def as_frame(columns: dict[str, pd.Series], index: pd.Index, operation: str) -> pd.DataFrame:

@@ -11,7 +11,7 @@ from webanalytics.backends.local import fetch_settings
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, read_sitemap
 from webanalytics.frames.schema import ERROR_COLUMNS, STATUS, as_frame, make_series
-from webanalytics.messages import Message
+from webanalytics.messages import Message, told
 from webanalytics.operations import Field
 
 SITEMAP_FIELDS = (
@@ -27,7 +27,14 @@ SITEMAP_FIELDS = (
 
 def _empty(url: str) -> dict[str, Any]:
     empty = Message("empty_sitemap", {"parameter": "url"})
-    return {"sitemap": url, "status": "error", "error": str(empty), "error_type": empty.error_type}
+    failure = {"error": str(empty), "error_type": empty.error_type, "error_key": empty.key}
+    return {"sitemap": url, "status": "error", **failure}
+
+
+def _said(row: dict[str, Any]) -> dict[str, Any]:
+    """Return a row with its failure in the words of frames."""
+    error = row.get("error")
+    return row if error is None else {**row, "error": told(row["error_key"], error, "sitemap")}
 
 
 async def sitemap_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -> pd.DataFrame:
@@ -41,7 +48,7 @@ async def sitemap_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -
     async with Fetcher(fetch_settings(options)) as fetcher:
         for url in given:
             found = await read_sitemap(fetcher, url)
-            rows.extend(found or [_empty(url)])
+            rows.extend(map(_said, found or [_empty(url)]))
     index = pd.RangeIndex(len(rows))
     columns = {
         field.name: make_series([row.get(field.name) for row in rows], field.dtype, index)

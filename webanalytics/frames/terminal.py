@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from typing import IO, Any
 
 import pandas as pd
@@ -83,13 +84,13 @@ def print_table(frame: pd.DataFrame, file: IO[str]) -> None:
     print(table(frame, shutil.get_terminal_size((110, 40)).columns), file=file)
 
 
-def print_errors(frame: pd.DataFrame, file: IO[str]) -> None:
-    """Print the most frequent errors of failed rows, each with its number of rows."""
+def print_errors(frame: pd.DataFrame, file: IO[str], worded: Callable[[str], str] = str) -> None:
+    """Print the most frequent errors of failed rows, each with its number of rows, as ``worded`` says it."""
     if "error" not in frame.columns:
         return
     sentences = Counter(_cell(value) for value in frame["error"].tolist())
     del sentences[""]
     for sentence, count in sentences.most_common(MOST_ERRORS):
-        print(f"{count} x {sentence}", file=file)
+        print(f"{count} x {worded(sentence)}", file=file)
     if len(sentences) > MOST_ERRORS:
         print(f"... {len(sentences) - MOST_ERRORS} more errors ...", file=file)

@@ -16,6 +16,7 @@ import aiohttp
 from webanalytics.backends.content import embedded_content, file_content
 from webanalytics.errors import RowError
 from webanalytics.fetching.data_urls import is_data_url
+from webanalytics.messages import must_be
 from webanalytics.operations import Operation, Parameter
 from webanalytics.operations.secret import Secret
 from webanalytics.outcomes import Job, PageRecord, TextRecord, check_subject
@@ -177,7 +178,8 @@ def _check_text(parameter: Parameter, subject: Any) -> None:
             subject.encode()
     except UnicodeEncodeError:
         if parameter.expects:
-            raise RowError("must_be", parameter=parameter.name, what=parameter.expects) from None
+            wrong = must_be(parameter.name, parameter.expects)
+            raise RowError(wrong.key, **wrong.values) from None
         raise RowError("surrogates", parameter=parameter.name) from None
 
 

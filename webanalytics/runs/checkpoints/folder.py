@@ -30,7 +30,7 @@ from webanalytics.runs.checkpoints.parts import (
 
 log = logging.getLogger("webanalytics")
 
-FORMAT = 2
+FORMAT = 3
 MANIFEST = "run.json"
 NOT_DONE = frozenset(("service", "credits", "unfinished"))
 """Error types of rows that were not answered: they are missing, not failed."""

@@ -10,6 +10,7 @@ from typing import Any, get_args
 from webanalytics.errors import ERROR_TYPES
 from webanalytics.frames.arrow import Unreadable
 from webanalytics.frames.store import Store
+from webanalytics.messages import MESSAGES
 from webanalytics.operations import Operation
 from webanalytics.operations.types import DEEPEST, holder, is_deep
 from webanalytics.outcomes import Fetched, Outcome, Source
@@ -33,6 +34,7 @@ def row_of(key: str, operation: str, outcome: Outcome, fetched: Fetched | None) 
         "status": outcome.status,
         "error": outcome.error,
         "error_type": outcome.error_type,
+        "error_key": outcome.key,
         "data": None if data is None else json.dumps(data),
         "blob_field": blob_field,
         "blob": blob,
@@ -43,7 +45,10 @@ def row_of(key: str, operation: str, outcome: Outcome, fetched: Fetched | None) 
 def _schema() -> Any:
     import pyarrow as pa
 
-    texts = ("key", "operation", "status", "error", "error_type", "data", "blob_field", "fetched")
+    texts = (
+        *("key", "operation", "status", "error", "error_type", "error_key"),
+        *("data", "blob_field", "fetched"),
+    )
     return pa.schema([*((name, pa.large_string()) for name in texts), ("blob", pa.large_binary())])
 
 
@@ -81,7 +86,8 @@ def outcome_of(operation: Operation, row: Mapping[str, Any]) -> Outcome:
     if text is None:
         if error is None or row["error_type"] not in ERROR_TYPES:
             raise Unreadable
-        return Outcome(None, error, row["error_type"])
+        key = row["error_key"]
+        return Outcome(None, error, row["error_type"], key if key in MESSAGES else None)
     data = _loaded(text)
     if blob_field is not None:
         if blob_field not in data or row["blob"] is None:

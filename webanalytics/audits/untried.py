@@ -1,0 +1,57 @@
+"""What an audit could not try, and what was missing for it, in plain words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import pandas as pd
+
+from webanalytics.audits.rules import RULES
+
+LACKED: Mapping[str, str] = {
+    "inSitemap": "a sitemap (`sitemap=` reads one)",
+    "imageBytes": "the sizes of images (`image_sizes=True` fetches them)",
+    "http_status": "the HTTP status of the answers",
+    "redirects": "the redirects on the way",
+    "headers": "the headers of the answers",
+    "content_type": "the headers of the answers",
+    "x_robots_tag": "the headers of the answers",
+    "robots": "what robots tags and robots.txt say",
+    "elapsed": "the time of the answers",
+    "bytes": "the size of the answers",
+    "inlinks": "the links between the pages",
+}
+"""What a missing fact or column is called."""
+
+OTHERS = "what is read from the HTML of the pages"
+
+
+def untried(issues: pd.DataFrame) -> dict[str, list[str]]:
+    """Return the titles of rules that were not tried, by what was missing for them.
+
+    Parameters
+    ----------
+    issues : pandas.DataFrame
+        What `webanalytics.audits.issues.find_issues` returned.
+
+    Examples
+    --------
+    >>> from webanalytics.audits.audit import Audit
+    >>> frame = pd.DataFrame({"url": ["a"], "status": ["ok"], "viewport": [""]})
+    >>> untried(Audit(frame).issues)["the time of the answers"]
+    ['Slow response']
+    """
+    known = issues.attrs.get("webanalytics", {}).get("rules_not_tried", {})
+    groups: dict[str, list[str]] = {}
+    for rule, missing in known.items():
+        groups.setdefault(" and ".join(_words(missing)), []).append(title(rule))
+    return groups
+
+
+def _words(missing: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(LACKED.get(name, OTHERS) for name in missing))
+
+
+def title(rule: str) -> str:
+    """Return the title of a rule, or the name of one that is not known."""
+    return RULES[rule].title if rule in RULES else rule
