@@ -87,6 +87,10 @@ class Parameter(_Declared):
         A text of digits: tables may hold it as a number.
     secret : bool
         Checked values are wrapped in a `Secret`, which is never shown.
+    more : tuple
+        Further choices of calls on this machine.
+    here : object
+        Default in Python and on the command line, where it differs from the service's.
     """
 
     name: str
@@ -102,6 +106,8 @@ class Parameter(_Declared):
     applied_here: bool = False
     digits: bool = False
     secret: bool = False
+    more: tuple[Any, ...] = ()
+    here: Any = AS_DEFAULT
 
     @property
     def service_value(self) -> Any:
@@ -113,6 +119,17 @@ class Parameter(_Declared):
         False
         """
         return self.default if self.served is AS_DEFAULT else self.served
+
+    @property
+    def default_here(self) -> Any:
+        """Default in Python and on the command line.
+
+        Examples
+        --------
+        >>> Parameter("quality", int, "Quality.", default=90, here=80).default_here
+        80
+        """
+        return self.default if self.here is AS_DEFAULT else self.here
 
     @property
     def required(self) -> bool:
@@ -167,6 +184,15 @@ class Parameter(_Declared):
     def sentence(self, name: str | None = None) -> str:
         """Return the error about a wrong value."""
         return str(must_be(name or self.name, self.expectation))
+
+    def check_here(self, value: Any) -> Any:
+        """Return the value if a call in Python may have it; see `check`."""
+        if self.more and isinstance(value, str):
+            if value in self.more:
+                return value
+            if value not in self.choices:
+                raise ParameterError.one_of(self.keyword, (*self.choices, *self.more))
+        return self.check(value, self.keyword)
 
     def check(self, value: Any, name: str | None = None) -> Any:
         """Return the value if it is allowed.
@@ -436,10 +462,10 @@ class Operation(_Declared):
         """
         checked = {}
         for item in self.settings:
-            value = given.get(item.keyword, item.default)
+            value = given.get(item.keyword, item.default_here)
             if value is REQUIRED:
                 raise ParameterError.required(item.keyword)
-            checked[item.keyword] = item.check(value, item.keyword)
+            checked[item.keyword] = item.check_here(value)
         return checked
 
 
