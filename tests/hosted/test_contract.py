@@ -27,6 +27,7 @@ BACKENDS: dict[str, Callable[[Server, str], Any]] = {
 KNOWN_WHERE_FETCHED: dict[str, tuple[str, ...]] = {
     "hosted": (
         *("http_status", "elapsed", "bytes", "redirects", "density", "note", "content_type", "x_robots_tag"),
+        *("kept", "quality", "lossless", "ssim"),
     )
 }
 """Columns by backend that are null there: only who fetches and counts by itself knows them."""

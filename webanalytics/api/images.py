@@ -112,6 +112,9 @@ async def convert(  # type: ignore[misc]  # the option max_bytes, of downloads, 
     >>> frame[["outputFormat", "mimeType", "width", "height", "kept"]].values.tolist()
     [['webp', 'image/webp', 20, 20, False]]
     """
+    formats = CONVERT.parameter("output_format")
+    if isinstance(output_format, str) and output_format not in (*formats.choices, *formats.more):
+        raise ParameterError.one_of("output_format", (*formats.choices, *formats.more))
     if target not in (None, "ssim"):
         raise ParameterError("The `target` parameter must be ssim or left out.", "target")
     if target == "ssim" and min_ssim is None:

@@ -10,8 +10,14 @@ import textwrap
 from collections.abc import Iterable
 
 from webanalytics.operations import Operation, Parameter
-from webanalytics.operations.model import IMAGES, PAGES, RECORDS
 from webanalytics.operations.types import Shape
+
+PAGES = "str, path, iterable, Series, Index or DataFrame"
+"""What a function over pages takes, for its documentation."""
+RECORDS = "str, iterable, Series, Index or DataFrame"
+"""What a function over records takes."""
+IMAGES = "str, bytes, path, iterable, Series, Index or DataFrame"
+"""What a function over images takes."""
 
 _HEAD = '''\
 """Functions of operations that need nothing beyond their declaration.

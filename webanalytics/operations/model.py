@@ -32,13 +32,6 @@ class _Marker(Enum):
 REQUIRED: Any = _Marker.REQUIRED
 AS_DEFAULT: Any = _Marker.AS_DEFAULT
 
-PAGES = "str, path, iterable, Series, Index or DataFrame"
-"""What a function over pages takes, for its documentation."""
-RECORDS = "str, iterable, Series, Index or DataFrame"
-"""What a function over records takes."""
-IMAGES = "str, bytes, path, iterable, Series, Index or DataFrame"
-"""What a function over images takes."""
-
 _DTYPES: dict[str, Dtype] = {
     "string": "string",
     "integer": "integer",
@@ -122,13 +115,7 @@ class Parameter(_Declared):
 
     @property
     def default_here(self) -> Any:
-        """Default in Python and on the command line.
-
-        Examples
-        --------
-        >>> Parameter("quality", int, "Quality.", default=90, here=80).default_here
-        80
-        """
+        """Default in Python and on the command line."""
         return self.default if self.here is AS_DEFAULT else self.here
 
     @property
@@ -187,12 +174,8 @@ class Parameter(_Declared):
 
     def check_here(self, value: Any) -> Any:
         """Return the value if a call in Python may have it; see `check`."""
-        if self.more and isinstance(value, str):
-            if value in self.more:
-                return value
-            if value not in self.choices:
-                raise ParameterError.one_of(self.keyword, (*self.choices, *self.more))
-        return self.check(value, self.keyword)
+        more = isinstance(value, str) and value in self.more
+        return value if more else self.check(value, self.keyword)
 
     def check(self, value: Any, name: str | None = None) -> Any:
         """Return the value if it is allowed.
