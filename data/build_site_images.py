@@ -84,7 +84,9 @@ def rod(start: Point, end: Point, radius: float) -> Solid:
     return distance
 
 
-def turned(centre: Point, low: float, high: float, half: float, edge: float = 0.03, hollow: float = 0) -> Solid:
+def turned(
+    centre: Point, low: float, high: float, half: float, edge: float = 0.03, hollow: float = 0
+) -> Solid:
     """Return an upright body turned on a lathe: radius `low` at its foot and `high` at its head."""
     middle = np.array(centre, np.float32)
     slope = (high - low) / (2 * half)
@@ -229,7 +231,9 @@ class Camera:
         near = np.maximum((normals * to_lamp).sum(1), 0) / (0.35 + away[:, 0] ** 2) * scene.warmth
         corner = 0.55 + 0.45 * _openness(scene, points, normals)
         warm, cool = np.array([1.0, 0.66, 0.32], np.float32), np.array([0.92, 0.97, 1.06], np.float32)
-        light = 0.30 * scene.daylight * corner[:, None] * cool + 0.75 * facing[:, None] * np.array([1, 0.97, 0.9])
+        light = 0.30 * scene.daylight * corner[:, None] * cool + 0.75 * facing[:, None] * np.array(
+            [1, 0.97, 0.9]
+        )
         light = light + (near * corner)[:, None] * warm
         half = sun - rays
         half /= np.linalg.norm(half, axis=1, keepdims=True)
@@ -247,7 +251,9 @@ class Camera:
         normals[table], normals[wall] = (0, 1, 0), (0, 0, -1)
         colours[table] = self._textures.wood(points[table, 0], points[table, 2])
         gloss[table] = 0.12
-        colours[wall] = self._textures.plaster(points[wall, 0], points[wall, 1])[:, None] * np.array(scene.wall)
+        colours[wall] = self._textures.plaster(points[wall, 0], points[wall, 1])[:, None] * np.array(
+            scene.wall
+        )
         for number, part in enumerate(scene.parts):
             here = which == number
             if not here.any():
@@ -455,7 +461,14 @@ def workbench_scene() -> Scene:
 def workshop_scene() -> Scene:
     """Return a bench full of lanterns, two of them lit."""
     parts: list[Part] = []
-    places = [(-3.9, 0.3, GREEN), (-2.3, -0.2, BLUE), (-0.7, 0.35, RED), (0.95, -0.15, BLUE), (2.6, 0.3, GREEN), (4.2, 0, RED)]
+    places = [
+        (-3.9, 0.3, GREEN),
+        (-2.3, -0.2, BLUE),
+        (-0.7, 0.35, RED),
+        (0.95, -0.15, BLUE),
+        (2.6, 0.3, GREEN),
+        (4.2, 0, RED),
+    ]
     for number, (x, z, colour) in enumerate(places):
         parts += lantern(colour, x, z, lit=number in (1, 3))
     parts += [
@@ -463,7 +476,11 @@ def workshop_scene() -> Scene:
         *(
             Part(turned((x, 3.25, WALL - 0.4), 0.2, 0.2 - 0.06 * (number % 2), 0.24, 0.04), colour, 0.7)
             for number, (x, colour) in enumerate(
-                zip(np.arange(-4.4, 4.6, 0.8).tolist(), [BRASS, DARK, BRASS, BLUE, PAPER, RED] * 2, strict=True)
+                zip(
+                    np.arange(-4.4, 4.6, 0.8).tolist(),
+                    [BRASS, DARK, BRASS, BLUE, PAPER, RED] * 2,
+                    strict=True,
+                )
             )
         ),
         Part(rod((-1.6, 0.05, -1.1), (-0.9, 0.05, -0.85), 0.04), DARK, 0.5),
@@ -527,7 +544,11 @@ def harbour(dice: np.random.Generator, size: tuple[int, int]) -> Image.Image:
     veil = np.clip((clouds - 0.48) * 5, 0, 1)[..., None] * (0.25 + 0.75 * rise)
     scene = sky * (1 - 0.45 * veil) + veil * np.array([0.30, 0.16, 0.15]) * (0.2 + rise)
     for layer, (base, tall, tone) in enumerate(
-        [(0.60, 0.26, (0.20, 0.15, 0.20)), (0.62, 0.17, (0.10, 0.09, 0.13)), (0.63, 0.09, (0.035, 0.04, 0.055))]
+        [
+            (0.60, 0.26, (0.20, 0.15, 0.20)),
+            (0.62, 0.17, (0.10, 0.09, 0.13)),
+            (0.63, 0.09, (0.035, 0.04, 0.055)),
+        ]
     ):
         crest = noise(dice, (1, width), [(1, 4 + 2 * layer), (1, 14), (1, 45), (1, 160), (1, 500)])[0]
         top = (base - tall * (1.5 * crest - 0.25)) * height
@@ -546,7 +567,11 @@ def _houses(scene: Array, dice: np.random.Generator, shore: int) -> Array:
     while at < width * 0.55:
         wide, tall = unit * dice.uniform(1.5, 2.6), unit * dice.uniform(1.4, 2.2)
         left, right, top = int(at), int(at + wide), int(shore - tall)
-        wall = np.array([(0.16, 0.035, 0.03), (0.15, 0.13, 0.10), (0.14, 0.10, 0.04), (0.05, 0.06, 0.08)][dice.integers(4)])
+        wall = np.array(
+            [(0.16, 0.035, 0.03), (0.15, 0.13, 0.10), (0.14, 0.10, 0.04), (0.05, 0.06, 0.08)][
+                dice.integers(4)
+            ]
+        )
         scene[top:shore, left:right] = wall * (0.85 + 0.3 * dice.random((shore - top, right - left, 1)))
         for step in range(int(unit * 0.9)):
             inset = int(step * wide / 2 / (unit * 0.9))
@@ -570,7 +595,9 @@ def _mirrored(scene: Array, dice: np.random.Generator, shore: int) -> Array:
     mirror = scene[
         np.clip(rows, 0, shore - 1).astype(np.int64), np.clip(columns, 0, width - 1).astype(np.int64)
     ]
-    dim = (0.78 - 0.35 * depth / (height - shore))[:, None, None] * (1 + 0.55 * fine[..., None] + 0.3 * waves[..., None])
+    dim = (0.78 - 0.35 * depth / (height - shore))[:, None, None] * (
+        1 + 0.55 * fine[..., None] + 0.3 * waves[..., None]
+    )
     scene[shore:] = mirror * dim + np.array([0.004, 0.006, 0.012])
     return scene
 
@@ -587,9 +614,22 @@ def _jetty(scene: Array, shore: int) -> Array:
     x, foot, unit = width * 0.765, deck, height * 0.034
     pen.rectangle((2 * (x - unit), 2 * (foot - unit), 2 * (x + unit), 2 * foot), 255)
     for side in (-0.95, 0.85):
-        pen.rectangle((2 * (x + side * unit), 2 * (foot - 3.4 * unit), 2 * (x + (side + 0.12) * unit), 2 * foot), 255)
-    pen.polygon([2 * (x - 0.9 * unit), 2 * (foot - 3.2 * unit), 2 * (x + 0.9 * unit), 2 * (foot - 3.2 * unit),
-                 2 * (x + 0.3 * unit), 2 * (foot - 3.9 * unit), 2 * (x - 0.3 * unit), 2 * (foot - 3.9 * unit)], 255)
+        pen.rectangle(
+            (2 * (x + side * unit), 2 * (foot - 3.4 * unit), 2 * (x + (side + 0.12) * unit), 2 * foot), 255
+        )
+    pen.polygon(
+        [
+            2 * (x - 0.9 * unit),
+            2 * (foot - 3.2 * unit),
+            2 * (x + 0.9 * unit),
+            2 * (foot - 3.2 * unit),
+            2 * (x + 0.3 * unit),
+            2 * (foot - 3.9 * unit),
+            2 * (x - 0.3 * unit),
+            2 * (foot - 3.9 * unit),
+        ],
+        255,
+    )
     dark = np.asarray(mask.resize((width, height), Image.Resampling.LANCZOS), np.float32)[..., None] / 255
     row, column = np.mgrid[0:height, 0:width].astype(np.float32)
     away = ((column - x) / unit) ** 2 + ((row - foot + 2.1 * unit) / unit) ** 2
@@ -614,12 +654,17 @@ def icon(size: int = 180) -> Image.Image:
     unit = side / 180
     ink = "#f2a900"
     pen.arc([60 * unit, 12 * unit, 120 * unit, 84 * unit], 180, 360, ink, round(6 * unit))
-    pen.polygon([(74 * unit, 54 * unit), (106 * unit, 54 * unit), (98 * unit, 40 * unit), (82 * unit, 40 * unit)], ink)
+    pen.polygon(
+        [(74 * unit, 54 * unit), (106 * unit, 54 * unit), (98 * unit, 40 * unit), (82 * unit, 40 * unit)], ink
+    )
     pen.rectangle([58 * unit, 54 * unit, 122 * unit, 61 * unit], ink)
     for x in (58, 115):
         pen.rectangle([x * unit, 54 * unit, (x + 7) * unit, 140 * unit], ink)
     pen.ellipse([70 * unit, 64 * unit, 110 * unit, 130 * unit], "#fff3cf")
-    pen.polygon([(90 * unit, 76 * unit), (101 * unit, 108 * unit), (90 * unit, 122 * unit), (79 * unit, 108 * unit)], "#e8590c")
+    pen.polygon(
+        [(90 * unit, 76 * unit), (101 * unit, 108 * unit), (90 * unit, 122 * unit), (79 * unit, 108 * unit)],
+        "#e8590c",
+    )
     pen.rounded_rectangle([50 * unit, 130 * unit, 130 * unit, 162 * unit], 12 * unit, ink)
     return image.resize((size, size), Image.Resampling.LANCZOS)
 
@@ -635,7 +680,9 @@ def chart(size: tuple[int, int] = (960, 540)) -> Image.Image:
     for number, value in enumerate((0.20, 0.12, 0.72, 0.88, 0.31, 0.55, 0.64)):
         left = width * (0.085 + 0.127 * number)
         colour = "#16324f" if value < 0.6 else "#f2a900"
-        pen.rounded_rectangle([left, height * (0.85 - 0.75 * value), left + width * 0.085, height * 0.85], 14, colour)
+        pen.rounded_rectangle(
+            [left, height * (0.85 - 0.75 * value), left + width * 0.085, height * 0.85], 14, colour
+        )
     pen.line((width * 0.06, height * 0.85, width * 0.97, height * 0.85), "#16324f", 6)
     return image.resize(size, Image.Resampling.LANCZOS)
 
@@ -646,15 +693,46 @@ def burner(size: tuple[int, int] = (800, 600)) -> Image.Image:
     image = Image.new("RGB", (width, height), "#fbfaf6")
     pen = ImageDraw.Draw(image)
     ink, line = "#222222", 6
-    pen.rounded_rectangle([width * 0.22, height * 0.68, width * 0.78, height * 0.93], 60, "#c9d6e2", ink, line)
+    pen.rounded_rectangle(
+        [width * 0.22, height * 0.68, width * 0.78, height * 0.93], 60, "#c9d6e2", ink, line
+    )
     pen.rectangle([width * 0.25, height * 0.78, width * 0.75, height * 0.91], "#e9c46a")
-    pen.polygon([(width * 0.36, height * 0.68), (width * 0.64, height * 0.68), (width * 0.58, height * 0.50), (width * 0.42, height * 0.50)], "#b08d3c", ink, line)
+    pen.polygon(
+        [
+            (width * 0.36, height * 0.68),
+            (width * 0.64, height * 0.68),
+            (width * 0.58, height * 0.50),
+            (width * 0.42, height * 0.50),
+        ],
+        "#b08d3c",
+        ink,
+        line,
+    )
     pen.rectangle([width * 0.475, height * 0.40, width * 0.525, height * 0.88], "#f4efe2", ink, line)
     for step in range(18):
         y = height * (0.42 + 0.026 * step)
         pen.line((width * 0.475, y, width * 0.525, y + 14), "#9a9385", 3)
-    pen.polygon([(width * 0.5, height * 0.08), (width * 0.555, height * 0.30), (width * 0.525, height * 0.40), (width * 0.475, height * 0.40), (width * 0.445, height * 0.30)], "#f4a261", ink, line)
-    pen.polygon([(width * 0.5, height * 0.22), (width * 0.525, height * 0.33), (width * 0.5, height * 0.39), (width * 0.475, height * 0.33)], "#ffe8a3")
+    pen.polygon(
+        [
+            (width * 0.5, height * 0.08),
+            (width * 0.555, height * 0.30),
+            (width * 0.525, height * 0.40),
+            (width * 0.475, height * 0.40),
+            (width * 0.445, height * 0.30),
+        ],
+        "#f4a261",
+        ink,
+        line,
+    )
+    pen.polygon(
+        [
+            (width * 0.5, height * 0.22),
+            (width * 0.525, height * 0.33),
+            (width * 0.5, height * 0.39),
+            (width * 0.475, height * 0.33),
+        ],
+        "#ffe8a3",
+    )
     pen.line((width * 0.56, height * 0.42, width * 0.80, height * 0.34), "#c1121f", line)
     pen.ellipse([width * 0.80, height * 0.29, width * 0.88, height * 0.39], "white", "#c1121f", line)
     pen.line((width * 0.64, height * 0.60, width * 0.84, height * 0.56), "#c1121f", line)
