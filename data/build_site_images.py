@@ -1,8 +1,8 @@
-"""Draw the pictures of the sample site: ``python data/build_site_images.py [folder]`` (needs numpy and Pillow).
+"""Draw the pictures of the sample site: ``python data/build_site_images.py [folder]``.
 
 They are what the pictures of shops are: photographs larger than they are shown and saved at the highest
 quality, one of them as PNG, and graphics of few colours. The photographs are rendered here, by marching rays
-through solids given as distances, with lamps, shadows, textures and the noise of a camera; takes some minutes.
+through solids given as distances, with lamps, shadows, textures and the noise of a camera: some minutes.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -148,7 +147,7 @@ def tilted(solid: Solid, about: Point, angle: float) -> Solid:
 
 
 def noise(dice: np.random.Generator, shape: tuple[int, int], scales: Sequence[tuple[int, int]]) -> Array:
-    """Return smooth noise from 0 to 1: grids of random values, each enlarged to the shape and halved in weight."""
+    """Return smooth noise from 0 to 1: grids of random values, each enlarged, in falling weights."""
     total = np.zeros(shape, np.float32)
     weight, weights = 1.0, 0.0
     for rows, columns in scales:
@@ -217,7 +216,7 @@ class Camera:
         return developed(shot + halo * np.array([2.2, 1.15, 0.45], np.float32), self._dice, grain)
 
     def _light(self, scene: Scene, origin: Array, rays: Array) -> Array:
-        hit, far, which = _march(scene, origin, rays)
+        _, far, which = _march(scene, origin, rays)
         points = origin + rays * far[:, None]
         colours, normals, gloss, glow = self._surface(scene, points, which)
         lamp = np.array(scene.lamp, np.float32)
@@ -367,7 +366,7 @@ def _openness(scene: Scene, points: Array, normals: Array) -> Array:
 
 
 def developed(light: Array, dice: np.random.Generator, grain: float) -> Image.Image:
-    """Return light as a camera's picture: tone curve, darker corners, and noise that is stronger in the dark."""
+    """Return light as a camera's picture: tone curve, darker corners, and noise in the dark."""
     height, width = light.shape[:2]
     y, x = np.mgrid[-1 : 1 : height * 1j, -1 : 1 : width * 1j]
     light = light * (1 - 0.22 * np.clip(x * x + y * y - 0.35, 0, 2))[..., None]
@@ -534,10 +533,10 @@ def coil(dice: np.random.Generator, size: tuple[int, int]) -> Image.Image:
 
 
 def harbour(dice: np.random.Generator, size: tuple[int, int]) -> Image.Image:
-    """Return a fjord at dusk: hills in haze, lit houses, a jetty with a lantern, and all of it in the water."""
+    """Return a fjord at dusk: hills in haze, lit houses, a jetty with a lantern, and their reflections."""
     width, height = size
     shore = int(height * 0.62)
-    y, x = np.mgrid[0:height, 0:width].astype(np.float32)
+    y, _ = np.mgrid[0:height, 0:width].astype(np.float32)
     rise = np.clip(y / shore, 0, 1)[..., None]
     sky = (1 - rise) * np.array([0.03, 0.06, 0.17]) + rise**2.2 * np.array([0.62, 0.30, 0.16]) + 0.04
     clouds = noise(dice, (height, width), [(5, 3), (14, 7), (40, 18), (120, 60)])
