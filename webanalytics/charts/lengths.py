@@ -105,7 +105,8 @@ def text_lengths(
         heading = title or f"Title and description of {counted(len(pages), 'page')}"
         note = data.joined(*(_verdict(found, text) for text in texts)) if len(found) else ""
         failed = data.failures(pages) if len(pages) > 1 else ""
-        writing.headline(ax, heading, data.joined(note, failed))
+        # above the heading of the column beside histograms
+        writing.headline(ax, heading, data.joined(note, failed), lift=0 if rows or found.empty else 12)
     return ax
 
 
