@@ -20,8 +20,8 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with sample_site() as site, wa.option_context(allow_private=True, progress=False):
         audit, keywords = wa.audit(site.pages), wa.keywords(site.pages)
-    with contextlib.chdir(DATA / "images"):  # so that names alone are shown
-        images = wa.convert(sorted(Path().iterdir()), "webp", progress=False)
+    with contextlib.chdir(DATA / "site" / "images"):  # so that names alone are shown
+        images = wa.convert(sorted(Path().glob("*.[jp][pn]g")), "webp", progress=False)
     dane = wa.dane(pd.read_csv(DATA / "tlsa-records.csv"), column="record", progress=False)
     phones = wa.phones(pd.read_csv(DATA / "phones.csv", dtype=str)["phone"], progress=False)
     drawn = {

@@ -163,8 +163,8 @@ def shortened(texts: Sequence[str], width: int) -> list[str]:
 
     Examples
     --------
-    >>> shortened(["the-lantern-of-the-keeper-in-red", "the-lantern-of-the-keeper-or-red"], 16)
-    ['…e-keeper-in-red', '…e-keeper-or-red']
+    >>> shortened(["the-lantern-of-the-keeper-in-bright-red", "the-lantern-of-the-keeper-or-bright-red"], 18)
+    ['…per-in-bright-red', '…per-or-bright-red']
     >>> shortened(["short", "the-lantern-of-the-keeper-in-red"], 16)
     ['short', 'the-lant…-in-red']
     """

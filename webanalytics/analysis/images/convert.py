@@ -150,6 +150,13 @@ def analyse(
     }
 
 
+def is_written(output_format: ImageFormat) -> bool:
+    """Return whether the installed Pillow writes a format."""
+    from webanalytics.analysis.images.support import is_supported
+
+    return is_supported(output_format)
+
+
 def check_written(output_format: ImageFormat) -> None:
     """Refuse a format that the installed Pillow does not write.
 
