@@ -75,17 +75,17 @@ def test_rows_of_a_series_stay_rows(folder: Path) -> None:
 
 
 def test_kept_files_are_saved_under_their_own_format(folder: Path, tmp_path: Path) -> None:
-    frame = wa.convert(folder / "b.JPG", "tiff", save_to=tmp_path / "out", **OPTIONS)
+    frame = wa.convert(folder / "deep/er/c.webp", "tiff", save_to=tmp_path / "out", **OPTIONS)
     row = frame.iloc[0]
     assert (row["kept"], row["outputFormat"], row["saved"], Path(row["path"]).name) == (
         True,
-        "jpg",
+        "webp",
         0,
-        "b.jpg",
+        "c.webp",
     )
-    assert Path(row["path"]).read_bytes() == (folder / "b.JPG").read_bytes()
+    assert Path(row["path"]).read_bytes() == (folder / "deep/er/c.webp").read_bytes()
     assert row["note"].startswith("Kept: as tiff it would have ")
-    frame = wa.convert(folder / "b.JPG", "tiff", keep_smaller=False, **OPTIONS)
+    frame = wa.convert(folder / "deep/er/c.webp", "tiff", keep_smaller=False, **OPTIONS)
     assert (frame["kept"][0], frame["outputFormat"][0]) == (False, "tiff")
 
 
