@@ -21,8 +21,8 @@ def main() -> None:
     with sample_site() as site, wa.option_context(allow_private=True, progress=False):
         audit = wa.audit(site.pages)
         keywords = wa.keywords(audit.loc[audit["language"] == "en", "url"])  # compared within one language
-    with contextlib.chdir(DATA / "images"):  # so that names alone are shown
-        images = wa.convert(sorted(Path().iterdir()), "webp", progress=False)
+    with contextlib.chdir(DATA / "site" / "images"):  # so that names alone are shown
+        images = wa.convert(sorted(Path().glob("*.[jp][pn]g")), "webp", progress=False)
     dane = wa.dane(pd.read_csv(DATA / "tlsa-records.csv"), column="record", progress=False)
     phones = wa.phones(pd.read_csv(DATA / "phones.csv", dtype=str)["phone"], progress=False)
     drawn = {

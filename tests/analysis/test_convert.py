@@ -43,7 +43,7 @@ def test_every_sample_converts_to_every_format(path: Path, output_format: Any) -
     result = analyse(content, output_format=output_format)
     assert list(result) == [
         "inputFormat", "outputFormat", "inputSize", "outputSize", "mimeType", "width", "height", "inputWidth",
-        "inputHeight", "frames", "content",
+        "inputHeight", "frames", "content", "kept", "quality", "lossless", "ssim", "note",
     ]  # fmt: skip
     image = decode(result["content"])
     names = {"WEBP": "webp", "PNG": "png", "JPEG": "jpg", "GIF": "gif", "TIFF": "tiff"}

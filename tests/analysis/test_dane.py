@@ -369,3 +369,11 @@ def test_sample_records():
                 dane.analyse(row["record"])
         else:
             assert validity(row["record"])["is_valid"] is not comment.startswith("invalid"), comment
+
+
+@pytest.mark.parametrize("written", ["CH", "HS", "CS", "CLASS3", "CLASS255"])
+def test_only_the_class_of_the_internet_is_valid(written):
+    answer = dane.analyse(f"_443._tcp.www.example. 60 {written} TLSA 3 1 1 {'ab' * 32}")
+    assert answer["validation"]["is_valid"] is False
+    assert answer["interpretation"]["security_level"] == "Invalid"
+    assert "the class must be IN, not " in answer["interpretation"]["recommendation"]

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import hashlib
+import itertools
 import shutil
 import subprocess
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec, ed25519
-from cryptography.hazmat.primitives.serialization import Encoding
+from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed448, ed25519, rsa
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat, PublicFormat
 from cryptography.x509.oid import NameOID
 
 from webanalytics.analysis.dane.dane import analyse
@@ -231,6 +234,105 @@ def test_a_2_0_0_record_may_hold_an_anchor_that_is_not_sent():
     assert matches(digest, [SERVER, INTERMEDIATE]) is False
 
 
+def test_a_pkix_ta_record_may_name_a_root_that_is_not_sent():
+    for selector, matching in itertools.product((0, 1), (1, 2)):
+        record = tlsa_record(ROOT, HOST, 443, 0, selector, matching)
+        assert matches(record, [SERVER, INTERMEDIATE]) is None, "clients have the root, servers leave it out"
+        assert matches(record, [SERVER, INTERMEDIATE, ROOT]) is True
+    foreign = tlsa_record(ISRG_ROOT_X2, HOST, 443, 0)
+    assert matches(foreign, [SERVER, INTERMEDIATE]) is None
+    assert matches(foreign, [SERVER, INTERMEDIATE, ROOT]) is False, "the whole path is known"
+    assert matches(tlsa_record(ROOT, HOST, 443, 2), [SERVER, INTERMEDIATE]) is False, "DANE-TA has to be sent"
+
+
+def test_a_record_may_hold_the_bare_key_of_an_anchor_that_is_not_sent():
+    for usage, path in itertools.product((0, 2), (ROOT, INTERMEDIATE)):
+        record = tlsa_record(path, HOST, 443, usage, 1, 0)
+        sent = [SERVER, INTERMEDIATE] if path is ROOT else [SERVER]
+        assert matches(record, sent) is True
+    assert matches(tlsa_record(ISRG_ROOT_X2, HOST, 443, 2, 1, 0), [SERVER, INTERMEDIATE]) is False
+    assert matches("_443._tcp.a.example. TLSA 2 1 0 3003020101", [SERVER, INTERMEDIATE]) is False, "no key"
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: rsa.generate_private_key(65_537, 2048),
+        lambda: ec.generate_private_key(ec.SECP384R1()),
+        lambda: dsa.generate_private_key(2048),
+        ed25519.Ed25519PrivateKey.generate,
+        ed448.Ed448PrivateKey.generate,
+    ],
+    ids=["RSA", "ECDSA", "DSA", "Ed25519", "Ed448"],
+)
+def test_bare_keys_of_every_kind(make):
+    key, another = make(), make()
+    leaf = signed(ec.generate_private_key(ec.SECP256R1()), key, "leaf", "root", authority=False)
+    for owner, expected in ((key, True), (another, None)):
+        spki = owner.public_key().public_bytes(Encoding.DER, PublicFormat.SubjectPublicKeyInfo).hex()
+        assert matches(f"_443._tcp.{HOST}. IN TLSA 2 1 0 {spki}", [leaf]) is expected
+
+
+@contextlib.contextmanager
+def tls_server(key: Path, sent: Path, rest: Path | None) -> Iterator[int]:
+    """Serve TLS by openssl on a free port of this machine."""
+    more = [] if rest is None else ["-cert_chain", str(rest)]
+    command = ["openssl", "s_server", "-accept", "127.0.0.1:0", "-key", str(key), "-cert", str(sent), *more]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            line = next(line for line in server.stdout if line.startswith("ACCEPT"))
+            yield int(line.rpartition(":")[2])
+        finally:
+            server.kill()
+
+
+def openssl_accepts(port: int, record: str, trusted: Path) -> bool:
+    """Return whether openssl's client authenticates the server by a record alone."""
+    tlsa = parse(record)
+    done = subprocess.run(
+        [
+            *("openssl", "s_client", "-connect", f"127.0.0.1:{port}", "-brief", "-verify_return_error"),
+            *("-CAfile", str(trusted), "-dane_tlsa_domain", HOST),
+            *("-dane_tlsa_rrdata", f"{tlsa.usage} {tlsa.selector} {tlsa.matching} {tlsa.data}"),
+        ],
+        input=b"",
+        capture_output=True,
+        check=False,
+    )
+    said = (done.stdout + done.stderr).decode()
+    assert "CONNECTION ESTABLISHED" in said or "verif" in said, said
+    return done.returncode == 0 and "Verification: OK" in said
+
+
+@needs_openssl
+@pytest.mark.parametrize("with_root", [True, False], ids=["root sent", "root not sent"])
+def test_every_kind_of_record_as_openssl_judges_it(tmp_path, with_root):
+    keys = [ec.generate_private_key(ec.SECP256R1()) for _ in range(4)]
+    root, middle, leaf, foreign = (
+        signed(keys[0], keys[0], "root", "root", authority=True, today=True),
+        signed(keys[1], keys[0], "middle", "root", authority=True, today=True),
+        signed(keys[2], keys[1], HOST, "middle", authority=False, today=True),
+        signed(keys[3], keys[3], "foreign", "foreign", authority=True, today=True),
+    )
+    sent = [leaf, middle, root] if with_root else [leaf, middle]
+    for name, certificates in {"leaf": [leaf], "rest": sent[1:], "trusted": [root]}.items():
+        (tmp_path / name).write_bytes(b"".join(one.public_bytes(Encoding.PEM) for one in certificates))
+    (tmp_path / "key").write_bytes(keys[2].private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()))
+    judged = set()
+    with tls_server(tmp_path / "key", tmp_path / "leaf", tmp_path / "rest") as port:
+        for usage, selector, matching in itertools.product(range(4), (0, 1), (0, 1)):
+            for named in (leaf, middle, root, foreign):
+                data = association_data(named, selector, matching).hex()
+                record = f"_443._tcp.{HOST}. IN TLSA {usage} {selector} {matching} {data}"
+                ours = matches(record, sent)
+                theirs = openssl_accepts(port, record, tmp_path / "trusted")
+                assert ours is None or ours is theirs, (usage, selector, matching, named.subject)
+                assert ours is not None or (usage, with_root) == (0, False), "only such a root is unknown"
+                judged.add((ours, theirs))
+    assert {(True, True), (False, False)} <= judged
+    assert ((None, True) in judged) is not with_root
+
+
 def test_nothing_to_compare():
     record = tlsa_record(SERVER, HOST)
     assert matches(record, None) is None
@@ -242,17 +344,18 @@ def test_nothing_to_compare():
     assert caught.value.parameter == "certificates"
 
 
-def signed(key, issuer_key, common_name, issuer_name, *, authority):
+def signed(key, issuer_key, common_name, issuer_name, *, authority, today=False):
     def name(text):
         return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, text)])
 
-    now = datetime(2026, 1, 1, tzinfo=UTC)
+    now = datetime.now(UTC) - timedelta(hours=12) if today else datetime(2026, 1, 1, tzinfo=UTC)
     builder = x509.CertificateBuilder(
         name(issuer_name), name(common_name), key.public_key(), 1234, now, now + timedelta(days=1)
     )
     if authority is not None:
         builder = builder.add_extension(x509.BasicConstraints(authority, None), critical=True)
-    algorithm = None if isinstance(issuer_key, ed25519.Ed25519PrivateKey) else hashes.SHA256()
+    without = ed25519.Ed25519PrivateKey | ed448.Ed448PrivateKey
+    algorithm = None if isinstance(issuer_key, without) else hashes.SHA256()
     return builder.sign(issuer_key, algorithm)
 
 

@@ -150,8 +150,8 @@ def test_labels_from_anywhere(picture: Picture) -> None:
         "http://[::1",
     ]
     ax = readability(frame)
-    assert labels(ax)[:3] == ["http://[::1", "c.example/مصباح/العاصفة", labels(ax)[2]]
-    assert labels(ax)[3].startswith("a.example/xxx")
+    assert labels(ax)[:3] == ["http://[::1", "…/العاصفة", labels(ax)[2]]
+    assert labels(ax)[3].startswith("/xxx")
     assert "…" in labels(ax)[3]
     picture(ax)
 

@@ -53,7 +53,7 @@ def test_short_text_is_only_cleaned(text: str, expected: str) -> None:
     [
         (["https://a.example", "https://a.example/b/?q=1"], ["/", "/b/?q=1"]),
         (["https://u:p@a.example/x", "http://b.example:8080/x"], ["a.example/x", "b.example:8080/x"]),
-        (["/already/a%20path", "/"], ["/already/a path", "/"]),
+        (["/already/a%20path", "/"], ["…/a path", "/"]),
         (["http://[::1/", "no url at all"], ["http://[::1/", "no url at all"]),
         ([None, float("nan"), 3], ["row 0", "row 1", "3"]),
     ],

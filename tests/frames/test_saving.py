@@ -66,7 +66,10 @@ def test_equal_names_get_numbers(tmp_path: Path) -> None:
         (tmp_path / folder).mkdir()
         (tmp_path / folder / "same.png").write_bytes(png(colour))
     frame = wa.convert(
-        [tmp_path / "x/same.png", tmp_path / "y/same.png", png("red")], "jpg", save_to=tmp_path / "out"
+        [tmp_path / "x/same.png", tmp_path / "y/same.png", png("red")],
+        "jpg",
+        save_to=tmp_path / "out",
+        keep_smaller=False,
     )
     assert sorted(Path(path).name for path in frame["path"]) == ["image-3.jpg", "same-2.jpg", "same.jpg"]
 

@@ -14,6 +14,7 @@ from PIL import Image
 
 from webanalytics.testing import Reply, SampleSite, SiteServer
 
+AS_THE_SERVICE = {"lossless": False, "keep_smaller": False, "measure": False}
 TLSA = "_443._tcp.example.org. 3600 IN TLSA 3 1 1 " + "ab" * 32
 LONG_TEXT = " ".join(f"The keeper of lantern {number} writes a long letter home." for number in range(60))
 
@@ -212,12 +213,12 @@ CASES: list[Case] = [
     Case("phones", "nothing", lambda m: []),
     Case("phones", "one", lambda m: "+12085813945"),
     Case("phones", "integers with a gap", lambda m: pd.Series([12085813945, None], index=[5, 5])),
-    Case("convert", "good and bad", _images, {"output_format": "webp"}),
-    Case("convert", "jpg of quality 40", _few_images, {"output_format": "jpg", "quality": 40}),
-    Case("convert", "narrower", _few_images, {"output_format": "png", "max_width": 25}),
-    Case("convert", "lower", _few_images, {"output_format": "tiff", "max_height": 9, "max_width": 4000}),
-    Case("convert", "animation", lambda m: [_animation()], {"output_format": "gif"}),
+    Case("convert", "good and bad", _images, {**AS_THE_SERVICE, "output_format": "webp"}),
+    Case("convert", "jpg of quality 40", _few_images, {**AS_THE_SERVICE, "output_format": "jpg", "quality": 40}),
+    Case("convert", "narrower", _few_images, {**AS_THE_SERVICE, "output_format": "png", "max_width": 25}),
+    Case("convert", "lower", _few_images, {**AS_THE_SERVICE, "output_format": "tiff", "max_height": 9, "max_width": 4000}),
+    Case("convert", "animation", lambda m: [_animation()], {**AS_THE_SERVICE, "output_format": "gif"}),
     Case("convert", "nothing", lambda m: [], {"output_format": "webp"}),
     Case("convert", "column", lambda m: pd.DataFrame({"image": _few_images(m).tolist(), "id": range(4)}),
-         {"output_format": "webp", "column": "image"}),
+         {**AS_THE_SERVICE, "output_format": "webp", "column": "image"}),
 ]  # fmt: skip

@@ -29,6 +29,7 @@ KNOWN_WHERE_FETCHED: dict[str, tuple[str, ...]] = {
         *("http_status", "elapsed", "bytes", "redirects", "density", "note", "content_type", "x_robots_tag"),
         *("readabilityScale", "readabilityNote", "wienerSachtextformel"),
         *("distinctiveness", "in_title", "in_h1", "in_description", "in_first_paragraph"),
+        *("kept", "quality", "lossless", "ssim"),
     )
 }
 """Columns by backend that are null there: only who fetches and counts by itself knows them."""

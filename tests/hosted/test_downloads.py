@@ -39,7 +39,7 @@ def picture(size: tuple[int, int] = (30, 20), kind: str = "png") -> bytes:
 
 
 def convert(backend: Any, **options: Any) -> Any:
-    return wa.convert([picture()], "webp", backend=backend, progress=False, **options)
+    return wa.convert([picture()], "webp", lossless=False, backend=backend, progress=False, **options)
 
 
 def on_download(*faults: Fault) -> Callable[[Record], Fault | None]:

@@ -190,7 +190,7 @@ def test_a_batch_of_messages() -> None:
         (
             "convert",
             {"output_format": "png", "max_width": 7},
-            {"outputFormat": "png", "quality": 90, "maxWidth": 7},
+            {"outputFormat": "png", "quality": 80, "maxWidth": 7},
         ),
     ],
 )
@@ -226,7 +226,7 @@ def test_an_image_is_a_form() -> None:
         assert b'name="image"; filename="image"' in body
         assert b"\r\n\r\ncontent\r\n" in body
         assert b'name="outputFormat"\r\n\r\nwebp\r\n' in body
-        assert b'name="quality"\r\n\r\n90\r\n' in body
+        assert b'name="quality"\r\n\r\n80\r\n' in body
 
 
 async def _written(form: FormData) -> bytes:

@@ -39,7 +39,7 @@ def test_signatures_agree_with_the_declaration(operation: Operation) -> None:
     parameters = inspect.signature(getattr(wa, operation.function)).parameters
     assert next(iter(parameters)) == operation.inputs
     for item in operation.settings:
-        default = inspect.Parameter.empty if item.required else item.default
+        default = inspect.Parameter.empty if item.required else item.default_here
         assert parameters[item.keyword].default == default, item.keyword
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import ipywidgets as w
 import pandas as pd
 import pytest
-from PIL import Image
+from PIL import Image, features
 
 from webanalytics.widgets import converter as module
 from webanalytics.widgets.converter import ImageConverter, file_stem, image_converter
@@ -241,3 +241,33 @@ def test_pressing_again_gives_up_the_first_run() -> None:
     assert converter.message == "1 image converted."
     assert len(pictures(converter)) == 2
     assert not converter.button.disabled
+
+
+def test_a_file_that_would_grow_is_kept_and_said() -> None:
+    stream = io.BytesIO()
+    Image.effect_noise((60, 40), 90).convert("RGB").save(stream, "jpeg", quality=30)
+    converter = with_files(photo__jpg=stream.getvalue())
+    assert converter.quality.value == 80
+    converter.output_format.value = "png"
+    converter.button.click()
+    assert links(converter) == {"photo.jpg": stream.getvalue()}
+    assert "no change. Kept: as png it would have" in texts(converter)
+    converter.keep_smaller.value = False
+    converter.button.click()
+    assert list(links(converter)) == ["photo.png"]
+    assert "larger. Larger than the given" in texts(converter)
+
+
+def test_what_is_written_lossy_says_how_similar_it_is() -> None:
+    stream = io.BytesIO()
+    Image.effect_noise((90, 80), 60).save(stream, "png")
+    converter = with_files(photo__png=stream.getvalue())
+    converter.output_format.value = "jpg"
+    converter.button.click()
+    assert re.search(r"Structural similarity 0\.\d{3} at quality 80", texts(converter))
+
+
+def test_formats_of_this_machine_are_offered_where_pillow_has_them() -> None:
+    offered = {name for _, name in image_converter().output_format.options}
+    assert ("avif" in offered) is features.check("avif")
+    assert {"png", "jpg", "webp", "gif", "tiff"} <= offered

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
-from typing import Unpack
+from typing import Any, Literal, Unpack
 
 import pandas as pd
 
+from webanalytics.analysis.images.convert import check_wishes, check_written
+from webanalytics.errors import ParameterError
+from webanalytics.frames.image_files import with_files
 from webanalytics.frames.inputs import Inputs
 from webanalytics.frames.saving import ImageFolder, add_savings
 from webanalytics.operations import CONVERT
@@ -15,30 +19,58 @@ from webanalytics.runs.run import Hooks, collect
 
 __all__ = ["convert"]
 
+SSIM = 0.95
+"""The structural similarity that ``target="ssim"`` asks for by itself."""
 
-async def convert(
+
+async def convert(  # type: ignore[misc]  # the option max_bytes, of downloads, is another
     images: Inputs,
     output_format: str,
     *,
-    quality: int = 90,
+    quality: int = 80,
     max_width: int | None = None,
     max_height: int | None = None,
+    lossless: bool | Literal["auto"] = "auto",
+    keep_smaller: bool = True,
+    target: Literal["ssim"] | None = None,
+    min_ssim: float | None = None,
+    max_bytes: int | None = None,
+    measure: bool = True,
     save_to: str | Path | None = None,
     column: str | None = None,
     **options: Unpack[RunOptions],
 ) -> pd.DataFrame:
-    """Convert images between WebP, PNG, JPG, GIF and TIFF.
+    """Convert images between WebP, PNG, JPG, GIF and TIFF, and to AVIF and JPEG XL where Pillow has them.
 
     Parameters
     ----------
     images : str, bytes, path, iterable, Series, Index or DataFrame
-        Paths, URLs, or the bytes of images.
-    output_format : {"png", "jpg", "webp", "gif", "tiff"}
+        Paths, URLs, or the bytes of images. A folder stands for the images in it and in all folders below,
+        and a pattern such as ``"images/**/*.png"`` for the files that fit it.
+    output_format : {"png", "jpg", "webp", "gif", "tiff", "avif", "jxl"}
         Target format.
-    quality : int, default 90
-        1 to 100, for jpg and webp.
+    quality : int, default 80
+        1 to 100, for jpg, webp, avif and jxl. Above 80 files grow faster than the similarity does; the
+        service's own default is 90.
     max_width, max_height : int, optional
         Largest size in pixels; the aspect ratio is kept and nothing is enlarged.
+    lossless : bool or "auto", default "auto"
+        Whether webp and jxl are written without loss. ``"auto"`` writes pictures of at most 1,024 colours
+        both ways and takes the lossless file where it is no larger.
+    keep_smaller : bool, default True
+        Keep the given file, metadata included, where the converted one would be larger; ``kept`` says so, and
+        ``outputFormat`` is then the given format. An image that had to be made smaller in pixels is always
+        converted.
+    target : {"ssim"}, optional
+        Search for the lowest quality whose structural similarity is at least `min_ssim`, or 0.95 where that
+        is left out.
+    min_ssim : float, optional
+        From 0 to 1; implies ``target="ssim"``.
+    max_bytes : int, optional
+        Search for the highest quality, up to `quality`, whose file has no more bytes. (The option of the same
+        name, the most bytes of a download, is set with `webanalytics.options` for this function.)
+    measure : bool, default True
+        Measure the structural similarity of each lossy still image; takes some 30 ms for a million pixels.
     save_to : str or path, optional
         Folder for the converted files, created if missing; without it the bytes are in the
         column ``content``.
@@ -50,8 +82,9 @@ async def convert(
     Returns
     -------
     pandas.DataFrame
-        One row per image: formats, sizes in bytes and pixels, ``saved`` bytes and
-        ``saved_share``, ``frames``, and ``path`` or ``content``.
+        One row per image: formats, sizes in bytes and pixels, ``saved`` bytes and ``saved_share``,
+        ``frames``, whether the given file was ``kept``, ``quality`` and ``lossless`` as written,
+        ``ssim``, ``note``, and ``path`` or ``content``.
 
     Raises
     ------
@@ -60,27 +93,48 @@ async def convert(
     AuditInterrupted
         On Ctrl-C; carries the finished rows.
 
+    Notes
+    -----
+    A search takes at most eight encodings of an image, and says in ``note`` when what is asked for cannot be
+    reached. ``lossless`` to ``measure`` are for this machine: a hosted backend converts as the service does.
+
+    Structural similarity: Wang, Bovik, Sheikh and Simoncelli, IEEE Transactions on Image Processing 13
+    (2004), on luminance.
+
     Examples
     --------
     >>> import io
     >>> import webanalytics as wa
     >>> from PIL import Image
     >>> file = io.BytesIO()
-    >>> Image.new("RGB", (40, 30), "navy").save(file, "png")
+    >>> Image.linear_gradient("L").save(file, "tiff")
     >>> frame = wa.convert(file.getvalue(), "webp", max_width=20)
-    >>> frame[["outputFormat", "mimeType", "width", "height"]].values.tolist()
-    [['webp', 'image/webp', 20, 15]]
+    >>> frame[["outputFormat", "mimeType", "width", "height", "kept"]].values.tolist()
+    [['webp', 'image/webp', 20, 20, False]]
     """
-    folder = None if save_to is None else ImageFolder(save_to)
+    formats = CONVERT.parameter("output_format")
+    if isinstance(output_format, str) and output_format not in (*formats.choices, *formats.more):
+        raise ParameterError.one_of("output_format", (*formats.choices, *formats.more))
+    if target not in (None, "ssim"):
+        raise ParameterError("The `target` parameter must be ssim or left out.", "target")
+    if target == "ssim" and min_ssim is None:
+        min_ssim = SSIM
     settings = {
         "output_format": output_format,
         "quality": quality,
         "max_width": max_width,
         "max_height": max_height,
+        "lossless": lossless,
+        "keep_smaller": keep_smaller,
+        "min_ssim": min_ssim,
+        "max_bytes": max_bytes,
+        "measure": measure,
     }
+    _check(CONVERT.check_settings(settings))
+    folder = None if save_to is None else ImageFolder(save_to)
     return await collect(
         (CONVERT,),
-        images,
+        await asyncio.to_thread(with_files, images, save_to),
         "images",
         column=column,
         settings={"convert": settings},
@@ -92,3 +146,11 @@ async def convert(
             extra={"save_to": None if folder is None else folder.name},
         ),
     )
+
+
+def _check(settings: dict[str, Any]) -> None:
+    """Refuse what one setting alone does not show to be wrong."""
+    wishes = ("output_format", "lossless", "min_ssim", "max_bytes")
+    check_wishes(*(settings[name] for name in wishes))
+    if settings["output_format"] in CONVERT.parameter("output_format").more:
+        check_written(settings["output_format"])

@@ -105,16 +105,19 @@ def readability_distribution(
     found = {name: column[~np.isnan(column)] for name, column in values.items() if not np.isnan(column).all()}
     with style.context():
         ax = style.start(ax, 4.6 if index else style.row_height(len(found), 1.7, each=0.52))
+        beyond = ""
         if not found:
             writing.message(ax, _reason(pages))
         elif index is None:
             _grade_rows(ax, found)
         else:
-            _alone(ax, index, found[index])
+            beyond = _alone(ax, index, found[index])
         name = INDICES[index].name if index else "Readability indices"
         of = f" of {drawn_of(int(usable.sum()), len(pages))}" if len(pages) else ""
         note = data.left_out(pages, usable, _lacking(index))
-        writing.headline(ax, title or f"{name}{of}", note, lift=_lift(index) if found else 0)
+        writing.headline(
+            ax, title or f"{name}{of}", data.joined(note, beyond), lift=_lift(index) if found else 0
+        )
     return ax
 
 
@@ -152,8 +155,8 @@ def _grade_rows(ax: Axes, found: dict[str, NDArray[np.float64]]) -> None:
     grade_axis(ax, MAX_GRADE, "grade level (years of schooling); the orange mark is the median")
 
 
-def _alone(ax: Axes, name: str, values: NDArray[np.float64]) -> None:
-    """Draw the histogram of one index in front of its bands."""
+def _alone(ax: Axes, name: str, values: NDArray[np.float64]) -> str:
+    """Draw the histogram of one index in front of its bands; return a note on values beyond the scale."""
     index = INDICES[name]
     if index.limits:
         tints = bands.tints(len(index.bands), darkest_first=not index.harder_up)
@@ -163,8 +166,7 @@ def _alone(ax: Axes, name: str, values: NDArray[np.float64]) -> None:
         grade_bands(ax, values.clip(-8), MAX_GRADE, counts=True)
         ticks = [ax.get_xlim()[0], *(limit for limit, _ in GRADE_BANDS[:-1]), MAX_GRADE]
     low, high = ax.get_xlim()
-    edges = ridges.steps(low, high, 24, whole=False)
-    edges = np.unique(edges.clip(low, high))
+    edges = ridges.between(low, high, tuple(ticks), 24)
     counts, _ = np.histogram(values.clip(low, high), bins=edges)
     ax.bar(
         edges[:-1], counts, np.diff(edges), align="edge", color=style.BLUE, linewidth=1, edgecolor=style.CARD
@@ -176,3 +178,6 @@ def _alone(ax: Axes, name: str, values: NDArray[np.float64]) -> None:
     writing.finish_value_axis(
         ax, f"{index.name} ({way}); the orange line is the median, {median:,.1f}", ticks
     )
+    sides = (int((values < low).sum()), "below"), (int((values > high).sum()), "above")
+    beyond = [f"{number:,} {side}" for number, side in sides if number]
+    return f"{' and '.join(beyond)} the scale, in its end bars" if beyond else ""

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from webanalytics.analysis.keywords.keyness import CRITICAL, UNLIKELY, keyness
 from webanalytics.charts import data, style, writing
 from webanalytics.charts.keywords import tidy, why_none
-from webanalytics.charts.labels import BASE_FONT, counted, lettering, path_labels, shorten
+from webanalytics.charts.labels import BASE_FONT, counted, lettering, path_labels, shortened
 
 Cells = NDArray[np.float64]
 
@@ -233,7 +233,7 @@ WIDEST_COLUMN = 170
 def _name(ax: Axes, keywords: list[str], urls: list[str]) -> None:
     columns = len(urls)
     writing.row_labels(ax, keywords, width=30)
-    names, families = lettering(shorten(label, 24) for label in path_labels(pd.Series(urls, dtype=object)))
+    names, families = lettering(shortened(path_labels(pd.Series(urls, dtype=object)), 24))
     names = writing.fitted_labels(ax, names, WIDEST_COLUMN, 9, families)
     slant = 0 if columns == 1 else 40
     ax.set_xticks(

@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from webanalytics.charts import data, style, writing
 from webanalytics.charts.heatmap import _cells as paint_cells
-from webanalytics.charts.labels import BASE_FONT, counted, lettering, shorten
+from webanalytics.charts.labels import BASE_FONT, counted, lettering, shortened
 from webanalytics.errors import ParameterError
 from webanalytics.thresholds import PRIORITIES, TOP_LEVEL
 
@@ -305,7 +305,7 @@ def _bars(ax: Axes, shown: pd.DataFrame, total: int | None) -> None:
 
 def _name(ax: Axes, sections: list[str], columns: list[str]) -> None:
     writing.row_labels(ax, sections, width=30)
-    names, families = lettering(shorten(column, 24) for column in columns)
+    names, families = lettering(shortened(list(columns), 24))
     slant = 0 if len(columns) == 1 else 40
     ax.set_xticks(
         range(len(columns)),

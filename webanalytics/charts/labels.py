@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -16,6 +17,8 @@ from webanalytics.strings import display_width
 
 MISSING_GLYPH = "\u25a1"
 _LONGEST = 4000
+_NAMELESS = re.compile(r"(index|default|home)\.\w+|\d+(\.\w+)?", re.IGNORECASE)
+"""Last parts of paths that say nothing without what is before them."""
 _JOINED = re.compile(f"{MISSING_GLYPH}(\u200d{MISSING_GLYPH})+")
 
 BASE_FONT = "DejaVu Sans"  # comes with matplotlib, so it is always there
@@ -63,9 +66,11 @@ def counted(number: int, noun: str) -> str:
 
 
 def path_labels(urls: pd.Series[Any]) -> list[str]:
-    """Return the URLs as paths; with their hosts, when there is more than one.
+    """Return for each URL the shortest end of its path that tells it from the others.
 
-    A page without a URL, given only as HTML, is named by its row.
+    An end is at least one whole part of a path, and a telling one: parts of fewer than four letters and names
+    like index.html take what is before them. A host stands before pages that their paths do not tell apart,
+    and for home pages where there are several. A page without a URL, given only as HTML, is named by its row.
 
     Examples
     --------
@@ -73,17 +78,46 @@ def path_labels(urls: pd.Series[Any]) -> list[str]:
     ['/', '/café?page=2']
     >>> path_labels(pd.Series(["https://a.example/x", "https://b.example/x", ""], index=[4, 5, 6]))
     ['a.example/x', 'b.example/x', 'row 6']
+    >>> path_labels(pd.Series(["https://a.example/blog/2026/lamps", "https://a.example/blog/2026/wicks"]))
+    ['…/lamps', '…/wicks']
     """
     texts = [
         url if isinstance(url, str) else "" if pd.api.types.is_scalar(url) and pd.isna(url) else str(url)
         for url in urls.tolist()
     ]
-    parts = [_split(text) for text in texts]
-    several = len({host for host, _ in parts if host}) > 1
+    split = [_split(text) for text in texts]
+    several = len({host for host, _ in split if host}) > 1
+    ends = [_ends(host, path, several) for host, path in split]
+    # what two pages share tells neither; equal addresses share everything
+    uses = Counter(end for whole, found in zip(split, ends, strict=True) for end in {*found} if whole)
+    same = Counter(split)
     return [
-        (host + path if several else path) or text or f"row {row}"
-        for (host, path), text, row in zip(parts, texts, urls.index, strict=True)
+        next((end for end in found if uses[end] <= same[whole]), found[-1]) or text or f"row {row}"
+        for whole, found, text, row in zip(split, ends, texts, urls.index, strict=True)
     ]
+
+
+def _ends(host: str, path: str, several: bool) -> list[str]:
+    """Return the ends of an address that may stand for it, the shortest first and the whole last."""
+    whole = host + path if several else path
+    if not path.startswith("/"):
+        return [path]
+    if path == "/":
+        return [host] if several and host else [path]
+    before, query = path.partition("?")[::2]
+    parts = before.strip("/").split("/")
+    rest = ("/" if before.endswith("/") else "") + (f"?{query}" if query else "")
+    ends = []
+    for at in range(len(parts) - 1, 0, -1):
+        telling = any(_is_telling(part) for part in parts[at:])
+        if telling or query:
+            ends.append(f"…/{'/'.join(parts[at:])}{rest}")
+    ends.append(path)
+    return [*ends, whole] if several else ends
+
+
+def _is_telling(part: str) -> bool:
+    return sum(letter.isalnum() for letter in part) >= 4 and not _NAMELESS.fullmatch(part)
 
 
 def _split(url: str) -> tuple[str, str]:
@@ -122,6 +156,38 @@ def shorten(text: str, width: int = 40) -> str:
     while end and unicodedata.combining(end[0]):  # a mark without its letter
         end = end[1:]
     return f"{text[:head].rstrip()}…{end.lstrip()}"
+
+
+def shortened(texts: Sequence[str], width: int) -> list[str]:
+    """Return texts of at most this width, cut in the middle, and so that different ones stay different.
+
+    Examples
+    --------
+    >>> shortened(["the-lantern-of-the-keeper-in-bright-red", "the-lantern-of-the-keeper-or-bright-red"], 18)
+    ['…per-in-bright-red', '…per-or-bright-red']
+    >>> shortened(["short", "the-lantern-of-the-keeper-in-red"], 16)
+    ['short', 'the-lant…-in-red']
+    """
+    cut = [shorten(text, width) for text in texts]
+    cleaned = [clean(text[-_LONGEST:]) for text in texts]
+    for same in {label for label in cut if "…" in label}:
+        group = [row for row, label in enumerate(cut) if label == same]
+        if len({cleaned[row] for row in group}) < 2:
+            continue
+        first, last = min(cleaned[row] for row in group), max(cleaned[row] for row in group)
+        pairs = enumerate(zip(first, last, strict=False))
+        shared = next((at for at, (one, other) in pairs if one != other), len(first))
+        behind = min(len(cleaned[row]) for row in group) - shared
+        for row in group:  # the end where it tells them apart, else what follows their common beginning
+            text = cleaned[row]
+            start = max(0, min(shared - 3, len(text) - width + 1)) if behind < width else max(0, shared - 3)
+            end = text[start:]
+            cut[row] = "…" + (end if _width(end) < width else shorten(end, width - 1))
+    return cut
+
+
+def _width(text: str) -> int:
+    return sum(map(display_width, text))
 
 
 def _fitting(widths: list[int], room: int) -> int:

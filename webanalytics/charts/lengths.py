@@ -40,7 +40,8 @@ def text_lengths(
 
     Up to `max_pages` pages have a row each, those furthest from the limits at the top, with a filled mark for
     a text within its limits, a hollow one for a text outside, and one at 0 for a missing text.
-    More pages are drawn as two histograms. A page that is in the frame twice counts once; pages that failed
+    More pages are drawn as two histograms, whose bars end at the limits: they are filled between the limits
+    and hollow below and above. A page that is in the frame twice counts once; pages that failed
     are left out and counted.
 
     Parameters
@@ -104,7 +105,8 @@ def text_lengths(
         heading = title or f"Title and description of {counted(len(pages), 'page')}"
         note = data.joined(*(_verdict(found, text) for text in texts)) if len(found) else ""
         failed = data.failures(pages) if len(pages) > 1 else ""
-        writing.headline(ax, heading, data.joined(note, failed))
+        # above the heading of the column beside histograms
+        writing.headline(ax, heading, data.joined(note, failed), lift=0 if rows or found.empty else 12)
     return ax
 
 
@@ -201,20 +203,23 @@ def _keys(texts: Sequence[_Text]) -> list[Any]:
 def _histograms(ax: Axes, found: pd.DataFrame, texts: Sequence[_Text]) -> None:
     """Draw the distribution of each text's lengths above its limits."""
     end = _scale(found, texts)
-    edges = ridges.steps(0, end, 40, whole=True)
-    ax.set_xlim(edges[0], edges[-1])
+    ax.set_xlim(-0.5, end)
     notes = []
     for row, text in enumerate(texts):
         lengths = found[text.column].to_numpy()
         low, high = text.limits
-        ax.fill_betweenx([row - 0.42, row + 0.42], low, high, color=text.tint, linewidth=0, zorder=0)
-        ridges.ridge(ax, row, lengths, edges, text.colour)
+        ax.fill_betweenx(
+            [row - 0.42, row + 0.42], low - 0.5, high + 0.5, color=text.tint, linewidth=0, zorder=0
+        )
+        # whole numbers lie in the middle of their bars, so that both limits count as inside
+        edges = ridges.between(-0.5, np.floor(end) + 0.5, (low - 0.5, high + 0.5), 40, whole=True)
+        ridges.ridge(ax, row, lengths, edges, text.colour, (low - 0.5, high + 0.5))
         none, short = int((lengths == 0).sum()), int(((lengths > 0) & (lengths < low)).sum())
         notes.append(f"{none:,} none\n{short:,} short\n{int((lengths > high).sum()):,} long")
     writing.row_labels(ax, [text.column for text in texts])
     ax.set_ylim(len(texts) - 0.45, -0.5)
     writing.side_column(ax, "outside", notes, offset=34)
-    _finish(ax, texts, float(edges[-1]))
+    _finish(ax, texts, end)
 
 
 def _finish(ax: Axes, texts: Sequence[_Text], end: float) -> None:

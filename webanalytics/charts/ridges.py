@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import pairwise
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -14,10 +15,24 @@ TALLEST = 0.72
 """Height of the tallest bar of a row, where the rows are 1 apart."""
 
 
-def ridge(ax: Axes, row: int, values: NDArray[np.float64], edges: NDArray[np.float64], colour: str) -> None:
-    """Draw how values are distributed, upwards from the base of a row; the end bars hold what lies beyond."""
+def ridge(
+    ax: Axes,
+    row: int,
+    values: NDArray[np.float64],
+    edges: NDArray[np.float64],
+    colour: str,
+    within: tuple[float, float] | None = None,
+) -> None:
+    """Draw how values are distributed, upwards from the base of a row; the end bars hold what lies beyond.
+
+    Bars outside the limits of `within`, which are edges, are hollow. A bar's area stands for its values.
+    """
     counts, _ = np.histogram(values.clip(edges[0], edges[-1]), bins=edges)
-    heights = counts / max(int(np.max(counts)), 1) * TALLEST
+    dense = counts / np.diff(edges)
+    heights = dense / max(float(np.max(dense)), 1e-9) * TALLEST
+    middles = (edges[:-1] + edges[1:]) / 2
+    low, high = within or (-math.inf, math.inf)
+    filled = (middles > low) & (middles < high)
     base = row + 0.42  # the axis points down, so that the first row is at the top
     ax.bar(
         edges[:-1],
@@ -25,9 +40,9 @@ def ridge(ax: Axes, row: int, values: NDArray[np.float64], edges: NDArray[np.flo
         np.diff(edges),
         bottom=base,
         align="edge",
-        color=colour,
-        linewidth=0.6,
-        edgecolor=style.CARD,
+        color=[colour if inside else style.CARD for inside in filled],
+        linewidth=[0.6 if inside else 0.9 for inside in filled],
+        edgecolor=[style.CARD if inside else colour for inside in filled],
     )
     ax.hlines(base, edges[0], edges[-1], color=style.MUTED, linewidth=0.6)
 
@@ -60,6 +75,29 @@ def reach(values: NDArray[np.float64]) -> float:
     """
     low, high = np.quantile(values, [0.25, 0.75]).tolist()
     return float(min(float(np.max(values)), high + 6 * max(high - low, high / 6, 1e-9)))
+
+
+def between(
+    low: float, high: float, limits: tuple[float, ...], most: int, whole: bool = False
+) -> NDArray[np.float64]:
+    """Return edges of about so many bars over a range, with every limit inside it on an edge.
+
+    Examples
+    --------
+    >>> between(3, 12, (4.9, 6.0, 7.0), 9).round(2).tolist()
+    [3.0, 3.95, 4.9, 6.0, 7.0, 8.0, 9.0, 10.0, 11.0, 12.0]
+    >>> between(-0.5, 90, (29.5, 60.5), 18, whole=True)[[0, 6, 12]].tolist()
+    [-0.5, 29.5, 60.5]
+    """
+    stops = [low, *sorted(limit for limit in limits if low < limit < high), high]
+    width = (high - low) / most
+    edges = [low]
+    for left, right in pairwise(stops):
+        pieces = max(1, round((right - left) / width))
+        parts = np.linspace(0, right - left, pieces + 1)[1:]
+        inner = np.round(parts[:-1]) if whole else parts[:-1]
+        edges += [*(left + inner).tolist(), right]
+    return np.unique(np.array(edges, dtype=float))
 
 
 def steps(low: float, high: float, most: int, whole: bool) -> NDArray[np.float64]:

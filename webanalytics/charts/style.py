@@ -139,6 +139,12 @@ def start(ax: Axes | None, height: float) -> Axes:
         raise ParameterError(
             f"The `ax` parameter must be one matplotlib Axes or None, not {type(ax).__name__}.", "ax"
         )
+    figure: Any = ax.figure
+    while figure is not (figure.figure or figure):
+        figure = figure.figure
+    if ax.get_subplotspec() is not None and figure.get_layout_engine() is None:
+        # without one, the labels of a chart are drawn over its neighbour
+        figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12))
     ax.set_facecolor(CARD)
     ax.set_axisbelow(True)
     ax.grid(False)

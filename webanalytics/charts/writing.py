@@ -2,45 +2,58 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import MaxNLocator
 from matplotlib.transforms import ScaledTranslation
 
-from webanalytics.charts import style
-from webanalytics.charts.labels import BASE_FONT, lettering, shorten
+from webanalytics.charts import style, titles
+from webanalytics.charts.labels import BASE_FONT, lettering, shorten, shortened
 
 LABEL_SIZE = 9.5
 """Size of the labels of rows, in points."""
 
 
 def headline(ax: Axes, title: str, subtitle: str = "", lift: float = 0.0) -> None:
-    """Write the title and a smaller line below it, `lift` points above the top of the axes.
+    """Write the title and smaller lines below it, `lift` points above the top of the axes.
 
-    Both align with the labels of the rows and are shortened to fit the figure: call this last.
+    Both align with the labels of the rows and break into lines that fit the axes: call this last.
     """
     indent = _label_width(ax)
-    room = max(_room(ax) - 20, 90)
+    room = max(_room(ax) - 20, titles.NARROWEST)
     (title, subtitle), families = lettering([shorten(title, 150), subtitle])
-    size = next(
-        (size for size in (13, 12, 11) if _widest(ax, [title], size, families, bold=True) <= room), 11
+    sizes = (size for size in (13, 12, 11) if _widest(ax, [title], size, families, bold=True) <= room)
+    size = next(sizes, 11)
+    # beside other charts, the labels of a neighbour may take some of the room
+    measure = functools.partial(
+        titles.width_of, size=9.5, families=tuple(families), weight="normal", dpi=_dpi(ax)
     )
-    title = _fitted(ax, title, room, size, families, bold=True)
-    subtitle = _fitted(ax, subtitle, room, 9.5, families)
-    up = 8 + lift + (16 if subtitle else 0)
+    below = titles.lines(subtitle, room if _is_alone(ax) else 0.85 * room, measure) if subtitle else []
+    up = 8 + lift + 13 * len(below) + (3 if below else 0)
     figure: Any = ax.figure
     written = ax.set_title(title, loc="left", pad=up, fontfamily=families, parse_math=False, fontsize=size)
     written.set(color=style.ink(ax), fontweight="bold")
     written.set_transform(ax.transAxes + ScaledTranslation(-indent / 72, up / 72, figure.dpi_scale_trans))
-    if subtitle:
-        below = outer_text(ax, subtitle, (0, 1), (-indent, 7 + lift), families=families, fontsize=9.5)
-        below.set_in_layout(False)  # the title above it reserves the space
+    titles.wrap(written, ax, indent)
+    if below:
+        note = outer_text(
+            ax, "\n".join(below), (0, 1), (-indent, 7 + lift), families=families, fontsize=9.5, va="bottom"
+        )
+        note.set_in_layout(False)  # the title above it reserves the space
+
+
+def _dpi(ax: Axes) -> float:
+    return float(ax.figure.dpi)
+
+
+def _is_alone(ax: Axes) -> bool:
+    spec = ax.get_subplotspec()
+    return spec is None or spec.get_gridspec().ncols == 1
 
 
 def _room(ax: Axes) -> float:
@@ -65,27 +78,14 @@ def _label_width(ax: Axes) -> float:
 
 
 def _widest(ax: Axes, texts: Iterable[str], size: Any, families: Sequence[str], bold: bool = False) -> float:
-    """Return the width of the widest text in points, at the figure's own resolution.
-
-    Glyphs are hinted to the pixel grid, so the same text is wider or narrower at another resolution.
-    """
-    dpi = float(ax.figure.dpi)
-    scratch = Figure(figsize=(1, 1), dpi=dpi)
-    renderer = FigureCanvasAgg(scratch).get_renderer()  # type: ignore[no-untyped-call]
-    look: Any = {"fontsize": size, "fontfamily": list(families), "fontweight": "bold" if bold else "normal"}
-    drawn = [scratch.text(0, 0, text, parse_math=False, **look) for text in texts if text]
-    return max((float(text.get_window_extent(renderer).width) for text in drawn), default=0.0) * 72 / dpi
+    """Return the width of the widest text in points."""
+    look = (size, tuple(families), "bold" if bold else "normal", _dpi(ax))
+    return max((titles.width_of(text, *look) for text in texts if text), default=0.0)
 
 
-def _fitted(ax: Axes, text: str, room: float, size: Any, families: Sequence[str], bold: bool = False) -> str:
+def _fitted(ax: Axes, text: str, room: float, size: Any, families: Sequence[str]) -> str:
     """Return the text, shortened until it fits the width."""
-    width = _widest(ax, [text], size, families, bold)
-    letters = len(text)
-    while width > room and letters > 1:
-        letters = max(1, min(letters - 1, int(letters * room / width)))
-        text = shorten(text, letters)
-        width = _widest(ax, [text], size, families, bold)
-    return text
+    return titles.cut(text, room, lambda part: _widest(ax, [part], size, families))
 
 
 def outer_text(
@@ -165,7 +165,7 @@ def row_labels(ax: Axes, labels: Iterable[str], width: int = 40) -> None:
     """Label rows 0, 1, ... of a horizontal chart, shortened in the middle, in fonts that have the glyphs."""
     # narrow axes in the user's own figure leave less room for labels
     width = max(12, min(width, int(_room(ax) / 14)))
-    texts, families = lettering(shorten(label, width) for label in labels)
+    texts, families = lettering(shortened(list(labels), width))
     texts = fitted_labels(ax, texts, max(85.0, 0.5 * _room(ax)), LABEL_SIZE, families)
     ax.set_yticks(range(len(texts)), labels=texts, fontfamily=families, parse_math=False)
     ax.tick_params(axis="y", length=0, labelcolor=style.ink(ax), labelsize=LABEL_SIZE)

@@ -9,7 +9,7 @@ import os
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -70,9 +70,12 @@ def _setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None
     else:
         kind = {"integer": int, "number": float}.get(parameter.shape.kind, str)
         default = (
-            "" if parameter.required or parameter.default is None else f" (default: {parameter.default})"
+            ""
+            if parameter.required or parameter.default_here is None
+            else f" (default: {parameter.default_here})"
         )
-        choices = f" One of: {', '.join(parameter.choices)}." if parameter.choices else ""
+        known = (*parameter.choices, *parameter.more)
+        choices = f" One of: {', '.join(known)}." if known else ""
         parser.add_argument(
             flag,
             dest=key,
@@ -87,7 +90,9 @@ def _takes_list(parameter: Parameter) -> bool:
     return any(part.kind == "list" for part in (parameter.shape, *parameter.shape.alternatives))
 
 
-def _common(parser: argparse.ArgumentParser, what: str, hosted: bool = True) -> None:
+def _common(
+    parser: argparse.ArgumentParser, what: str, hosted: bool = True, taken: Collection[str] = ()
+) -> None:
     meaning = "one or more, or one file with a table of them; see also --input"
     parser.add_argument("inputs", nargs="*", metavar=what.upper(), help=meaning)
     meaning = "table of inputs: .csv .tsv .txt .json .jsonl .parquet .xlsx; - is CSV from standard input"
@@ -96,7 +101,7 @@ def _common(parser: argparse.ArgumentParser, what: str, hosted: bool = True) -> 
     _output_flags(parser)
     group = parser.add_argument_group("options of the run")
     for option in RECORDS.values():
-        if option.key != "backend":
+        if option.key != "backend" and option.key not in taken:
             _option_flag(group, option, hosted)
     if hosted:
         _hosted_flags(parser)
@@ -150,7 +155,7 @@ def _operation_parser(commands: Any, operation: Operation) -> None:
     name = operation.function
     extra = "".join(f" {sentence}" for sentence, _ in ACTIONS.get(name, {}).values())
     parser = commands.add_parser(name, help=operation.summary, description=operation.summary + extra)
-    _common(parser, operation.subject)
+    _common(parser, operation.subject, taken=[item.keyword for item in operation.settings])
     for parameter in operation.settings:
         _setting_flag(parser, parameter)
     if "save_to" in inspect.signature(getattr(sync, name)).parameters:
@@ -240,6 +245,8 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     operation = by_function(arguments.function)
     for item in operation.settings if operation else ():
         texts = given.get(item.keyword)
+        if texts in ("true", "false") and any(part.kind == "boolean" for part in item.shape.alternatives):
+            given[item.keyword] = texts == "true"
         plain = any(part.kind == "string" for part in item.shape.alternatives)
         if plain and isinstance(texts, list) and len(texts) == 1:  # the text itself may be meant
             (given[item.keyword],) = texts

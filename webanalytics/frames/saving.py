@@ -20,7 +20,7 @@ from webanalytics.outcomes import JobResult
 
 _UNSAFE = re.compile(r"[^\w.-]+")
 _RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")
-FORMATS = CONVERT.parameter("output_format").choices
+FORMATS = (*CONVERT.parameter("output_format").choices, *CONVERT.parameter("output_format").more)
 NAME_LENGTH = 80
 """Longest stem of a written file; a longer one is cut."""
 

@@ -207,6 +207,11 @@ CONTENT: Final[Table] = MappingProxyType(
             "invalid",
             "The `{parameter}` parameter must be an image in WebP, PNG, JPG, GIF or TIFF format.",
         ),
+        "image_no_reader": (
+            "invalid",
+            "The `{parameter}` parameter must be an image that the installed Pillow reads, not {format}: "
+            "{remedy}.",
+        ),
         "image_damaged": (
             "invalid",
             "The `{parameter}` parameter must be a complete image: its data is truncated or damaged.",

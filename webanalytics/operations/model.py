@@ -85,6 +85,10 @@ class Parameter(_Declared):
         Most characters of a text.
     alternative_to : str
         Name of the subject that it may stand in place of: exactly one of the two is given.
+    more : tuple
+        Further choices of calls on this machine.
+    here : object
+        Default in Python and on the command line, where it differs from the service's.
     """
 
     name: str
@@ -102,17 +106,18 @@ class Parameter(_Declared):
     secret: bool = False
     longest: int | None = None
     alternative_to: str = ""
+    more: tuple[Any, ...] = ()
+    here: Any = AS_DEFAULT
 
     @property
     def service_value(self) -> Any:
-        """Value that a local parameter has on the service.
-
-        Examples
-        --------
-        >>> Parameter("details", bool, "Add details.", default=True, local=True, served=False).service_value
-        False
-        """
+        """Value that a local parameter has on the service."""
         return self.default if self.served is AS_DEFAULT else self.served
+
+    @property
+    def default_here(self) -> Any:
+        """Default in Python and on the command line."""
+        return self.default if self.here is AS_DEFAULT else self.here
 
     @property
     def required(self) -> bool:
@@ -170,6 +175,11 @@ class Parameter(_Declared):
     def sentence(self, name: str | None = None) -> str:
         """Return the error about a wrong value."""
         return str(must_be(name or self.name, self.expectation))
+
+    def check_here(self, value: Any) -> Any:
+        """Return the value if a call in Python may have it; see `check`."""
+        more = isinstance(value, str) and value in self.more
+        return value if more else self.check(value, self.keyword)
 
     def check(self, value: Any, name: str | None = None) -> Any:
         """Return the value if it is allowed.
@@ -422,10 +432,10 @@ class Operation(_Declared):
         """
         checked = {}
         for item in self.settings:
-            value = given.get(item.keyword, item.default)
+            value = given.get(item.keyword, item.default_here)
             if value is REQUIRED:
                 raise ParameterError.required(item.keyword)
-            checked[item.keyword] = item.check(value, item.keyword)
+            checked[item.keyword] = item.check_here(value)
         return checked
 
 

@@ -14,6 +14,8 @@ import pandas as pd
 from markupsafe import Markup
 
 from webanalytics import aio
+from webanalytics.analysis.images.convert import is_written
+from webanalytics.analysis.images.formats import LOSSY, SUFFIXES
 from webanalytics.operations import CONVERT
 from webanalytics.widgets.parts import (
     Tool,
@@ -30,12 +32,18 @@ from webanalytics.widgets.parts import (
     size_in_words,
 )
 
-ACCEPTED = ".png,.jpg,.jpeg,.webp,.gif,.tif,.tiff"
-NAMES = {"png": "PNG", "jpg": "JPEG", "webp": "WebP", "gif": "GIF", "tiff": "TIFF"}
-LOSSY = frozenset({"jpg", "webp"})
-"""Formats that have a quality."""
+ACCEPTED = ",".join(SUFFIXES)
+NAMES = {
+    "png": "PNG",
+    "jpg": "JPEG",
+    "webp": "WebP",
+    "gif": "GIF",
+    "tiff": "TIFF",
+    "avif": "AVIF",
+    "jxl": "JPEG XL",
+}
 
-SHOWN_BY_BROWSERS = {"png": "png", "jpg": "jpeg", "webp": "webp", "gif": "gif"}
+SHOWN_BY_BROWSERS = {"png": "png", "jpg": "jpeg", "webp": "webp", "gif": "gif", "avif": "avif"}
 """Formats that browsers show, with what follows ``image/`` in their MIME types."""
 
 LARGEST_SHOWN = 2_000_000
@@ -80,7 +88,9 @@ class ImageConverter(Tool):
     output_format : ipywidgets.Dropdown
         Target format.
     quality : ipywidgets.IntSlider
-        1 to 100, for JPEG and WebP.
+        1 to 100, for JPEG, WebP, AVIF and JPEG XL.
+    keep_smaller : ipywidgets.Checkbox
+        Keep the files that would grow; off where a hosted backend converts, which does not know it.
     max_width, max_height : ipywidgets.BoundedIntText
         Largest size in pixels; 0 for none.
     frame : pandas.DataFrame or None
@@ -93,17 +103,22 @@ class ImageConverter(Tool):
         self.upload = w.FileUpload(
             accept=ACCEPTED, multiple=True, description="Choose images", layout=w.Layout(width="160px")
         )
-        formats = [(NAMES[name], name) for name in CONVERT.parameter("output_format").choices]
+        offered = CONVERT.parameter("output_format")
+        names = [*offered.choices, *(name for name in offered.more if is_written(name))]
+        formats = [(NAMES[name], name) for name in names]
         self.output_format = w.Dropdown(options=formats, value="webp", layout=w.Layout(width="110px"))
         quality = CONVERT.parameter("quality")
         self.quality = w.IntSlider(
-            value=quality.default,
+            value=quality.default_here,
             min=quality.low,
             max=quality.high,
             continuous_update=False,
             layout=w.Layout(width="230px"),
         )
         self.max_width, self.max_height = _pixels("maxWidth"), _pixels("maxHeight")
+        self.keep_smaller = w.Checkbox(
+            value=True, indent=False, description="keep files that would grow", layout=w.Layout(width="230px")
+        )
         self.output_format.observe(lambda _: self._offer_quality(), "value")
         self.upload.observe(lambda _: self._take(), "value")
         self.uploads: list[Upload] = []
@@ -117,6 +132,7 @@ class ImageConverter(Tool):
             labelled("Quality", self.quality),
             labelled("Max. width (0: any)", self.max_width),
             labelled("Max. height (0: any)", self.max_height),
+            self.keep_smaller,
             start,
         ]
         super().__init__(
@@ -160,6 +176,7 @@ class ImageConverter(Tool):
             quality=self.quality.value,
             max_width=self.max_width.value or None,
             max_height=self.max_height.value or None,
+            keep_smaller=self.keep_smaller.value,
             **self.options,
         )
         rows = all_rows(frame)
@@ -182,7 +199,7 @@ class ImageConverter(Tool):
             align="flex-start",
         )
         link = download_link(result.name, result.content, str(answer["mimeType"]))
-        gain = as_text(saving(result.before, len(result.content)))
+        gain = as_text(". ".join([saving(result.before, len(result.content)), *_remarks(answer)]))
         text = w.HTML(panel(paragraph(title.format(as_text(upload.name), gain))))
         return w.VBox([text, pair, w.HTML(panel(link))], layout=w.Layout(margin="8px 0"))
 
@@ -198,6 +215,17 @@ def _pixels(name: str) -> w.BoundedIntText:
     return w.BoundedIntText(value=0, min=0, max=highest, layout=w.Layout(width="130px"))
 
 
+def _remarks(answer: Mapping[str, Any]) -> list[str]:
+    """Return what else there is to say about a conversion."""
+    said = []
+    similar, quality, note = (answer.get(name) for name in ("ssim", "quality", "note"))
+    if answer.get("lossless") is True and answer["outputFormat"] in LOSSY:
+        said.append("Written without loss")
+    elif not is_missing(similar) and not is_missing(quality):
+        said.append(f"Structural similarity {similar:.3f} at quality {quality}")
+    return said if is_missing(note) else [*said, str(note)]
+
+
 def _pixel_size(answer: Mapping[str, Any]) -> str:
     return "" if is_missing(answer["width"]) else f", {answer['width']} \u00d7 {answer['height']} pixels"
 
@@ -207,7 +235,8 @@ async def _picture(label: str, content: bytes, image_format: str, note: str = ""
     shown, kind = content, SHOWN_BY_BROWSERS.get(image_format)
     if kind is None or len(content) > LARGEST_SHOWN:
         largest = {"max_width": PREVIEW_PIXELS, "max_height": PREVIEW_PIXELS}
-        copy = await aio.convert([content], "webp", **largest, backend=None, progress=False)  # type: ignore[arg-type]
+        plainly = {"backend": None, "progress": False, "keep_smaller": False}
+        copy = await aio.convert([content], "webp", **largest, **plainly)  # type: ignore[arg-type]
         shown, kind, note = copy.iloc[0]["content"], "webp", f"{note}, shown as a copy"
     caption = f"{label}: {NAMES.get(image_format, image_format)}, {size_in_words(len(content))}{note}"
     layout = w.Layout(max_width="100%", max_height="360px", object_fit="contain", align_self="flex-start")

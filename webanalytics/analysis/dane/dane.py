@@ -55,11 +55,12 @@ def analyse(record: str, limit: int = 200_000, name: str | None = "") -> dict[st
 
     Notes
     -----
-    A record is valid when its name begins with a port and a protocol, its three codes are assigned for
-    public use, its data are whole octets in hexadecimal and as long as the matching type demands, and its
-    TTL is in range (RFC 6698, RFC 2181). Security levels: *Recommended* is 3 1 1 (RFC 7671 section 5.1),
-    *Good* any other DANE-EE or DANE-TA record with a digest, *Acceptable* PKIX-EE and PKIX-TA with a
-    digest, *Weak* data that are not hashed, *Invalid* the rest.
+    A record is valid when its name begins with a port and a protocol, its class is IN (the type itself is
+    independent of classes, but hosts have addresses in IN alone), its three codes are assigned for public
+    use, its data are whole octets in hexadecimal and as long as the matching type demands, and its TTL is in
+    range (RFC 6698, RFC 2181). Security levels: *Recommended* is 3 1 1 (RFC 7671 section 5.1), *Good* any
+    other DANE-EE or DANE-TA record with a digest, *Acceptable* PKIX-EE and PKIX-TA with a digest, *Weak*
+    data that are not hashed, *Invalid* the rest.
 
     Examples
     --------
@@ -98,6 +99,8 @@ def problems(tlsa: TlsaRecord) -> list[str]:
     found = [tlsa.owner.problem] if tlsa.owner.problem else []
     if tlsa.ttl is not None and tlsa.ttl > HIGHEST_TTL:
         found.append(f"the TTL must be at most {HIGHEST_TTL} seconds")
+    if tlsa.dns_class != "IN":
+        found.append(f"the class must be IN, not {tlsa.dns_class}")
     for field, last in LAST_ASSIGNED.items():
         if getattr(tlsa, field) > last:
             found.append(f"the {field} must be a number from 0 to {last}")

@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from webanalytics.analysis.dane.codes import LAST_ASSIGNED
 from webanalytics.analysis.dane.dane import is_valid
@@ -120,8 +120,9 @@ def matches(
     Returns
     -------
     bool or None
-        None when there is nothing to compare: no certificate, a record that is not valid, or a record
-        that names an issuer (usages 0 and 2) while only an end entity's certificate is given.
+        None when there is nothing to compare: no certificate, a record that is not valid, a record
+        that names an issuer (usages 0 and 2) while only an end entity's certificate is given, or a
+        PKIX-TA record (usage 0) that fits nothing in a chain whose root is not sent, which it may name.
 
     Raises
     ------
@@ -133,8 +134,10 @@ def matches(
     Usages 1 and 3 are compared with the end entity alone. Usages 0 and 2 are compared with those
     certificates of the chain that issued it, directly or through others, as their signatures show: the
     end entity never counts as its own trust anchor, and a certificate that merely lies in the file
-    is not compared. A 2 0 0 record holds the trust anchor itself, which may then be missing from the
-    chain (RFC 6698 section 2.1.1, RFC 7671 sections 5.1 to 5.4).
+    is not compared. A 2 0 0 record holds the trust anchor itself, and a 2 1 0 record its bare key; the
+    anchor may then be missing from the chain. Servers leave out the root as a rule, which clients have;
+    only a DANE-TA anchor named by a digest has to be sent (RFC 6698 section 2.1.1, RFC 7671 sections 5.1
+    to 5.4). Names, dates and the trust of a client in an authority are not looked at.
     """
     tlsa = _valid_record(record)
     if tlsa is None or certificates is None:
@@ -147,9 +150,10 @@ def matches(
     path = _path(chain)
     if any(_fits(tlsa, issuer) for issuer in path[1:]):
         return True
-    if (tlsa.usage, tlsa.selector, tlsa.matching) == (2, 0, 0) and _anchor_in_record_issued(tlsa, path[-1]):
+    if tlsa.matching == 0 and _issued_by_data(tlsa, path[-1]):
         return True
-    return None if len(chain) == 1 else False
+    root_is_sent = path[-1].issuer == path[-1].subject
+    return None if len(chain) == 1 or (tlsa.usage == 0 and not root_is_sent) else False
 
 
 def association_data(certificate: Certificate, selector: int, matching: int) -> bytes:
@@ -349,9 +353,38 @@ def _issued(certificate: Certificate, issuer: Certificate) -> bool:
     return True
 
 
-def _anchor_in_record_issued(tlsa: TlsaRecord, top: Certificate) -> bool:
+def _issued_by_data(tlsa: TlsaRecord, top: Certificate) -> bool:
+    """Return whether the certificate, or the key, that a record holds in full signed a certificate."""
+    data = bytes.fromhex(tlsa.data)
+    if tlsa.selector == 1:
+        return _signed(top, data)
     try:
-        anchor = load_chain(bytes.fromhex(tlsa.data))[0]
+        return _issued(top, load_chain(data)[0])
     except ParameterError:
         return False
-    return _issued(top, anchor)
+
+
+def _signed(certificate: Certificate, spki: bytes) -> bool:
+    """Return whether a public key, as SubjectPublicKeyInfo, verifies the signature of a certificate."""
+    from cryptography.exceptions import InvalidSignature, UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric import dsa, ec, ed448, ed25519, rsa
+    from cryptography.hazmat.primitives.serialization import load_der_public_key
+
+    signature, signed = certificate.signature, certificate.tbs_certificate_bytes
+    try:
+        key = load_der_public_key(spki)
+        how: Any = certificate.signature_algorithm_parameters
+        digest: Any = certificate.signature_hash_algorithm
+        if isinstance(key, rsa.RSAPublicKey):
+            key.verify(signature, signed, how, digest)
+        elif isinstance(key, ec.EllipticCurvePublicKey):
+            key.verify(signature, signed, how)
+        elif isinstance(key, dsa.DSAPublicKey):
+            key.verify(signature, signed, digest)
+        elif isinstance(key, (ed25519.Ed25519PublicKey, ed448.Ed448PublicKey)):
+            key.verify(signature, signed)
+        else:
+            return False
+    except (ValueError, TypeError, InvalidSignature, UnsupportedAlgorithm):
+        return False
+    return True

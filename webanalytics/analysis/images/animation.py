@@ -31,7 +31,13 @@ _UNSAID_DURATION = 100
 
 
 def write_webp(
-    frames: Frames, count: int, total_pixels: int, times: int, quality: int, profile: bytes
+    frames: Frames,
+    count: int,
+    total_pixels: int,
+    times: int,
+    quality: int,
+    profile: bytes,
+    lossless: bool = False,
 ) -> tuple[bytes, int]:
     """Write an animated WebP and return it with its number of frames (the encoder merges equal ones)."""
     durations: list[int] = []
@@ -44,6 +50,7 @@ def write_webp(
         duration=durations,
         loop=min(times, _MAX_UINT16),
         quality=quality,
+        lossless=lossless,
         method=webp_effort(total_pixels),
         icc_profile=profile,
     )

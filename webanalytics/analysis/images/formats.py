@@ -1,14 +1,26 @@
-"""The five image formats, for every step of a conversion: names, magic numbers and limits, without Pillow."""
+"""The image formats, for every step of a conversion: names, magic numbers and limits, without Pillow."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-ImageFormat = Literal["webp", "png", "jpg", "gif", "tiff"]
-"""A format by the name the service uses for it."""
+ImageFormat = Literal["webp", "png", "jpg", "gif", "tiff", "avif", "jxl"]
+"""A format by the name the service uses for it; the last two are for calls on this machine alone."""
 
-FORMATS: tuple[ImageFormat, ...] = get_args(ImageFormat)
+ALL_FORMATS: tuple[ImageFormat, ...] = get_args(ImageFormat)
+
+FORMATS: tuple[ImageFormat, ...] = ALL_FORMATS[:5]
+"""The formats of the service, which every Pillow reads and writes."""
+
+LOSSY: frozenset[ImageFormat] = frozenset(("jpg", "webp", "avif", "jxl"))
+"""Formats that have a quality."""
+
+LOSSLESS_TOO: frozenset[ImageFormat] = frozenset(("webp", "jxl"))
+"""Formats that can be written either way."""
+
+SUFFIXES = (".webp", ".png", ".jpg", ".jpeg", ".gif", ".tif", ".tiff", ".avif", ".jxl")
+"""How names of image files end, in lower case."""
 
 MIME_TYPES: dict[ImageFormat, str] = {
     "webp": "image/webp",
@@ -16,6 +28,8 @@ MIME_TYPES: dict[ImageFormat, str] = {
     "jpg": "image/jpeg",
     "gif": "image/gif",
     "tiff": "image/tiff",
+    "avif": "image/avif",
+    "jxl": "image/jxl",
 }
 """Media type of each format."""
 
@@ -25,6 +39,8 @@ EXTENSIONS: dict[ImageFormat, str] = {
     "jpg": ".jpg",
     "gif": ".gif",
     "tiff": ".tiff",
+    "avif": ".avif",
+    "jxl": ".jxl",
 }
 """File name extension of each format, with its dot."""
 
@@ -34,6 +50,8 @@ MAX_SIDE: dict[ImageFormat, int] = {
     "jpg": 65_500,
     "gif": 65_535,
     "tiff": 2**31 - 1,
+    "avif": 65_535,
+    "jxl": 2**30,
 }
 """Longest side a format (or, for jpg, the libjpeg library) can hold, in pixels."""
 
@@ -49,7 +67,11 @@ _MAGIC_NUMBERS: tuple[tuple[bytes, ImageFormat], ...] = (
     (b"MM\x00*", "tiff"),
     (b"II+\x00", "tiff"),
     (b"MM\x00+", "tiff"),
+    (b"\xff\x0a", "jxl"),
+    (b"\x00\x00\x00\x0cJXL \r\n\x87\n", "jxl"),
 )
+_AVIF_BRANDS = (b"avif", b"avis")
+"""Brands of still and moving pictures (AV1 Image File Format, section 4)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +93,8 @@ class ImageLimits:
         takes some microseconds to read, and a photograph has tens of them.
     max_profile_bytes : int
         A larger colour profile is dropped, not refused. Profiles of printing presses take up to 3 MB.
+    formats : tuple of str
+        Formats that are read.
     """
 
     max_bytes: int = 20_000_000
@@ -79,6 +103,7 @@ class ImageLimits:
     max_total_pixels: int = 200_000_000
     max_blocks: int = 200_000
     max_profile_bytes: int = 4_000_000
+    formats: tuple[ImageFormat, ...] = FORMATS
 
 
 def sniff(content: bytes) -> ImageFormat | None:
@@ -95,6 +120,8 @@ def sniff(content: bytes) -> ImageFormat | None:
     """
     if content[:4] == b"RIFF" and content[8:12] == b"WEBP":
         return "webp"
+    if content[4:8] == b"ftyp" and content[8:12] in _AVIF_BRANDS:
+        return "avif"
     for magic_number, image_format in _MAGIC_NUMBERS:
         if content.startswith(magic_number):
             return image_format

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import get_args
 
 from PIL import Image, ImageMath
 
@@ -10,23 +11,28 @@ from webanalytics.analysis.images.formats import ImageFormat
 from webanalytics.analysis.images.profiles import fits, lab_to_srgb, to_srgb
 
 TARGET_MODES: dict[str, dict[ImageFormat, str]] = {
-    "1": {"png": "1", "jpg": "L", "webp": "RGB", "gif": "L", "tiff": "1"},
-    "L": {"png": "L", "jpg": "L", "webp": "RGB", "gif": "L", "tiff": "L"},
-    "LA": {"png": "LA", "jpg": "L", "webp": "RGBA", "gif": "RGBA", "tiff": "LA"},
-    "I;16": {"png": "I;16", "jpg": "L", "webp": "RGB", "gif": "L", "tiff": "I;16"},
-    "I": {"png": "I;16", "jpg": "L", "webp": "RGB", "gif": "L", "tiff": "I"},
-    "F": {"png": "I;16", "jpg": "L", "webp": "RGB", "gif": "L", "tiff": "F"},
-    "P": {"png": "P", "jpg": "RGB", "webp": "RGB", "gif": "P", "tiff": "P"},
-    "RGB": {"png": "RGB", "jpg": "RGB", "webp": "RGB", "gif": "RGB", "tiff": "RGB"},
-    "RGBA": {"png": "RGBA", "jpg": "RGB", "webp": "RGBA", "gif": "RGBA", "tiff": "RGBA"},
-    "CMYK": {"png": "RGB", "jpg": "RGB", "webp": "RGB", "gif": "RGB", "tiff": "CMYK"},
+    decoded: dict(zip(get_args(ImageFormat), written.split(), strict=True))
+    for decoded, written in {
+        # webp, png, jpg, gif, tiff, avif, jxl
+        "1": "RGB 1 L L 1 RGB L",
+        "L": "RGB L L L L RGB L",
+        "LA": "RGBA LA L RGBA LA RGBA LA",
+        "I;16": "RGB I;16 L L I;16 RGB L",
+        "I": "RGB I;16 L L I RGB L",
+        "F": "RGB I;16 L L F RGB L",
+        "P": "RGB P RGB P P RGB RGB",
+        "RGB": "RGB RGB RGB RGB RGB RGB RGB",
+        "RGBA": "RGBA RGBA RGB RGBA RGBA RGBA RGBA",
+        "CMYK": "RGB RGB RGB RGB CMYK RGB RGB",
+    }.items()
 }
 """The mode written, by the mode decoded (after `plain`) and the format; RGB(A) for gif gets a palette."""
 
 _TRANSPARENCY_HELD: dict[ImageFormat, tuple[type, ...]] = {"png": (int, bytes), "gif": (int,)}
 """How a palette image may declare transparency: one index, or an alpha value for each index."""
 
-_WIDE_MODES = ("I;16", "I", "F")
+WIDE_MODES = ("I;16", "I", "F")
+"""Modes of more than 8 bits a channel."""
 
 
 def normalise(
@@ -109,7 +115,7 @@ def to_mode(image: Image.Image, mode: str) -> Image.Image:
     """Convert between the modes of `TARGET_MODES`: alpha flattened on white, wide greys scaled."""
     if image.mode == mode:
         return image
-    if image.mode in _WIDE_MODES:
+    if image.mode in WIDE_MODES:
         image = _scale_grey(image, 65_535 if mode == "I;16" else 255)
     elif image.mode in ("LA", "RGBA") and mode in ("L", "RGB"):
         image = flatten(image)
@@ -136,7 +142,7 @@ def _without_profile(
     image: Image.Image, profile: bytes, output_format: ImageFormat
 ) -> tuple[Image.Image, bytes]:
     """Convert to sRGB; colours that the profile cannot convert are kept."""
-    if image.mode in _WIDE_MODES or image.mode == "1":
+    if image.mode in WIDE_MODES or image.mode == "1":
         image = to_mode(image, "L")
     elif image.mode == "P":
         image = plain(image)

@@ -5,22 +5,15 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from contextlib import contextmanager, suppress
+from typing import NamedTuple
 
 from PIL import Image, TiffImagePlugin
 
 from webanalytics.analysis.images.animation import Frames, write_apng, write_gif, write_webp
-from webanalytics.analysis.images.formats import (
-    MAX_SIDE,
-    ImageFormat,
-    ImageLimits,
-    fit_size,
-    png_effort,
-    webp_effort,
-)
-from webanalytics.analysis.images.modes import normalise, plain, resize, to_mode
-from webanalytics.analysis.images.palette import alpha_mask, quantise
+from webanalytics.analysis.images.encoding import Encoded, Wishes, encode, tiff_options
+from webanalytics.analysis.images.formats import MAX_SIDE, ImageFormat, ImageLimits, fit_size
+from webanalytics.analysis.images.modes import WIDE_MODES, normalise, plain, resize, to_mode
 from webanalytics.analysis.images.profiles import fits, to_srgb
 from webanalytics.analysis.images.reading import (
     Opened,
@@ -39,28 +32,30 @@ from webanalytics.errors import RowError
 Box = tuple[int | None, int | None]
 """Maximum width and height in pixels."""
 
-_FULL_COLOUR_QUALITY = 90
-"""From this quality up, a JPEG keeps colour at full resolution (4:4:4, below it 4:2:0), as in ImageMagick."""
+_STILL: frozenset[ImageFormat] = frozenset(("jpg", "avif", "jxl"))
+"""Formats that are written with one picture only."""
 
-_HORIZONTAL_DIFFERENCING = {TiffImagePlugin.PREDICTOR: 2}
+REDUCED = "16 bits a channel became 8."
 
 
 class Converted(NamedTuple):
-    """A converted image: bytes, size of the first picture, its original size, frames or pages written."""
+    """A converted image: what was written, size of the first picture, its original size, frames or pages."""
 
-    content: bytes
+    written: Encoded
     size: tuple[int, int]
     input_size: tuple[int, int]
-    frames: int
+    frames: int | None
+    kept: bool = False
 
 
 def convert(
     content: bytes,
     input_format: ImageFormat,
     output_format: ImageFormat,
-    quality: int,
+    wishes: Wishes,
     box: Box,
     limits: ImageLimits,
+    keep_smaller: bool = False,
 ) -> Converted:
     """Convert an image whose format is known; see `webanalytics.analysis.images.convert.analyse`."""
     with strict_pillow(limits):
@@ -73,11 +68,25 @@ def convert(
         with _encoding(output_format):
             if several and output_format == "tiff":
                 written, frames = _write_pages(opened, box)
-            elif several and input_format != "tiff" and output_format != "jpg":
-                written, frames = _write_animation(opened, output_format, quality, size)
+            elif several and input_format != "tiff" and output_format not in _STILL:
+                written, frames = _write_animation(opened, output_format, wishes, size)
             else:
-                written, frames = _write_first(opened, output_format, quality, size), 1
-    return Converted(written, size, input_size, frames)
+                written, frames = _write_first(opened, output_format, wishes, size, several), 1
+        if len(written.content) <= len(content):
+            return Converted(written, size, input_size, frames)
+        if not keep_smaller or size != input_size:
+            note = f"{written.note} Larger than the given {len(content):,} bytes.".strip()
+            return Converted(written._replace(note=note), size, input_size, frames)
+        note = f"Kept: as {output_format} it would have {len(written.content):,} bytes."
+        there = _frames_of(content, input_format, limits) if several else 1
+        kept = Encoded(content, None, False, note=note)
+        return Converted(kept, size, input_size, there, kept=True)
+
+
+def _frames_of(content: bytes, image_format: ImageFormat, limits: ImageLimits) -> int | None:
+    with suppress(RowError):  # more than the limit: they were not needed
+        return count_frames(open_image(content, image_format, limits))
+    return None
 
 
 @contextmanager
@@ -96,26 +105,40 @@ def _check_side(size: tuple[int, int], output_format: ImageFormat) -> None:
         raise RowError("image_side", parameter="image", limit=most, format=output_format)
 
 
-def _write_first(opened: Opened, output_format: ImageFormat, quality: int, size: tuple[int, int]) -> bytes:
+def _write_first(
+    opened: Opened, output_format: ImageFormat, wishes: Wishes, size: tuple[int, int], several: bool
+) -> Encoded:
     picture = read_first(opened, size)
     image, profile = normalise(picture, output_format, opened.profile, size, opened.bit_depth)
     opened.image.close()  # the pixels read; the image to write is a copy
-    return _encode_still(image, output_format, quality, profile)
+    encoded = encode(image, output_format, profile, wishes)
+    notes = [REDUCED] if opened.bit_depth > 8 and image.mode not in WIDE_MODES else []
+    if several:
+        notes.append(f"Only the first {'page' if opened.image_format == 'tiff' else 'frame'} is in it.")
+    return encoded._replace(note=" ".join([*notes, encoded.note]).strip())
 
 
 def _write_animation(
-    opened: Opened, output_format: ImageFormat, quality: int, size: tuple[int, int]
-) -> tuple[bytes, int]:
+    opened: Opened, output_format: ImageFormat, wishes: Wishes, size: tuple[int, int]
+) -> tuple[Encoded, int]:
     count = count_frames(opened)
     times = times_to_play(opened)
     profile = opened.profile if fits(opened.profile, "RGB") else b""
+    reduced = REDUCED if opened.bit_depth > 8 else ""
     if output_format == "gif":
-        return write_gif(_rgba_frames(opened, count, size, profile), times, opened.image_format == "gif")
+        frames = _rgba_frames(opened, count, size, profile)
+        content, written = write_gif(frames, times, opened.image_format == "gif")
+        return Encoded(content, None, True, note=reduced), written
     frames = _rgba_frames(opened, count, size)
     total_pixels = count * size[0] * size[1]
     if output_format == "png":
-        return write_apng(frames, total_pixels, times, profile)
-    return write_webp(frames, count, total_pixels, times, quality, profile)
+        content, written = write_apng(frames, total_pixels, times, profile)
+        return Encoded(content, None, True, note=reduced), written
+    lossless = wishes.lossless is True
+    content, written = write_webp(frames, count, total_pixels, times, wishes.quality, profile, lossless)
+    searched = "Animations are written at the given quality." if wishes.searched and not lossless else ""
+    note = f"{reduced} {searched}".strip()
+    return Encoded(content, None if lossless else wishes.quality, lossless, note=note), written
 
 
 def _rgba_frames(opened: Opened, count: int, size: tuple[int, int], profile: bytes = b"") -> Frames:
@@ -139,16 +162,18 @@ class _PageFile(io.BytesIO):
         """Do nothing."""
 
 
-def _write_pages(opened: Opened, box: Box) -> tuple[bytes, int]:
+def _write_pages(opened: Opened, box: Box) -> tuple[Encoded, int]:
     count = count_frames(opened)
     output = _PageFile()
+    reduced = False
     with TiffImagePlugin.AppendingTiffWriter(output) as document:
         for picture, profile in _pages(opened, count):
             size = fit_size(picture.size, *box)
             image, profile = normalise(picture, "tiff", profile, size, opened.bit_depth)
-            image.save(document, "TIFF", **_tiff_options(image, profile))
+            reduced = reduced or (opened.bit_depth > 8 and image.mode not in WIDE_MODES)
+            image.save(document, "TIFF", **tiff_options(image, profile))
             document.newFrame()
-    return output.getvalue(), count
+    return Encoded(output.getvalue(), None, True, note=REDUCED if reduced else ""), count
 
 
 def _pages(opened: Opened, count: int) -> Iterator[tuple[Image.Image, bytes]]:
@@ -157,47 +182,3 @@ def _pages(opened: Opened, count: int) -> Iterator[tuple[Image.Image, bytes]]:
     else:
         for picture, _ in read_frames(opened, count):
             yield picture, opened.profile
-
-
-def _encode_still(image: Image.Image, output_format: ImageFormat, quality: int, profile: bytes) -> bytes:
-    output = io.BytesIO()
-    colour: dict[str, Any] = {"icc_profile": profile} if profile else {}
-    pixels = image.width * image.height
-    if output_format == "png":
-        image.save(output, "PNG", compress_level=png_effort(pixels), **colour)
-    elif output_format == "jpg":
-        subsampling = 0 if quality >= _FULL_COLOUR_QUALITY else 2
-        image.save(
-            output,
-            "JPEG",
-            quality=quality,
-            subsampling=subsampling,
-            optimize=True,
-            progressive=True,
-            **colour,
-        )
-    elif output_format == "webp":
-        image.save(output, "WEBP", quality=quality, method=webp_effort(pixels), **colour)
-    elif output_format == "gif":
-        _save_gif(image, output)
-    else:
-        image.save(output, "TIFF", **_tiff_options(image, profile))
-    return output.getvalue()
-
-
-def _save_gif(image: Image.Image, output: io.BytesIO) -> None:
-    options: dict[str, int] = {}
-    if image.mode in ("RGB", "RGBA"):
-        image, transparent = quantise(image, alpha_mask(image))
-        options = {} if transparent is None else {"transparency": transparent}
-    image.save(output, "GIF", **options)
-
-
-def _tiff_options(image: Image.Image, profile: bytes) -> dict[str, Any]:
-    """Return lossless compression that every reader supports: Group 4 for bilevel, LZW for the rest."""
-    options: dict[str, Any] = {"icc_profile": profile} if profile else {}
-    if image.mode == "1":
-        return options | {"compression": "group4"}
-    if image.mode in ("P", "F"):
-        return options | {"compression": "tiff_lzw"}
-    return options | {"compression": "tiff_lzw", "tiffinfo": _HORIZONTAL_DIFFERENCING}

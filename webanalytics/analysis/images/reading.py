@@ -9,21 +9,15 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
-from PIL import ExifTags, Image, ImageFile
+from PIL import ExifTags, Image, ImageFile, TiffImagePlugin
 
+from webanalytics.analysis.images import apng, gif
 from webanalytics.analysis.images.formats import ImageFormat, ImageLimits, with_alpha_flag
-from webanalytics.analysis.images.gif import compose, gif_parts
 from webanalytics.analysis.images.profiles import profile_of
+from webanalytics.analysis.images.support import PILLOW_NAMES
 from webanalytics.errors import RowError
-
-_PILLOW_NAMES: dict[ImageFormat, str] = {
-    "webp": "WEBP",
-    "png": "PNG",
-    "jpg": "JPEG",
-    "gif": "GIF",
-    "tiff": "TIFF",
-}
 
 _MAX_EXIF_BYTES = 1_000_000
 """Exif longer than any camera writes is not searched for an orientation."""
@@ -97,7 +91,7 @@ class Opened:
     orientation : int
         Exif orientation, 1 to 8; 1 when it is missing and for TIFF, which Pillow turns itself.
     bit_depth : int
-        Bits per channel in a PNG file, 8 for others.
+        Bits per channel in a PNG or TIFF file, 8 for others.
     profile : bytes
         ICC profile, or empty.
     limits : ImageLimits
@@ -137,14 +131,14 @@ def open_image(content: bytes, image_format: ImageFormat, limits: ImageLimits) -
     """
     with decoding(limits):
         readable = with_alpha_flag(content) if image_format == "webp" else content
-        image = Image.open(io.BytesIO(readable), formats=[_PILLOW_NAMES[image_format]])
+        image = Image.open(io.BytesIO(readable), formats=[PILLOW_NAMES[image_format]])
         check_pixels(image.size, limits)
         return Opened(
             image=image,
             content=content,
             image_format=image_format,
             orientation=1 if image_format == "tiff" else _orientation(image),
-            bit_depth=content[24] if image_format == "png" else 8,
+            bit_depth=_bit_depth(image, content, image_format),
             profile=profile_of(image, limits.max_profile_bytes),
             limits=limits,
         )
@@ -171,7 +165,7 @@ def count_frames(opened: Opened) -> int:
         if opened.image_format == "tiff":
             frames = _count_pages(opened.image, limits.max_frames + 1)
         elif opened.image_format == "gif":
-            frames = sum(1 for _ in itertools.islice(gif_parts(opened.content), limits.max_frames + 1))
+            frames = sum(1 for _ in itertools.islice(gif.gif_parts(opened.content), limits.max_frames + 1))
         else:
             frames = int(getattr(opened.image, "n_frames", 1)) - int(_first_is_apart(opened))
     if frames > limits.max_frames:
@@ -208,7 +202,8 @@ def read_first(opened: Opened, size: tuple[int, int]) -> Image.Image:
 
 def read_frames(opened: Opened, frames: int) -> Iterator[tuple[Image.Image, int]]:
     """Decode the frames of an animation, each a whole upright picture with its duration in milliseconds."""
-    pictures = _gif_frames(opened) if opened.image_format == "gif" else _sought_frames(opened)
+    readers = {"gif": _gif_frames, "png": _png_frames}
+    pictures = readers.get(opened.image_format, _sought_frames)(opened)
     for _ in range(frames):
         with decoding(opened.limits):
             picture, duration = next(pictures)
@@ -217,14 +212,18 @@ def read_frames(opened: Opened, frames: int) -> Iterator[tuple[Image.Image, int]
 
 
 def _gif_frames(opened: Opened) -> Iterator[tuple[Image.Image, int]]:
-    parts = list(gif_parts(opened.content))
+    parts = list(gif.gif_parts(opened.content))
     check_total_pixels(sum(part.pixels for part in parts), opened.limits)
-    return compose(iter(parts), opened.image.size)
+    return gif.compose(iter(parts), opened.image.size)
+
+
+def _png_frames(opened: Opened) -> Iterator[tuple[Image.Image, int]]:
+    return apng.compose(apng.apng_parts(opened.content), opened.image.size)
 
 
 def _sought_frames(opened: Opened) -> Iterator[tuple[Image.Image, int]]:
     image = opened.image
-    for index in itertools.count(int(_first_is_apart(opened))):
+    for index in itertools.count():
         image.seek(index)
         image.load()
         # A copy: the image is the same object for all frames, and comparing two needs both.
@@ -256,6 +255,15 @@ def times_to_play(opened: Opened) -> int:
     if not isinstance(loop, int) or loop < 0:
         return 1 if opened.image_format == "gif" else 0
     return loop + 1 if opened.image_format == "gif" and loop else loop
+
+
+def _bit_depth(image: ImageFile.ImageFile, content: bytes, image_format: ImageFormat) -> int:
+    if image_format == "png":
+        return content[24]
+    if image_format == "tiff":
+        bits: Any = getattr(image, "tag_v2", {}).get(TiffImagePlugin.BITSPERSAMPLE)
+        return max((bit for bit in bits if isinstance(bit, int)), default=8) if isinstance(bits, tuple) else 8
+    return 8
 
 
 def _orientation(image: Image.Image) -> int:

@@ -122,6 +122,12 @@ class Hosted:
                     raise ParameterError(
                         f"The `{item.keyword}` parameter must be text for a hosted backend.", item.keyword
                     )
+                if value in item.more:
+                    raise ParameterError(
+                        f"The `{item.keyword}` parameter must be one of: {', '.join(item.choices)} with a "
+                        "hosted backend.",
+                        item.keyword,
+                    )
                 unknown = item.local and not item.applied_here
                 if unknown and value not in (item.default, item.service_value):
                     raise ParameterError(
