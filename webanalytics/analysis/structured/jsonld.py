@@ -179,9 +179,7 @@ def is_jsonld(script: HtmlElement) -> bool:
 
 
 class JsonLdBlocks(Collector):
-    """The texts of a page's JSON-LD blocks; what browsers without scripts see counts as well."""
-
-    in_noscript = True
+    """The texts of a page's JSON-LD blocks."""
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)

@@ -19,7 +19,7 @@ from trafilatura.meta import reset_caches
 from trafilatura.settings import Extractor
 
 from webanalytics.analysis.page.page import Page, once_per_page
-from webanalytics.analysis.page.parsing import parse
+from webanalytics.analysis.page.tree import parse
 from webanalytics.analysis.page.visible_text import drop_invisible
 from webanalytics.analysis.text.language import page_language
 
