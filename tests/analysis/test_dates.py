@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webanalytics.analysis.page.page import Page
-from webanalytics.analysis.text import text
-from webanalytics.analysis.text.text import page_dates, parse_date
+from webanalytics.analysis.text import dates
+from webanalytics.analysis.text.dates import page_dates, parse_date
 
 DAY = date(2022, 5, 4)
 
@@ -127,7 +127,7 @@ def test_no_date_is_made_up(markup: str) -> None:
 
 def test_large_pages_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
     page = Page("<p>Tea", "https://example.org/2022/05/04/tea.html")
-    monkeypatch.setattr(text, "MAX_ELEMENTS", 1)
+    monkeypatch.setattr(dates, "MAX_ELEMENTS", 1)
     assert page_dates(page) is None
 
 
