@@ -44,7 +44,7 @@ MANY_TAGS = 20_000
 MAX_STEPS = 1_000_000_000
 """Tags times elements left open: a nanosecond or two each."""
 
-MAX_REOPENED = 1_000_000
+MAX_REOPENED = 2_000_000
 """Tags times formatting elements left open: 400 bytes each at worst."""
 
 # lxml's own HtmlElementClassLookup is a Python function called for every element that is touched;
@@ -64,7 +64,9 @@ _COMMENTS = re.compile(rb"<!--(?:-?>|.*?--!?>|.*)|<[!?][^>]*+>?", re.DOTALL)
 _SCRIPT = re.compile(rb"<(script|style)\b(?:.*?</\1|.*)|<!--(?:.*?-->|.*)", re.IGNORECASE | re.DOTALL)
 _QUOTED = re.compile(rb"\"[^\"]*\"|'[^']*'")
 _TAG = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*+)")
-_FORMATTING_TAG = re.compile(rb"<(?:b|big|code|em|font|i|s|small|strike|strong|tt|u)\s[^>]*>", re.IGNORECASE)
+_FORMATTING_TAG = re.compile(
+    rb"<(?:b|big|code|em|font|i|s|small|strike|strong|tt|u)(?=[\s>])[^>]*>", re.IGNORECASE
+)
 _FORMATTING = frozenset(b"b big code em font i s small strike strong tt u".split())
 # Elements that never stay open, or that the next of their kind closes.
 _CLOSED = frozenset(
@@ -128,7 +130,8 @@ def keeps_busy(data: bytes, few_tags: int = FEW_TAGS, many_tags: int = MANY_TAGS
     tags = data.count(b"<")
     if tags <= few_tags:
         return False
-    distinct = len(set(_FORMATTING_TAG.findall(data))) + 3 * len(_FORMATTING)
+    # Of equal ones three are opened anew.
+    distinct = 3 * len(set(_FORMATTING_TAG.findall(data)))
     if tags <= many_tags and tags * distinct <= MAX_REOPENED:
         return False
     most = _left_open(_SCRIPT.sub(b"", data))
@@ -180,7 +183,7 @@ def _copied(source: Any, max_depth: int) -> HtmlElement:
                 else:
                     last.tail = node.text_content
             except ValueError:
-                _add_text(parent, last, _UNWRITABLE.sub("", node.text_content))
+                _add_text(parent, last, node.text_content)
             follows_text = True
             node = node.next
             continue
@@ -214,6 +217,8 @@ def _copied(source: Any, max_depth: int) -> HtmlElement:
 
 
 def _add_text(parent: Any, last: Any, text: str) -> None:
+    """Add to the text that stands there, without what lxml does not take."""
+    text = _UNWRITABLE.sub("", text)
     if last is None:
         parent.text = (parent.text or "") + text
     else:

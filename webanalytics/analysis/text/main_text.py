@@ -101,6 +101,8 @@ def find_main_text(
     middle of the range in which the F-score over pages with known text did not change (0.2 to 0.55).
     """
     visible = page.visible_text
+    if not visible:
+        return ""
     if len(visible) > max_characters or page.tree.xpath("count(//*)") > max_elements:
         return _largest_part(visible, trusted_share)
     text = _search(page, visible, trusted_share)
