@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.text import dates
-from webanalytics.analysis.text.dates import page_dates, parse_date
+from webanalytics.analysis.text.dates import dateline, days_in, page_dates, parse_date
 
 DAY = date(2022, 5, 4)
 

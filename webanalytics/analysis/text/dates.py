@@ -6,6 +6,7 @@ beside the headline. Only then is htmldate asked, and a video on the page last.
 
 from __future__ import annotations
 
+import copy
 import importlib
 import re
 from collections.abc import Iterable, Iterator
@@ -77,7 +78,7 @@ _DAY_FIRST = re.compile(
 _MONTH_FIRST = re.compile(
     rf"({_LETTERS})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+((?:19|20)\d\d)(?!\d)", re.IGNORECASE
 )
-_NUMBERS = re.compile(r"(?<![\d./-])(\d{1,2})([./-])(\d{1,2})\2((?:19|20)\d\d)(?![\d/])")
+_NUMBERS = re.compile(r"(?<![\d./-])(\d{1,2})([./-])(\d{1,2})\2((?:19|20)\d\d)(?![\d/]|\.\d)")
 _BY_SIZE = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
 _CHARACTERS = re.compile(r"((?:19|20)\d\d)\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]")
 _MONTHS = (
@@ -224,7 +225,7 @@ def _headline(page: Page, lines: list[str]) -> int | None:
     title, headline = page.title, page.h1
     if not (headline and headline in lines and title.startswith(headline)):
         longest = max(filter(title.startswith, lines), key=len, default="")
-        if 3 * len(longest) >= len(title):
+        if longest and 3 * len(longest) >= len(title):
             headline = longest
     found = (number for number in reversed(range(len(lines))) if lines[number] == headline)
     return next(found, None) if headline else None
@@ -314,6 +315,11 @@ def _searched_date(page: Page, modified: date | None) -> date | None:
     if page.tree.xpath("count(//*)") > MAX_ELEMENTS:
         return None
     url = page.final_url or None
+    tree = page.tree
+    if any(_video_dates(page)):
+        # It would find them in the JSON-LD, and take them for the page's.
+        tree = copy.deepcopy(tree)
+        etree.strip_elements(tree, "script", with_tail=False)
     # It works on a copy of the tree.
-    found = parse_date(find_date(page.tree, extensive_search=False, original_date=True, url=url))
+    found = parse_date(find_date(tree, extensive_search=False, original_date=True, url=url))
     return found if found != modified else None
