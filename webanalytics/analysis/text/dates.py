@@ -19,7 +19,7 @@ from typing import Any
 from htmldate import find_date
 from lxml import etree
 
-from webanalytics.analysis.page.page import Page
+from webanalytics.analysis.page.page import Page, once_per_page
 from webanalytics.analysis.structured.jsonld import jsonld
 from webanalytics.analysis.text.language import page_language
 
@@ -85,7 +85,8 @@ _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
-_ITEMPROPS = etree.XPath("descendant::*[@itemprop][contains(@itemprop, 'date')]")
+# The attribute first: libxml2 takes a tenth of the time for it that it takes to ask every element.
+_ITEMPROPS = etree.XPath("descendant::*/@itemprop[contains(., 'date')]/..", smart_strings=False)
 
 
 def parse_date(value: object) -> date | None:
@@ -139,12 +140,9 @@ def page_dates(page: Page) -> dict[str, str | None] | None:
     {'published': '2022-05-04', 'modified': None}
     """
     items = _main_items(page)
-    first = list(_date_values(page, items, _PUBLISHED))
-    last = list(_date_values(page, items, _MODIFIED))
-    stamps = [stamp for value in (*first, *last) if (stamp := _stamp(value)) is not None]
-    modified = _first_date(last, stamps)
-    published = _first_date(first, stamps) or dateline(page) or _searched_date(page, modified)
-    published = published or _first_date(_video_dates(page), stamps)
+    modified = _first_date(page, _date_values(page, items, _MODIFIED))
+    published = _first_date(page, _date_values(page, items, _PUBLISHED)) or dateline(page)
+    published = published or _searched_date(page, modified) or _first_date(page, _video_dates(page))
     if published is None and modified is None:
         return None
     return {
@@ -153,8 +151,16 @@ def page_dates(page: Page) -> dict[str, str | None] | None:
     }
 
 
-def _first_date(values: Iterable[object], stamps: list[datetime]) -> date | None:
-    return next(filter(None, (_local_day(value, stamps) for value in values)), None)
+def _first_date(page: Page, values: Iterable[object]) -> date | None:
+    return next(filter(None, (_local_day(page, value) for value in values)), None)
+
+
+@once_per_page
+def _stamps(page: Page) -> list[datetime]:
+    """Return the moments that a page names with an offset from UTC."""
+    items = _main_items(page)
+    values = chain(_date_values(page, items, _PUBLISHED), _date_values(page, items, _MODIFIED))
+    return [stamp for value in values if (stamp := _stamp(value)) is not None and stamp.utcoffset()]
 
 
 def _stamp(value: object) -> datetime | None:
@@ -168,7 +174,7 @@ def _stamp(value: object) -> datetime | None:
     return stamp if stamp.tzinfo is not None and EARLIEST.year <= stamp.year < 9_999 else None
 
 
-def _local_day(value: object, stamps: list[datetime]) -> date | None:
+def _local_day(page: Page, value: object) -> date | None:
     """Return the day that a value names, of a moment in UTC by the offset of the page's nearest other stamp.
 
     Many pages write UTC as ``+00:00`` and many British ones their own winter time: that is converted only
@@ -177,9 +183,7 @@ def _local_day(value: object, stamps: list[datetime]) -> date | None:
     day, stamp = parse_date(value), _stamp(value)
     if day is None or stamp is None or stamp.utcoffset():
         return day
-    nearest = min(
-        (other for other in stamps if other.utcoffset()), key=lambda o: abs(o - stamp), default=None
-    )
+    nearest = min(_stamps(page), key=lambda other: abs(other - stamp), default=None)
     if nearest is None or not (str(value).strip()[-1] in "zZ" or abs(nearest - stamp) < _SAME_MOMENT):
         return day
     return stamp.astimezone(nearest.tzinfo).date()
@@ -243,12 +247,13 @@ def days_in(line: str, language: str) -> set[date]:
     >>> days_in("04/05/2022", "en"), days_in("May 4th, 2022", "en")
     (set(), {datetime.date(2022, 5, 4)})
     """
-    months = month_names(language)
     found: list[tuple[int, int, int]] = []
-    for day, name, year in _DAY_FIRST.findall(line):
-        found.append((int(year), months.get(name.lower(), 0), int(day)))
-    for name, day, year in _MONTH_FIRST.findall(line):
-        found.append((int(year), months.get(name.lower(), 0), int(day)))
+    named = [
+        *_DAY_FIRST.findall(line),
+        *((day, name, year) for name, day, year in _MONTH_FIRST.findall(line)),
+    ]
+    for day, name, year in named:
+        found.append((int(year), month_names(language).get(name.lower(), 0), int(day)))
     for first, sign, second, year in _NUMBERS.findall(line):
         day, month = int(first), int(second)
         if month > 12 >= day:

@@ -14,7 +14,7 @@ from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.page.visible_text import drop_invisible
 from webanalytics.analysis.structured.jsonld import jsonld, without_references
 from webanalytics.analysis.text import language, main_text
-from webanalytics.analysis.text.dates import page_dates
+from webanalytics.analysis.text.dates import month_names, page_dates
 
 _HIDDEN_TEXT = etree.XPath("boolean(body//text()[normalize-space()][not(parent::script or parent::style)])")
 # Organisations of schema.org that a site names itself with; every other one ends in "Organization".
@@ -28,6 +28,7 @@ def warm_up() -> None:
     """Load what the first page would otherwise wait for."""
     language.warm_up()
     main_text.warm_up()
+    month_names("en")
 
 
 def analyse(page: Page) -> dict[str, Any]:
