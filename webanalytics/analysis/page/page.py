@@ -114,9 +114,17 @@ class Page:
         return parse(wrap_plain_text(self.html) if plain else self.html)
 
     @cached_property
+    def _named(self) -> dict[str, list[HtmlElement]]:
+        """Its base, title, h1 and meta elements, from one pass."""
+        found: dict[str, list[HtmlElement]] = {"base": [], "title": [], "h1": [], "meta": []}
+        for element in self.tree.iter(*found):
+            found[str(element.tag)].append(element)
+        return found
+
+    @cached_property
     def title(self) -> str:
         """First title of the document that is not empty; a drawing's title does not count."""
-        for element in self.tree.iter("title"):
+        for element in self._named["title"]:
             text = fold(drop_invisible(element.text_content()))
             if text and next(element.iterancestors("svg"), None) is None:
                 return text
@@ -125,13 +133,13 @@ class Page:
     @cached_property
     def h1(self) -> str:
         """First main heading that is not empty."""
-        return next((text for node in self.tree.iter("h1") if (text := fold(visible_text(node)))), "")
+        return next((text for node in self._named["h1"] if (text := fold(visible_text(node)))), "")
 
     @cached_property
     def _metas(self) -> list[tuple[str, str]]:
         """Names and contents of the meta elements that have both, in document order."""
         metas = []
-        for meta in self.tree.iter("meta"):
+        for meta in self._named["meta"]:
             name = meta.get("name") or meta.get("property") or meta.get("itemprop")
             content = fold(meta.get("content"))
             if name and content:
@@ -166,7 +174,7 @@ class Page:
     @cached_property
     def base_url(self) -> str:
         """Address that relative links of the page start from: the first base element with one counts."""
-        hrefs = (element.get("href") for element in self.tree.iter("base"))
+        hrefs = (element.get("href") for element in self._named["base"])
         href = next((href for href in hrefs if href is not None), "").strip(_URL_ENDS)
         if not href or href.lower().startswith(_NOT_A_BASE):
             return self.final_url

@@ -18,6 +18,7 @@ from typing import Any
 
 from htmldate import find_date
 from lxml import etree
+from lxml.html import HtmlElement
 
 from webanalytics.analysis.page.page import Page, once_per_page
 from webanalytics.analysis.structured.jsonld import jsonld
@@ -308,11 +309,18 @@ def _date_values(
     for key in names["jsonld"]:
         yield from (item.get(key) for item in items)
     yield from page.metas(*names["meta"])
-    elements = _ITEMPROPS(page.tree)
+    elements = _dated(page)
     for name in names["itemprop"]:
         for element in elements:
             if name in element.get("itemprop").split():
                 yield element.get("content") or element.get("datetime") or element.text
+
+
+@once_per_page
+def _dated(page: Page) -> list[HtmlElement]:
+    """Return the elements whose microdata are dates."""
+    found: Any = _ITEMPROPS(page.tree)
+    return list(found)
 
 
 def _searched_date(page: Page, modified: date | None) -> date | None:
