@@ -312,7 +312,7 @@ def _date_values(
     elements = _dated(page)
     for name in names["itemprop"]:
         for element in elements:
-            if name in element.get("itemprop").split():
+            if name in (element.get("itemprop") or "").split():
                 yield element.get("content") or element.get("datetime") or element.text
 
 
