@@ -13,6 +13,7 @@ What still differs is listed in EXPLAINED, one by one, and each reason is checke
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from html import unescape
 from html.parser import HTMLParser
@@ -139,6 +140,15 @@ def markup_in_noscript(case: Case) -> bool:
     return theirs["text"].startswith("<img ") and theirs["text"].partition("> ")[2] == ours["text"]
 
 
+def markup_in_templates(case: Case) -> bool:
+    """They read what waits in a template for scripts; ours is all that they read outside of templates."""
+    missing = [entry for entry in under_our_rules(case) if entry not in case.ours]
+    markup = "".join(re.findall(r"(?is)<template\b.*?</template>", case.html))
+    return all(entry in under_our_rules(case) for entry in case.ours) and all(
+        (entry.get("text") or entry.get("src", "").rpartition("/")[2]) in markup for entry in missing
+    )
+
+
 def block_ends_with_a_semicolon(case: Case) -> bool:
     """That is no JSON to them; ours reads the block, which is the last of the three extracts here."""
     extra = [item for item in case.ours if item not in under_our_rules(case)]
@@ -165,6 +175,9 @@ Reason = Callable[[Case], bool]
 EXPLAINED: dict[tuple[str, str], Reason] = {
     ("0a12df42d1764095989ab078ee0f940b.html", "favicons"): icons_they_overlook,
     ("0afd671fc2b64f3caa83a91537e8d343.html", "favicons"): icons_they_overlook,
+    ("Eurostat_ Polska z najniższym bezrobociem w całej UE.html", "imgTags"): markup_in_templates,
+    ("biobiochile.cl-gremios.html", "headings"): markup_in_templates,
+    ("biobiochile.cl-gremios.html", "imgTags"): markup_in_templates,
     ("Solarserver.de.solarthermisches kraftwerk dubai.html", "headings"): markup_in_noscript,
     ("abc7news.com-Napa.html", "title"): title_from_a_meta_tag,
     ("aerobuzz.de-bremen.html", "favicons"): icons_they_overlook,

@@ -9,8 +9,8 @@ import pytest
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.text.text import analyse, page_publisher
 
-# Field names and their order in the specification of the operation.
-FIELDS = ["date", "description", "title", "title_alt", "text", "language", "publisher", "url"]
+# Field names and their order in the specification of the operation, and ours.
+FIELDS = ["date", "description", "title", "title_alt", "text", "language", "publisher", "url", "note"]
 
 
 def test_fields() -> None:
@@ -30,6 +30,7 @@ def test_fields() -> None:
         "language": "en",
         "publisher": None,
         "url": "https://example.org/tea?",
+        "note": "",
     }
 
 
@@ -67,6 +68,11 @@ TIMES = {"name": "The Tea Times", "url": None, "logo": None}
          {"name": "The Tea Times", "url": None, "logo": "https://example.org/a/l.png"}),
         (jsonld('{"@type":"Article","publisher":{"name":5,"logo":6,"url":[]}}'), None),
         (jsonld('{"publisher":"https://example.org/"}'), None),
+        # Character references mean nothing in JSON; some pages write them all the same, once or twice.
+        (jsonld('{"publisher":{"name":"La Naci&#xF3;n","url":"/?a=1&amp;copy=2&lt=3","logo":"/l&amp;amp;m.png"}}'),
+         {"name": "La Nación", "url": "https://example.org/?a=1&copy=2&lt=3", "logo": "https://example.org/l&m.png"}),
+        (jsonld('{"publisher":"Tea &amp;amp; Times"}'), {"name": "Tea & Times", "url": None, "logo": None}),
+        ('<meta property=og:site_name content="La Naci&amp;oacute;n">', {"name": "La Nación", "url": None, "logo": None}),
         ('<meta property="article:publisher" content="https://facebook.com/tea">', None),
         ("<p>x", None),
     ],

@@ -26,11 +26,8 @@ DEFAULT_MAX_HEADING = 10_000
 _HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
 _ICONS = frozenset({"icon", "apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon"})
 _CHARSET = re.compile(r"charset\s*=\s*[\"']?\s*([^\s\"';,]+)", re.IGNORECASE)
-_HTML_TAG = re.compile(r"<html\b[^<>]*+", re.IGNORECASE)
-_LANG = re.compile(r"\s(?:xml:)?lang\s*+=\s*+[\"']?\s*+([^\"'\s/<>]++)", re.IGNORECASE)
-_HTML_TAG_WINDOW = 200_000
 # The text of these is not part of the text around them.
-_NOT_TEXT = ("script", "style", "template")
+_NOT_TEXT = ("script", "style")
 _DEVICES = {"handset": "iphone", "tablet": "ipad", "store": "googleplay"}
 
 
@@ -92,7 +89,6 @@ class MetadataElements(Collector):
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)
-        self._html = page.html
         self.metas: dict[str, list[str]] = {}
         self.properties = {"author": "", "image": ""}
         self.title = self.canonical = self.charset = ""
@@ -100,7 +96,6 @@ class MetadataElements(Collector):
         self.headings: list[dict[str, str]] = []
         self.images: list[dict[str, str]] = []
         self._strings: dict[str, str] = {}
-        self._holds_paragraph: dict[str, bool] = {}
 
     def readers(self) -> dict[str, Reader]:
         """Return its readers by tag."""
@@ -145,23 +140,8 @@ class MetadataElements(Collector):
 
     def _heading(self, element: HtmlElement) -> None:
         if len(self.headings) < self.max_entries:
-            text = _heading_text(element) or self._paragraph_text(element)
+            text = _heading_text(element)
             self.headings.append({"level": str(element.tag), "text": text[:DEFAULT_MAX_HEADING]})
-
-    def _paragraph_text(self, heading: HtmlElement) -> str:
-        """Return the text of a paragraph that was inside the heading before the parser moved it out.
-
-        ``<h2><p>Text</p></h2>`` is parsed as an empty heading and a paragraph, with nothing in between;
-        only its text shows whether the page is written so or has an empty heading.
-        """
-        following = heading.getnext()
-        if len(heading) or heading.tail or following is None or following.tag != "p":
-            return ""
-        tag = str(heading.tag)
-        if tag not in self._holds_paragraph:
-            written = rf"<(?:{tag}|{tag.upper()})\b[^<>]*+>\s*+<[pP]\b"
-            self._holds_paragraph[tag] = re.search(written, self._html) is not None
-        return _heading_text(following) if self._holds_paragraph[tag] else ""
 
     def _image(self, element: HtmlElement) -> None:
         get = element.get
@@ -200,22 +180,16 @@ def _declared_charset(element: HtmlElement, content: str | None) -> str:
 
 
 def _heading_text(element: HtmlElement) -> str:
-    """Return the folded text of a heading without that of scripts and styles in it.
-
-    Notes
-    -----
-    A heading that starts directly inside another one ends that one (HTML Standard, section 13.2.6.4.7);
-    the parser nests them instead.
-    """
+    """Return the folded text of a heading without that of scripts and styles in it."""
     if not len(element):
         return fold(element.text)
-    if next(element.iter(*_NOT_TEXT), None) is None and next(element.iterchildren(*_HEADINGS), None) is None:
+    if next(element.iter(*_NOT_TEXT), None) is None:
         return fold("".join(element.itertext()))
     return fold("".join(_texts(element)))
 
 
 def _texts(heading: HtmlElement) -> Iterator[str]:
-    """Yield the texts of a heading up to the next heading directly inside it."""
+    """Yield the texts of a heading that are not code."""
     walk = etree.iterwalk(heading, events=("start", "end"))
     for event, element in walk:
         if event == "end":
@@ -223,32 +197,8 @@ def _texts(heading: HtmlElement) -> Iterator[str]:
                 yield element.tail or ""
         elif element.tag in _NOT_TEXT:
             walk.skip_subtree()
-        elif element.tag in _HEADINGS and element.getparent() is heading:
-            return
         else:
             yield element.text or ""
-
-
-def late_language(page: Page) -> str:
-    """Return the language of an html tag that the parser dropped because something stood before it.
-
-    Notes
-    -----
-    HTML Standard, section 13.2.6.4.7: the attributes of a late html tag are those of the root.
-
-    Examples
-    --------
-    >>> late_language(Page('<br>Notice: undefined<html lang="es"><p>Hola'))
-    'es'
-    """
-    if len(page.tree.attrib) or not (tag := _HTML_TAG.search(page.html, 0, _HTML_TAG_WINDOW)):
-        return ""
-    before = page.html[: tag.start()].lower()
-    if before.rfind("<script") > before.rfind("</script"):
-        return ""
-    found = _LANG.search(tag[0])
-    # from the markup, not from the parser, which would have replaced lone surrogates
-    return found[1].encode("utf-8", "replace").decode() if found else ""
 
 
 def _first(metas: dict[str, list[str]], *names: str) -> str:
@@ -293,7 +243,7 @@ def analyse(page: Page, *, body: bool = False) -> dict[str, Any]:
     Read from the whole document, character references decoded, white space folded, URLs absolute
     (``card:app:url:*`` are addresses within an app and stay as written). Where a tag repeats the first
     with content wins; ``keywords``, ``robots`` and ``og:locale:alternate`` are joined. What stands
-    inside ``noscript`` is left out, as a browser with scripts leaves it out.
+    inside ``noscript`` or an unused ``template`` is no part of the page.
 
     Sources: HTML Standard section 4.2, Open Graph protocol (ogp.me), schema.org Product and Offer.
 
@@ -315,7 +265,7 @@ def analyse(page: Page, *, body: bool = False) -> dict[str, Any]:
         "requestUrl": page.url,
         "url": page.final_url,
         "canonical": elements.canonical,
-        "lang": page.lang or late_language(page),
+        "lang": page.lang,
         "charset": elements.charset or page.header_charset or page.charset,
         "title": elements.title,
         "image": absolute(_first(metas, "image") or elements.properties["image"]) or social["og:image"],

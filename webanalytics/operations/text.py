@@ -59,6 +59,7 @@ TEXT = Operation(
         Field("language", str, "Language detected from the text, ISO 639-1."),
         Field("publisher", Publisher | None, "Publisher, null where the page names none."),
         Field("url", str, "URL as submitted."),
+        Field("note", str, "Why a page has no text, where it has none.", extra=True, audited=False),
     ),
     credits=10,
     graphql=True,

@@ -80,7 +80,6 @@ class FactElements(Collector):
     Links are kept as they are written, titles and descriptions with empty ones, the rest as in the result.
     """
 
-    in_templates = False
     alongside = (JsonLdBlocks,)
     max_entries = DEFAULT_MAX_ENTRIES
     max_length = DEFAULT_MAX_LENGTH
@@ -161,7 +160,7 @@ class FactElements(Collector):
         kinds = (get("rel") or "").lower().split()
         if "canonical" in kinds:
             self._canonical(get("href") or "")
-        elif "alternate" in kinds and "stylesheet" not in kinds and (language := get("hreflang")) is not None:
+        elif (language := get("hreflang")) is not None and _is_alternate(kinds, get("type")):
             if len(self.hreflangs) < self.max_entries:
                 url = _normal_link(self._links, get("href") or "")[: self.max_length * 4]
                 self.hreflangs.append({"lang": language.strip()[:100], "url": url} | self._place())
@@ -244,6 +243,14 @@ class FactElements(Collector):
         if (data or not source) and (later := (element.get("data-src") or "").strip()):
             source, data = later, False
         return source[:_DATA_SHOWN] if data else self._absolute(source)[: self.max_length]
+
+
+def _is_alternate(kinds: list[str], media_type: str | None) -> bool:
+    """Return whether a link names the page in another language, not a feed, a style sheet or a file."""
+    if "alternate" not in kinds or "stylesheet" in kinds:
+        return False
+    kind = (media_type or "").partition(";")[0].strip().lower()
+    return kind in ("", "text/html", "application/xhtml+xml")
 
 
 def _is_pixel(width: str | None, height: str | None) -> bool:

@@ -10,7 +10,8 @@ from urllib.parse import urljoin, urlsplit
 
 from lxml.html import HtmlElement
 
-from webanalytics.analysis.page.parsing import Decoded, decode, parse, wrap_plain_text
+from webanalytics.analysis.page.parsing import Decoded, decode, wrap_plain_text
+from webanalytics.analysis.page.tree import parse
 from webanalytics.analysis.page.visible_text import drop_invisible, given_text, visible_text
 
 # What the URL Standard strips from the ends of a URL, and what it removes within it.
@@ -125,9 +126,17 @@ class Page:
         return parse(wrap_plain_text(self.html) if plain else self.html)
 
     @cached_property
+    def _named(self) -> dict[str, list[HtmlElement]]:
+        """Its base, title, h1 and meta elements, from one pass."""
+        found: dict[str, list[HtmlElement]] = {"base": [], "title": [], "h1": [], "meta": []}
+        for element in self.tree.iter(*found):
+            found[str(element.tag)].append(element)
+        return found
+
+    @cached_property
     def title(self) -> str:
         """First title of the document that is not empty; a drawing's title does not count."""
-        for element in self.tree.iter("title"):
+        for element in self._named["title"]:
             text = fold(drop_invisible(element.text_content()))
             if text and next(element.iterancestors("svg"), None) is None:
                 return text
@@ -136,13 +145,13 @@ class Page:
     @cached_property
     def h1(self) -> str:
         """First main heading that is not empty."""
-        return next((text for node in self.tree.iter("h1") if (text := fold(visible_text(node)))), "")
+        return next((text for node in self._named["h1"] if (text := fold(visible_text(node)))), "")
 
     @cached_property
     def _metas(self) -> list[tuple[str, str]]:
         """Names and contents of the meta elements that have both, in document order."""
         metas = []
-        for meta in self.tree.iter("meta"):
+        for meta in self._named["meta"]:
             name = meta.get("name") or meta.get("property") or meta.get("itemprop")
             content = fold(meta.get("content"))
             if name and content:
@@ -180,12 +189,12 @@ class Page:
 
     @cached_property
     def base_url(self) -> str:
-        """Address that relative links of the page start from."""
-        for element in self.tree.iter("base"):
-            href = element.get("href", "").strip(_URL_ENDS)
-            if href and not href.lower().startswith(_NOT_A_BASE):
-                return _join(self.final_url, href)
-        return self.final_url
+        """Address that relative links of the page start from: the first base element with one counts."""
+        hrefs = (element.get("href") for element in self._named["base"])
+        href = next((href for href in hrefs if href is not None), "").strip(_URL_ENDS)
+        if not href or href.lower().startswith(_NOT_A_BASE):
+            return self.final_url
+        return _join(self.final_url, href)
 
     @cached_property
     def links(self) -> Links:
@@ -256,13 +265,10 @@ class Links:
 class Collector:
     """What one analysis collects in the walk over a page's elements, which all analyses share.
 
-    Its readers are called in document order. What stands inside ``noscript`` is left out, as a browser with
-    scripts leaves it out; what stands in a ``template`` that scripts have yet to use, where it says so.
-    It keeps no reference to the page, which keeps it: a circle would wait for the garbage collector.
+    Its readers are called in document order. It keeps no reference to the page, which keeps it: a circle
+    would wait for the garbage collector.
     """
 
-    in_noscript: ClassVar[bool] = False
-    in_templates: ClassVar[bool] = True
     alongside: ClassVar[tuple[type[Collector], ...]] = ()
     """Collectors that the same analysis asks for."""
     max_climbs: ClassVar[int] = 2_000
@@ -320,33 +326,10 @@ def collected(page: Page, kind: type[C]) -> C:
 def _walk(page: Page, kinds: Iterable[type[Collector]]) -> None:
     """Feed the collectors that have not been fed yet from one pass over the page's elements."""
     collectors = {kind: kind(page) for kind in dict.fromkeys(kinds) if kind not in page.found}
-    shown = _readers(collectors.values())
-    in_template = _readers(found for found in collectors.values() if found.in_templates)
-    in_noscript = _readers(found for found in collectors.values() if found.in_noscript)
-    tags = {*shown, "noscript"}
-    if not all(found.in_templates for found in collectors.values()):
-        tags.add("template")
-    noscript_end = template_end = 0
-    readers, change = shown, -1  # the place at which others take over
-    for place, element in enumerate(page.tree.iter(*tags)):
-        if place == change:
-            readers, change = (in_template, template_end) if place < template_end else (shown, -1)
-        tag: Any = element.tag
-        read = readers.get(tag)
-        if read is not None:
-            read(element)
-        elif tag == "noscript" and place >= noscript_end:
-            noscript_end = change = place + sum(1 for _ in element.iter(*tags))
-            readers = in_noscript
-        elif tag == "template" and place >= max(noscript_end, template_end) and _is_inert(element):
-            template_end = change = place + sum(1 for _ in element.iter(*tags))
-            readers = in_template
+    readers = _readers(collectors.values())
+    for element in page.tree.iter(*readers) if readers else ():
+        readers[str(element.tag)](element)
     page.found.update(collectors)
-
-
-def _is_inert(template: HtmlElement) -> bool:
-    """Return whether a template waits for scripts, unlike one that declares a shadow root."""
-    return template.get("shadowrootmode") is None
 
 
 def _readers(collectors: Iterable[Collector]) -> dict[str, Reader]:

@@ -1,10 +1,9 @@
-"""Bytes of a page to text, and text to a tree: the first thing that a worker does with a page.
+"""Bytes of a page to text: the first thing that a worker does with a page.
 
 The order in which encodings are looked for is that of the HTML standard's sniffing algorithm: byte order
 mark, Content-Type header, a declaration inside the page, and detection last. Labels are looked up in the
 list of the Encoding standard alone (the webencodings package), never among Python's codecs: the labels
-``punycode`` or ``utf-7`` are unknown, as in a browser. The parser is guarded against pages made to hang it or
-to hide content from it.
+``punycode`` or ``utf-7`` are unknown, as in a browser.
 
 Notes
 -----
@@ -16,13 +15,9 @@ from __future__ import annotations
 import codecs
 import re
 from html import escape
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 
 import webencodings
-from lxml import etree
-from lxml.html import HtmlComment, HtmlElement, HtmlProcessingInstruction
-
-from webanalytics.errors import RowError
 
 if TYPE_CHECKING:
     from charset_normalizer import CharsetMatch
@@ -53,31 +48,6 @@ _CANDIDATES = [
 ]
 _STANDARD_NAMES = {"cp932": "shift_jis", "cp949": "euc-kr", "cp874": "windows-874", "iso8859_2": "iso-8859-2"}
 
-MAX_ATTRIBUTES = 10_000
-"""Attributes that the crowded tags of a page may have together: the parser's time grows with their square."""
-
-CROWDED_TAG = 256
-"""From this many attributes a tag is crowded; a missing quote can make a page's text look so."""
-
-MAX_DEPTH = 2_040
-"""Levels of nested elements up to which a page is analysed; libxml2 drops what is nested below 2,048."""
-
-# lxml's own HtmlElementClassLookup is a Python function called for every element that is touched;
-# the default lookup is done in C and gives the same class to all of them.
-_LOOKUP = etree.ElementDefaultClassLookup(
-    element=HtmlElement, comment=HtmlComment, pi=HtmlProcessingInstruction
-)
-# Characters that XML cannot hold: lxml refuses them in any text that is written back into a tree.
-_CONTROLS = bytes((*range(9), 0x0B, *range(0x0E, 0x20), 0x7F))
-_FORM_FEED = bytes.maketrans(b"\x0c", b" ")
-_NONCHARACTERS = ("\ufffe".encode(), "\uffff".encode())
-_AFTER_HEAD = etree.XPath(
-    "(head/*[not(self::base or self::basefont or self::bgsound or self::link or self::meta or self::noframes "
-    "or self::noscript or self::script or self::style or self::template or self::title)])[1]"
-)
-# In a script "<" may be an operator, and what follows it no tag.
-_SCRIPT = re.compile(rb"<(script|style)\b(?:.*?</\1|.*)|<!--(?:.*?-->|.*)", re.IGNORECASE | re.DOTALL)
-_QUOTED = re.compile(rb"\"[^\"]*\"|'[^']*'")
 _PARAGRAPHS = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
 
 
@@ -229,83 +199,6 @@ def _decode(content: bytes, name: str) -> str:
     # The standard decodes gbk with the decoder of gb18030, which knows more characters.
     encoding = webencodings.lookup("gb18030" if name == "gbk" else name) or webencodings.UTF8
     return str(encoding.codec_info.decode(content, "replace")[0])
-
-
-def parse(text: str, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX_DEPTH) -> HtmlElement:
-    """Return the ``html`` element of a page, without comments and control characters.
-
-    Raises
-    ------
-    RowError
-        When there is no element in the page, or when it goes beyond one of the limits: it would keep the
-        parser busy for minutes, or lose text in silence.
-
-    Examples
-    --------
-    >>> [element.tag for element in parse("<title>Tea</title><p>Leaves").iter()]
-    ['html', 'head', 'title', 'body', 'p']
-    """
-    data = text.encode("utf-8", "replace").translate(_FORM_FEED, _CONTROLS)
-    for character in _NONCHARACTERS:
-        data = data.replace(character, b"")
-    if _crowd(data) > max_attributes and _crowd(_SCRIPT.sub(b"", data)) > max_attributes:
-        raise RowError("page_attributes", parameter="url", limit=max_attributes)
-    parser = etree.HTMLParser(
-        encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True, collect_ids=False
-    )
-    parser.set_element_class_lookup(_LOOKUP)
-    # The parser only raises for blank input.
-    root: Any = etree.fromstring(data, parser) if data.strip() else None
-    if root is None:
-        raise RowError("page_empty", parameter="url")
-    error = parser.error_log.last_error
-    if (error is not None and "depth" in (error.message or "")) or _is_deeper(root, max_depth):
-        raise RowError("page_depth", parameter="url", limit=max_depth)
-    _end_head(root)
-    return cast(HtmlElement, root)
-
-
-def _end_head(root: Any) -> None:
-    """Move to the body the first element that cannot be in a head, and all that follows it.
-
-    A page may leave out ``</head><body>``. libxml2 knows the elements of HTML 4 that end the head then, and
-    leaves ``main``, ``nav`` or ``section`` inside of it.
-    """
-    first = next(iter(_AFTER_HEAD(root)), None)
-    if first is None:
-        return
-    body = root.find("body")
-    if body is None:
-        body = etree.SubElement(root, "body")
-    moved = [first, *first.itersiblings()]
-    # A child inserted takes its tail along; the body's own text comes after all of them.
-    moved[-1].tail = (moved[-1].tail or "") + (body.text or "")
-    body.text = None
-    body[:0] = moved
-
-
-def _is_deeper(root: Any, max_depth: int) -> bool:
-    if root.xpath("count(//*)") <= max_depth:
-        return False
-    depth = 0
-    for event, _ in etree.iterwalk(root, events=("start", "end")):
-        depth += 1 if event == "start" else -1
-        if depth > max_depth:
-            return True
-    return False
-
-
-def _crowd(data: bytes, crowded: int = CROWDED_TAG) -> int:
-    """Return the number of attributes in all crowded tags, as far as can be seen without parsing."""
-    total = 0
-    for piece in data.split(b"<"):
-        # Two characters, a name and a space, are the least that an attribute takes.
-        if len(piece) > 2 * crowded:
-            tag = piece.partition(b">")[0]
-            if len(tag) > 2 * crowded:
-                count = len(_QUOTED.sub(b"", tag).split())
-                total += count if count > crowded else 0
-    return total
 
 
 def wrap_plain_text(text: str) -> str:

@@ -42,6 +42,7 @@ _WRAPPER = re.compile(r"^(?:\s|\ufeff|<!--|(?://\s*+)?<!\[CDATA\[|/\*\s*+<!\[CDA
 _CLOSER = re.compile(r"(?:\s|;|-->|//(?=\s*+(?:-->|\]\]>))|\]\]>|/\*\s*+\]\]>\s*+\*/)++$")
 _BETWEEN = re.compile(r"[\s;,\ufeff]*+")
 _CLOSER_WINDOW = 200
+_REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
 _LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
@@ -96,6 +97,24 @@ def _past_separators(text: str, position: int) -> int:
     """Return the position of the next value."""
     match = _BETWEEN.match(text, position)
     return match.end() if match else position
+
+
+def without_references(text: str, times: int = 2) -> str:
+    """Return a string of JSON-LD without character references, which mean nothing there.
+
+    Programs that write them by mistake do so once or twice. Those without a semicolon are left: they may be
+    parameters of an address.
+
+    Examples
+    --------
+    >>> [without_references(text) for text in ("La Naci&#xF3;n", "Tea &amp;amp; more", "?a=1&copy=2")]
+    ['La Nación', 'Tea & more', '?a=1&copy=2']
+    """
+    for _ in range(times):
+        if "&" not in text:
+            break
+        text = _REFERENCE.sub(lambda match: html.unescape(match[0]), text)
+    return text
 
 
 def _values(text: str, decoder: json.JSONDecoder) -> list[Any]:
@@ -179,9 +198,7 @@ def is_jsonld(script: HtmlElement) -> bool:
 
 
 class JsonLdBlocks(Collector):
-    """The texts of a page's JSON-LD blocks; what browsers without scripts see counts as well."""
-
-    in_noscript = True
+    """The texts of a page's JSON-LD blocks."""
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)

@@ -9,7 +9,13 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from webanalytics.analysis.page.page import Page, fold
-from webanalytics.analysis.structured.jsonld import DEFAULT_MAX_BLOCKS, flatten, jsonld_texts, read_json
+from webanalytics.analysis.structured.jsonld import (
+    DEFAULT_MAX_BLOCKS,
+    flatten,
+    jsonld_texts,
+    read_json,
+    without_references,
+)
 
 PRODUCT_TYPES = frozenset(
     {
@@ -94,7 +100,7 @@ def _text(value: Any) -> str:
     if isinstance(value, dict):
         return _text(value.get("@value") or value.get("@id") or value.get("name"))
     # The literal reader gives numbers as text, so that what is no text here is no price either.
-    return " ".join(value.split()) if isinstance(value, str) else ""
+    return " ".join(without_references(value).split()) if isinstance(value, str) else ""
 
 
 def _objects(value: Any, by_id: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from trafilatura.meta import reset_caches
 from trafilatura.settings import Extractor
 
 from webanalytics.analysis.page.page import Page, once_per_page
-from webanalytics.analysis.page.parsing import parse
+from webanalytics.analysis.page.tree import parse
 from webanalytics.analysis.page.visible_text import drop_invisible
 from webanalytics.analysis.text.language import page_language
 
@@ -101,6 +101,8 @@ def find_main_text(
     middle of the range in which the F-score over pages with known text did not change (0.2 to 0.55).
     """
     visible = page.visible_text
+    if not visible:
+        return ""
     if is_large(page, max_elements, max_characters):
         return _largest_part(visible, trusted_share)
     text = search(page, visible, trusted_share).text

@@ -5,58 +5,20 @@ A worker calls `analyse`.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator
-from datetime import date, timedelta
-from email.utils import parsedate
+from collections.abc import Iterator
 from typing import Any
 
-from htmldate import find_date
 from lxml import etree
 
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.page.visible_text import drop_invisible
-from webanalytics.analysis.structured.jsonld import jsonld
+from webanalytics.analysis.structured.jsonld import jsonld, without_references
 from webanalytics.analysis.text import language, main_text
+from webanalytics.analysis.text.dates import month_names, page_dates
 from webanalytics.analysis.text.main_language import main_language
 from webanalytics.analysis.text.markdown import main_markdown
 
-EARLIEST = date(1990, 1, 1)
-"""Earlier dates are older than the web: a page's subject may have them, but not the page."""
-
-MAX_ELEMENTS = 10_000
-"""Elements up to which the text of a page is searched for a date."""
-
-# fmt: off
-_PUBLISHED = {
-    "jsonld": ("datePublished", "dateCreated", "uploadDate", "datePosted"),
-    "meta": (
-        "article:published_time", "og:article:published_time", "og:published_time", "datepublished",
-        "article.published", "date", "dc.date.issued", "dcterms.issued", "dc.date", "dcterms.date",
-        "dc.date.created", "dcterms.created", "citation_publication_date", "citation_date",
-        "parsely-pub-date", "sailthru.date", "publication_date", "publish_date", "publishdate", "pubdate",
-        "published_time", "video:release_date", "datecreated",
-    ),
-    "itemprop": ("datePublished", "dateCreated"),
-}
-_MODIFIED = {
-    "jsonld": ("dateModified",),
-    "meta": (
-        "article:modified_time", "og:article:modified_time", "og:updated_time", "og:modified_time",
-        "datemodified", "article.updated", "last-modified", "lastmod", "dc.date.modified", "dcterms.modified",
-        "revised", "modified_time",
-    ),
-    "itemprop": ("dateModified",),
-}
-# Items that have another date than the page they stand on.
-_NOT_THE_PAGE = frozenset({
-    "Answer", "AudioObject", "Comment", "Event", "ImageObject", "Organization", "Person", "Rating", "Review",
-    "WebSite",
-})
-# fmt: on
-_ARTICLE = re.compile(r"(?:Article|Posting|Report|Recipe|HowTo|Page)$")
-_YEAR_FIRST = re.compile(r"\s*(\d{4})(?:([-/.])(\d{1,2})\2(\d{1,2})|(\d\d)(\d\d))(?!\d)")
-_ITEMPROPS = etree.XPath("descendant::*[@itemprop][contains(@itemprop, 'date')]")
+_HIDDEN_TEXT = etree.XPath("boolean(body//text()[normalize-space()][not(parent::script or parent::style)])")
 # Organisations of schema.org that a site names itself with; every other one ends in "Organization".
 _ORGANISATIONS = frozenset({"Corporation", "LocalBusiness", "OnlineBusiness", "OnlineStore", "NGO", "Store"})
 _SITE_NAMES = ("og:site_name", "publisher", "dc.publisher", "dcterms.publisher", "citation_publisher")
@@ -68,6 +30,7 @@ def warm_up() -> None:
     """Load what the first page would otherwise wait for."""
     language.warm_up()
     main_text.warm_up()
+    month_names("en")
 
 
 def analyse(page: Page, format: str = "plain") -> dict[str, Any]:  # noqa: A002 - the name of the parameter
@@ -86,111 +49,33 @@ def analyse(page: Page, format: str = "plain") -> dict[str, Any]:  # noqa: A002 
     >>> answer["text"], answer["language"]
     ('Tea is made of leaves and hot water.', 'en')
     """
+    found = main_text.main_text(page)
     return {
         "date": page_dates(page),
         "description": page.description,
         "title": page.title,
         "title_alt": page.h1,
-        "text": main_markdown(page) if format == "markdown" else main_text.main_text(page),
+        "text": main_markdown(page) if format == "markdown" else found,
         "language": main_language(page),
         "publisher": page_publisher(page),
         "url": page.url,
+        "note": "" if found else why_empty(page),
     }
 
 
-def parse_date(value: object) -> date | None:
-    """Return the day that a machine-readable date names, in the time zone it is written in.
-
-    It reads ISO 8601, and RFC 5322 as in HTTP headers and feeds. None for anything else, for days before
-    1990, and for days later than tomorrow (a page published now may stand in a time zone where tomorrow
-    has begun).
+def why_empty(page: Page) -> str:
+    """Return why a page shows no text to its reader.
 
     Examples
     --------
-    >>> parse_date("2022-05-04T23:30:00-04:00"), parse_date("Wed, 04 May 2022 12:00:00 GMT")
-    (datetime.date(2022, 5, 4), datetime.date(2022, 5, 4))
-    >>> parse_date("yesterday"), parse_date("2022-02-30"), parse_date("1789-07-14"), parse_date("9999-01-01")
-    (None, None, None, None)
+    >>> why_empty(Page("<body><p hidden>Tea</p>"))
+    'The page holds text, but none that a browser shows.'
     """
-    if not isinstance(value, str):
-        return None
-    found = _YEAR_FIRST.match(value)
-    if found:
-        parts = (int(found[1]), int(found[3] or found[5]), int(found[4] or found[6]))
-    else:
-        fields = parsedate(value[:64])
-        if fields is None:
-            return None
-        parts = fields[:3]
-    try:
-        day = date(*parts)
-    except ValueError:
-        return None
-    return day if EARLIEST <= day <= date.today() + timedelta(days=1) else None
-
-
-def page_dates(page: Page) -> dict[str, str | None] | None:
-    """Return ``published`` and ``modified`` as ``YYYY-MM-DD`` or None; None when the page has neither.
-
-    Structured data takes precedence: JSON-LD, then meta elements, then microdata. Only if none of these gives
-    a date of publication is htmldate used, which reads URLs, canonical links and dates in the text.
-
-    Examples
-    --------
-    >>> page_dates(Page('<meta property="article:published_time" content="2022-05-04T01:10:21-04:00">'))
-    {'published': '2022-05-04', 'modified': None}
-    """
-    items = _main_items(page)
-    modified = _first_date(_date_values(page, items, _MODIFIED))
-    published = _first_date(_date_values(page, items, _PUBLISHED))
-    if published is None:
-        # If the search finds the day of the last change, it adds nothing new.
-        searched = _searched_date(page)
-        published = searched if searched != modified else None
-    if published is None and modified is None:
-        return None
-    return {
-        "published": published.isoformat() if published else None,
-        "modified": modified.isoformat() if modified else None,
-    }
-
-
-def _first_date(values: Iterable[object]) -> date | None:
-    return next(filter(None, map(parse_date, values)), None)
-
-
-def _main_items(page: Page) -> list[dict[str, Any]]:
-    """Return the JSON-LD items that may be the page itself, articles first."""
-    ranked = []
-    for item in jsonld(page):
-        types = item.get("@type")
-        names = [str(name) for name in (types if isinstance(types, list) else [types])]
-        if not _NOT_THE_PAGE.intersection(names):
-            article = any(_ARTICLE.search(name) for name in names)
-            ranked.append((0 if article and "WebPage" not in names else 1 if article else 2, item))
-    return [item for _, item in sorted(ranked, key=lambda pair: pair[0])]
-
-
-def _date_values(
-    page: Page, items: list[dict[str, Any]], names: dict[str, tuple[str, ...]]
-) -> Iterator[object]:
-    for key in names["jsonld"]:
-        yield from (item.get(key) for item in items)
-    yield from page.metas(*names["meta"])
-    elements = _ITEMPROPS(page.tree)
-    for name in names["itemprop"]:
-        for element in elements:
-            if name in element.get("itemprop").split():
-                yield element.get("content") or element.get("datetime") or element.text
-
-
-def _searched_date(page: Page) -> date | None:
-    if page.tree.xpath("count(//*)") > MAX_ELEMENTS:
-        return None
-    url = page.final_url or None
-    # It works on a copy of the tree.
-    found = find_date(page.tree, extensive_search=False, original_date=True, url=url)
-    return parse_date(found)
+    if _HIDDEN_TEXT(page.tree):
+        return "The page holds text, but none that a browser shows."
+    if page.tree.find(".//script") is not None:
+        return "The page holds no text before its scripts have run."
+    return "The page holds no text."
 
 
 def page_publisher(page: Page) -> dict[str, str | None] | None:
@@ -218,7 +103,7 @@ def page_publisher(page: Page) -> dict[str, str | None] | None:
                 "logo": page.urljoin(logo) if logo else None,
             }
     name = next(filter(_is_name, page.metas(*_SITE_NAMES)), "")
-    return {"name": drop_invisible(name), "url": None, "logo": None} if name else None
+    return {"name": _text(name), "url": None, "logo": None} if name else None
 
 
 def _candidates(page: Page, identified: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -254,7 +139,7 @@ def _is_name(text: str) -> bool:
 def _text(value: Any) -> str:
     if isinstance(value, list):
         value = next((part for part in value if isinstance(part, str)), "")
-    return " ".join(drop_invisible(value).split()) if isinstance(value, str) else ""
+    return " ".join(drop_invisible(without_references(value)).split()) if isinstance(value, str) else ""
 
 
 def _address(value: Any, identified: dict[str, dict[str, Any]]) -> str:
@@ -262,10 +147,10 @@ def _address(value: Any, identified: dict[str, dict[str, Any]]) -> str:
     if isinstance(value, list):
         value = value[0] if value else None
     if isinstance(value, str):
-        return value.strip()
+        return without_references(value).strip()
     image = next(_objects(value, identified), {})
     for key in ("url", "contentUrl", "@id"):
         address = image.get(key)
         if isinstance(address, str) and address.strip() and not (key == "@id" and "#" in address):
-            return address.strip()
+            return without_references(address).strip()
     return ""

@@ -1,0 +1,128 @@
+"""Our trees and what rules read from them against html5lib, which shares no line with our parser."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.analysis.independent import READERS, differences, our_outline, parse, their_outline
+from webanalytics.analysis.page.page import Page
+
+
+@pytest.fixture(autouse=True)
+def deep_pages() -> Iterator[None]:
+    """Let html5lib's trees be walked with recursion."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(10_000)
+    yield
+    sys.setrecursionlimit(before)
+
+
+# Page and fact that differ, and why. A page with <template> would stand here: html5lib does not know it.
+EXPLAINED: dict[tuple[str, str], str] = {}
+
+
+@pytest.fixture(scope="module")
+def pages(corpus_pages: dict[str, bytes]) -> dict[str, tuple[Page, Element]]:
+    """Our page and html5lib's root of each saved page; U+007F is no text to us."""
+    found = {name: Page(Page(content).html.replace("\x7f", "")) for name, content in corpus_pages.items()}
+    return {name: (page, parse(page.html)) for name, page in found.items()}
+
+
+def test_saved_pages_have_the_tree_of_the_standard(pages: dict[str, tuple[Page, Element]]) -> None:
+    """Element for element, attribute for attribute, text for text."""
+    differing = [name for name, (page, root) in pages.items() if our_outline(page) != their_outline(root)]
+    assert differing == []
+
+
+def test_facts_of_saved_pages_are_those_of_another_reader(pages: dict[str, tuple[Page, Element]]) -> None:
+    differing = {(name, fact) for name, both in pages.items() for fact in differences(*both)}
+    assert differing == EXPLAINED.keys()
+
+
+def test_every_fact_is_on_some_page(pages: dict[str, tuple[Page, Element]]) -> None:
+    found = {name for name, read in READERS.items() if any(read(root) for _, root in pages.values())}
+    assert found == READERS.keys()
+
+
+NAMES = (
+    *(
+        "p",
+        "div",
+        "span",
+        "b",
+        "i",
+        "a",
+        "font",
+        "h1",
+        "h2",
+        "ul",
+        "li",
+        "dl",
+        "dt",
+        "dd",
+        "table",
+        "tbody",
+        "tr",
+    ),
+    *("td", "th", "caption", "colgroup", "col", "form", "button", "input", "img", "image", "br", "hr", "pre"),
+    *("address", "center", "blockquote", "section", "main", "noscript", "iframe", "textarea", "title", "xmp"),
+    *(
+        "svg",
+        "math",
+        "desc",
+        "foreignObject",
+        "mi",
+        "object",
+        "marquee",
+        "nobr",
+        "html",
+        "head",
+        "body",
+        "script",
+    ),
+    *("style", "meta", "link", "base", "frameset", "frame", "noframes", "noembed", "listing", "plaintext"),
+)
+ATTRIBUTES = ("", " class=x", " HREF='/a?b&amp;c&copy=1'", ' title="a>b"', " a a=2", " /", " ='", " lang=de")
+OTHER = (
+    *(
+        "text",
+        " ",
+        "\n",
+        "&lt;",
+        "&notit;",
+        "&#x80;",
+        "&#38",
+        "&ampx",
+        "<",
+        "</",
+        "<!-- x -->",
+        "<!--",
+        "-->",
+    ),
+    *("<!x>", "<![CDATA[x]]>", "]]>", "<?x?>", "<!doctype html>", "é", "</ p>", "<é>"),
+)
+PIECES = st.one_of(
+    st.builds("<{}{}>".format, st.sampled_from(NAMES), st.sampled_from(ATTRIBUTES)),
+    st.builds("</{}>".format, st.sampled_from(NAMES)),
+    st.sampled_from(OTHER),
+)
+
+
+@settings(max_examples=400)
+@given(st.lists(PIECES, min_size=1, max_size=14))
+def test_made_up_pages_have_the_tree_of_the_standard(pieces: list[str]) -> None:
+    html = "<!doctype html><body>" + "".join(pieces) + "x"
+    assert our_outline(Page(html)) == their_outline(parse(html))
+
+
+@settings(max_examples=200)
+@given(st.lists(PIECES, min_size=1, max_size=14))
+def test_made_up_pages_without_a_body_have_the_tree_of_the_standard(pieces: list[str]) -> None:
+    html = "".join(pieces) + "<title>x</title><meta name=robots content=none>x"
+    assert our_outline(Page(html)) == their_outline(parse(html))

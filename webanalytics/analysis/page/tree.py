@@ -1,0 +1,253 @@
+"""Text of a page to the tree that a browser with scripting builds from it.
+
+lexbor parses by the HTML standard; its tree is copied to lxml's, which has XPath and which the extractors
+of main texts and dates need. Of the standard's tree it holds what a page shows or says of itself: no
+comments, nothing of ``noscript`` (which is for browsers without scripts) or ``template`` (which waits for
+scripts), but a declared shadow root, which browsers show in the place of its template.
+
+Notes
+-----
+HTML standard, section 13.2 "Parsing HTML documents". Pages made to keep the parser busy are refused before it
+sees them: its time grows with the product of tags and open elements, its memory with that of tags and
+formatting elements left open, which each block opens anew.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lxml import etree
+from lxml.html import HtmlComment, HtmlElement, HtmlProcessingInstruction
+from selectolax.lexbor import LexborHTMLParser
+
+from webanalytics.errors import RowError
+
+MAX_ATTRIBUTES = 10_000
+"""Attributes that the crowded tags of a page may have together: the parser's time grows with their square."""
+
+CROWDED_TAG = 256
+"""From this many attributes a tag is crowded; a missing quote can make a page's text look so."""
+
+# Two characters, a name and a space, are the least that an attribute takes.
+_LONG_TAG = re.compile(rb"<[^<>]{%d}" % (2 * CROWDED_TAG))
+
+MAX_DEPTH = 2_040
+"""Levels of nested elements up to which a page is analysed: what reads a tree may call itself for each."""
+
+FEW_TAGS = 3_000
+"""Tags up to which no page can keep the parser busy."""
+
+MANY_TAGS = 20_000
+"""Tags up to which no page can by nesting alone."""
+
+MAX_STEPS = 1_000_000_000
+"""Tags times elements left open: a nanosecond or two each."""
+
+MAX_REOPENED = 2_000_000
+"""Tags times formatting elements left open: 400 bytes each at worst."""
+
+# lxml's own HtmlElementClassLookup is a Python function called for every element that is touched;
+# the default lookup is done in C and gives the same class to all of them.
+_MAKER = etree.HTMLParser()
+_MAKER.set_element_class_lookup(
+    etree.ElementDefaultClassLookup(element=HtmlElement, comment=HtmlComment, pi=HtmlProcessingInstruction)
+)
+# Characters that XML cannot hold: lxml refuses them in any text of a tree.
+_CONTROLS = bytes((*range(9), 0x0B, *range(0x0E, 0x20), 0x7F))
+_FORM_FEED = bytes.maketrans(b"\x0c", b" ")
+# What is left of them was written as a character reference.
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_NO_NAME = re.compile(r"""[\x00-\x20&<>"'/{}]""")
+_COMMENTS = re.compile(rb"<!--(?:-?>|.*?--!?>|.*)|<[!?][^>]*+>?", re.DOTALL)
+# In a script "<" may be an operator, and what follows it no tag.
+_SCRIPT = re.compile(rb"<(script|style)\b(?:.*?</\1|.*)|<!--(?:.*?-->|.*)", re.IGNORECASE | re.DOTALL)
+_QUOTED = re.compile(rb"\"[^\"]*\"|'[^']*'")
+_TAG = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*+)")
+_FORMATTING_TAG = re.compile(
+    rb"<(?:b|big|code|em|font|i|s|small|strike|strong|tt|u)(?=[\s>])[^>]*>", re.IGNORECASE
+)
+_FORMATTING = frozenset(b"b big code em font i s small strike strong tt u".split())
+# Elements that never stay open, or that the next of their kind closes.
+_CLOSED = frozenset(
+    b"html head body title area base basefont bgsound br col embed frame hr image img input keygen link meta "
+    b"param source track wbr a nobr p li dt dd tr td th tbody thead tfoot option optgroup "
+    b"path rect circle line polyline polygon ellipse use stop".split()
+)
+# lexbor's numbers of what is not an element; those of elements are larger.
+_TEXT = 2
+_NO_ELEMENTS = frozenset((0, 1, 3, 4, 5))
+# Elements besides custom ones that can have a shadow root (DOM standard, section 4.9 "attachShadow").
+_HOSTS = frozenset(("article", "aside", "blockquote", "body", "div", "footer", "header", "main", "nav"))
+_HOSTS |= {"h1", "h2", "h3", "h4", "h5", "h6", "p", "section", "span"}
+
+
+def parse(text: str, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX_DEPTH) -> HtmlElement:
+    """Return the ``html`` element of a page, as a browser with scripting parses it.
+
+    Raises
+    ------
+    RowError
+        When there is nothing but comments in the page, or when it goes beyond one of the limits: it would
+        keep the parser busy for minutes.
+
+    Examples
+    --------
+    >>> [element.tag for element in parse("<title>Tea</title><p>Leaves").iter()]
+    ['html', 'head', 'title', 'body', 'p']
+    >>> parse("<h1>Tea</h2>Leaves<noscript><p></noscript>").find("body/h1").tail
+    'Leaves'
+    """
+    data = text.encode("utf-8", "replace").translate(_FORM_FEED, _CONTROLS)
+    if (
+        _LONG_TAG.search(data)
+        and _crowd(data) > max_attributes
+        and _crowd(_SCRIPT.sub(b"", data)) > max_attributes
+    ):
+        raise RowError("page_attributes", parameter="url", limit=max_attributes)
+    if keeps_busy(data):
+        raise RowError("page_depth", parameter="url", limit=max_depth)
+    root = _copied(LexborHTMLParser(data, scripting=True).root, max_depth)
+    if _is_bare(root) and not _COMMENTS.sub(b"", data).strip():
+        raise RowError("page_empty", parameter="url")
+    return root
+
+
+def _is_bare(root: HtmlElement) -> bool:
+    return len(root) == 2 and not len(root[0]) and not len(root[1]) and not root[1].text
+
+
+def keeps_busy(data: bytes, few_tags: int = FEW_TAGS, many_tags: int = MANY_TAGS) -> bool:
+    """Return whether a page has more elements left open than the parser could take in seconds.
+
+    Tags are only counted: it is an upper bound, which sound pages stay far below.
+
+    Examples
+    --------
+    >>> keeps_busy(b"<p><b>Tea</b>" * 50_000), keeps_busy(b"<div>" * 50_000)
+    (False, True)
+    """
+    tags = data.count(b"<")
+    if tags <= few_tags:
+        return False
+    # Of equal ones three are opened anew.
+    distinct = 3 * len(set(_FORMATTING_TAG.findall(data)))
+    if tags <= many_tags and tags * distinct <= MAX_REOPENED:
+        return False
+    most = _left_open(_SCRIPT.sub(b"", data))
+    formatting = min(distinct, sum(most.get(name, 0) for name in _FORMATTING))
+    # An item of a list and one of a description can stand in each other without end.
+    items = 2 * min(most.get(b"li", 0), most.get(b"dt", 0) + most.get(b"dd", 0))
+    nested = items + sum(count for name, count in most.items() if name not in _CLOSED)
+    return tags * formatting > MAX_REOPENED or tags * nested > MAX_STEPS
+
+
+def _left_open(data: bytes) -> dict[bytes, int]:
+    """Return for each name of an element how many of them are open at most at the same time."""
+    opened: dict[bytes, int] = {}
+    most: dict[bytes, int] = {}
+    for slash, name in _TAG.findall(data.lower()):
+        count = opened.get(name, 0) + (-1 if slash else 1)
+        if count >= 0:
+            opened[name] = count
+            if count > most.get(name, 0):
+                most[name] = count
+    return most
+
+
+def _copied(source: Any, max_depth: int) -> HtmlElement:
+    """Return lxml's copy of lexbor's tree, made without recursion: pages nest deeply."""
+    sub_element: Any = etree.SubElement
+    # HtmlElement.set is a function in Python around this one, and SubElement's own argument is slower.
+    put: Any = etree._Element.set
+    root: Any = _MAKER.makeelement("html")
+    _set_all(root, source.attributes)
+    # A node's parent and elder sibling in the copy, and whether text stands in front of it.
+    parent, last, follows_text = root, None, False
+    node = source.first_child
+    outer: list[tuple[Any, Any, Any]] = []
+    while True:
+        while node is None:
+            if not outer:
+                return root  # type: ignore[no-any-return]
+            node, outside, element = outer.pop()
+            if outside is not None:
+                parent, last, follows_text = outside, element, False
+        number = node.tag_id
+        if number == _TEXT:
+            try:
+                if follows_text:
+                    _add_text(parent, last, node.text_content)
+                elif last is None:
+                    parent.text = node.text_content
+                else:
+                    last.tail = node.text_content
+            except ValueError:
+                _add_text(parent, last, node.text_content)
+            follows_text = True
+            node = node.next
+            continue
+        if number in _NO_ELEMENTS:
+            node = node.next
+            continue
+        tag, attributes, child = node.tag, node.attributes, node.first_child
+        try:
+            element = sub_element(parent, tag)
+        except ValueError:
+            element = sub_element(parent, _NO_NAME.sub("_", _UNWRITABLE.sub("", tag)))
+        if attributes:
+            try:
+                for name, value in attributes.items():
+                    put(element, name, value or "")
+            except ValueError:
+                _set_all(element, attributes)
+        if child is not None and tag != "noscript":
+            outer.append((node.next, parent, element))
+            if len(outer) > max_depth:
+                raise RowError("page_depth", parameter="url", limit=max_depth)
+            parent, last, follows_text = element, None, False
+            node = child
+        elif tag == "template" and attributes and _is_shown(element):
+            parent.remove(element)
+            outer.append((node.next, None, None))
+            node = node.template_fragments()[0].first_child
+        else:
+            last, follows_text = element, False
+            node = node.next
+
+
+def _add_text(parent: Any, last: Any, text: str) -> None:
+    """Add to the text that stands there, without what lxml does not take."""
+    text = _UNWRITABLE.sub("", text)
+    if last is None:
+        parent.text = (parent.text or "") + text
+    else:
+        last.tail = (last.tail or "") + text
+
+
+def _set_all(element: Any, attributes: dict[str, str | None]) -> None:
+    """Set attributes, without what lxml does not take as it is."""
+    for name, value in attributes.items():
+        try:
+            element.set(name, value or "")
+        except ValueError:
+            element.set(_NO_NAME.sub("_", _UNWRITABLE.sub("", name)), _UNWRITABLE.sub("", value or ""))
+
+
+def _is_shown(template: Any) -> bool:
+    """Return whether a template declares a shadow root, which browsers show."""
+    host = template.getparent().tag
+    mode = template.get("shadowrootmode", "").lower()
+    return mode in ("open", "closed") and (host in _HOSTS or "-" in host)
+
+
+def _crowd(data: bytes, crowded: int = CROWDED_TAG) -> int:
+    """Return the number of attributes in all crowded tags, as far as can be seen without parsing."""
+    total = 0
+    for piece in data.split(b"<"):
+        if len(piece) > 2 * crowded:
+            tag = piece.partition(b">")[0]
+            if len(tag) > 2 * crowded:
+                count = len(_QUOTED.sub(b"", tag).split())
+                total += count if count > crowded else 0
+    return total
