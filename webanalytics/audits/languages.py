@@ -1,4 +1,4 @@
-"""Language and region codes that hreflang may hold."""
+"""Codes of languages and regions that pages declare."""
 
 from __future__ import annotations
 
@@ -29,6 +29,15 @@ UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW
 REGIONS = frozenset(_REGIONS.split())
 """The 249 codes of ISO 3166-1 alpha-2, in upper case."""
 
+# Withdrawn codes, and languages so close to each other that a detector mixes them up.
+_SAME = {
+    **{"iw": "he", "in": "id", "ji": "yi", "mo": "ro", "jw": "jv"},
+    **dict.fromkeys(("nb", "nn", "no"), "no"),
+    **dict.fromkeys(("bs", "hr", "sr", "sh"), "hr"),
+    **dict.fromkeys(("id", "in", "ms"), "id"),
+    **dict.fromkeys(("tl", "fil"), "tl"),
+}
+
 _SCRIPT = re.compile("[A-Za-z]{4}")  # ISO 15924
 
 
@@ -57,3 +66,14 @@ def hreflang_problem(code: str) -> Literal["", "language", "region"]:
     if not rest or (len(rest) == 1 and rest[0].upper() in REGIONS):
         return ""
     return "region"
+
+
+def same_language(declared: str, detected: str) -> bool:
+    """Return whether two codes in lower case mean one language, as far as a detector can tell.
+
+    Examples
+    --------
+    >>> same_language("nb", "no"), same_language("hr", "sr"), same_language("de", "nl")
+    (True, True, False)
+    """
+    return _SAME.get(declared, declared) == _SAME.get(detected, detected)
