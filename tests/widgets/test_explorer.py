@@ -293,7 +293,7 @@ def test_findings_are_those_of_the_rules() -> None:
 
 
 def test_findings_have_the_thresholds_of_the_profile() -> None:
-    pages = pd.DataFrame({"url": ["https://a.example/"], "title": ["Green tea"]})
-    profile = resolve_profile(thresholds={"title_too_long": 5})
-    (found,) = findings(pages, profile)
-    assert found == {"text": "Title too long", "count": 1, "filters": {"title_length": ">5"}}
+    pages = pd.DataFrame({"url": ["https://a.example/"], "title": ["Green tea"], "wordCount": [250]})
+    assert findings(pages) == []
+    (found,) = findings(pages, resolve_profile(thresholds={"content_low": 300}))
+    assert (found["count"], found["filters"]) == (1, {"wordCount": "<300"})

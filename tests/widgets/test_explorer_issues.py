@@ -15,7 +15,7 @@ from tests.widgets.test_explorer import Browser
 from webanalytics.widgets.explorer import issues as explorer_issues
 from webanalytics.widgets.explorer.explorer import explore
 
-HOSTILE = "<img src=x onerror=alert(1)>"
+HOSTILE = "<i onclick=alert(1)>"
 PAGE = "<!doctype html><html lang=en><title>{}</title><h1>Tea</h1><p>{}"
 TITLES = ["Tea", HOSTILE.replace("<", "&lt;"), "Green tea from the hills of Uji, grown in the shade"]
 
@@ -86,8 +86,8 @@ def test_the_pages_of_a_rule(audit: wa.Audit, monkeypatch: pytest.MonkeyPatch) -
     assert content["rows"] == [0, 1]
     table = content["table"]
     assert cells(table, "url") == ["https://a.example/0", "https://a.example/1"]
-    assert cells(table, "evidence") == ["Tea", HOSTILE]
-    assert (cells(table, "value"), cells(table, "threshold")) == ([3, 28], [30, 30])
+    assert cells(table, "evidence") == ["3 characters: Tea", f"{len(HOSTILE)} characters: {HOSTILE}"]
+    assert (cells(table, "value"), cells(table, "threshold")) == ([34, 170], [200, 200])
     assert all("decimals" not in column for column in table["columns"])
 
 
@@ -107,7 +107,7 @@ def test_the_issues_of_a_page(audit: wa.Audit, monkeypatch: pytest.MonkeyPatch) 
     wanted = audit.issues[audit.issues["url"] == "https://a.example/0"]
     titles = wa.rules()["title"]
     assert sorted(title for _, title, _ in content["issues"]) == sorted(titles[wanted["rule"]])
-    assert ["medium", titles["title_too_short"], "Tea"] in content["issues"]
+    assert ["medium", titles["title_too_short"], "3 characters: Tea"] in content["issues"]
 
 
 @pytest.mark.parametrize("rule", ["no_such_rule", None, 3, ["title_too_short"], "url_with_space"])
@@ -150,7 +150,7 @@ def test_an_audit_of_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_evidence_goes_out_as_it_is_for_a_text_node(audit: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:
     browser = Browser(explore(audit), monkeypatch)
     evidence = [text for _, _, text in browser.ask(kind="issues", row=1)[0]["issues"]]
-    assert HOSTILE in evidence  # its title is short
+    assert f"{len(HOSTILE)} characters: {HOSTILE}" in evidence  # its title is short
 
 
 def test_rules_that_were_not_tried_are_named(audit: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,10 +20,8 @@ log = logging.getLogger("webanalytics.widgets")
 
 FILTERS: Mapping[str, tuple[str, str]] = {
     "title_missing": ("title_length", "0"),
-    "title_too_long": ("title_length", ">{}"),
     "title_duplicate": ("title_repeated", "yes"),
     "description_missing": ("description_length", "0"),
-    "description_too_long": ("description_length", ">{}"),
     "h1_missing": ("h1_count", "0"),
     "h1_multiple": ("h1_count", ">1"),
     "images_without_alt_attribute": ("images_without_alt", ">0"),
