@@ -307,7 +307,7 @@ def test_landmarks_and_names(reader: Reader, report: Path) -> None:
     for role, name in (
         ("banner", None), ("main", None), ("contentinfo", None), ("search", "Filter issues and pages"),
         ("navigation", "Parts of the report"), ("region", "Overview"), ("region", "Issues"), ("region", "Pages"),
-        ("region", "Changes"), ("region", "Table of pages"), ("table", "Pages"),
+        ("region", "What changed"), ("region", "Table of pages"), ("table", "Pages"),
     ):  # fmt: skip
         found = page.get_by_role(role, name=name, exact=True) if name else page.get_by_role(role)
         assert found.count() == 1, (role, name)

@@ -83,7 +83,8 @@ def write_report(
         ``evidence`` and ``fix``.
     summary : pandas.DataFrame
         Columns ``rule``, ``pages``, ``share`` (0 to 1) and ``priority``; with ``title``, ``indexable``,
-        ``findings``, ``explanation``, ``fix`` and ``unit`` if known. Rules without a page are listed as passed.
+        ``findings``, ``explanation``, ``fix`` and ``unit`` if known. Rules without a page are listed as
+        passed.
     title : str, optional
         Headline; the site's host by default.
     **besides
@@ -91,8 +92,8 @@ def write_report(
         ``failures``: a frame with ``reason``, ``pages`` and ``option``. ``keywords``: a frame with
         ``keyword``, ``pages``, ``frequency``, ``best_page`` and ``distinctiveness``. ``cannibalisation``: a
         frame with ``keyword``, ``url`` and ``rival``. ``notes``: sentences on the whole site. ``changes``:
-        frames of changes since another audit by name, of which at most 20,000 rows each are shown; those of a
-        `webanalytics.Comparison` are ``Issues`` and ``Changed pages``. ``score_before``: the health of that audit.
+        frames of changes since another audit by name, as `webanalytics.Comparison` has them, of which at
+        most 20,000 rows each are shown. ``score_before``: the health of that audit.
 
     Returns
     -------

@@ -128,7 +128,7 @@ def readability(content: Content) -> Chapter | None:
     judged = sum(map(len, groups.values()))
     ordered = sorted(groups, key=lambda key: (-len(groups[key]), key))
     names = _audiences(audiences)
-    rows = [_scale(content, *key, groups[key], scores, audiences, names) for key in ordered[:MOST_LANGUAGES]]
+    rows = [_scale(content, *key, groups[key], names) for key in ordered[:MOST_LANGUAGES]]
     heads = headings(
         "Language and scale", "Pages", "Median", "Middle half", *names, "Hardest page",
         numbers=".nnn" + "n" * len(names),
@@ -151,28 +151,19 @@ def _audiences(found: Sequence[Scalar]) -> list[str]:
     return [name for _, name in GRADE_BANDS if name in known]
 
 
-def _scale(
-    content: Content,
-    language: str,
-    scale: str,
-    rows: list[int],
-    scores: list[Scalar],
-    audiences: list[Scalar],
-    names: list[str],
-) -> list[Cell]:
-    values = sorted(float(scores[row] or 0) for row in rows)
-    low, middle, high = _quartiles(values)
-    order = {name: place for place, name in enumerate(names)}
-    counts = Counter(str(audiences[row]) for row in rows)
-    by_score = _rises(rows, scores, audiences, order)
-    hardest = max(rows, key=lambda row: by_score * float(scores[row] or 0)) if by_score else -1
+def _scale(content: Content, language: str, scale: str, rows: list[int], names: list[str]) -> list[Cell]:
+    scores, audiences = content.values("readabilityScore"), content.values("audience")
+    low, middle, high = _quartiles(sorted(_value(scores[row]) for row in rows))
+    counts = Counter(audiences[row] for row in rows)
+    harder = _harder(rows, [_value(score) for score in scores], audiences, names)
+    hardest = max(rows, key=lambda row: harder * _value(scores[row]))
     return [
         Cell(language, scale, wanted={"language": language}, language=language),
         number(len(rows)),
-        Cell(f"{middle:,.1f}", number=True),
+        number(middle, 1),
         Cell(f"{low:,.1f} – {high:,.1f}" if len(rows) > 1 else "–", number=True),
         *(_tinted(counts[name], len(rows)) for name in names),
-        Cell("–") if hardest < 0 else Cell(f"{scores[hardest]:,.1f}", pages=[page_link(content, hardest)]),
+        Cell(f"{scores[hardest]:,.1f}", pages=[page_link(content, hardest)]) if harder else Cell("–"),
     ]
 
 
@@ -183,11 +174,9 @@ def _quartiles(values: list[float]) -> tuple[float, float, float]:
     return low, middle, high
 
 
-def _rises(rows: list[int], scores: list[Scalar], audiences: list[Scalar], order: dict[str, int]) -> int:
-    """Return 1 where higher scores of a scale are harder, -1 where easier, 0 if its pages do not tell."""
-    pairs = sorted(
-        (order[str(audiences[row])], float(scores[row] or 0)) for row in rows if str(audiences[row]) in order
-    )
+def _harder(rows: list[int], scores: list[float], audiences: list[Scalar], names: list[str]) -> int:
+    """Return 1 where higher scores are harder, -1 where lower ones are, 0 if the pages do not tell."""
+    pairs = sorted((names.index(str(audiences[row])), scores[row]) for row in rows if audiences[row] in names)
     if not pairs or pairs[0][0] == pairs[-1][0]:
         return 0
     return 1 if pairs[0][1] < pairs[-1][1] else -1
@@ -202,7 +191,7 @@ def _tinted(count: int, of: int) -> Cell:
 
 
 def terms(content: Content, keywords: pd.DataFrame) -> Chapter | None:
-    """Return the most frequent terms of a site, and those that single pages have made their own.
+    """Return the terms of most pages of a site, and the pages that have made terms their own.
 
     Parameters
     ----------
@@ -212,51 +201,64 @@ def terms(content: Content, keywords: pd.DataFrame) -> Chapter | None:
     if not {"keyword", "pages", "frequency"} <= set(keywords.columns) or not len(keywords):
         return None
     cells = {name: column(keywords, name) for name in (*_TERM_COLUMNS, "best_page", "distinctiveness")}
-    found = range(len(keywords))
-    frequent = sorted(found, key=lambda row: -_value(cells["frequency"][row]))[:MOST_TERMS]
-    own = sorted(
-        (row for row in found if _value(cells["distinctiveness"][row]) > 0),
-        key=lambda row: -_value(cells["distinctiveness"][row]),
-    )
-    tables = [_frequent(cells, frequent)]
-    if own and "best_page" in keywords:
-        tables.append(_distinctive(content, cells, own[:MOST_TERMS]))
+    tables = [_common(cells)]
+    best = _best_pages(cells)
+    if best:
+        tables.append(_distinctive(content, cells, best))
     note = (
-        f"From the main texts of {counted(content.ok)}, without menus and cookie banners. Distinctiveness is the "
-        "log-likelihood keyness of a term on its best page against all other pages: above 10.83, chance alone "
-        "gives it to one term in 1,000."
+        f"The main texts of {counted(content.ok)}, without menus and cookie banners. Distinctiveness is the "
+        "log-likelihood keyness of a term on its best page against all other pages; chance alone exceeds "
+        "10.83 in one term of 1,000."
     )
     return Chapter("keywords", "Keywords", note, tables)
 
 
-_TERM_COLUMNS = ("keyword", "frequency", "pages", "in_title", "in_h1")
+_TERM_COLUMNS = ("keyword", "pages", "frequency", "in_title", "in_h1")
 
 
 def _value(value: Scalar) -> float:
     return float(value) if isinstance(value, (int, float)) else 0.0
 
 
-def _frequent(cells: dict[str, list[Scalar]], rows: list[int]) -> Table:
-    heads = headings("Term", "Times", "Pages", "In titles", "In main headings", numbers=".nnnn")
+def _common(cells: dict[str, list[Scalar]]) -> Table:
+    """Return the terms that stand on most pages."""
+    rows = sorted(
+        range(len(cells["keyword"])),
+        key=lambda row: (-_value(cells["pages"][row]), -_value(cells["frequency"][row])),
+    )
+    heads = headings("Term", "Pages", "Times", "In titles", "In main headings", numbers=".nnnn")
     lines = [
         [Cell(str(cells["keyword"][row])), *(number(cells[name][row]) for name in _TERM_COLUMNS[1:])]
-        for row in rows
+        for row in rows[:MOST_TERMS]
     ]
-    return Table("Most frequent", "", heads, lines)
+    return Table("On most pages", "", heads, lines)
 
 
-def _distinctive(content: Content, cells: dict[str, list[Scalar]], rows: list[int]) -> Table:
-    heads = headings("Term", "Distinctiveness", "Pages", "Best page", numbers=".nn")
+def _best_pages(cells: dict[str, list[Scalar]]) -> dict[Scalar, list[int]]:
+    """Return the terms of each page that they are most distinctive of, the strongest first."""
+    scores = cells["distinctiveness"]
+    own = sorted(
+        (row for row, score in enumerate(scores) if _value(score) > 0), key=lambda r: -_value(scores[r])
+    )
+    pages: dict[Scalar, list[int]] = {}
+    for row in own:
+        page = cells["best_page"][row]
+        if page is not None:
+            pages.setdefault(page, []).append(row)
+    return pages
+
+
+def _distinctive(content: Content, cells: dict[str, list[Scalar]], best: dict[Scalar, list[int]]) -> Table:
+    heads = headings("Best page", "Distinctive terms", "Strongest", numbers="..n")
     lines = [
         [
-            Cell(str(cells["keyword"][row])),
-            number(cells["distinctiveness"][row], 1),
-            number(cells["pages"][row]),
-            page_cell(content, cells["best_page"][row]),
+            page_cell(content, page, address=False),
+            Cell(", ".join(str(cells["keyword"][row]) for row in rows[:MOST_NAMED])),
+            number(cells["distinctiveness"][rows[0]], 1),
         ]
-        for row in rows
+        for page, rows in list(best.items())[:MOST_TERMS]
     ]
-    return Table("Most distinctive of one page", "", heads, lines)
+    return Table("Distinctive of one page", "", heads, lines, _left(len(best), MOST_TERMS, "page"))
 
 
 def rivals(content: Content, frame: pd.DataFrame) -> Chapter | None:
@@ -265,8 +267,8 @@ def rivals(content: Content, frame: pd.DataFrame) -> Chapter | None:
     Parameters
     ----------
     frame : pandas.DataFrame
-        Columns ``keyword``, ``url``, ``rival`` and, if known, ``score`` (to 1), ``places``, ``frequency``, the
-        same of the rival, and ``shared``.
+        Columns ``keyword``, ``url``, ``rival`` and, if known, ``score`` (to 1), ``places``, ``frequency``,
+        the same of the rival, and ``shared``.
     """
     if not {"keyword", "url", "rival"} <= set(frame.columns):
         return None
@@ -285,13 +287,14 @@ def rivals(content: Content, frame: pd.DataFrame) -> Chapter | None:
         ]
         for row in range(min(len(frame), MOST_PAIRS))
     ]
+    of = "indexable pages of one host and language"
     note = (
-        "Indexable pages of one host and language whose titles, main headings and texts claim the same terms, "
-        "so that search engines have to choose: the score is 1 where they claim all the same. Merge them, or "
-        "let each answer another question."
+        f"Pairs of {of} whose titles, main headings and texts claim the same terms, so that search engines "
+        "have to choose; the score is 1 where they claim all the same. Merge them, or let each answer a "
+        "question of its own."
     )
     if not rows:
-        note = "No two indexable pages of one host and language claim the same terms in title, main heading and text."
+        note = f"No two {of} claim the same terms in their titles, main headings and texts."
     heads = headings("Both are about", "Score", "Page", "Competes with", numbers=".n")
     table = Table("Pages that compete", "", heads, rows, _left(len(frame), MOST_PAIRS, "pair"))
     return Chapter("cannibalisation", "Competing pages", note, [table] * bool(rows))

@@ -127,7 +127,7 @@ def status_label(value: Scalar) -> str:
 
 
 def statuses(content: Content) -> Bars | None:
-    """Return bars of HTTP status codes, or of pages read and failed; None where nothing else than read ones is."""
+    """Return bars of HTTP status codes, or of pages read and failed; None where all were read."""
     if "http_status" not in content.pages:
         if content.ok == content.size:
             return None

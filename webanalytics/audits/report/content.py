@@ -312,7 +312,7 @@ def _declared(name: str) -> dict[str, Scalar]:
 
 
 def _untried(issues: pd.DataFrame) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
-    """Return the rules that were not tried or failed, according to the frame of issues, and what they lacked."""
+    """Return why rules were not tried or failed, and what the former lacked, as the issues' frame says."""
     known = issues.attrs.get("webanalytics", {})
     lacking = {
         _title(name): tuple(map(str, columns))

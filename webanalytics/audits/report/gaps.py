@@ -1,4 +1,4 @@
-"""What an audit does not know: pages that were not read, rules that were not tried, why, and what would help."""
+"""What an audit does not know: pages not read and rules not tried, why, and what would help."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _OPTIONS: Mapping[str, str] = MappingProxyType(
 class Gap(NamedTuple):
     """How much is missing, why, what would help, and the names of what is missing."""
 
-    count: str
+    amount: str
     why: str
     option: str = ""
     names: str = ""

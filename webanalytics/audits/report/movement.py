@@ -11,14 +11,14 @@ import pandas as pd
 
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
-from webanalytics.audits.report.tables import Cell, Table, headings
+from webanalytics.audits.report.tables import Cell, Table
 from webanalytics.thresholds import PRIORITIES
 
 CHANGES: Mapping[str, str] = {
     "new": "New",
     "fixed": "Fixed",
     "remaining": "Remaining",
-    "removed with its page": "Removed with their page",
+    "removed": "Removed with their page",
     "unchecked": "Unchecked",
 }
 """What became of issues, in the order of the report."""
@@ -27,11 +27,13 @@ _NOTES: Mapping[str, str] = {
     "new": "only in this audit",
     "fixed": "only in the audit before",
     "remaining": "in both",
-    "removed with its page": "their pages are gone",
+    "removed": "their pages are gone",
     "unchecked": "could not be looked for in one of the audits",
 }
 _KINDS: Mapping[str, str] = {"new": "high", "fixed": "good", "remaining": "medium"}
+_MOVES = frozenset(("new", "fixed", "removed"))
 _SHOWN = ("priority", "problem", "url", "value", "threshold", "evidence")
+_RANKS: Mapping[str, int] = {priority: place for place, priority in enumerate(PRIORITIES)}
 MOST_RULES = 40
 
 
@@ -67,8 +69,8 @@ def movement(content: Content, frames: Mapping[str, pd.DataFrame]) -> Movement:
             made.lists[name] = frame
         elif name != "Summary" or "Issues" not in frames:
             made.lists[name] = frame
-    issues = frames.get("Issues")
-    rules = None if issues is None or not made.figures else _rules(content, issues)
+    summary = frames.get("Summary")
+    rules = _rules(content, summary) if summary is not None and "new" in summary else None
     return Movement(made.figures, rules, made.lists)
 
 
@@ -93,14 +95,15 @@ def _places(content: Content) -> dict[str, int]:
 
 
 def _rank(priority: Scalar) -> int:
-    return PRIORITIES.index(priority) if priority in PRIORITIES else len(PRIORITIES)
+    return _RANKS.get(str(priority), len(_RANKS))
 
 
 def _lists(content: Content, frame: pd.DataFrame, changes: list[str]) -> dict[str, pd.DataFrame]:
     """Return the issues by what became of them, in the order "fix first", each with its rule's title."""
     rules, titles = column(frame, "rule"), column(frame, "title")
     priorities, now = column(frame, "priority"), _places(content)
-    shown = frame.assign(problem=[title or rule for title, rule in zip(titles, rules, strict=True)])
+    problems: list[Any] = [title or rule for title, rule in zip(titles, rules, strict=True)]
+    shown = frame.assign(problem=problems)
     names = [name for name in _SHOWN if name in shown]
     found: dict[str, pd.DataFrame] = {}
     for change in dict.fromkeys([*CHANGES, *changes]):
@@ -113,29 +116,43 @@ def _lists(content: Content, frame: pd.DataFrame, changes: list[str]) -> dict[st
     return found
 
 
-def _rules(content: Content, issues: pd.DataFrame) -> Table | None:
+def _rules(content: Content, summary: pd.DataFrame) -> Table | None:
     """Return the rules of which issues came or went, in the order "fix first"."""
-    counts: dict[str, Counter[Scalar]] = {}
-    known: dict[str, tuple[Scalar, Scalar]] = {}
-    names = ("rule", "title", "priority", "change")
-    for rule, title, priority, change in zip(*(column(issues, name) for name in names), strict=True):
-        counts.setdefault(str(rule), Counter())[change] += 1
-        known.setdefault(str(rule), (title or rule, priority))
+    names = [name for name in ("before", "after", *CHANGES) if name in summary]
+    cells = {name: column(summary, name) for name in ("rule", "title", "priority", "points", *names)}
     now = _places(content)
-    moved = [rule for rule, found in counts.items() if set(found) != {"remaining"}]
-    moved.sort(key=lambda rule: (_rank(known[rule][1]), now.get(rule, len(now)), -counts[rule].total(), rule))
-    columns = [change for change in CHANGES if any(counts[rule][change] for rule in moved)]
-    heads = headings("Rule", *(CHANGES[name] for name in columns), numbers="." + "n" * len(columns))
+
+    def order(row: int) -> tuple[Any, ...]:
+        rule = str(cells["rule"][row])
+        return _rank(cells["priority"][row]), now.get(rule, len(now)), rule
+
+    moved = [row for row in range(len(summary)) if any(cells[name][row] for name in names if name in _MOVES)]
+    moved.sort(key=order)
+    scored = any(cells["points"])
+    shown = [CHANGES.get(name, name.capitalize()) for name in names]
+    heads = [Cell("Rule"), *(Cell(name, number=True) for name in (*shown, *["Points of health"] * scored))]
     rows = [
         [
-            Cell(str(known[rule][0]), rule=rule if rule in now else "", badge=str(known[rule][1] or "")),
-            *(
-                Cell(f"{counts[rule][name]:,}" if counts[rule][name] else "·", number=True)
-                for name in columns
-            ),
+            _rule(now, *(cells[name][row] for name in ("rule", "title", "priority"))),
+            *(_count(cells[name][row]) for name in names),
+            *[_points(cells["points"][row])] * scored,
         ]
-        for rule in moved[:MOST_RULES]
+        for row in moved[:MOST_RULES]
     ]
     left = len(moved) - len(rows)
     more = f"and {left:,} more rule{'s' * (left > 1)}" if left > 0 else ""
     return Table("Rules whose issues changed", "", heads, rows, more) if rows else None
+
+
+def _rule(now: Mapping[str, int], rule: Scalar, title: Scalar, priority: Scalar) -> Cell:
+    name = str(rule)
+    return Cell(str(title or name), rule=name if name in now else "", badge=str(priority or ""))
+
+
+def _count(value: Scalar) -> Cell:
+    return Cell(f"{value:,.0f}" if isinstance(value, (int, float)) and value else "·", number=True)
+
+
+def _points(value: Scalar) -> Cell:
+    shown = f"{value:+.2f}".replace("-", "−") if isinstance(value, (int, float)) and value else "·"
+    return Cell(shown, number=True)

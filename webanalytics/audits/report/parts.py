@@ -40,17 +40,16 @@ def figures(content: Content) -> list[dict[str, Any]]:
                 "wanted": {"status": "indexable"},
             }
         )
-    for priority in PRIORITIES:
-        tiles.append(
-            {
-                "label": priority.capitalize(),
-                "value": content.issues_of[priority],
-                "after": f"issues on {counted(content.pages_of[priority])}",
-                "kind": priority,
-                "wanted": {"priority": priority},
-            }
-        )
-    return tiles
+    return tiles + [
+        {
+            "label": priority.capitalize(),
+            "value": content.issues_of[priority],
+            "after": f"issues on {counted(content.pages_of[priority])}",
+            "kind": priority,
+            "wanted": {"priority": priority},
+        }
+        for priority in PRIORITIES
+    ]
 
 
 def _share(part: int, size: int) -> str:

@@ -11,7 +11,7 @@ from webanalytics.audits.report.content import Content
 
 
 class PageLink(NamedTuple):
-    """A page that the report has a card of: its row, its title or address, and its address where it has both."""
+    """A page that the report has a card of: its row, title and address; the address alone is its name."""
 
     row: int
     name: str
@@ -100,10 +100,13 @@ def page_link(content: Content, row: int) -> PageLink:
     return PageLink(row, str(title), url) if title else PageLink(row, url)
 
 
-def page_cell(content: Content, url: Scalar, note: str = "") -> Cell:
+def page_cell(content: Content, url: Scalar, note: str = "", *, address: bool = True) -> Cell:
     """Return the cell of an address: a link to its card where the report has one."""
     row = content.row_of.get(url, -1)
-    return Cell(str(url or "–"), note) if row < 0 else Cell(note=note, pages=[page_link(content, row)])
+    if row < 0:
+        return Cell(str(url or "–"), note)
+    found = page_link(content, row)
+    return Cell(note=note, pages=[found if address else found._replace(address="")])
 
 
 def counted(count: int, noun: str = "page") -> str:
