@@ -189,6 +189,7 @@ def payload(content: Content, cells: Cells) -> dict[str, Any]:
     shared = ("value", "threshold", "evidence")
     return {
         "size": content.size,
+        "cut": content.kind.capitalize(),
         "pages": {name: cells.places(values) for name, values in content.pages.items()},
         "issues": {name: content.issues[name] for name in ("page", "rule")}
         | {name: cells.places(content.issues[name]) for name in shared}
@@ -211,8 +212,9 @@ def _strangers(content: Content) -> list[Any]:
 def _change(cells: Cells, name: str, frame: pd.DataFrame) -> dict[str, Any]:
     shown = frame.head(MOST_CHANGES)
     names = [str(column) for column in shown.columns]
-    shown = shown.set_axis(names, axis=1)
-    return {"name": name, "rows": len(shown), "columns": table(cells, shown, names)}
+    found = table(cells, shown.set_axis(names, axis=1), names)
+    filled = {column: places for column, places in found.items() if any(places) or not places}
+    return {"name": name, "rows": len(shown), "columns": filled}
 
 
 def _rows(frame: pd.DataFrame) -> str:

@@ -31,7 +31,7 @@ MOST_LANGUAGES = 20
 MOST_NAMED = 5
 """Most languages or pages that one cell names."""
 
-MOST_TERMS = 20
+MOST_TERMS = 15
 MOST_PAIRS = 25
 UNDETERMINED = "undetermined"
 

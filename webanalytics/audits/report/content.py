@@ -33,6 +33,7 @@ class Fact:
 
 
 FACTS = (
+    Fact("score", "Health"),
     Fact("http_status", "HTTP status"),
     Fact("final_url", "Ended at"),
     Fact("redirects", "Redirects"),

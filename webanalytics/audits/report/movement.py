@@ -18,7 +18,7 @@ CHANGES: Mapping[str, str] = {
     "new": "New",
     "fixed": "Fixed",
     "remaining": "Remaining",
-    "removed": "Removed with their page",
+    "removed": "Removed with its page",
     "unchecked": "Unchecked",
 }
 """What became of issues, in the order of the report."""
@@ -30,6 +30,7 @@ _NOTES: Mapping[str, str] = {
     "removed": "their pages are gone",
     "unchecked": "could not be looked for in one of the audits",
 }
+_LISTS: Mapping[str, str] = {"removed": "Issues removed with their page"}
 _KINDS: Mapping[str, str] = {"new": "high", "fixed": "good", "remaining": "medium"}
 _MOVES = frozenset(("new", "fixed", "removed"))
 _SHOWN = ("priority", "problem", "url", "value", "threshold", "evidence")
@@ -112,14 +113,15 @@ def _lists(content: Content, frame: pd.DataFrame, changes: list[str]) -> dict[st
             key=lambda row: (_rank(priorities[row]), now.get(str(rules[row]), len(now)), str(rules[row]))
         )
         if rows:
-            found[f"{CHANGES.get(change, change)} issues"] = shown.iloc[rows][names]
+            found[_LISTS.get(change, f"{CHANGES.get(change, change)} issues")] = shown.iloc[rows][names]
     return found
 
 
 def _rules(content: Content, summary: pd.DataFrame) -> Table | None:
     """Return the rules of which issues came or went, in the order "fix first"."""
-    names = [name for name in ("before", "after", *CHANGES) if name in summary]
-    cells = {name: column(summary, name) for name in ("rule", "title", "priority", "points", *names)}
+    kept = ("before", "after", "new", "fixed", "remaining")
+    cells = {name: column(summary, name) for name in ("rule", "title", "priority", "points", *kept, *CHANGES)}
+    names = [name for name in ("before", "after", *CHANGES) if name in kept or any(cells[name])]
     now = _places(content)
 
     def order(row: int) -> tuple[Any, ...]:

@@ -77,7 +77,10 @@ function pageLink(row, stranger) {
   if (row < 0) return el("span", { class: "address" }, own(stranger));
   const title = get("title", row);
   const head = toPage(row, own(title || get("url", row)));
-  return el("div", { class: "page-of" }, head, !title ? null : el("span", { class: "address" }, own(get("url", row))));
+  const [address, error] = [get("url", row), get("error", row)];
+  return el("div", { class: "page-of" }, head,
+    title ? el("span", { class: "address" }, own(address)) : null,
+    error === null ? null : el("span", { class: "error" }, own(error)));
 }
 
 /** Say how many rules and issues of a priority fit the filter. */
