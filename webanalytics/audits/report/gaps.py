@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from webanalytics.audits.report.cells import column
+from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
 from webanalytics.audits.report.tables import counted
 
@@ -47,14 +47,14 @@ def failures(content: Content, frame: pd.DataFrame | None = None) -> list[Gap]:
     Parameters
     ----------
     frame : pandas.DataFrame, optional
-        Columns ``reason``, ``pages`` (how many) and ``option`` (what changes it); without it, the pages' own
-        errors are counted.
+        Columns ``reason``, ``pages`` (how many), ``option`` (what changes it) and ``advice`` (how); without
+        the frame, the pages' own errors are counted.
     """
     if frame is not None and {"reason", "pages"} <= set(frame.columns):
-        cells = (column(frame, name) for name in ("reason", "pages", "option"))
+        cells = (column(frame, name) for name in ("reason", "pages", "advice", "option"))
         found = [
-            Gap(counted(int(count)), str(reason or "unknown"), str(option or ""))
-            for reason, count, option in zip(*cells, strict=True)
+            Gap(counted(int(count)), str(reason or "unknown"), _advice(advice, option))
+            for reason, count, advice, option in zip(*cells, strict=True)
             if isinstance(count, (int, float))
         ]
     else:
@@ -63,6 +63,12 @@ def failures(content: Content, frame: pd.DataFrame | None = None) -> list[Gap]:
         found = [Gap(counted(count), reason) for reason, count in counts.most_common()]
     left = len(found) - MOST_FAILURES
     return found[:MOST_FAILURES] + [Gap(counted(left, "more reason"), "See the list of pages.")] * (left > 0)
+
+
+def _advice(advice: Scalar, option: Scalar) -> str:
+    if advice:
+        return f"{str(advice).removesuffix('.')}."
+    return f"`{option}` changes it." if option else ""
 
 
 def untried(content: Content) -> list[Gap]:

@@ -103,8 +103,8 @@ def _lists(content: Content, frame: pd.DataFrame, changes: list[str]) -> dict[st
     """Return the issues by what became of them, in the order "fix first", each with its rule's title."""
     rules, titles = column(frame, "rule"), column(frame, "title")
     priorities, now = column(frame, "priority"), _places(content)
-    problems: list[Any] = [title or rule for title, rule in zip(titles, rules, strict=True)]
-    shown = frame.assign(problem=problems)
+    problems = [title or rule for title, rule in zip(titles, rules, strict=True)]
+    shown = frame.assign(problem=pd.Series(problems, index=frame.index, dtype=object))
     names = [name for name in _SHOWN if name in shown]
     found: dict[str, pd.DataFrame] = {}
     for change in dict.fromkeys([*CHANGES, *changes]):
