@@ -53,6 +53,8 @@ class Besides:
     notes: Sequence[str] = ()
     score: float | None = None
     score_before: float | None = None
+    audited_at: datetime | None = None
+    audited_before: datetime | None = None
     failures: pd.DataFrame | None = None
     keywords: pd.DataFrame | None = None
     cannibalisation: pd.DataFrame | None = None
@@ -65,7 +67,15 @@ def write_report(
     summary: pd.DataFrame,
     *,
     title: str | None = None,
-    **besides: Any,
+    notes: Sequence[str] = (),
+    score: float | None = None,
+    audited_at: datetime | None = None,
+    failures: pd.DataFrame | None = None,
+    keywords: pd.DataFrame | None = None,
+    cannibalisation: pd.DataFrame | None = None,
+    changes: Mapping[str, pd.DataFrame] | None = None,
+    score_before: float | None = None,
+    audited_before: datetime | None = None,
 ) -> Path:
     """Write one self-contained HTML file that shows an audit without a network.
 
@@ -87,13 +97,23 @@ def write_report(
         passed.
     title : str, optional
         Headline; the site's host by default.
-    **besides
-        Parts that are left out where they are not given. ``score``: the health of the audit, from 0 to 100.
-        ``failures``: a frame with ``reason``, ``pages`` and ``option``. ``keywords``: a frame with
-        ``keyword``, ``pages``, ``frequency``, ``best_page`` and ``distinctiveness``. ``cannibalisation``: a
-        frame with ``keyword``, ``url`` and ``rival``. ``notes``: sentences on the whole site. ``changes``:
-        frames of changes since another audit by name, as `webanalytics.Comparison` has them, of which at
-        most 20,000 rows each are shown. ``score_before``: the health of that audit.
+    notes : sequence of str, optional
+        Sentences on the whole site, such as errors in its robots.txt.
+    score : float, optional
+        Health of the audit, from 0 to 100.
+    audited_at : datetime, optional
+        When the pages were read, in UTC.
+    failures : pandas.DataFrame, optional
+        Columns ``reason``, ``pages`` and, if known, ``option`` and ``advice``: why pages were not read.
+    keywords : pandas.DataFrame, optional
+        Columns ``keyword``, ``pages``, ``frequency``, ``best_page`` and ``distinctiveness``.
+    cannibalisation : pandas.DataFrame, optional
+        Columns ``keyword``, ``url``, ``rival`` and, if known, what makes them compete.
+    changes : mapping of str to pandas.DataFrame, optional
+        Frames of changes since another audit, by name, as `webanalytics.Comparison` has them; at most
+        20,000 rows of each are shown.
+    score_before, audited_before : optional
+        Health and time of that audit.
 
     Returns
     -------
@@ -123,7 +143,18 @@ def write_report(
     False
     """
     file = Path(path)
-    document = render(read(pages, issues, summary), Besides(**besides), title=title)
+    besides = Besides(
+        changes or {},
+        notes,
+        score,
+        score_before,
+        audited_at,
+        audited_before,
+        failures,
+        keywords,
+        cannibalisation,
+    )
+    document = render(read(pages, issues, summary), besides, title=title)
     try:
         with written_whole(file) as temporary:
             temporary.write_bytes(document.encode("utf-8"))
@@ -152,7 +183,9 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
         content=content,
         policy=policy(script, style),
         title=title or (f"Audit of {content.host}" if content.host else "Audit"),
-        made=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        made=_time(datetime.now(UTC)),
+        audited_at=besides.audited_at and _time(besides.audited_at),
+        audited_before=besides.audited_before and _time(besides.audited_before),
         version=__version__,
         score=besides.score,
         score_before=besides.score_before,
@@ -181,6 +214,10 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
         script=Markup(script),  # noqa: S704 - files of this package
         style=Markup(style),  # noqa: S704
     )
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
 def payload(content: Content, cells: Cells) -> dict[str, Any]:

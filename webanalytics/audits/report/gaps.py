@@ -15,7 +15,7 @@ from webanalytics.audits.report.tables import counted
 
 MOST_FAILURES = 8
 
-_FETCH = "what is known of a fetch (status, redirects, headers, time), which saved pages lack"
+_FETCH = "what a fetch tells: status, redirects, headers, time"
 _NEEDS: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("http_status", "redirects", "headers", "robots", "elapsed", "bytes"), _FETCH),
@@ -25,7 +25,7 @@ _NEEDS: Mapping[str, str] = MappingProxyType(
 )
 _OPTIONS: Mapping[str, str] = MappingProxyType(
     {
-        _FETCH: "Audit addresses instead, or give the saved pages these columns.",
+        _FETCH: "Saved pages lack it: audit addresses, or give the pages these columns.",
         "a sitemap": "Audit with `sitemap=`.",
         "the sizes of image files": "Audit with `image_sizes=True`.",
     }
@@ -72,26 +72,16 @@ def _advice(advice: Scalar, option: Scalar) -> str:
 
 
 def untried(content: Content) -> list[Gap]:
-    """Return what rules were not tried, by what they lacked, the most rules first."""
-    groups: defaultdict[tuple[str, ...], list[str]] = defaultdict(list)
+    """Return what rules were not tried, by what they lacked first, the most rules first."""
+    groups: defaultdict[str, list[str]] = defaultdict(list)
     for title, names in content.lacking.items():
-        groups[tuple(dict.fromkeys(_NEEDS.get(name, f"the column {name}") for name in names))].append(title)
+        groups[next((_NEEDS.get(name, f"the column {name}") for name in names), "data")].append(title)
     found = [
-        Gap(
-            counted(len(titles), "rule"),
-            " and ".join(needs),
-            " ".join(filter(None, map(_OPTIONS.get, needs))),
-            ", ".join(sorted(titles)),
-        )
-        for needs, titles in sorted(groups.items(), key=lambda item: -len(item[1]))
+        Gap(counted(len(titles), "rule"), need, _OPTIONS.get(need, ""), ", ".join(sorted(titles)))
+        for need, titles in sorted(groups.items(), key=lambda item: -len(item[1]))
     ]
     broken = sorted(title for title in content.untried if title not in content.lacking)
     if broken:
-        found.append(
-            Gap(
-                counted(len(broken), "rule"),
-                "data that they can read: they broke off",
-                names=", ".join(broken),
-            )
-        )
+        why = "data that they can read: they broke off"
+        found.append(Gap(counted(len(broken), "rule"), why, names=", ".join(broken)))
     return found
