@@ -294,7 +294,7 @@ def test_keywords_are_those_of_most_pages_and_those_of_single_pages() -> None:
     )
     rows = rows_of(shown(pages, keywords=keywords), "keywords")
     assert rows == [
-        ["Term", "Pages", "Times", "In titles", "In main headings"],
+        ["Term", "Pages", "Times", "In titles", "In h1"],
         ["pot", "3", "9", "0", "0"],
         ["tea", "2", "40", "1", "0"],
         ["green tea", "1", "12", "–", "0"],

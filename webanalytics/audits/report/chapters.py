@@ -226,7 +226,7 @@ def _common(cells: dict[str, list[Scalar]]) -> Table:
         range(len(cells["keyword"])),
         key=lambda row: (-_value(cells["pages"][row]), -_value(cells["frequency"][row])),
     )
-    heads = headings("Term", "Pages", "Times", "In titles", "In main headings", numbers=".nnnn")
+    heads = headings("Term", "Pages", "Times", "In titles", "In h1", numbers=".nnnn")
     lines = [
         [Cell(str(cells["keyword"][row])), *(number(cells[name][row]) for name in _TERM_COLUMNS[1:])]
         for row in rows[:MOST_TERMS]
