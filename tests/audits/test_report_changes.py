@@ -92,7 +92,10 @@ def test_a_score_that_fell_or_is_missing() -> None:
 
     assert said(score=80.0, score_before=80.25).endswith("80.2 → 80.0−0.2 points")
     assert said(score=80.0, score_before=80.0).endswith("80.0 → 80.0no change")
-    assert "– → 80.0" in said(score=80.0, score_before=None)
+    assert "80.0 → –" in said(score=None, score_before=80.0)
+    assert not compared(score_before=None).xpath(
+        "//section[@aria-labelledby='changes']//*[contains(@class, 'health')]"
+    )
 
 
 def test_rules_whose_issues_changed_are_in_the_order_fix_first() -> None:
