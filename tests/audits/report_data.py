@@ -118,7 +118,7 @@ def _page(chance: random.Random, number: int) -> dict[str, object]:
         "description": description if good and chance.random() > 0.1 else None,
         "http_status": status,
         "final_url": url,
-        "language": "en" if good else None,
+        "language": ("en", "en", "en", "de", None)[number % 5] if good else None,
         "wordCount": chance.randint(20, 3000) if good else None,
         "elapsed": round(chance.expovariate(2), 3),
         "bytes": chance.randint(4_000, 400_000),
@@ -136,6 +136,8 @@ def _page(chance: random.Random, number: int) -> dict[str, object]:
         "indexability": "indexable" if good else "not read",
         "section": f"/{section}/",
         "nearDuplicateCluster": chance.choice([None, None, None, number // 3]),
+        "lang": (None, "en-GB", "en", "de")[number % 4] if good else None,
+        "text": f"{title}. {description}. " * 4 if good else None,
     }
 
 

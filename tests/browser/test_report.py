@@ -196,6 +196,66 @@ def test_a_filter_narrows_rules(reader: Reader, report: Path, audit: MadeAudit) 
     assert page.locator("#rule-lang_missing tbody tr").count() == 25
 
 
+def test_heads_of_groups_count_what_the_filter_shows(reader: Reader, report: Path, audit: MadeAudit) -> None:
+    page, issues = reader.open(report), audit.issues
+
+    def heads() -> dict[str, str]:
+        groups = page.locator(".group:not([hidden]) h3").all()
+        return {
+            head.inner_text().split()[0].lower(): head.inner_text().partition("priority ")[2]
+            for head in groups
+        }
+
+    def counts(found: pd.DataFrame) -> dict[str, tuple[int, int]]:
+        return {name: (part["rule"].nunique(), len(part)) for name, part in found.groupby("priority")}
+
+    everything = {name: f"{rules} rules, {found:,} issues" for name, (rules, found) in counts(issues).items()}
+    assert heads() == everything
+    page.select_option("[name=section]", "/news/")
+    urls = audit.pages["url"][audit.pages["section"] == "/news/"]
+    until(page, "document.querySelector('#matches').textContent.includes(' of ')")
+    fits = counts(issues[issues["url"].isin(urls)])
+    assert heads() == {
+        name: f"{rules} of {{}}, {found:,} of {{}}".format(*everything[name].split(", "))
+        for name, (rules, found) in fits.items()
+    }
+    page.get_by_role("button", name="Clear").click()
+    matches(page, f"260 pages, {len(issues):,} issues")
+    assert heads() == everything
+
+
+def test_languages_have_names_and_filter(reader: Reader, report: Path, audit: MadeAudit) -> None:
+    page, pages, issues = reader.open(report), audit.pages, audit.issues
+    chapter = page.get_by_role("region", name="Languages", exact=True)
+    chapter.get_by_role("button", name="German (de)").click()
+    urls = pages["url"][pages["language"].eq("de")]
+    matches(page, f"{len(urls)} of 260 pages, {issues['url'].isin(urls).sum()} issues")
+    assert page.input_value("[name=language]") == "de"
+    assert page.locator("[name=language] option:checked").inner_text() == f"German ({len(urls)})"
+    page.select_option("[name=language]", "undetermined")
+    urls = pages["url"][pages["language"].isna() & pages["status"].eq("ok")]
+    matches(page, f"{len(urls)} of 260 pages, {issues['url'].isin(urls).sum()} issues")
+
+
+def test_a_card_has_issues_and_text_before_its_facts(reader: Reader, report: Path, audit: MadeAudit) -> None:
+    row = int(audit.pages["text"].notna().idxmax())
+    card = reader.open(report, f"#page-{row + 1}").get_by_role("dialog")
+    heads = [head.inner_text() for head in card.locator("h3").all()]
+    assert heads[0].endswith((" issue", " issues"))
+    assert heads[1:] == ["Previews", "Text", "Facts"]
+    assert audit.pages["text"][row][:300] in card.inner_text()
+
+
+def test_a_page_that_was_not_read_says_why_in_the_list(
+    reader: Reader, report: Path, audit: MadeAudit
+) -> None:
+    page = reader.open(report)
+    page.select_option("[name=status]", "failed")
+    until(page, "document.querySelector('#matches').textContent.includes(' of ')")
+    errors = [place.inner_text() for place in page.locator("#list .error").all()]
+    assert errors == audit.pages.loc[audit.pages["status"] != "ok", "error"].tolist()
+
+
 def test_figures_and_the_matrix_filter(reader: Reader, report: Path, audit: MadeAudit) -> None:
     page = reader.open(report)
     page.locator(".tile.high button").click()
@@ -307,7 +367,7 @@ def test_landmarks_and_names(reader: Reader, report: Path) -> None:
     for role, name in (
         ("banner", None), ("main", None), ("contentinfo", None), ("search", "Filter issues and pages"),
         ("navigation", "Parts of the report"), ("region", "Overview"), ("region", "Issues"), ("region", "Pages"),
-        ("region", "Changes"), ("region", "Table of pages"), ("table", "Pages"),
+        ("region", "What changed"), ("region", "Table of pages"), ("table", "Pages"),
     ):  # fmt: skip
         found = page.get_by_role(role, name=name, exact=True) if name else page.get_by_role(role)
         assert found.count() == 1, (role, name)
@@ -342,6 +402,10 @@ def test_dark_and_light_differ_and_can_be_read(reader: Reader, report: Path) -> 
             ".badge.low",
             ".address",
             ".tile .after",
+            "ol.first p",
+            ".reach span",
+            ".of-chapter td .set, .of-chapter th .set",
+            ".number small",
             "a",
         ):
             assert page.evaluate(CONTRAST, selector) >= 4.5, (scheme, selector)
@@ -353,7 +417,7 @@ CONTRAST = """selector => {
     const light = ([r, g, b]) => [r, g, b].map(p => p / 255).map(
         p => p <= 0.04045 ? p / 12.92 : ((p + 0.055) / 1.055) ** 2.4).reduce(
         (sum, p, i) => sum + p * [0.2126, 0.7152, 0.0722][i], 0);
-    const element = document.querySelector(`main ${selector}`);
+    const element = document.querySelector(selector.split(', ').map(part => `main ${part}`).join(', '));
     let ground = element;
     while (numbers(getComputedStyle(ground).backgroundColor)[3] === 0) ground = ground.parentElement;
     const pair = [getComputedStyle(element).color, getComputedStyle(ground).backgroundColor].map(numbers).map(light);

@@ -326,16 +326,16 @@ class Audit(ContentMethods, Pages):
         path : str or path
             File to write.
         **options
-            See `webanalytics.audits.report.write_report`.
+            See `webanalytics.audits.report.write_report`; ``keywords=None`` leaves out that chapter.
 
         Returns
         -------
         pathlib.Path
             The file written.
         """
-        from webanalytics.audits.report import write_report
+        from webanalytics.audits.report import besides, write_report
 
-        return Path(write_report(path, self.pages, self.issues, self.summary(), **options) or path)
+        return write_report(path, self.pages, self.issues, self.summary(), **besides(self, options))
 
     def to_excel(self, excel_writer: Any, *args: Any, **kwargs: Any) -> None:  # type: ignore[misc]
         """Write score and figures, summary, failures, issues and pages to a workbook, one sheet for each.

@@ -1,4 +1,4 @@
-"""Language and region codes that hreflang may hold."""
+"""Codes of languages and regions that pages declare."""
 
 from __future__ import annotations
 
@@ -31,6 +31,15 @@ REGIONS = frozenset(_REGIONS.split())
 
 _WITHDRAWN = frozenset(("in", "iw", "ji", "jw", "mo", "sh"))
 """Languages of two letters that the registry keeps although they were withdrawn or replaced."""
+
+# Withdrawn codes, and languages so close to each other that a detector mixes them up.
+_SAME = {
+    **{"iw": "he", "in": "id", "ji": "yi", "mo": "ro", "jw": "jv"},
+    **dict.fromkeys(("nb", "nn", "no"), "no"),
+    **dict.fromkeys(("bs", "hr", "sr", "sh"), "hr"),
+    **dict.fromkeys(("id", "in", "ms"), "id"),
+    **dict.fromkeys(("tl", "fil"), "tl"),
+}
 
 _SCRIPT = re.compile("[A-Za-z]{4}")  # ISO 15924
 
@@ -80,3 +89,14 @@ def is_language(tag: str) -> bool:
     if first in ("i", "x") or len(first) == 3:
         return True
     return first in LANGUAGES or first in _WITHDRAWN
+
+
+def same_language(declared: str, detected: str) -> bool:
+    """Return whether two codes in lower case mean one language, as far as a detector can tell.
+
+    Examples
+    --------
+    >>> same_language("nb", "no"), same_language("hr", "sr"), same_language("de", "nl")
+    (True, True, False)
+    """
+    return _SAME.get(declared, declared) == _SAME.get(detected, detected)

@@ -3,5 +3,6 @@
 from __future__ import annotations
 
 from webanalytics.audits.report.build import write_report
+from webanalytics.audits.report.gather import besides
 
-__all__ = ["write_report"]
+__all__ = ["besides", "write_report"]

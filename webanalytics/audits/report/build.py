@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from importlib import resources
@@ -19,9 +20,12 @@ from markupsafe import Markup
 
 from webanalytics import templates
 from webanalytics._version import __version__
-from webanalytics.audits.report import charts, parts
+from webanalytics.audits.report import charts, gaps, parts
 from webanalytics.audits.report.cells import Cells, table
+from webanalytics.audits.report.chapters import chapters
 from webanalytics.audits.report.content import FACTS, Content, read
+from webanalytics.audits.report.movement import movement
+from webanalytics.audits.report.tables import counted
 from webanalytics.errors import ParameterError
 from webanalytics.files import written_whole
 from webanalytics.strings import percent
@@ -30,11 +34,30 @@ from webanalytics.thresholds import PRIORITIES
 SCRIPTS = ("data.js", "filter.js", "lists.js", "card.js", "pages.js", "report.js")
 """Parts of the one script, in order."""
 
+STYLES = ("report.css", "lists.css", "chapters.css", "media.css")
+"""Parts of the one style sheet, in order."""
+
 MOST_CHANGES = 20_000
 """Most rows of a table of changes in the report."""
 
+_SCRIPT = '"use strict";\n(() => {\n{}})();\n'
 _IN_SCRIPT = str.maketrans({"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"})
 _STATIC = resources.files("webanalytics.audits.report").joinpath("static")
+
+
+@dataclass(frozen=True)
+class Besides:
+    """What a report shows besides pages, issues and rules; see `write_report`."""
+
+    changes: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    notes: Sequence[str] = ()
+    score: float | None = None
+    score_before: float | None = None
+    audited_at: datetime | None = None
+    audited_before: datetime | None = None
+    failures: pd.DataFrame | None = None
+    keywords: pd.DataFrame | None = None
+    cannibalisation: pd.DataFrame | None = None
 
 
 def write_report(
@@ -44,8 +67,15 @@ def write_report(
     summary: pd.DataFrame,
     *,
     title: str | None = None,
-    changes: Mapping[str, pd.DataFrame] | None = None,
     notes: Sequence[str] = (),
+    score: float | None = None,
+    audited_at: datetime | None = None,
+    failures: pd.DataFrame | None = None,
+    keywords: pd.DataFrame | None = None,
+    cannibalisation: pd.DataFrame | None = None,
+    changes: Mapping[str, pd.DataFrame] | None = None,
+    score_before: float | None = None,
+    audited_before: datetime | None = None,
 ) -> Path:
     """Write one self-contained HTML file that shows an audit without a network.
 
@@ -62,14 +92,28 @@ def write_report(
         Columns ``url``, ``rule``, ``category``, ``type``, ``priority``, ``value``, ``threshold``,
         ``evidence`` and ``fix``.
     summary : pandas.DataFrame
-        Columns ``rule``, ``pages``, ``share`` (0 to 1) and ``priority``; with ``title``, ``explanation``,
-        ``fix`` and ``unit`` if known. Rules without a page are listed as passed.
+        Columns ``rule``, ``pages``, ``share`` (0 to 1) and ``priority``; with ``title``, ``indexable``,
+        ``findings``, ``explanation``, ``fix`` and ``unit`` if known. Rules without a page are listed as
+        passed.
     title : str, optional
         Headline; the site's host by default.
-    changes : mapping of str to pandas.DataFrame, optional
-        Tables of changes since another audit, by name; at most 20,000 rows of each.
     notes : sequence of str, optional
         Sentences on the whole site, such as errors in its robots.txt.
+    score : float, optional
+        Health of the audit, from 0 to 100.
+    audited_at : datetime, optional
+        When the pages were read, in UTC.
+    failures : pandas.DataFrame, optional
+        Columns ``reason``, ``pages`` and, if known, ``option`` and ``advice``: why pages were not read.
+    keywords : pandas.DataFrame, optional
+        Columns ``keyword``, ``pages``, ``frequency``, ``best_page`` and ``distinctiveness``.
+    cannibalisation : pandas.DataFrame, optional
+        Columns ``keyword``, ``url``, ``rival`` and, if known, what makes them compete.
+    changes : mapping of str to pandas.DataFrame, optional
+        Frames of changes since another audit, by name, as `webanalytics.Comparison` has them; at most
+        20,000 rows of each are shown.
+    score_before, audited_before : optional
+        Health and time of that audit.
 
     Returns
     -------
@@ -83,8 +127,10 @@ def write_report(
 
     Notes
     -----
-    Texts of over 1,000 characters and evidence of over 500 are cut. The policy is that of Content Security
-    Policy Level 3 (https://www.w3.org/TR/CSP3/), given in a meta element.
+    Rules are in the order "fix first": by priority, then by the number of indexable pages, then by findings.
+    Pages are cut by folders, or by hosts if fewer than nine in ten are of one host. Texts of over 1,000
+    characters and evidence of over 500 are cut. The policy is that of Content Security Policy Level 3
+    (https://www.w3.org/TR/CSP3/), given in a meta element.
 
     Examples
     --------
@@ -97,7 +143,18 @@ def write_report(
     False
     """
     file = Path(path)
-    document = render(read(pages, issues, summary), title=title, changes=changes, notes=notes)
+    besides = Besides(
+        changes or {},
+        notes,
+        score,
+        score_before,
+        audited_at,
+        audited_before,
+        failures,
+        keywords,
+        cannibalisation,
+    )
+    document = render(read(pages, issues, summary), besides, title=title)
     try:
         with written_whole(file) as temporary:
             temporary.write_bytes(document.encode("utf-8"))
@@ -108,44 +165,49 @@ def write_report(
     return file
 
 
-def render(
-    content: Content,
-    *,
-    title: str | None = None,
-    changes: Mapping[str, pd.DataFrame] | None = None,
-    notes: Sequence[str] = (),
-) -> str:
+def render(content: Content, besides: Besides = Besides(), *, title: str | None = None) -> str:
     """Return the report as HTML."""
-    given = {str(name): frame for name, frame in (changes or {}).items()}
+    moved = movement(content, {str(name): frame for name, frame in besides.changes.items()})
     cells = Cells()
-    data = payload(content, cells) | {"changes": [_change(cells, *item) for item in given.items()]}
+    data = payload(content, cells) | {"changes": [_change(cells, *item) for item in moved.lists.items()]}
     data["cells"] = cells.values
-    script, style = _script(), _text("report.css")
+    script, style = _all(SCRIPTS, _SCRIPT), _all(STYLES, "{}")
     return templates.render(
         "audits/report/static/report.html",
         category_label=charts.category_label,
         percent=percent,
+        counted=counted,
+        reach=parts.reach,
+        coded=parts.coded,
         link=partial(quote, safe="", errors="replace"),
         content=content,
         policy=policy(script, style),
         title=title or (f"Audit of {content.host}" if content.host else "Audit"),
-        made=f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        made=_time(datetime.now(UTC)),
+        audited_at=besides.audited_at and _time(besides.audited_at),
+        audited_before=besides.audited_before and _time(besides.audited_before),
         version=__version__,
+        score=besides.score,
+        score_before=besides.score_before,
+        formula=parts.formula(),
         figures=parts.figures(content),
-        notes=notes,
+        notes=besides.notes,
+        failures=gaps.failures(content, besides.failures),
+        gaps=gaps.untried(content),
+        chapters=chapters(content, besides.keywords, besides.cannibalisation),
         charts={
-            "priorities": charts.priorities(content),
+            "first": charts.first(content),
             "statuses": charts.statuses(content),
             "titles": charts.titles(content),
-            "rules": charts.rules(content),
             "matrix": charts.matrix(content),
         },
-        changes=[(name.replace("_", " ").capitalize(), _rows(frame)) for name, frame in given.items()],
+        movement=moved,
+        changes=[(name.replace("_", " ").capitalize(), _rows(frame)) for name, frame in moved.lists.items()],
         priorities=PRIORITIES,
         groups=parts.groups(content),
         passed=parts.passed(content),
-        untried=sorted(content.untried.items()),
         sections=parts.sections(content),
+        languages=parts.languages(content),
         rules=parts.rules(content),
         statuses=parts.statuses(content),
         data=script_data(data),
@@ -154,12 +216,17 @@ def render(
     )
 
 
+def _time(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
 def payload(content: Content, cells: Cells) -> dict[str, Any]:
     """Return the script's data except the cells: columns are positions among them."""
     keep = [fact for fact in FACTS if fact.name in content.pages]
     shared = ("value", "threshold", "evidence")
     return {
         "size": content.size,
+        "cut": content.kind.capitalize(),
         "pages": {name: cells.places(values) for name, values in content.pages.items()},
         "issues": {name: content.issues[name] for name in ("page", "rule")}
         | {name: cells.places(content.issues[name]) for name in shared}
@@ -182,8 +249,9 @@ def _strangers(content: Content) -> list[Any]:
 def _change(cells: Cells, name: str, frame: pd.DataFrame) -> dict[str, Any]:
     shown = frame.head(MOST_CHANGES)
     names = [str(column) for column in shown.columns]
-    shown = shown.set_axis(names, axis=1)
-    return {"name": name, "rows": len(shown), "columns": table(cells, shown, names)}
+    found = table(cells, shown.set_axis(names, axis=1), names)
+    filled = {column: places for column, places in found.items() if any(places) or not places}
+    return {"name": name, "rows": len(shown), "columns": filled}
 
 
 def _rows(frame: pd.DataFrame) -> str:
@@ -230,6 +298,5 @@ def _text(name: str) -> str:
     return _STATIC.joinpath(name).read_text("utf-8").replace("\r\n", "\n")
 
 
-def _script() -> str:
-    body = "\n".join(map(_text, SCRIPTS))
-    return f'"use strict";\n(() => {{\n{body}}})();\n'
+def _all(names: Sequence[str], form: str) -> str:
+    return form.replace("{}", "\n".join(map(_text, names)))

@@ -11,18 +11,19 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import NamedTuple
 
+from webanalytics.audits.health import COSTS
 from webanalytics.audits.report.cells import Scalar
-from webanalytics.audits.report.content import Content
+from webanalytics.audits.report.content import Content, RuleLine
 from webanalytics.strings import percent
-from webanalytics.thresholds import PRIORITIES, TITLE_CHARACTERS
+from webanalytics.thresholds import TITLE_CHARACTERS, TITLE_PIXELS
 
-MOST_RULES = 12
+FEWEST_RULES, MOST_RULES = 8, 12
+"""Rules under "fix first": so many at least, and more while they are of high priority."""
+
 MOST_SECTIONS = 15
-BIN = 5
-"""Characters of a title in one bar of the histogram."""
+SLOTS = 21
+"""Columns of the histogram; the last one holds all that is longer."""
 
-LAST_BIN = 100
-_SLOTS = LAST_BIN // BIN + 1
 _HEIGHT, _TOP, _BASE = 150, 6, 128
 
 
@@ -35,7 +36,6 @@ class Line:
     colour: str
     after: str = ""
     wanted: Mapping[str, str] = field(default_factory=dict)
-    rule: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,6 @@ class Bars:
     name: str
     note: str
     lines: list[Line]
-    kind: str = ""
 
     @property
     def most(self) -> int:
@@ -64,8 +63,9 @@ class Block(NamedTuple):
 
 @dataclass(frozen=True)
 class Histogram:
-    """Lengths of titles: columns of blocks above the range of good lengths."""
+    """Widths of titles: columns of blocks above the range of good ones."""
 
+    name: str
     words: str
     zone: tuple[str, str]
     columns: list[tuple[str, list[Block]]]
@@ -73,7 +73,20 @@ class Histogram:
     height: int = _HEIGHT
     top: int = _TOP
     base: int = _BASE
-    width: str = f"{100 * 0.84 / _SLOTS:.2f}%"
+    width: str = f"{100 * 0.84 / SLOTS:.2f}%"
+
+
+class Shape(NamedTuple):
+    """What a histogram of titles measures: the limits of good ones, how much a column holds, and the unit."""
+
+    low: int
+    high: int
+    step: int
+    unit: str
+
+
+_WIDTHS = Shape(*TITLE_PIXELS, 50, "pixels")
+_LENGTHS = Shape(*TITLE_CHARACTERS, 5, "characters")
 
 
 class MatrixRow(NamedTuple):
@@ -86,38 +99,18 @@ class MatrixRow(NamedTuple):
 
 @dataclass(frozen=True)
 class Matrix:
-    """Sections by categories of rules."""
+    """Sections or hosts by categories of rules, in the order "fix first"."""
 
+    kind: str
     note: str
     categories: list[str]
     rows: list[MatrixRow]
 
 
-def priorities(content: Content) -> Bars:
-    """Return bars of issues by priority."""
-    lines = [
-        Line(
-            priority.capitalize(),
-            content.issues_of[priority],
-            priority,
-            f"on {content.pages_of[priority]:,} pages",
-            {"priority": priority},
-        )
-        for priority in PRIORITIES
-    ]
-    return Bars("Issues by priority", "Issues, and the pages that have any of them.", lines)
-
-
-def rules(content: Content) -> Bars:
-    """Return bars of the rules that most pages break."""
-    most = sorted(content.rules, key=lambda line: (-line.pages, PRIORITIES.index(line.priority)))
-    lines = [
-        Line(line.title, line.pages, line.priority, percent(line.share), rule=line.name)
-        for line in most[:MOST_RULES]
-    ]
-    left = len(most) - len(lines)
-    note = "Pages affected; colours are priorities." + (f" {left} more rules below." if left > 0 else "")
-    return Bars("Rules by pages", note, lines, "wide")
+def first(content: Content) -> list[RuleLine]:
+    """Return the rules to fix first: all of high priority, as far as there is room, then the next ones."""
+    high = sum(line.priority == "high" for line in content.rules)
+    return content.rules[: min(MOST_RULES, max(FEWEST_RULES, high))]
 
 
 def status_label(value: Scalar) -> str:
@@ -133,9 +126,11 @@ def status_label(value: Scalar) -> str:
     return f"{code} {phrase}".strip()
 
 
-def statuses(content: Content) -> Bars:
-    """Return bars of HTTP status codes, or of pages read and failed if there are none."""
+def statuses(content: Content) -> Bars | None:
+    """Return bars of HTTP status codes, or of pages read and failed; None where all were read."""
     if "http_status" not in content.pages:
+        if content.ok == content.size:
+            return None
         lines = [
             Line("Read", content.ok, "good", wanted={"status": "ok"}),
             Line("Failed", content.size - content.ok, "high", wanted={"status": "failed"}),
@@ -174,9 +169,12 @@ def matrix(content: Content) -> Matrix | None:
     }
     counts = Counter((sections[page], category) for page, category in pairs)
     sizes = Counter(section for section in sections if section is not None)
-    shown = [section for section, _ in sizes.most_common(MOST_SECTIONS)]
+    worst: Counter[Scalar] = Counter()
+    for page, rule in zip(content.issues["page"], content.issues["rule"], strict=True):
+        if page >= 0:
+            worst[sections[page]] += COSTS[content.rules[rule].priority]
+    shown = sorted(sizes, key=lambda name: (-sizes[name], -worst[name], str(name)))[:MOST_SECTIONS]
     categories = list(dict.fromkeys(line.category for line in content.rules))
-    categories.sort(key=lambda name: -sum(counts[section, name] for section in shown))
     rows = [
         MatrixRow(
             str(section),
@@ -188,10 +186,12 @@ def matrix(content: Content) -> Matrix | None:
         )
         for section in shown
     ]
-    note = "Pages of a section with an issue of a category; the darker, the larger their share."
+    note = f"Pages of a {content.kind} with an issue of a category; the darker, the larger their share."
     if len(sizes) > len(shown):
-        note += f" The largest {len(shown)} of {len(sizes):,} sections."
-    return Matrix(note, categories, rows)
+        note += (
+            f" The largest {len(shown)} of {len(sizes):,} {content.kind}s, those with the most to fix first."
+        )
+    return Matrix(content.kind, note, categories, rows)
 
 
 def category_label(category: str) -> str:
@@ -204,35 +204,37 @@ def category_label(category: str) -> str:
 
 
 def titles(content: Content) -> Histogram | None:
-    """Return a histogram of the lengths of titles in characters."""
-    lengths = [int(value) for value in content.values("titleLength") if isinstance(value, (int, float))]
-    if not lengths:
+    """Return a histogram of the widths of titles in pixels, or of their lengths where those are unknown."""
+    shape = _WIDTHS if "titlePixels" in content.pages else _LENGTHS
+    found = content.values("titlePixels" if shape is _WIDTHS else "titleLength")
+    values = [int(value) for value in found if isinstance(value, (int, float)) and value >= 0]
+    if not values:
         return None
-    low, high = TITLE_CHARACTERS
-    bins = Counter(min(length, LAST_BIN) // BIN for length in lengths)
-    good = Counter(min(length, LAST_BIN) // BIN for length in lengths if low <= length <= high)
+    low, high, step, unit = shape
+    last = SLOTS - 1
+    bins = Counter(min(value // step, last) for value in values)
+    good = Counter(min(value // step, last) for value in values if low <= value <= high)
     most = max(bins.values())
-    short, long = sum(value < low for value in lengths), sum(value > high for value in lengths)
+    short, long = sum(value < low for value in values), sum(value > high for value in values)
+    marks = range(0, SLOTS, 4)
     return Histogram(
-        words=f"{len(lengths) - short - long:,} titles of {low} to {high} characters, "
+        name="Title widths" if shape is _WIDTHS else "Title lengths",
+        words=f"{len(values) - short - long:,} titles of {low} to {high} {unit}, "
         f"{short:,} shorter, {long:,} longer.",
-        zone=(_place(low / BIN), _place((high - low) / BIN)),
-        columns=[_column(slot, good[slot], bins[slot], most) for slot in sorted(bins)],
-        ticks=[
-            (f"{mark}+" if mark == LAST_BIN else f"{mark}", _place(mark / BIN))
-            for mark in range(0, LAST_BIN + 1, 20)
-        ],
+        zone=(_place(low / step), _place((high - low) / step)),
+        columns=[_column(slot, good[slot], bins[slot], most, shape) for slot in sorted(bins)],
+        ticks=[(f"{mark * step}{'+' * (mark == last)}", _place(mark)) for mark in marks],
     )
 
 
 def _place(slots: float) -> str:
-    return f"{100 * slots / _SLOTS:.2f}%"
+    return f"{100 * slots / SLOTS:.2f}%"
 
 
-def _column(slot: int, good: int, count: int, most: int) -> tuple[str, list[Block]]:
+def _column(slot: int, good: int, count: int, most: int, shape: Shape) -> tuple[str, list[Block]]:
     """Return the bar of a range of lengths: those within the limits at the bottom, the rest above."""
-    first = slot * BIN
-    lengths = f"{first} or more" if first >= LAST_BIN else f"{first} to {first + BIN - 1}"
+    first = slot * shape.step
+    lengths = f"{first} or more" if slot == SLOTS - 1 else f"{first} to {first + shape.step - 1}"
     blocks: list[Block] = []
     bottom = float(_BASE)
     for part, colour in ((good, "good"), (count - good, "medium")):
@@ -240,4 +242,4 @@ def _column(slot: int, good: int, count: int, most: int) -> tuple[str, list[Bloc
         if part:
             bottom -= height
             blocks.append(Block(_place(slot + 0.08), f"{bottom:.1f}", f"{height:.1f}", colour))
-    return f"{lengths} characters: {count:,}", blocks
+    return f"{lengths} {shape.unit}: {count:,}", blocks

@@ -5,16 +5,22 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import islice
 from typing import Any
-from urllib.parse import urlsplit
 
 import pandas as pd
 
 from webanalytics.audits.report.cells import Scalar, column
-from webanalytics.thresholds import PRIORITIES, TOP_LEVEL
+from webanalytics.audits.report.cut import Kind, cut, host_of
+from webanalytics.thresholds import PRIORITIES
 
 LONGEST_URL = 4000
 LONGEST_EVIDENCE = 500
+LONGEST_EXCERPT = 400
+"""Characters of a page's text that its card shows."""
+
+MOST_TERMS = 8
+"""Most keywords of a page that its card shows."""
 
 
 @dataclass(frozen=True)
@@ -27,6 +33,7 @@ class Fact:
 
 
 FACTS = (
+    Fact("score", "Health"),
     Fact("http_status", "HTTP status"),
     Fact("final_url", "Ended at"),
     Fact("redirects", "Redirects"),
@@ -44,12 +51,12 @@ FACTS = (
     Fact("h1Count", "h1 headings"),
     Fact("h2Count", "h2 headings"),
     Fact("wordCount", "Words"),
-    Fact("fleschReadingEase", "Flesch reading ease"),
-    Fact("fleschReadingEaseText", "Readability"),
+    Fact("audience", "Readers it suits"),
     Fact("readabilityScore", "Readability score"),
-    Fact("readabilityScale", "Scale of the score"),
-    Fact("audience", "Audience"),
+    Fact("readabilityScale", "Readability scale"),
     Fact("readabilityNote", "Readability not judged"),
+    Fact("fleschReadingEase", "Flesch reading ease"),
+    Fact("fleschReadingEaseText", "Reading ease in words"),
     Fact("depth", "Folder depth"),
     Fact("inlinks", "Internal links to it"),
     Fact("inSitemap", "In the sitemap"),
@@ -81,6 +88,8 @@ PAGE_COLUMNS = (
     "description",
     "section",
     "indexable",
+    "text",
+    "keywords",
     *PREVIEW_COLUMNS,
     *(fact.name for fact in FACTS),
 )
@@ -100,8 +109,15 @@ class RuleLine:
     fix: str = ""
     unit: str = ""
     pages: int = 0
+    indexable: int = 0
+    findings: int = 0
     share: float = 0.0
     issues: int = 0
+
+    @property
+    def urgency(self) -> tuple[int, int, int, int]:
+        """What the order "fix first" sorts by: priority, then indexable pages, then findings."""
+        return PRIORITIES.index(self.priority), -self.indexable, -self.findings, -self.pages
 
 
 @dataclass
@@ -116,11 +132,15 @@ class Content:
         ``page`` (row, -1 for an address outside the pages), ``rule`` (position in `rules`), ``url``,
         ``value``, ``threshold`` and ``evidence``.
     rules : list of RuleLine
-        Rules that concern a page, by priority, then by pages.
+        Rules that concern a page, in the order "fix first".
     passed : list of RuleLine
         Rules of the summary that concern none.
     untried : dict of str to str
         Titles of rules that could not be tried on these pages, and why.
+    lacking : dict of str to tuple of str
+        Titles of rules that could not be tried, and the names of what was missing.
+    kind : {"section", "host"}
+        What the column ``section`` holds: folders of one site, or hosts.
     """
 
     size: int
@@ -129,10 +149,20 @@ class Content:
     rules: list[RuleLine]
     passed: list[RuleLine] = field(default_factory=list)
     untried: dict[str, str] = field(default_factory=dict)
+    lacking: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    kind: Kind = "section"
 
     def values(self, name: str) -> list[Scalar]:
         """Return a column of the pages; all None if it is missing."""
         return self.pages.get(name) or [None] * self.size
+
+    @cached_property
+    def row_of(self) -> dict[Scalar, int]:
+        """The first row of each address."""
+        rows: dict[Scalar, int] = {}
+        for row, url in enumerate(self.pages.get("url", ())):
+            rows.setdefault(url, row)
+        return rows
 
     @cached_property
     def ok(self) -> int:
@@ -163,7 +193,7 @@ class Content:
     @cached_property
     def host(self) -> str:
         """The host of most pages, and how many others there are."""
-        hosts = Counter(filter(None, map(_host, self.values("url"))))
+        hosts = Counter(filter(None, map(host_of, self.values("url"))))
         if not hosts:
             return ""
         (first, _), *_rest = hosts.most_common(1)
@@ -174,41 +204,48 @@ class Content:
 def read(pages: pd.DataFrame, issues: pd.DataFrame, summary: pd.DataFrame) -> Content:
     """Return the content of an audit's frames; columns may be missing."""
     columns = _pages(pages)
-    urls = columns.get("url", [])
+    kind, columns["section"] = cut(
+        [final or url for final, url in zip(columns["final_url"], columns["url"], strict=True)],
+        columns["section"],
+    )
+    filled = {name: values for name, values in columns.items() if any(value is not None for value in values)}
     names = [str(name) for name in column(issues, "rule")]
-    lines = _rules(issues, names, summary, len(pages))
-    affected = [line for line in lines if line.pages]
-    affected.sort(key=lambda line: (PRIORITIES.index(line.priority), -line.pages, line.title))
-    place = {line.name: number for number, line in enumerate(affected)}
-    row_of: dict[Any, int] = {}
-    for row, url in enumerate(urls):
-        row_of.setdefault(url, row)
     addresses = column(issues, "url", LONGEST_URL)
-    content: dict[str, list[Any]] = {
-        "page": [row_of.get(url, -1) for url in addresses],
-        "rule": [place[name] for name in names],
-        "url": addresses,
-    }
+    lines = _rules(issues, names, summary, columns)
+    affected = sorted((line for line in lines if line.pages), key=lambda line: line.urgency)
+    place = {line.name: number for number, line in enumerate(affected)}
+    found: dict[str, list[Any]] = {"rule": [place[name] for name in names], "url": addresses}
     for name in ("value", "threshold", "evidence"):
-        content[name] = [None if value == "" else value for value in column(issues, name, LONGEST_EVIDENCE)]
+        found[name] = [None if value == "" else value for value in column(issues, name, LONGEST_EVIDENCE)]
     passed = [line for line in lines if not line.pages]
-    return Content(len(pages), columns, content, affected, passed, _untried(issues))
+    made = Content(len(pages), filled, found, affected, passed, *_untried(issues), kind=kind)
+    found["page"] = [made.row_of.get(url, -1) for url in addresses]
+    return made
 
 
 def _pages(pages: pd.DataFrame) -> dict[str, list[Scalar]]:
-    columns = {name: column(pages, name, LONGEST_URL if name in _URLS else 1000) for name in PAGE_COLUMNS}
+    longest = dict.fromkeys(_URLS, LONGEST_URL) | {"text": LONGEST_EXCERPT}
+    columns = {name: column(pages, name, longest.get(name, 1000)) for name in PAGE_COLUMNS}
     for name in ("title", "description"):
         if f"{name}Length" not in pages.columns:
             columns[f"{name}Length"] = [
                 len(text) if isinstance(text, str) else None for text in columns[name]
             ]
+    if "keywords" in pages.columns:
+        columns["keywords"] = [_terms(cell) for cell in pages["keywords"].tolist()]
     if "status" not in pages.columns:
         columns["status"] = ["ok" if error is None else "error" for error in columns["error"]]
-    columns["section"] = [TOP_LEVEL if section == "" else section for section in columns["section"]]
-    return {name: values for name, values in columns.items() if any(value is not None for value in values)}
+    return columns
 
 
-def _rules(issues: pd.DataFrame, names: list[str], summary: pd.DataFrame, size: int) -> list[RuleLine]:
+def _terms(cell: Any) -> Scalar:
+    """Return the first terms of a page's keywords."""
+    return ", ".join(map(str, islice(cell, MOST_TERMS))) or None if isinstance(cell, dict) else None
+
+
+def _rules(
+    issues: pd.DataFrame, names: list[str], summary: pd.DataFrame, columns: dict[str, list[Scalar]]
+) -> list[RuleLine]:
     """Return a line for each rule of the summary and of the issues."""
     lines: dict[str, RuleLine] = {}
     for row in _records(summary):
@@ -222,22 +259,28 @@ def _rules(issues: pd.DataFrame, names: list[str], summary: pd.DataFrame, size: 
     urls: dict[str, set[Any]] = {name: set() for name in lines}
     for name, url in zip(names, column(issues, "url", LONGEST_URL), strict=True):
         urls[name].add(url)
+    both = zip(columns["url"], columns["indexable"], strict=True)
+    free = {url for url, indexable in both if indexable is True}
     known = {name: _declared(name) for name in lines}
+    size = len(columns["url"])
     for name, line in lines.items():
         _add(lines, name, known[name])
         line.title = line.title or name.replace("_", " ").capitalize()
         line.priority = line.priority.lower() if line.priority.lower() in PRIORITIES else "low"
         line.issues = counts[name]
         line.pages = line.pages or len(urls[name])
+        line.indexable = line.indexable if "indexable" in summary else len(urls[name] & free)
+        line.findings = line.findings or line.issues
         line.share = line.share or (line.pages / size if size else 0.0)
     return list(lines.values())
 
 
 _TEXTS = ("title", "category", "type", "priority", "explanation", "fix", "unit")
+_COUNTS = ("pages", "indexable", "findings")
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Scalar]]:
-    names = [name for name in ("rule", *_TEXTS, "pages", "share") if name in frame.columns]
+    names = [name for name in ("rule", *_TEXTS, *_COUNTS, "share") if name in frame.columns]
     if "rule" not in names:
         return []
     values = [column(frame, name) for name in names]
@@ -252,9 +295,11 @@ def _add(lines: dict[str, RuleLine], name: str, row: dict[str, Scalar]) -> None:
     for key in _TEXTS:
         if not getattr(line, key) and row.get(key) is not None:
             setattr(line, key, str(row[key]))
-    pages, share = row.get("pages"), row.get("share")
-    if isinstance(pages, (int, float)):
-        line.pages = int(pages)
+    for key in _COUNTS:
+        count = row.get(key)
+        if isinstance(count, (int, float)):
+            setattr(line, key, int(count))
+    share = row.get("share")
     if isinstance(share, (int, float)):
         line.share = float(share)
 
@@ -267,19 +312,16 @@ def _declared(name: str) -> dict[str, Scalar]:
     return {} if rule is None else {key: str(getattr(rule, key)) for key in _TEXTS}
 
 
-def _untried(issues: pd.DataFrame) -> dict[str, str]:
-    """Return the rules that were not tried or failed, according to the frame of issues."""
+def _untried(issues: pd.DataFrame) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:
+    """Return why rules were not tried or failed, and what the former lacked, as the issues' frame says."""
     known = issues.attrs.get("webanalytics", {})
-    found = {
-        str(name): f"needs {', '.join(map(str, columns))}"
+    lacking = {
+        _title(name): tuple(map(str, columns))
         for name, columns in dict(known.get("rules_not_tried", {})).items()
     }
-    found.update({str(name): "broke off on odd data" for name in known.get("rules_failed", ())})
-    return {str(_declared(name).get("title") or name): why for name, why in found.items()}
+    why = {title: f"needs {', '.join(columns)}" for title, columns in lacking.items()}
+    return why | {_title(name): "broke off on odd data" for name in known.get("rules_failed", ())}, lacking
 
 
-def _host(url: Scalar) -> str:
-    try:
-        return urlsplit(str(url)).netloc.rpartition("@")[2].lower()
-    except ValueError:
-        return ""
+def _title(name: Any) -> str:
+    return str(_declared(str(name)).get("title") or name)

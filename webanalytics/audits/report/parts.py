@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+from markupsafe import Markup, escape
+
+from webanalytics import templates
+from webanalytics.audits.health import COSTS
+from webanalytics.audits.report.chapters import UNDETERMINED
 from webanalytics.audits.report.charts import category_label, status_label
 from webanalytics.audits.report.content import Content, RuleLine
+from webanalytics.audits.report.tables import counted
 from webanalytics.strings import percent
 from webanalytics.thresholds import PRIORITIES
 
@@ -18,25 +24,66 @@ Choices = list[tuple[str, str]]
 
 def figures(content: Content) -> list[dict[str, Any]]:
     """Return the numbers at the head of the report, as arguments of the template's tiles."""
-
-    def of_pages(part: int) -> str:
-        return f"{percent(part / content.size)} of pages" if content.size else "of no page"
-
-    def tile(label: str, value: int, **wanted: str) -> dict[str, Any]:
-        return {"label": label, "value": value, "after": of_pages(value), "wanted": wanted}
-
+    failed = content.size - content.ok
     tiles: list[dict[str, Any]] = [
-        {"label": "Pages", "value": content.size, "after": "in this audit"},
-        tile("Read", content.ok, status="ok"),
-        tile("Failed", content.size - content.ok, status="failed"),
+        {"label": "Pages", "value": content.size, "after": f"{content.ok:,} read"},
+        {"label": "Failed", "value": failed, "after": _share(failed, content.size)}
+        | ({"wanted": {"status": "failed"}, "kind": "failed"} if failed else {}),
     ]
     if content.indexable is not None:
-        tiles.append(tile("Indexable", content.indexable, status="indexable"))
-    for priority in PRIORITIES:
-        pages = content.pages_of[priority]
-        made = tile(priority.capitalize(), content.issues_of[priority], priority=priority)
-        tiles.append(made | {"after": f"issues on {pages:,} page{'s' * (pages != 1)}", "kind": priority})
-    return tiles
+        shared = _share(content.indexable, content.size)
+        tiles.append(
+            {
+                "label": "Indexable",
+                "value": content.indexable,
+                "after": shared,
+                "wanted": {"status": "indexable"},
+            }
+        )
+    return tiles + [
+        {
+            "label": priority.capitalize(),
+            "value": content.issues_of[priority],
+            "after": f"issues on {counted(content.pages_of[priority])}",
+            "kind": priority,
+            "wanted": {"priority": priority},
+        }
+        for priority in PRIORITIES
+    ]
+
+
+def _share(part: int, size: int) -> str:
+    return f"{percent(part / size)} of pages" if size else "of no page"
+
+
+def reach(line: RuleLine) -> str:
+    """Return how many pages a rule concerns, and how many of them may be indexed where that differs."""
+    shown = counted(line.pages)
+    if line.indexable >= line.pages:
+        return shown
+    return f"{shown}, {line.indexable:,} indexable" if line.indexable else f"{shown}, none indexable"
+
+
+def coded(text: str) -> Markup:
+    """Return text with its parts between backticks as code.
+
+    >>> coded("Try `a < b`.")
+    Markup('Try <code>a &lt; b</code>.')
+    """
+    parts = (escape(templates.visible(part)) for part in text.split("`"))
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 else part for place, part in enumerate(parts)
+    )
+
+
+def formula() -> str:
+    """Return the formula of the health score in one sentence.
+
+    >>> formula()
+    'Each page starts at 100 and loses 20 for a high, 5 for a medium and 1 for a low fault; their mean.'
+    """
+    costs = [f"{COSTS[priority]} for a {priority}" for priority in PRIORITIES]
+    return f"Each page starts at 100 and loses {', '.join(costs[:-1])} and {costs[-1]} fault; their mean."
 
 
 def groups(content: Content) -> list[tuple[str, list[tuple[int, RuleLine]]]]:
@@ -55,19 +102,28 @@ def passed(content: Content) -> Choices:
 
 
 def sections(content: Content) -> Choices:
-    """Return the choices of sections, the largest first."""
+    """Return the choices of sections or hosts, the largest first."""
     counts = Counter(str(section) for section in content.values("section") if section is not None)
     largest = sorted(counts, key=lambda name: (-counts[name], name))[:MOST_SECTIONS]
     return [(name, f"{name} ({counts[name]:,})") for name in largest]
 
 
 def rules(content: Content) -> list[tuple[str, Choices]]:
-    """Return the choices of rules, by category."""
+    """Return the choices of rules, by category: both in the order "fix first"."""
     choices: dict[str, Choices] = {}
     for line in content.rules:
         everything = (f"category:{line.category}", f"Any of {category_label(line.category)}")
         choices.setdefault(line.category, [everything]).append((f"rule:{line.name}", line.title))
-    return [(category_label(category), choices[category]) for category in sorted(choices)]
+    return [(category_label(category), found) for category, found in choices.items()]
+
+
+def languages(content: Content) -> Choices:
+    """Return the choices of languages of the texts of pages that were read, the most frequent first."""
+    if "language" not in content.pages:
+        return []
+    both = zip(content.values("status"), content.values("language"), strict=True)
+    counts = Counter(str(language or UNDETERMINED) for status, language in both if status == "ok")
+    return [(name, f"{name} ({count:,})") for name, count in counts.most_common(MOST_SECTIONS)]
 
 
 def statuses(content: Content) -> Choices:

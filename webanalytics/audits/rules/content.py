@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from webanalytics.audits.languages import same_language
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import empty
 from webanalytics.audits.site import Site
@@ -27,15 +28,6 @@ _LANGUAGE = re.compile(r"\s*([a-z]{2})(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
 
 # Their words are a matter of definition: a limit in words does not hold for them.
 _WITHOUT_SPACES = frozenset(("zh", "ja", "th", "lo", "km", "my", "bo"))
-
-# Withdrawn codes, and languages so close to each other that a detector mixes them up.
-_SAME = {
-    **{"iw": "he", "in": "id", "ji": "yi", "mo": "ro", "jw": "jv"},
-    **dict.fromkeys(("nb", "nn", "no"), "no"),
-    **dict.fromkeys(("bs", "hr", "sr", "sh"), "hr"),
-    **dict.fromkeys(("id", "in", "ms"), "id"),
-    **dict.fromkeys(("tl", "fil"), "tl"),
-}
 
 
 def _low(site: Site, threshold: float) -> Iterator[Finding]:
@@ -87,8 +79,7 @@ def _language_differs(site: Site, _: Any) -> Iterator[Finding]:
         named = _LANGUAGE.fullmatch(declared or "")
         if not named or not detected or not_prose(words, sentences):
             continue
-        code = named[1].lower()
-        if _SAME.get(code, code) != _SAME.get(detected, detected) and _is_enough(text or ""):
+        if not same_language(named[1].lower(), detected) and _is_enough(text or ""):
             yield Finding(
                 row, evidence=f"declared {declared.strip()}, written in {detected}: {_longest(text)}"
             )

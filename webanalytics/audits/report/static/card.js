@@ -74,6 +74,17 @@ function socialPreview(row) {
   );
 }
 
+/** How the text begins, and its terms. */
+function excerpt(row, part) {
+  const [text, terms] = [get("text", row), get("keywords", row)];
+  if (!text && !terms) return [];
+  return [
+    el(part, { class: "part" }, "Text"),
+    text ? el("p", { class: "excerpt" }, own(text)) : null,
+    terms ? el("p", { class: "note" }, "Keywords: ", own(terms)) : null,
+  ];
+}
+
 const LINKS = new Set(["final_url", "canonical"]);
 
 function facts(row) {
@@ -131,9 +142,11 @@ function card(row, heading, tools, id) {
       el("p", { class: "address" }, link(get("url", row))),
       error === null ? null : el("p", { class: "error" }, own(error)),
     ),
-    el("div", { class: "previews" }, searchPreview(row), socialPreview(row)),
     el(part, { class: "part" }, `${plural(issuesOf(row).length, "issue")}`),
     issueList(row),
+    el(part, { class: "part" }, "Previews"),
+    el("div", { class: "previews" }, searchPreview(row), socialPreview(row)),
+    excerpt(row, part),
     el(part, { class: "part" }, "Facts"),
     facts(row),
   );

@@ -77,15 +77,32 @@ function pageLink(row, stranger) {
   if (row < 0) return el("span", { class: "address" }, own(stranger));
   const title = get("title", row);
   const head = toPage(row, own(title || get("url", row)));
-  return el("div", { class: "page-of" }, head, !title ? null : el("span", { class: "address" }, own(get("url", row))));
+  const [address, error] = [get("url", row), get("error", row)];
+  return el("div", { class: "page-of" }, head,
+    title ? el("span", { class: "address" }, own(address)) : null,
+    error === null ? null : el("span", { class: "error" }, own(error)));
+}
+
+/** Say how many rules and issues of a priority fit the filter. */
+function drawGroup(group, issues) {
+  const said = group.querySelector("h3 small");
+  const rules = [...group.querySelectorAll("details.rule:not([hidden])")];
+  group.hidden = !rules.length;
+  said.dataset.all ??= said.textContent;
+  const [ofRules, ofIssues] = said.dataset.all.split(", ");
+  const found = rules.reduce((sum, details) => sum + issues[Number(details.dataset.rule)], 0);
+  said.textContent = filtered() ? `${numbers.format(rules.length)} of ${ofRules}, ${numbers.format(found)} of ${ofIssues}` : said.dataset.all;
 }
 
 /** Say how many pages of each rule fit the filter, and hide rules without any. */
 function drawRules() {
   const { rule, page, url } = data.issues;
   const seen = data.rules.map(() => new Set());
+  const issues = new Int32Array(data.rules.length);
   for (let issue = 0; issue < rule.length; issue += 1) {
-    if (issueOn[issue]) seen[rule[issue]].add(page[issue] >= 0 ? page[issue] : `-${url[issue]}`);
+    if (!issueOn[issue]) continue;
+    seen[rule[issue]].add(page[issue] >= 0 ? page[issue] : `-${url[issue]}`);
+    issues[rule[issue]] += 1;
   }
   const narrowed = filtered();
   let any = false;
@@ -99,13 +116,16 @@ function drawRules() {
     if (details.open) drawRule(details);
     else delete details.dataset.drawn;
   }
-  for (const group of document.querySelectorAll(".group")) group.hidden = !group.querySelector("details:not([hidden])");
+  for (const group of document.querySelectorAll(".group")) drawGroup(group, issues);
   byId("no-issues").hidden = any || !narrowed;
 }
 
+/** The name of a column, in words. */
+const headed = (name) => (name === "url" ? "Page" : visible(name.charAt(0).toUpperCase() + name.slice(1).replaceAll("_", " ")));
+
 /** A cell of a table of changes: rules, pages and priorities as elsewhere, all else as text. */
 function changed(name, value, rows, rules) {
-  if (name === "rule" && rules.has(value)) return toRule(rules.get(value));
+  if ((name === "rule" || name === "problem") && rules.has(value)) return toRule(rules.get(value));
   if (name === "url" && rows.has(value)) return toPage(rows.get(value), own(value));
   if (name === "priority" && PRIORITIES.includes(value)) return badge(value);
   return own(value);
@@ -117,17 +137,17 @@ function drawChange(details) {
   const names = Object.keys(change.columns);
   const cellOf = (name, row) => cells[change.columns[name][row]];
   const number = (name, row) => (typeof cellOf(name, row) === "number" ? "number" : null);
-  const rules = new Map(data.rules.map((rule) => [rule.name, rule]));
+  const rules = new Map(data.rules.flatMap((rule) => [[rule.name, rule], [rule.title, rule]]));
   const rows = new Map();
   for (let row = size - 1; row >= 0; row -= 1) rows.set(get("url", row), row);
   const draw = (first, last) => {
     const lines = [];
     for (let row = first; row < last; row += 1) {
-      const parts = names.map((name) => el("td", { class: number(name, row) }, changed(name, cellOf(name, row), rows, rules)));
+      const parts = names.map((name) => el("td", { class: number(name, row) ?? `of-${name.replace(/\W/g, "-")}` }, changed(name, cellOf(name, row), rows, rules)));
       lines.push(el("tr", {}, parts));
     }
-    const head = names.map((name) => el("th", { scope: "col", class: change.rows ? number(name, 0) : null }, visible(name)));
-    return scrolled(el("table", {}, el("thead", {}, el("tr", {}, head)), el("tbody", {}, lines)), visible(change.name));
+    const head = names.map((name) => el("th", { scope: "col", class: change.rows ? number(name, 0) : null }, headed(name)));
+    return scrolled(el("table", { class: "of-change" }, el("thead", {}, el("tr", {}, head)), el("tbody", {}, lines)), visible(change.name));
   };
   paged(details.querySelector(".list"), change.rows, ISSUES_STEP, draw, change.name);
 }

@@ -3,9 +3,10 @@
 const COLUMNS = [
   { key: "issues", label: "Issues", down: true },
   { key: "title", label: "Page" },
+  { key: "score", label: "Health", number: true },
   { key: "http_status", label: "Status" },
   { key: "indexable", label: "Indexable" },
-  { key: "section", label: "Section", wide: true },
+  { key: "section", label: data.cut, wide: true },
   { key: "titleLength", label: "Title length", number: true, wide: true },
   { key: "descriptionLength", label: "Description length", number: true, wide: true },
   { key: "wordCount", label: "Words", number: true, wide: true },

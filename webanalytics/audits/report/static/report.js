@@ -138,6 +138,24 @@ window.addEventListener("afterprint", () => {
   for (const details of opened.splice(0)) details.open = false;
 });
 
+// Names of languages, from the browser.
+const names = new Intl.DisplayNames("en", { type: "language", fallback: "none" });
+function languageName(code) {
+  try {
+    return names.of(code);
+  } catch {
+    return undefined; // not the code of any language
+  }
+}
+for (const place of document.querySelectorAll("[data-language]:not(button)")) {
+  const name = languageName(place.dataset.language);
+  if (name) place.textContent = `${name} (${place.textContent})`;
+}
+for (const option of form.elements.language?.options ?? []) {
+  const name = option.value && languageName(option.value);
+  if (name) option.textContent = option.textContent.replace(option.value, () => name);
+}
+
 apply();
 follow();
 performance.mark("report-ready");

@@ -1,0 +1,436 @@
+"""The report's parts beside issues and pages: its first screen, its order, its chapters, and how it cuts pages."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import lxml.html
+import pandas as pd
+import pytest
+
+from tests.audits.report_data import made_audit
+from tests.audits.test_report import HOSTILE, data_of
+from webanalytics.audits.report import build, write_report
+from webanalytics.audits.report.content import read
+from webanalytics.audits.report.cut import cut
+
+NOTHING = pd.DataFrame({"url": [], "rule": []})
+
+
+def shown(pages: pd.DataFrame, issues: pd.DataFrame = NOTHING, **besides: Any) -> Any:
+    """The report of some frames as a document."""
+    content = read(pages, issues, besides.pop("summary", pd.DataFrame()))
+    return lxml.html.fromstring(build.render(content, build.Besides(**besides)))
+
+
+def texts(elements: list[Any]) -> list[str]:
+    return [" ".join(element.text_content().split()) for element in elements]
+
+
+def rows_of(document: Any, chapter: str) -> list[list[str]]:
+    """The cells of the tables of a chapter, their headings first."""
+    (section,) = document.xpath(f"//section[@aria-labelledby='{chapter}']")
+    return [texts(row.xpath("./th | ./td")) for row in section.iter("tr")]
+
+
+RANKED = [
+    # rule, priority, pages, indexable, findings
+    ("b", "high", 9, 2, 9),
+    ("a", "high", 3, 3, 3),
+    ("d", "medium", 5, 5, 5),
+    ("c", "medium", 5, 5, 40),
+    ("e", "low", 99, 99, 99),
+]
+FIX_FIRST = ["a", "b", "c", "d", "e"]
+
+
+def ranked(rules: list[tuple[Any, ...]] = RANKED) -> dict[str, pd.DataFrame]:
+    pages = pd.DataFrame({"url": [f"https://a.example/{number}" for number in range(99)], "status": "ok"})
+    issues = pd.DataFrame(
+        [
+            {"url": url, "rule": rule, "title": f"Rule {rule}", "category": rule, "priority": priority}
+            for rule, priority, count, *_ in rules
+            for url in pages["url"][:count]
+        ]
+    )
+    summary = pd.DataFrame(rules, columns=["rule", "priority", "pages", "indexable", "findings"])
+    return {"pages": pages, "issues": issues, "summary": summary.sample(frac=1, random_state=3)}
+
+
+def test_every_list_of_rules_is_in_the_order_fix_first() -> None:
+    frames = ranked()
+    pages = frames["pages"].assign(section=["x", "y", "z"] * 33)
+    document = shown(pages, frames["issues"], summary=frames["summary"])
+    titles = [f"Rule {name}" for name in FIX_FIRST]
+    assert texts(document.xpath("//ol[@class='first']//a")) == titles
+    assert texts(document.xpath("//details[contains(@class, 'rule')]//span[@class='name']")) == titles
+    categories = [name.capitalize() for name in FIX_FIRST]
+    assert texts(document.xpath("//table[@class='matrix']//th[@scope='col']"))[2:] == categories
+    assert [group.get("label") for group in document.iter("optgroup")] == categories
+    assert [rule["name"] for rule in data_of_document(document)["rules"]] == FIX_FIRST
+
+
+def data_of_document(document: Any) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(document.get_element_by_id("data").text)
+    return found
+
+
+def test_the_order_is_counted_where_the_summary_lacks_it() -> None:
+    frames = ranked()
+    indexable = [number not in range(7) for number in range(99)]
+    pages = frames["pages"].assign(indexable=indexable)
+    content = read(pages, frames["issues"], pd.DataFrame())
+    # b stands on nine pages of which two may be indexed, a on none that may, and c and d on none alike
+    assert [(line.name, line.indexable) for line in content.rules] == [
+        ("b", 2), ("a", 0), ("d", 0), ("c", 0), ("e", 92),
+    ]  # fmt: skip
+
+
+def test_rules_of_high_priority_are_all_on_the_first_screen() -> None:
+    rules = [(f"r{number:02}", "high", 1, 1, 1) for number in range(11)] + [("z", "low", 90, 90, 90)]
+    frames = ranked(rules)
+    document = shown(frames["pages"], frames["issues"], summary=frames["summary"])
+    first = texts(document.xpath("//ol[@class='first']//a"))
+    assert sorted(first) == [f"Rule r{number:02}" for number in range(11)]
+    (panel,) = document.xpath("//section[contains(@class, 'chart first')]")
+    assert "1 more rule" in panel.text_content()
+
+
+def test_the_first_screen_says_how_many_pages_and_why() -> None:
+    frames = ranked(
+        [("http_page", "high", 5, 0, 5), ("viewport_missing", "medium", 4, 1, 4), ("x", "low", 1, 1, 1)]
+    )
+    issues = frames["issues"].drop(columns="title")
+    document = shown(frames["pages"], issues, summary=frames["summary"], score=71.25)
+    lines = texts(document.xpath("//ol[@class='first']/li"))
+    assert lines[0].startswith("highPage without httpsThe page is served over http: browsers")
+    assert lines[0].endswith("5 pages, none indexable")
+    assert lines[1].endswith("4 pages, 1 indexable")
+    assert lines[2].endswith("1 page")
+    (health,) = document.find_class("health")
+    assert health.text_content().split()[:4] == ["Health71.2", "of", "100Each", "page"]
+    assert health.xpath(".//svg[@role='img']/@aria-label") == ["71.2 of 100"]
+
+
+def test_a_score_that_is_missing_is_a_dash() -> None:
+    (health,) = shown(pd.DataFrame({"url": ["u"]})).find_class("health")
+    assert health.text_content() == "Health–No page could be judged."
+
+
+def test_failures_are_told_with_what_changes_them() -> None:
+    pages = pd.DataFrame(
+        {"url": list("abc"), "status": ["ok", "error", "error"], "error": [None, "Oh.", "Oh."]}
+    )
+    failures = pd.DataFrame(
+        {
+            "reason": ["The host is not public.", HOSTILE[2]],
+            "pages": [2, 1],
+            "advice": ["`allow_private=True` lets it through", None],
+        }
+    )
+    (given,) = shown(pages, failures=failures).find_class("failed")[-1:]
+    assert texts(list(given.iter("li"))) == [
+        "2 pages The host is not public. allow_private=True lets it through.",
+        f"1 page {HOSTILE[2]}",
+    ]
+    assert [code.text for code in given.iter("code")] == ["allow_private=True"]
+    (counted,) = shown(pages).xpath("//section[contains(@class, 'failed')]")
+    assert texts(list(counted.iter("li"))) == ["2 pages Oh."]
+    assert not shown(pages.head(1)).xpath("//section[contains(@class, 'failed')]")
+
+
+def test_rules_not_tried_are_told_by_what_they_lack() -> None:
+    issues = NOTHING.copy()
+    issues.attrs["webanalytics"] = {
+        "rules_not_tried": {"sitemap_orphan": ["inSitemap"], "images_too_large": ["imageBytes"],
+                            "sitemap_missing_page": ["inSitemap"]},
+        "rules_failed": ["my_own"],
+    }  # fmt: skip
+    document = shown(pd.DataFrame({"url": ["u"]}), issues)
+    lines = texts(document.xpath("//section[contains(@class, 'gaps')]//li"))
+    assert len(lines) == 3
+    assert lines[0].startswith("2 rules")
+    assert "sitemap=" in lines[0]
+    assert "image_sizes=True" in lines[1]
+    assert "my_own" in lines[2]
+
+
+@pytest.mark.parametrize(
+    ("urls", "sections", "expected"),
+    [
+        (["https://a.example/x/1", "https://www.a.example/"], ["x", ""], ("section", ["x", "(top level)"])),
+        (["https://a.example/x", "https://b.example/x"], ["x", "x"], ("host", ["a.example", "b.example"])),
+        (["https://a.example/x"] * 9 + ["https://b.example/x"], ["x"] * 10, ("section", ["x"] * 9 + ["b.example"])),
+        (["https://a.example/x"] * 8 + ["https://b.example/x"], ["x"] * 9, ("host", ["a.example"] * 8 + ["b.example"])),
+        (["u1", None, "https://[broken"], ["x", None, ""], ("section", ["x", None, "(top level)"])),
+        ([], [], ("section", [])),
+    ],
+)  # fmt: skip
+def test_pages_are_cut_by_folders_or_hosts(
+    urls: list[Any], sections: list[Any], expected: tuple[Any, ...]
+) -> None:
+    assert cut(urls, sections) == expected
+
+
+def test_a_list_over_many_sites_is_cut_by_host() -> None:
+    urls = [f"https://site{number % 85}.example/{number}/page" for number in range(99)]
+    pages = pd.DataFrame({"url": urls, "status": "ok", "section": [str(number) for number in range(99)]})
+    issues = pd.DataFrame(
+        {"url": [urls[84], *urls], "rule": ["h", *["r"] * 99], "priority": ["high", *["low"] * 99]}
+    )
+    document = shown(pages, issues)
+    (table,) = document.find_class("matrix")
+    rows = [texts(row.xpath("./th | ./td")) for row in table.iter("tr")]
+    assert rows[0][:2] == ["Host", "Pages"]
+    assert rows[1] == ["site0.example", "2", "2"]
+    assert len(rows) == 16
+    assert "The largest 15 of 85 hosts" in document.text_content()
+    choices = document.xpath("//select[@name='section']/option/@value")
+    assert len(choices) == 86
+    assert document.xpath("//select[@name='section']/../span/text()") == ["Host"]
+
+
+def test_of_hosts_of_one_size_those_with_the_most_to_fix_come_first() -> None:
+    urls = [f"https://site{number}.example/" for number in range(20)]
+    pages = pd.DataFrame({"url": urls, "section": ""})
+    issues = pd.DataFrame(
+        {"url": [urls[19], urls[0], urls[5]], "rule": ["h", "l", "m"], "priority": ["high", "low", "medium"]}
+    )
+    (table,) = shown(pages, issues).find_class("matrix")
+    heads = texts(table.xpath(".//th[@scope='row']"))
+    assert heads[:4] == ["site19.example", "site5.example", "site0.example", "site1.example"]
+
+
+def test_titles_are_judged_by_their_width_where_it_is_known() -> None:
+    pages = pd.DataFrame(
+        {"url": list("abcd"), "titlePixels": [199, 200, 561, 562], "titleLength": [5, 5, 5, 5]}
+    )
+    (chart,) = shown(pages).find_class("titles")
+    assert "Title widths2 titles of 200 to 561 pixels, 1 shorter, 1 longer." in chart.text_content()
+
+
+def test_the_chapter_on_languages_counts_what_is_declared() -> None:
+    pages = pd.DataFrame(
+        {
+            "url": list("abcdefgh"),
+            "title": [f"Page {name}" for name in "abcdefgh"],
+            "status": ["ok"] * 7 + ["error"],
+            "language": ["de", "de", "de", "no", "en", None, "de", None],
+            "lang": ["de-AT", "en_US", "", "nb", "EN", "fr", HOSTILE[2], None],
+        }
+    )
+    document = shown(pages)
+    assert rows_of(document, "languages") == [
+        ["Language of the text", "Pages", "Declared so", "Not declared", "Declared otherwise"],
+        ["de", "457%", "1", "1", f"en: 1, {HOSTILE[2].partition('-')[0].lower()[:40]}: 1Page bbPage gg"],
+        ["en", "114%", "1", "0", "–"],
+        ["no", "114%", "1", "0", "–"],
+        ["undetermined", "114%", "–", "0", "fr: 1"],
+    ]
+    (chapter,) = document.xpath("//section[@aria-labelledby='languages']")
+    assert "not read (1 page)" in chapter.text_content()
+    assert chapter.xpath(".//a/@href") == ["#page-2", "#page-7"]
+    assert document.xpath("//select[@name='language']/option/@value") == [
+        "",
+        "de",
+        "no",
+        "en",
+        "undetermined",
+    ]
+
+
+def readable() -> pd.DataFrame:
+    german, english = "Flesch reading ease (Amstad 1978, German)", "average of five grade indices (English)"
+    return pd.DataFrame(
+        {
+            "url": [f"https://a.example/{number}" for number in range(8)],
+            "status": ["ok"] * 7 + ["error"],
+            "language": ["de", "de", "de", "de", "en", "en", "ja", None],
+            "readabilityScore": [70.0, 40.0, 20.0, 50.0, 8.0, 12.0, None, None],
+            "readabilityScale": [german] * 4 + [english] * 2 + [None, None],
+            "audience": ["middle school", "college", "post-graduate", "high school", "middle school",
+                         "high school", None, None],
+            "readabilityNote": [None] * 6 + ["no scale for the language", None],
+        }
+    )  # fmt: skip
+
+
+def test_readability_is_by_scale_and_says_how_many_pages_it_is_of() -> None:
+    pages = readable()
+    document = shown(pages)
+    heads, german, english = rows_of(document, "readability")
+    names = ["middle school", "high school", "college", "post-graduate"]
+    assert heads == ["Language and scale", "Pages", "Median", "Middle half", *names, "Hardest page"]
+    quarters = pages["readabilityScore"][:4].quantile([0.25, 0.5, 0.75])
+    assert german[1:4] == ["4", f"{quarters[0.5]:.1f}", f"{quarters[0.25]:.1f} – {quarters[0.75]:.1f}"]
+    assert german[4:] == ["1", "1", "1", "1", "20.0https://a.example/2"]
+    assert english[1:3] == ["2", "10.0"]
+    assert english[4:] == ["1", "1", "·", "·", "12.0https://a.example/5"]
+    text = document.xpath("//section[@aria-labelledby='readability']")[0].text_content()
+    assert "6 of 8 pages can be judged" in text
+    assert "Without a figure: no scale for the language (1 page), not read (1 page)." in " ".join(
+        text.split()
+    )
+
+
+def test_keywords_are_those_of_most_pages_and_those_of_single_pages() -> None:
+    pages = pd.DataFrame({"url": ["u0", "u1", "u2"], "title": ["Tea", None, "Pots"], "status": "ok"})
+    keywords = pd.DataFrame(
+        {
+            "keyword": ["tea", "green tea", "pot", HOSTILE[2]],
+            "pages": pd.array([2, 1, 3, 1], "Int64"),
+            "frequency": [40, 12, 9, 8],
+            "best_page": ["u0", "u0", "elsewhere", "u1"],
+            "distinctiveness": [30.04, 41.0, None, 12.0],
+            "in_title": pd.array([1, pd.NA, 0, 0], "Int64"),
+            "in_h1": [0, 0, 0, 0],
+        }
+    )
+    rows = rows_of(shown(pages, keywords=keywords), "keywords")
+    assert rows == [
+        ["Term", "Pages", "Times", "In titles", "In h1"],
+        ["pot", "3", "9", "0", "0"],
+        ["tea", "2", "40", "1", "0"],
+        ["green tea", "1", "12", "–", "0"],
+        [HOSTILE[2], "1", "8", "0", "0"],
+        ["Best page", "Distinctive terms", "Strongest"],
+        ["Tea", "green tea, tea", "41.0"],
+        ["u1", HOSTILE[2], "12.0"],
+    ]
+
+
+def test_competing_pages_are_shown_with_their_evidence() -> None:
+    pages = pd.DataFrame({"url": ["u0", "u1"], "title": ["Storm lantern", "<b>Lanterns"], "status": "ok"})
+    found = pd.DataFrame(
+        {
+            "keyword": ["storm lantern"], "url": ["u0"], "rival": ["u1"], "score": [0.875],
+            "places": ["title, h1, text"], "rival_places": ["title, text"],
+            "frequency": [12], "rival_frequency": [1], "shared": ["storm, lantern"],
+        }
+    )  # fmt: skip
+    rows = rows_of(shown(pages, cannibalisation=found), "cannibalisation")
+    assert rows[1] == [
+        "storm lanternshared: storm, lantern",
+        "0.88",
+        "Storm lanternu0title, h1, text, 12 times",
+        "<b>Lanternsu1title, text",
+    ]
+    many = pd.concat([found] * 40, ignore_index=True)
+    document = shown(pages, cannibalisation=many)
+    assert len(rows_of(document, "cannibalisation")) == 26
+    assert "and 15 more pairs" in document.text_content()
+    assert "No two indexable pages" in shown(pages, cannibalisation=found.head(0)).text_content()
+
+
+def test_chapters_of_which_nothing_is_known_are_left_out() -> None:
+    document = shown(pd.DataFrame({"url": ["u"], "status": ["ok"]}), keywords=pd.DataFrame({"other": [1]}))
+    assert not document.find_class("chapter")
+    assert texts(document.xpath("//nav[@aria-label='Parts of the report']/a")) == [
+        "Overview",
+        "Issues",
+        "Pages",
+    ]
+
+
+def hostile(columns: tuple[str, ...], **others: Any) -> pd.DataFrame:
+    """A frame in which every text is hostile."""
+    return pd.DataFrame({name: list(HOSTILE) for name in columns}, dtype=object).assign(**others)
+
+
+def test_hostile_frames_are_text_everywhere(tmp_path: Path) -> None:
+    texts_given = list(HOSTILE)
+    size = len(texts_given)
+    pages = pd.DataFrame({"url": texts_given, "status": "ok"}, dtype=object)
+    for name in ("title", "language", "lang", "text", "readabilityScale", "audience", "readabilityNote"):
+        pages[name] = pd.Series(texts_given, dtype=object)
+    pages["readabilityScore"] = [float(number) for number in range(size - 1)] + [float("nan")]
+    pages["keywords"] = [{text: 3} for text in texts_given]
+    issues = hostile(("url", "rule", "title", "category"))
+    issues.attrs["webanalytics"] = {
+        "rules_not_tried": {texts_given[0]: [texts_given[2]]}, "rules_failed": [texts_given[4]]
+    }  # fmt: skip
+    change = issues.assign(change="new", priority="high", evidence=issues["url"])
+    summary = issues[["rule", "title"]].assign(new=1, before=0, after=1)
+    file = write_report(
+        tmp_path / "h.html",
+        pages,
+        issues,
+        pd.DataFrame(),
+        title=HOSTILE[0],
+        notes=texts_given,
+        failures=hostile(("reason", "advice"), pages=1),
+        keywords=hostile(("keyword", "best_page"), pages=1, frequency=1, distinctiveness=9.0),
+        cannibalisation=hostile(("keyword", "url", "rival", "places", "shared")),
+        changes={"Summary": summary, "Issues": change, HOSTILE[0]: pages[["url", "title"]]},
+    )  # fmt: skip
+    text = file.read_text("utf-8")
+    assert text.count("<script") == text.count("</script>") == 2
+    for bad in ("<img", "<!--<", "\x00", "\u2028", "\u202e", 'onfocus="window'):
+        assert bad not in text
+    document = lxml.html.fromstring(text)
+    for element in document.iter(lxml.etree.Element):
+        assert not any(name.startswith("on") for name in element.attrib), element.tag
+        assert element.get("href", "#").startswith("#")
+        assert element.tag not in ("img", "iframe", "object", "embed", "base", "link")
+    assert column_texts(document) >= {HOSTILE[2]}
+    assert data_of(file)["size"] == size
+
+
+def column_texts(document: Any) -> set[str]:
+    return {element.text_content() for element in document.iter("bdi")}
+
+
+def test_headings_descend_one_level_at_a_time() -> None:
+    audit = made_audit(60)
+    document = shown(audit.pages, audit.issues, summary=audit.summary, keywords=None)
+    levels = [int(element.tag[1]) for element in document.xpath("//h1 | //h2 | //h3 | //h4")]
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_every_table_has_a_name_and_heads() -> None:
+    pages = readable()
+    document = shown(pages)
+    for table in document.iter("table"):
+        (region,) = table.xpath("./ancestor::*[@role='region']")
+        assert region.get("aria-label")
+        assert region.get("tabindex") == "0"
+        assert table.xpath("./thead//th[@scope='col']")
+        assert all(len(row.xpath("./th[@scope='row']")) == 1 for row in table.xpath("./tbody/tr"))
+
+
+def calls(function: Callable[[], object]) -> int:
+    """How many functions of Python a call runs: work that does not depend on the machine."""
+    count = 0
+
+    def counted(frame: FrameType, event: str, argument: object) -> None:
+        nonlocal count
+        count += event == "call"
+
+    before = sys.getprofile()
+    sys.setprofile(counted)
+    try:
+        function()
+    finally:
+        sys.setprofile(before)
+    return count
+
+
+def test_the_work_grows_with_the_pages_and_not_faster() -> None:
+    steps = []
+    for size in (200, 400, 800):
+        audit = made_audit(size)
+        pages = audit.pages.assign(
+            readabilityScore=range(size), readabilityScale="one", audience="college", section="x"
+        )
+        steps.append(
+            calls(lambda pages=pages, audit=audit: build.render(read(pages, audit.issues, audit.summary)))
+        )
+    assert steps[2] - steps[1] < 2.2 * (steps[1] - steps[0])

@@ -1,0 +1,309 @@
+"""Chapters of the report beside its issues: languages, readability, keywords, pages that compete.
+
+A chapter whose frame or columns are missing is left out; each figure says how many pages it is of.
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import pandas as pd
+
+from webanalytics.audits.languages import same_language
+from webanalytics.audits.report.cells import Scalar, column
+from webanalytics.audits.report.content import Content
+from webanalytics.audits.report.tables import (
+    Cell,
+    Chapter,
+    Table,
+    counted,
+    headings,
+    number,
+    page_cell,
+    page_link,
+)
+from webanalytics.strings import percent
+from webanalytics.thresholds import GRADE_BANDS
+
+MOST_LANGUAGES = 20
+MOST_NAMED = 5
+"""Most languages or pages that one cell names."""
+
+MOST_TERMS = 15
+MOST_PAIRS = 25
+UNDETERMINED = "undetermined"
+
+
+def chapters(
+    content: Content,
+    keywords: pd.DataFrame | None = None,
+    cannibalisation: pd.DataFrame | None = None,
+) -> list[Chapter]:
+    """Return the chapters of an audit of which anything is known."""
+    made = (
+        languages(content),
+        readability(content),
+        None if keywords is None else terms(content, keywords),
+        None if cannibalisation is None else rivals(content, cannibalisation),
+    )
+    return [chapter for chapter in made if chapter is not None]
+
+
+def languages(content: Content) -> Chapter | None:
+    """Return which languages the pages declare, and which ones their texts are in."""
+    if "language" not in content.pages:
+        return None
+    declared = [_primary(value) for value in content.values("lang")]
+    groups: defaultdict[str, list[int]] = defaultdict(list)
+    for row, (status, language) in enumerate(
+        zip(content.values("status"), content.values("language"), strict=True)
+    ):
+        if status == "ok":
+            groups[str(language or UNDETERMINED)].append(row)
+    ordered = sorted(groups, key=lambda name: (name == UNDETERMINED, -len(groups[name]), name))
+    total = sum(map(len, groups.values()))
+    if not total:
+        return None
+    heads = headings(
+        "Language of the text", "Pages", "Declared so", "Not declared", "Declared otherwise", numbers=".nnn"
+    )
+    rows = [_language(content, name, groups[name], declared, total) for name in ordered[:MOST_LANGUAGES]]
+    note = (
+        f"The language of the main text of {counted(total)}, as a model recognises it, and what the lang "
+        "attribute declares, by which screen readers pronounce and browsers translate."
+    )
+    table = Table("Languages", "", heads, rows, _left(len(ordered), MOST_LANGUAGES, "language"))
+    return Chapter("languages", "Languages", note, [table], _unread(content))
+
+
+def _primary(tag: Scalar) -> str:
+    return str(tag or "").strip().replace("_", "-").partition("-")[0].lower()[:40]
+
+
+def _left(count: int, shown: int, noun: str) -> str:
+    return f"and {count - shown:,} more {noun}{'s' * (count - shown > 1)}" if count > shown else ""
+
+
+def _unread(content: Content) -> list[tuple[str, int]]:
+    return [("not read", content.size - content.ok)] if content.size > content.ok else []
+
+
+def _language(
+    content: Content, language: str, rows: list[int], declared: list[str], total: int
+) -> list[Cell]:
+    known = language != UNDETERMINED
+    others = [row for row in rows if declared[row] and not (known and same_language(declared[row], language))]
+    blank = sum(not declared[row] for row in rows)
+    counts = Counter(declared[row] for row in others).most_common(MOST_NAMED)
+    return [
+        Cell(language, wanted={"language": language}, language=language if known else ""),
+        Cell(f"{len(rows):,}", percent(len(rows) / total), number=True),
+        number(len(rows) - blank - len(others) if known else None),
+        number(blank),
+        Cell(
+            ", ".join(f"{name}: {count:,}" for name, count in counts) or "–",
+            _left(len(others), MOST_NAMED, "page") if known else "",
+            pages=[page_link(content, row) for row in others[:MOST_NAMED]] if known else (),
+        ),
+    ]
+
+
+def readability(content: Content) -> Chapter | None:
+    """Return how hard the pages are to read, each language on its own scale."""
+    if not {"readabilityScore", "readabilityNote"} & content.pages.keys():
+        return None
+    scores, scales = content.values("readabilityScore"), content.values("readabilityScale")
+    audiences, notes = content.values("audience"), content.values("readabilityNote")
+    groups: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
+    missing: Counter[str] = Counter()
+    for row, (score, scale, language, status) in enumerate(
+        zip(scores, scales, content.values("language"), content.values("status"), strict=True)
+    ):
+        if _is_number(score) and scale:
+            groups[str(language or UNDETERMINED), str(scale)].append(row)
+        else:
+            missing["not read" if status != "ok" else str(notes[row] or "not scored")] += 1
+    judged = sum(map(len, groups.values()))
+    ordered = sorted(groups, key=lambda key: (-len(groups[key]), key))
+    names = _audiences(audiences)
+    rows = [_scale(content, *key, groups[key], names) for key in ordered[:MOST_LANGUAGES]]
+    heads = headings(
+        "Language and scale", "Pages", "Median", "Middle half", *names, "Hardest page",
+        numbers=".nnn" + "n" * len(names),
+    )  # fmt: skip
+    note = (
+        f"{judged:,} of {counted(content.size)} can be judged, each by the formula of its language. Scores "
+        "compare pages of one scale; pages of different scales compare by the readers that they suit."
+    )
+    table = Table("Readability", "", heads, rows, _left(len(ordered), MOST_LANGUAGES, "scale"))
+    return Chapter("readability", "Readability", note, [table] * bool(rows), missing.most_common(10))
+
+
+def _is_number(value: Scalar) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def _audiences(found: Sequence[Scalar]) -> list[str]:
+    """Return the audiences, the youngest readers first."""
+    known = {str(name) for name in found if name is not None}
+    return [name for _, name in GRADE_BANDS if name in known]
+
+
+def _scale(content: Content, language: str, scale: str, rows: list[int], names: list[str]) -> list[Cell]:
+    scores, audiences = content.values("readabilityScore"), content.values("audience")
+    low, middle, high = _quartiles(sorted(_value(scores[row]) for row in rows))
+    counts = Counter(audiences[row] for row in rows)
+    harder = _harder(rows, [_value(score) for score in scores], audiences, names)
+    hardest = max(rows, key=lambda row: harder * _value(scores[row]))
+    return [
+        Cell(language, scale, wanted={"language": language}, language=language),
+        number(len(rows)),
+        number(middle, 1),
+        Cell(f"{low:,.1f} – {high:,.1f}" if len(rows) > 1 else "–", number=True),
+        *(_tinted(counts[name], len(rows)) for name in names),
+        Cell(f"{scores[hardest]:,.1f}", pages=[page_link(content, hardest)]) if harder else Cell("–"),
+    ]
+
+
+def _quartiles(values: list[float]) -> tuple[float, float, float]:
+    if len(values) < 2:
+        return (values[0],) * 3
+    low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
+    return low, middle, high
+
+
+def _harder(rows: list[int], scores: list[float], audiences: list[Scalar], names: list[str]) -> int:
+    """Return 1 where higher scores are harder, -1 where lower ones are, 0 if the pages do not tell."""
+    pairs = sorted((names.index(str(audiences[row])), scores[row]) for row in rows if audiences[row] in names)
+    if not pairs or pairs[0][0] == pairs[-1][0]:
+        return 0
+    return 1 if pairs[0][1] < pairs[-1][1] else -1
+
+
+def _tinted(count: int, of: int) -> Cell:
+    return (
+        Cell(f"{count:,}", number=True, tint=min(5, 1 + int(5 * count / of)))
+        if count
+        else Cell("·", number=True)
+    )
+
+
+def terms(content: Content, keywords: pd.DataFrame) -> Chapter | None:
+    """Return the terms of most pages of a site, and the pages that have made terms their own.
+
+    Parameters
+    ----------
+    keywords : pandas.DataFrame
+        Columns ``keyword``, ``pages``, ``frequency`` and, if known, ``best_page`` and ``distinctiveness``.
+    """
+    if not {"keyword", "pages", "frequency"} <= set(keywords.columns) or not len(keywords):
+        return None
+    cells = {name: column(keywords, name) for name in (*_TERM_COLUMNS, "best_page", "distinctiveness")}
+    tables = [_common(cells)]
+    best = _best_pages(cells)
+    if best:
+        tables.append(_distinctive(content, cells, best))
+    note = (
+        f"The main texts of {counted(content.ok)}, without menus and cookie banners. Distinctiveness is the "
+        "log-likelihood keyness of a term on its best page against all other pages; chance alone exceeds "
+        "10.83 in one term of 1,000."
+    )
+    return Chapter("keywords", "Keywords", note, tables)
+
+
+_TERM_COLUMNS = ("keyword", "pages", "frequency", "in_title", "in_h1")
+
+
+def _value(value: Scalar) -> float:
+    return float(value) if isinstance(value, (int, float)) else 0.0
+
+
+def _common(cells: dict[str, list[Scalar]]) -> Table:
+    """Return the terms that stand on most pages."""
+    rows = sorted(
+        range(len(cells["keyword"])),
+        key=lambda row: (-_value(cells["pages"][row]), -_value(cells["frequency"][row])),
+    )
+    heads = headings("Term", "Pages", "Times", "In titles", "In h1", numbers=".nnnn")
+    lines = [
+        [Cell(str(cells["keyword"][row])), *(number(cells[name][row]) for name in _TERM_COLUMNS[1:])]
+        for row in rows[:MOST_TERMS]
+    ]
+    return Table("On most pages", "", heads, lines)
+
+
+def _best_pages(cells: dict[str, list[Scalar]]) -> dict[Scalar, list[int]]:
+    """Return the terms of each page that they are most distinctive of, the strongest first."""
+    scores = cells["distinctiveness"]
+    own = sorted(
+        (row for row, score in enumerate(scores) if _value(score) > 0), key=lambda r: -_value(scores[r])
+    )
+    pages: dict[Scalar, list[int]] = {}
+    for row in own:
+        page = cells["best_page"][row]
+        if page is not None:
+            pages.setdefault(page, []).append(row)
+    return pages
+
+
+def _distinctive(content: Content, cells: dict[str, list[Scalar]], best: dict[Scalar, list[int]]) -> Table:
+    heads = headings("Best page", "Distinctive terms", "Strongest", numbers="..n")
+    lines = [
+        [
+            page_cell(content, page, address=False),
+            Cell(", ".join(str(cells["keyword"][row]) for row in rows[:MOST_NAMED])),
+            number(cells["distinctiveness"][rows[0]], 1),
+        ]
+        for page, rows in list(best.items())[:MOST_TERMS]
+    ]
+    return Table("Distinctive of one page", "", heads, lines, _left(len(best), MOST_TERMS, "page"))
+
+
+def rivals(content: Content, frame: pd.DataFrame) -> Chapter | None:
+    """Return the pages that compete with each other.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Columns ``keyword``, ``url``, ``rival`` and, if known, ``score`` (to 1), ``places``, ``frequency``,
+        the same of the rival, and ``shared``.
+    """
+    if not {"keyword", "url", "rival"} <= set(frame.columns):
+        return None
+    names = ("keyword", "shared", "score", "url", "places", "frequency")
+    cells = {name: column(frame, name) for name in (*names, "rival", "rival_places", "rival_frequency")}
+    rows = [
+        [
+            Cell(str(cells["keyword"][row]), _shared(cells["shared"][row], cells["keyword"][row])),
+            number(cells["score"][row], 2),
+            page_cell(content, cells["url"][row], _standing(cells["places"][row], cells["frequency"][row])),
+            page_cell(
+                content,
+                cells["rival"][row],
+                _standing(cells["rival_places"][row], cells["rival_frequency"][row]),
+            ),
+        ]
+        for row in range(min(len(frame), MOST_PAIRS))
+    ]
+    of = "indexable pages of one host and language"
+    note = (
+        f"Pairs of {of} whose titles, main headings and texts claim the same terms, so that search engines "
+        "have to choose; the score is 1 where they claim all the same. Merge them, or let each answer a "
+        "question of its own."
+    )
+    if not rows:
+        note = f"No two {of} claim the same terms in their titles, main headings and texts."
+    heads = headings("Both are about", "Score", "Page", "Competes with", numbers=".n")
+    table = Table("Pages that compete", "", heads, rows, _left(len(frame), MOST_PAIRS, "pair"))
+    return Chapter("cannibalisation", "Competing pages", note, [table] * bool(rows))
+
+
+def _shared(shared: Scalar, keyword: Scalar) -> str:
+    return f"shared: {shared}" if shared and shared != keyword else ""
+
+
+def _standing(places: Scalar, frequency: Scalar) -> str:
+    times = f"{frequency:,.0f} times" if isinstance(frequency, (int, float)) and frequency > 1 else ""
+    return ", ".join(part for part in (str(places or ""), times) if part)

@@ -1,0 +1,65 @@
+"""How the report cuts its pages: those of one site by folders, a list over many sites by hosts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Literal
+from urllib.parse import urlsplit
+
+from webanalytics.audits.report.cells import Scalar
+from webanalytics.thresholds import TOP_LEVEL
+
+ONE_SITE = 0.9
+"""Share of the pages from which their most common host makes them pages of one site."""
+
+Kind = Literal["section", "host"]
+
+
+def cut(urls: Sequence[Scalar], sections: Sequence[Scalar]) -> tuple[Kind, list[Scalar]]:
+    """Return what the pages are cut by, and the part of each page.
+
+    Parameters
+    ----------
+    urls : sequence of str or None
+        Where each page was found in the end.
+    sections : sequence of str or None
+        First folder of each page, empty for those in none.
+
+    Returns
+    -------
+    kind : {"section", "host"}
+        ``host`` if fewer than nine pages in ten are of one host, with ``www.`` or without.
+    parts : list of str or None
+        Folders of that host, and the hosts of all other pages.
+
+    Examples
+    --------
+    >>> cut(["https://a.example/x", "https://b.example/y", "https://www.b.example/z"], ["x", "y", ""])
+    ('host', ['a.example', 'b.example', 'b.example'])
+    >>> cut(["https://a.example/x/1", "https://a.example/"], ["x", ""])
+    ('section', ['x', '(top level)'])
+    """
+    hosts = [site_of(url) for url in urls]
+    counts = Counter(host for host in hosts if host)
+    folders = [TOP_LEVEL if section == "" else section for section in sections]
+    if not counts:
+        return "section", folders
+    (main, most), *_rest = counts.most_common(1)
+    if most < ONE_SITE * counts.total():
+        return "host", [host or None for host in hosts]
+    both = zip(hosts, folders, strict=True)
+    return "section", [folder if host in (main, "") else host for host, folder in both]
+
+
+def host_of(url: Scalar) -> str:
+    """Return the host of an address with its port, '' where there is none."""
+    try:
+        return urlsplit(str(url)).netloc.rpartition("@")[2].lower()
+    except ValueError:
+        return ""
+
+
+def site_of(url: Scalar) -> str:
+    """Return the host of an address without ``www.``."""
+    return host_of(url).removeprefix("www.")

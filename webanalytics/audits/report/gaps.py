@@ -1,0 +1,87 @@
+"""What an audit does not know: pages not read and rules not tried, why, and what would help."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+import pandas as pd
+
+from webanalytics.audits.report.cells import Scalar, column
+from webanalytics.audits.report.content import Content
+from webanalytics.audits.report.tables import counted
+
+MOST_FAILURES = 8
+
+_FETCH = "what a fetch tells: status, redirects, headers, time"
+_NEEDS: Mapping[str, str] = MappingProxyType(
+    {
+        **dict.fromkeys(("http_status", "redirects", "headers", "robots", "elapsed", "bytes"), _FETCH),
+        "inSitemap": "a sitemap",
+        "imageBytes": "the sizes of image files",
+    }
+)
+_OPTIONS: Mapping[str, str] = MappingProxyType(
+    {
+        _FETCH: "Saved pages lack it: audit addresses, or give the pages these columns.",
+        "a sitemap": "Audit with `sitemap=`.",
+        "the sizes of image files": "Audit with `image_sizes=True`.",
+    }
+)
+
+
+class Gap(NamedTuple):
+    """How much is missing, why, what would help, and the names of what is missing."""
+
+    amount: str
+    why: str
+    option: str = ""
+    names: str = ""
+
+
+def failures(content: Content, frame: pd.DataFrame | None = None) -> list[Gap]:
+    """Return why pages were not read, the most frequent reason first.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame, optional
+        Columns ``reason``, ``pages`` (how many), ``option`` (what changes it) and ``advice`` (how); without
+        the frame, the pages' own errors are counted.
+    """
+    if frame is not None and {"reason", "pages"} <= set(frame.columns):
+        cells = (column(frame, name) for name in ("reason", "pages", "advice", "option"))
+        found = [
+            Gap(counted(int(count)), str(reason or "unknown"), _advice(advice, option))
+            for reason, count, advice, option in zip(*cells, strict=True)
+            if isinstance(count, (int, float))
+        ]
+    else:
+        both = zip(content.values("status"), content.values("error"), strict=True)
+        counts = Counter(str(error or "unknown") for status, error in both if status != "ok")
+        found = [Gap(counted(count), reason) for reason, count in counts.most_common()]
+    left = len(found) - MOST_FAILURES
+    return found[:MOST_FAILURES] + [Gap(counted(left, "more reason"), "See the list of pages.")] * (left > 0)
+
+
+def _advice(advice: Scalar, option: Scalar) -> str:
+    if advice:
+        return f"{str(advice).removesuffix('.')}."
+    return f"`{option}` changes it." if option else ""
+
+
+def untried(content: Content) -> list[Gap]:
+    """Return what rules were not tried, by what they lacked first, the most rules first."""
+    groups: defaultdict[str, list[str]] = defaultdict(list)
+    for title, names in content.lacking.items():
+        groups[next((_NEEDS.get(name, f"the column {name}") for name in names), "data")].append(title)
+    found = [
+        Gap(counted(len(titles), "rule"), need, _OPTIONS.get(need, ""), ", ".join(sorted(titles)))
+        for need, titles in sorted(groups.items(), key=lambda item: -len(item[1]))
+    ]
+    broken = sorted(title for title in content.untried if title not in content.lacking)
+    if broken:
+        why = "data that they can read: they broke off"
+        found.append(Gap(counted(len(broken), "rule"), why, names=", ".join(broken)))
+    return found

@@ -1,0 +1,160 @@
+"""What a comparison's report begins with: the score before and after, issues new, fixed and remaining."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from webanalytics.audits.report.cells import Scalar, column
+from webanalytics.audits.report.content import Content
+from webanalytics.audits.report.tables import Cell, Table
+from webanalytics.thresholds import PRIORITIES
+
+CHANGES: Mapping[str, str] = {
+    "new": "New",
+    "fixed": "Fixed",
+    "remaining": "Remaining",
+    "removed": "Removed with its page",
+    "unchecked": "Unchecked",
+}
+"""What became of issues, in the order of the report."""
+
+_NOTES: Mapping[str, str] = {
+    "new": "only in this audit",
+    "fixed": "only in the audit before",
+    "remaining": "in both",
+    "removed": "their pages are gone",
+    "unchecked": "could not be looked for in one of the audits",
+}
+_LISTS: Mapping[str, str] = {"removed": "Issues removed with their page"}
+_KINDS: Mapping[str, str] = {"new": "high", "fixed": "good", "remaining": "medium"}
+_MOVES = frozenset(("new", "fixed", "removed"))
+_SHOWN = ("priority", "problem", "url", "value", "threshold", "evidence")
+_RANKS: Mapping[str, int] = {priority: place for place, priority in enumerate(PRIORITIES)}
+MOST_RULES = 40
+
+
+@dataclass(frozen=True)
+class Movement:
+    """The figures, the rules and the lists of a comparison.
+
+    Attributes
+    ----------
+    figures : list of dict
+        Arguments of the template's tiles.
+    rules : Table or None
+        One row for each rule of which issues came or went, in the order "fix first".
+    lists : dict of str to pandas.DataFrame
+        What the script shows, by name.
+    """
+
+    figures: list[dict[str, Any]] = field(default_factory=list)
+    rules: Table | None = None
+    lists: dict[str, pd.DataFrame] = field(default_factory=dict)
+
+
+def movement(content: Content, frames: Mapping[str, pd.DataFrame]) -> Movement:
+    """Return what changed, from the frames of a comparison; frames of other forms are lists as they are."""
+    made = Movement()
+    for name, frame in frames.items():
+        if name == "Issues" and {"change", "url", "rule"} <= set(frame.columns):
+            changes = [str(change) for change in column(frame, "change")]
+            made.figures.extend(_issues(changes))
+            made.lists.update(_lists(content, frame, changes))
+        elif name == "Changed pages" and {"url", "change"} <= set(frame.columns):
+            made.figures.extend(_pages([str(change) for change in column(frame, "change")]))
+            made.lists[name] = frame
+        elif name != "Summary" or "Issues" not in frames:
+            made.lists[name] = frame
+    summary = frames.get("Summary")
+    rules = _rules(content, summary) if summary is not None and "new" in summary else None
+    return Movement(made.figures, rules, made.lists)
+
+
+def _issues(changes: list[str]) -> list[dict[str, Any]]:
+    counts = Counter(changes)
+    always = ("new", "fixed", "remaining")
+    return [
+        {"label": label, "value": counts[change], "after": _NOTES[change], "kind": _KINDS.get(change, "")}
+        for change, label in CHANGES.items()
+        if counts[change] or change in always
+    ]
+
+
+def _pages(changes: list[str]) -> list[dict[str, Any]]:
+    counts = Counter(changes)
+    parts = ", ".join(f"{counts[name]:,} {name}" for name in ("added", "removed", "changed"))
+    return [{"label": "Pages that differ", "value": sum(counts.values()), "after": parts}]
+
+
+def _places(content: Content) -> dict[str, int]:
+    return {line.name: place for place, line in enumerate(content.rules)}
+
+
+def _rank(priority: Scalar) -> int:
+    return _RANKS.get(str(priority), len(_RANKS))
+
+
+def _lists(content: Content, frame: pd.DataFrame, changes: list[str]) -> dict[str, pd.DataFrame]:
+    """Return the issues by what became of them, in the order "fix first", each with its rule's title."""
+    rules, titles = column(frame, "rule"), column(frame, "title")
+    priorities, now = column(frame, "priority"), _places(content)
+    problems = [title or rule for title, rule in zip(titles, rules, strict=True)]
+    shown = frame.assign(problem=pd.Series(problems, index=frame.index, dtype=object))
+    names = [name for name in _SHOWN if name in shown]
+    found: dict[str, pd.DataFrame] = {}
+    for change in dict.fromkeys([*CHANGES, *changes]):
+        rows = [row for row, became in enumerate(changes) if became == change]
+        rows.sort(
+            key=lambda row: (_rank(priorities[row]), now.get(str(rules[row]), len(now)), str(rules[row]))
+        )
+        if rows:
+            found[_LISTS.get(change, f"{CHANGES.get(change, change)} issues")] = shown.iloc[rows][names]
+    return found
+
+
+def _rules(content: Content, summary: pd.DataFrame) -> Table | None:
+    """Return the rules of which issues came or went, in the order "fix first"."""
+    kept = ("before", "after", "new", "fixed", "remaining")
+    cells = {name: column(summary, name) for name in ("rule", "title", "priority", "points", *kept, *CHANGES)}
+    names = [name for name in ("before", "after", *CHANGES) if name in kept or any(cells[name])]
+    now = _places(content)
+
+    def order(row: int) -> tuple[Any, ...]:
+        rule = str(cells["rule"][row])
+        return _rank(cells["priority"][row]), now.get(rule, len(now)), rule
+
+    moved = [row for row in range(len(summary)) if any(cells[name][row] for name in names if name in _MOVES)]
+    moved.sort(key=order)
+    scored = any(cells["points"])
+    shown = [CHANGES.get(name, name.capitalize()) for name in names]
+    heads = [Cell("Rule"), *(Cell(name, number=True) for name in (*shown, *["Points of health"] * scored))]
+    rows = [
+        [
+            _rule(now, *(cells[name][row] for name in ("rule", "title", "priority"))),
+            *(_count(cells[name][row]) for name in names),
+            *[_points(cells["points"][row])] * scored,
+        ]
+        for row in moved[:MOST_RULES]
+    ]
+    left = len(moved) - len(rows)
+    more = f"and {left:,} more rule{'s' * (left > 1)}" if left > 0 else ""
+    return Table("Rules whose issues changed", "", heads, rows, more) if rows else None
+
+
+def _rule(now: Mapping[str, int], rule: Scalar, title: Scalar, priority: Scalar) -> Cell:
+    name = str(rule)
+    return Cell(str(title or name), rule=name if name in now else "", badge=str(priority or ""))
+
+
+def _count(value: Scalar) -> Cell:
+    return Cell(f"{value:,.0f}" if isinstance(value, (int, float)) and value else "·", number=True)
+
+
+def _points(value: Scalar) -> Cell:
+    shown = f"{value:+.2f}".replace("-", "−") if isinstance(value, (int, float)) and value else "·"
+    return Cell(shown, number=True)

@@ -1,0 +1,118 @@
+"""Tables of the report's chapters as plain data, and the cells they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from webanalytics.audits.report.cells import Scalar
+from webanalytics.audits.report.content import Content
+
+
+class PageLink(NamedTuple):
+    """A page that the report has a card of: its row, title and address; the address alone is its name."""
+
+    row: int
+    name: str
+    address: str = ""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a chapter's table.
+
+    Attributes
+    ----------
+    text : str
+        What it says.
+    note : str
+        What stands below, in smaller letters.
+    number : bool
+        Whether it is aligned as a number.
+    tint : int
+        From 0 to 5: how large its share of the row is.
+    wanted : mapping of str to str
+        Fields of the filter that its button sets.
+    pages : sequence of PageLink
+        Pages that it links to.
+    rule : str
+        Name of a rule that it links to.
+    badge : str
+        A priority, or what became of an issue.
+    language : str
+        Code of a language, of which the script shows the name.
+    """
+
+    text: str = ""
+    note: str = ""
+    number: bool = False
+    tint: int = 0
+    wanted: Mapping[str, str] = field(default_factory=dict)
+    pages: Sequence[PageLink] = ()
+    rule: str = ""
+    badge: str = ""
+    language: str = ""
+
+
+class Table(NamedTuple):
+    """Headings, rows of cells whose first one is their head, and what is left out."""
+
+    name: str
+    note: str
+    headings: Sequence[Cell]
+    rows: Sequence[Sequence[Cell]]
+    more: str = ""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One chapter: what its figures are of, its tables, and why pages are missing in it."""
+
+    id: str
+    title: str
+    note: str
+    tables: Sequence[Table]
+    missing: Sequence[tuple[str, int]] = ()
+
+
+def headings(*names: str, numbers: str = "") -> list[Cell]:
+    """Return the head of a table; ``numbers`` marks a column of numbers by ``n``.
+
+    Examples
+    --------
+    >>> [(cell.text, cell.number) for cell in headings("Page", "Words", numbers=".n")]
+    [('Page', False), ('Words', True)]
+    """
+    kinds = numbers.ljust(len(names), ".")
+    return [Cell(name, number=kind == "n") for name, kind in zip(names, kinds, strict=True)]
+
+
+def number(value: Scalar, digits: int = 0, note: str = "") -> Cell:
+    """Return the cell of a number, a dash where there is none."""
+    known = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return Cell(f"{value:,.{digits}f}" if known else "–", note, number=True)
+
+
+def page_link(content: Content, row: int) -> PageLink:
+    """Return the link to the card of a page."""
+    title, url = content.values("title")[row], str(content.values("url")[row])
+    return PageLink(row, str(title), url) if title else PageLink(row, url)
+
+
+def page_cell(content: Content, url: Scalar, note: str = "", *, address: bool = True) -> Cell:
+    """Return the cell of an address: a link to its card where the report has one."""
+    row = content.row_of.get(url, -1)
+    if row < 0:
+        return Cell(str(url or "–"), note)
+    found = page_link(content, row)
+    return Cell(note=note, pages=[found if address else found._replace(address="")])
+
+
+def counted(count: int, noun: str = "page") -> str:
+    """Return a count with its noun.
+
+    >>> counted(1), counted(1200, "rule")
+    ('1 page', '1,200 rules')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
