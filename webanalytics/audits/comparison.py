@@ -86,7 +86,8 @@ class Comparison:
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write the report of the second audit with the changes since the first; see `Audit.report`."""
-        return self.after.report(path, changes=self.parts(), **options)
+        earlier = {"score_before": self.score.before, "audited_before": self.before.audited_at}
+        return self.after.report(path, **({"changes": self.parts()} | earlier | options))
 
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
         """Write a workbook with one sheet for each part, and return its path."""

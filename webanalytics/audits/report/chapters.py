@@ -25,7 +25,7 @@ from webanalytics.audits.report.tables import (
     page_link,
 )
 from webanalytics.strings import percent
-from webanalytics.thresholds import GRADE_BANDS
+from webanalytics.thresholds import AUDIENCES, SCALES_BY_NAME
 
 MOST_LANGUAGES = 20
 MOST_NAMED = 5
@@ -148,22 +148,22 @@ def _is_number(value: Scalar) -> bool:
 def _audiences(found: Sequence[Scalar]) -> list[str]:
     """Return the audiences, the youngest readers first."""
     known = {str(name) for name in found if name is not None}
-    return [name for _, name in GRADE_BANDS if name in known]
+    return [name for name in AUDIENCES if name in known]
 
 
 def _scale(content: Content, language: str, scale: str, rows: list[int], names: list[str]) -> list[Cell]:
     scores, audiences = content.values("readabilityScore"), content.values("audience")
     low, middle, high = _quartiles(sorted(_value(scores[row]) for row in rows))
     counts = Counter(audiences[row] for row in rows)
-    harder = _harder(rows, [_value(score) for score in scores], audiences, names)
-    hardest = max(rows, key=lambda row: harder * _value(scores[row]))
+    known = SCALES_BY_NAME.get(scale)
+    hardest = max(rows, key=lambda row: _value(scores[row]) * (1 if known and known.rises else -1))
     return [
         Cell(language, scale, wanted={"language": language}, language=language),
         number(len(rows)),
         number(middle, 1),
         Cell(f"{low:,.1f} – {high:,.1f}" if len(rows) > 1 else "–", number=True),
         *(_tinted(counts[name], len(rows)) for name in names),
-        Cell(f"{scores[hardest]:,.1f}", pages=[page_link(content, hardest)]) if harder else Cell("–"),
+        Cell(f"{scores[hardest]:,.1f}", pages=[page_link(content, hardest)]) if known else Cell("–"),
     ]
 
 
@@ -172,14 +172,6 @@ def _quartiles(values: list[float]) -> tuple[float, float, float]:
         return (values[0],) * 3
     low, middle, high = statistics.quantiles(values, n=4, method="inclusive")
     return low, middle, high
-
-
-def _harder(rows: list[int], scores: list[float], audiences: list[Scalar], names: list[str]) -> int:
-    """Return 1 where higher scores are harder, -1 where lower ones are, 0 if the pages do not tell."""
-    pairs = sorted((names.index(str(audiences[row])), scores[row]) for row in rows if audiences[row] in names)
-    if not pairs or pairs[0][0] == pairs[-1][0]:
-        return 0
-    return 1 if pairs[0][1] < pairs[-1][1] else -1
 
 
 def _tinted(count: int, of: int) -> Cell:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import NamedTuple
 
 import pandas as pd
@@ -12,24 +10,12 @@ import pandas as pd
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
 from webanalytics.audits.report.tables import counted
+from webanalytics.audits.untried import LACKED, OTHERS
 
 MOST_FAILURES = 8
 
-_FETCH = "what a fetch tells: status, redirects, headers, time"
-_NEEDS: Mapping[str, str] = MappingProxyType(
-    {
-        **dict.fromkeys(("http_status", "redirects", "headers", "robots", "elapsed", "bytes"), _FETCH),
-        "inSitemap": "a sitemap",
-        "imageBytes": "the sizes of image files",
-    }
-)
-_OPTIONS: Mapping[str, str] = MappingProxyType(
-    {
-        _FETCH: "Saved pages lack it: audit addresses, or give the pages these columns.",
-        "a sitemap": "Audit with `sitemap=`.",
-        "the sizes of image files": "Audit with `image_sizes=True`.",
-    }
-)
+_FETCH = "what a fetch tells, its status, redirects, headers and time, which saved pages lack"
+_FETCHED = frozenset(("http_status", "redirects", "headers", "robots", "elapsed", "bytes"))
 
 
 class Gap(NamedTuple):
@@ -75,9 +61,11 @@ def untried(content: Content) -> list[Gap]:
     """Return what rules were not tried, by what they lacked first, the most rules first."""
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for title, names in content.lacking.items():
-        groups[next((_NEEDS.get(name, f"the column {name}") for name in names), "data")].append(title)
+        groups[
+            next((_FETCH if name in _FETCHED else LACKED.get(name, OTHERS) for name in names), OTHERS)
+        ].append(title)
     found = [
-        Gap(counted(len(titles), "rule"), need, _OPTIONS.get(need, ""), ", ".join(sorted(titles)))
+        Gap(counted(len(titles), "rule"), need, names=", ".join(sorted(titles)))
         for need, titles in sorted(groups.items(), key=lambda item: -len(item[1]))
     ]
     broken = sorted(title for title in content.untried if title not in content.lacking)
