@@ -10,7 +10,6 @@ from urllib.parse import quote
 
 import ipywidgets as w
 import pandas as pd
-from IPython.display import HTML
 from markupsafe import Markup
 
 from webanalytics.backends.hosted import Hosted
@@ -237,9 +236,9 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         link = Markup(
             '<a href="{0}" target="_blank">Open the report</a> · <a href="{0}" download>Download it</a>'
         )
-        shown: Any = HTML(link.format(quote(str(path))))  # type: ignore[no-untyped-call]
-        self._written.clear_output()
-        self._written.append_display_data(shown)
+        data = {"text/plain": str(path), "text/html": link.format(quote(str(path)))}
+        # as an output, because in one JupyterLab finds files by their names
+        self._written.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
 
     def _show(self, frame: pd.DataFrame) -> None:
         if self.explorer is None:
@@ -257,7 +256,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             form.bar.bar_style = ""
             form.bar.value = 0
             self._failures.value = ""
-            self._written.clear_output()
+            self._written.outputs = ()
             self._say("Starting …")
 
     def _progress(self, done: int, total: int, note: str) -> None:

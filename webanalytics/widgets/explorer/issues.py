@@ -16,7 +16,15 @@ from webanalytics.audits.rules import RULES
 from webanalytics.errors import ParameterError
 from webanalytics.thresholds import PRIORITIES
 from webanalytics.widgets.explorer.judged import judged
-from webanalytics.widgets.explorer.table import MOST_ROWS, TABLE_LABELS, as_text, clean, column, is_missing
+from webanalytics.widgets.explorer.table import (
+    MOST_ROWS,
+    TABLE_LABELS,
+    as_text,
+    clean,
+    column,
+    is_missing,
+    texts,
+)
 
 MOST_RULES = 500
 MOST_ISSUES = 5_000
@@ -78,11 +86,15 @@ class Issues:
         return {name: self.frame[name].tolist() for name in names}
 
     @cached_property
+    def _urls(self) -> list[str]:
+        return texts(self.audit, "url")
+
+    @cached_property
     def _row_of(self) -> dict[str, int]:
         """The first row of each address; pages without one cannot be distinguished."""
         rows: dict[str, int] = {}
-        for row, url in enumerate(self.audit["url"].tolist()):
-            if isinstance(url, str) and url:
+        for row, url in enumerate(self._urls):
+            if url:
                 rows.setdefault(url, row)
         return rows
 
@@ -139,7 +151,7 @@ class Issues:
         counts: dict[str, dict[Any, int]] = {name: {} for name in PRIORITIES}
         for url, priority in zip(self._found["url"], self.frame["priority"].tolist(), strict=True):
             counts[priority][url] = counts[priority].get(url, 0) + 1
-        urls = self.audit["url"].tolist()[:MOST_ROWS]
+        urls = self._urls[:MOST_ROWS]
         cells: dict[str, list[Any]] = {
             name: [counts[name].get(url, 0) for url in urls] for name in PRIORITIES
         }
@@ -194,12 +206,11 @@ class Issues:
 
     def of_page(self, row: Any) -> list[dict[str, str]]:
         """Return the issues of the page in a row, fix first: priority, title, rule, evidence and fix."""
-        urls = self.audit["url"]
-        if not isinstance(row, int) or isinstance(row, bool) or not 0 <= row < len(urls):
+        if not isinstance(row, int) or isinstance(row, bool) or not 0 <= row < len(self._urls):
             return []
-        url = urls.iloc[row]
+        url = self._urls[row]
         order = {line["rule"]: place for place, line in enumerate(self._lines)}
-        numbers = self._by_url.get(url, []) if isinstance(url, str) and url else []
+        numbers = self._by_url.get(url, []) if url else []
         lines = sorted((order[self._found["rule"][number]], number) for number in numbers)
         return [
             {

@@ -23,7 +23,7 @@ def can_be_judged(pages: pd.DataFrame) -> bool:
     >>> can_be_judged(pd.DataFrame({"url": ["https://a.example/"]})), can_be_judged(pd.DataFrame({"a": [1]}))
     (True, False)
     """
-    return isinstance(pages, Audit) or list(pages.columns).count("url") == 1
+    return list(pages.columns).count("url") == 1
 
 
 def judged(pages: pd.DataFrame) -> Audit:

@@ -124,9 +124,10 @@ class Table {
     const asked = shown.map((column) => { const { head, cells } = measure(column, font); return Math.max(head, cells, filters) + PADDING; });
     const widths = shown.map((column, place) => Math.ceil(Math.max(NARROWEST, Math.min(asked[place], Math.max(widest(column, this.room), column.measured.head + PADDING)))));
     const sum = widths.reduce((all, width) => all + width, 0);
-    const cut = shown.map((column, place) => (column.kind === "text" ? Math.max(1, asked[place] - widths[place]) : 0));
+    // what is left goes to the text that is cut most, else to the longest
+    const cut = shown.map((column, place) => (column.kind === "text" ? 10_000 * Math.max(0, asked[place] - widths[place]) + widths[place] : -1));
     const elastic = cut.indexOf(Math.max(...cut));
-    if (sum < this.room && elastic >= 0) widths[elastic] += this.room - sum;
+    if (sum < this.room && cut[elastic] >= 0) widths[elastic] += this.room - sum;
     this.widths = new Map(shown.map((column, place) => [column.key, widths[place]]));
     this.columns.replaceChildren(...widths.map((width) => {
       const col = element("col");
