@@ -234,7 +234,8 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             return
         self._say(f"Report written: {path}.", "good")
         link = Markup(
-            '<a href="{0}" target="_blank">Open the report</a> · <a href="{0}" download>Download it</a>'
+            '<a href="{0}" target="_blank">Open the report</a> · <a href="{0}" download>Download it</a> '
+            "(opened in JupyterLab, its filters work after “Trust HTML”)"
         )
         data = {"text/plain": str(path), "text/html": link.format(quote(str(path)))}
         # as an output, because in one JupyterLab finds files by their names

@@ -9,7 +9,7 @@ import pandas as pd
 from webanalytics.widgets.explorer.table import clean, column
 
 MOST_ROWS = 500
-MOST_COLUMNS = 10
+MOST_COLUMNS = 12
 PARTS = (
     ("keywords", "Keywords of the site", "keyword"),
     ("cannibalisation", "Pages that compete for the same keywords", "row"),

@@ -52,6 +52,12 @@ function drawFirst(explorer) {
   const figures = summary.figures.map(([name, value, note]) => tile(name, value, note, name === "Failed" && value !== "0" ? "wa-tile-failed" : ""));
   const tiles = (items, label) => element("ul", { class: "wa-tiles", "aria-label": label }, items);
   const boxes = [];
+  const failed = summary.failures.reduce((sum, group) => sum + group.count, 0);
+  if (failed && failed === explorer.store.total) {
+    const note = element("p", { class: "wa-note" }, "No page could be read, so there is nothing to judge.");
+    explorer.firstBox.replaceChildren(failureLines(explorer, summary.failures), note, tiles(figures, "Key figures"));
+    return;
+  }
   if (found) boxes.push(tiles(issueTiles(found), "Issues by priority"), fixFirst(explorer, found));
   else if (issues.there) {
     const ask = element("button", { type: "button", class: "wa-button", onclick: () => explorer.look() }, "Look for issues");
