@@ -125,7 +125,8 @@ def test_site_keywords_are_there_where_the_audit_has_them(
     audit: wa.Audit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     class Knowing(wa.Audit):
-        def keywords(self) -> pd.DataFrame:  # type: ignore[override]
+        def keywords(self, by: str = "page") -> pd.DataFrame:  # type: ignore[override]
+            assert by == "site"
             return pd.DataFrame({"keyword": ["tea", HOSTILE], "page_count": [3, 1], "urls": [["a"], []]})
 
         def cannibalisation(self) -> pd.DataFrame:

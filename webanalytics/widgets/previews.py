@@ -78,7 +78,7 @@ def search_result(row: Mapping[str, Any], limits: Mapping[str, float] | None = N
     >>> preview["host"], preview["trail"], preview["title"]["text"], preview["description"]["state"]
     ('tea.example', ['green', 'sencha'], 'Sencha', 'missing')
     >>> [preview["title"][key] for key in ("pixels", "limits", "characters", "state")]
-    [65, [200, 561], 6, 'short']
+    [68, [200, 561], 6, 'short']
     """
     canonical = _first(row, "canonical")
     address = canonical if is_web(canonical) else _first(row, "final_url", "url")

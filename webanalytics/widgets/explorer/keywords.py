@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import pandas as pd
@@ -38,7 +39,9 @@ def site_keywords(frame: Any) -> list[dict[str, Any]]:
     found = []
     for method, title, noun in PARTS:
         if _has(frame, method):
-            found.append({"title": title, "noun": noun, "table": _table(getattr(frame, method)())})
+            ask = getattr(frame, method)
+            whole = {"by": "site"} if "by" in inspect.signature(ask).parameters else {}
+            found.append({"title": title, "noun": noun, "table": _table(ask(**whole))})
     return found
 
 
