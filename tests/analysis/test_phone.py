@@ -13,6 +13,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from tests.effort import effort_since
 from webanalytics.analysis.phones import phone, phone_list
 from webanalytics.analysis.phones.lookup import lookup_many, read_numbers
 from webanalytics.errors import ParameterError, RowError
@@ -260,7 +261,7 @@ def test_a_million_numbers_in_two_seconds_of_one_core():
     series = pd.Series([f"+{value}" for value in values.tolist()])
     start = time.process_time()
     frame = phones_frame(series)
-    took = time.process_time() - start
+    took = effort_since(start)
     assert frame["isDisposable"][::100].all()
     assert frame["ok"].all()
     assert took < 2, f"{took:.2f} s"

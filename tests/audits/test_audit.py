@@ -17,6 +17,7 @@ from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
 from tests.audits.saved import HOME, HOSTILE, PAGES, audit
+from tests.effort import BUSY_SECONDS
 from webanalytics.audits import display as showing
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.pages import DERIVED
@@ -354,7 +355,7 @@ def test_what_an_interrupted_run_has_is_an_audit() -> None:
         token = current_run.set(run)
 
         def stop() -> None:
-            deadline = time.monotonic() + 20
+            deadline = time.monotonic() + BUSY_SECONDS
             while time.monotonic() < deadline and (run.partial is None or len(run.partial()) < 3):
                 time.sleep(0.05)
             run.emit(interrupt)

@@ -43,7 +43,7 @@ def with_rule(monkeypatch: pytest.MonkeyPatch, name: str, *findings: Finding) ->
 
 
 def test_the_most_urgent_come_first_then_the_order_of_rules_then_that_of_pages() -> None:
-    pages = site(title=["", "A" * 61, ""], titleLength=[0, 61, 0], viewport=["x", "", ""])
+    pages = site(title=["", "A", ""], titlePixels=[0, 562, 0], viewport=["x", "", ""])
     issues = find_issues(pages)
     assert issues[["rule", "url"]].values.tolist() == [
         ["title_missing", "https://example.org/0"],
@@ -60,7 +60,7 @@ def test_the_most_urgent_come_first_then_the_order_of_rules_then_that_of_pages()
 
 
 @pytest.mark.parametrize(
-    "pages", [site(title=["", "A"], titleLength=[0, 61]), site(title=[]), site(other=[1])]
+    "pages", [site(title=["", "A"], titlePixels=[0, 562]), site(title=[]), site(other=[1])]
 )
 def test_columns_have_one_dtype_whatever_the_rows_hold(pages: Site) -> None:
     issues = find_issues(pages)
@@ -111,9 +111,9 @@ def test_values_are_numbers_that_sort_and_texts_are_evidence(monkeypatch: pytest
 
 
 def test_thresholds_of_the_call_are_applied_and_shown() -> None:
-    pages = site(title=["A" * 64, "B" * 66], titleLength=[64, 66])
-    issues = find_issues(pages, thresholds={"title_too_long": 65})
-    assert issues[["rule", "value", "threshold"]].values.tolist() == [["title_too_long", 66, 65]]
+    pages = site(title=["A", "B"], titlePixels=[599, 601])
+    issues = find_issues(pages, thresholds={"title_too_long": 600})
+    assert issues[["rule", "value", "threshold"]].values.tolist() == [["title_too_long", 601, 600]]
     assert told(issues)["profile"] == "desktop_crawler"
 
 
@@ -132,7 +132,7 @@ def test_a_rule_that_breaks_off_does_not_end_the_audit(
 
     monkeypatch.setitem(RULES, "title_missing", replace(RULES["title_missing"], find=find))
     with caplog.at_level(logging.ERROR, logger="webanalytics.audits"):
-        issues = find_issues(site(title=[""], viewport=[""], titleLength=["much"]))
+        issues = find_issues(site(title=[""], viewport=[""], titlePixels=["much"]))
     assert told(issues)["rules_failed"] == ["title_missing", "title_too_long", "title_too_short"]
     assert issues["rule"].tolist() == ["viewport_missing"]
     assert "the rule title_missing failed" in caplog.text
@@ -141,7 +141,7 @@ def test_a_rule_that_breaks_off_does_not_end_the_audit(
 def test_rules_without_their_columns_are_not_tried_and_named() -> None:
     issues = find_issues(site(title=["A"]))
     not_tried = told(issues)["rules_not_tried"]
-    assert not_tried["title_too_long"] == ["titleLength"]
+    assert not_tried["title_too_long"] == ["titlePixels"]
     assert not_tried["images_too_large"] == ["imageBytes"]
     assert "title_missing" not in not_tried
 
@@ -159,7 +159,7 @@ HOSTILE = "<script>alert(1)</script>\x00\x1b[31m\u202ereversed\u202c\r\n=cmd|'/C
 
 
 def test_evidence_is_one_line_of_plain_text_within_its_limit() -> None:
-    issues = find_issues(site(title=[HOSTILE * 50], titleLength=[9_999]))
+    issues = find_issues(site(title=[HOSTILE * 50], titlePixels=[9_999]))
     evidence = issues.loc[0, "evidence"]
     assert evidence.startswith("<script>alert(1)</script>[31mreversed =cmd|'/C calc'!A0 <script>")
     assert len(evidence) == 300
@@ -228,13 +228,47 @@ def test_no_pages_and_failed_pages_are_audits_too(columns: dict[str, list[str]])
 def test_the_summary_counts_pages_the_most_urgent_rules_first() -> None:
     pages = site(title=["", "A", "B", "C"], viewport=["", "", "width=1", "width=1"], lang=["", "", "", "en"])
     counted = summary(find_issues(pages), pages.pages)
-    assert counted.values.tolist() == [
-        ["title_missing", "title", "issue", "high", 1, 0.25],
-        ["viewport_missing", "html", "issue", "medium", 2, 0.5],
-        ["lang_missing", "html", "warning", "low", 3, 0.75],
+    assert counted.drop(columns=["title", "findings"]).values.tolist() == [
+        ["title_missing", "title", "issue", "high", 1, 0, 0.25],
+        ["viewport_missing", "html", "issue", "medium", 2, 0, 0.5],
+        ["lang_missing", "html", "warning", "low", 3, 0, 0.75],
     ]
+    assert counted["title"].tolist() == [RULES[name].title for name in counted["rule"]]
     only = summary(find_issues(pages).query("rule == 'lang_missing'"), pages.pages)
     assert only["pages"].tolist() == [3]
+
+
+def test_what_to_fix_first_goes_by_indexable_pages_then_by_what_was_counted() -> None:
+    cells = {
+        "indexable": [True, True, False, False],
+        "error_type": [None, None, None, "http"],
+    }
+    pages = pd.DataFrame({"url": [f"/{row}" for row in range(4)], **cells})
+    rows = [
+        ("/0", "two pages", None, None),
+        ("/1", "two pages", None, None),
+        ("/0", "one page, five images", 5.0, None),
+        ("/1", "one page, 700 pixels", 700.0, 561.0),
+        ("/2", "not indexable", 9.0, None),
+        ("/3", "an error, and another page", None, None),
+        ("/2", "an error, and another page", None, None),
+    ]
+    issues = pd.DataFrame(
+        [
+            {"url": url, "rule": rule, "title": rule, "category": "html", "type": "issue", "priority": "low"}
+            | {"value": value, "threshold": limit}
+            for url, rule, value, limit in rows
+        ]
+    )
+    counted = summary(issues, pages).set_index("rule")
+    assert counted[["pages", "indexable", "findings"]].T.to_dict("list") == {
+        "two pages": [2, 2, 2],
+        "one page, five images": [1, 1, 5],
+        "an error, and another page": [2, 1, 2],
+        "one page, 700 pixels": [1, 1, 1],
+        "not indexable": [1, 0, 9],
+    }
+    assert counted.index.tolist()[:3] == ["two pages", "one page, five images", "an error, and another page"]
 
 
 def test_issues_of_one_priority_are_summed_up_with_the_most_pages_first() -> None:

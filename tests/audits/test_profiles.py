@@ -44,18 +44,18 @@ def test_profiles_differ_in_rules_priorities_and_thresholds() -> None:
 
 
 def test_one_threshold_is_changed_and_the_others_stay() -> None:
-    rules = by_name(resolve_profile("strict", {"title_too_long": 65, "slow_response": np.float64(0.75)}))
-    assert rules["title_too_long"].threshold == 65
+    rules = by_name(resolve_profile("strict", {"title_too_long": 600, "slow_response": np.float64(0.75)}))
+    assert rules["title_too_long"].threshold == 600
     assert rules["slow_response"].threshold == 0.75
     assert rules["content_low"].threshold == 300
-    assert RULES["title_too_long"].threshold == 60
+    assert RULES["title_too_long"].threshold == 561
 
 
 FILE = """
 off = ["h2_multiple", "lorem_ipsum"]
 
 [thresholds]
-title_too_long = 65
+title_too_long = 600
 slow_response = 2.5
 
 [priorities]
@@ -79,7 +79,7 @@ def test_a_file_is_read_as_thresholds_and_as_a_profile(file: Path, kind: Any) ->
     for chosen in (limits, profile):
         rules = by_name(chosen)
         assert not {"h2_multiple", "lorem_ipsum"} & set(rules)
-        assert (rules["title_too_long"].threshold, rules["slow_response"].threshold) == (65, 2.5)
+        assert (rules["title_too_long"].threshold, rules["slow_response"].threshold) == (600, 2.5)
         assert rules["description_missing"].priority == "high"
     assert "h2_missing" in by_name(profile)
     assert "h2_missing" not in by_name(limits)
@@ -87,8 +87,8 @@ def test_a_file_is_read_as_thresholds_and_as_a_profile(file: Path, kind: Any) ->
 
 def test_a_profile_of_ones_own_starts_from_the_one_it_names(file: Path) -> None:
     file.write_text('profile = "strict"\n' + FILE, "utf-8")
-    rules = by_name(resolve_profile(file, {"title_too_long": 70}))
-    assert (rules["h1_missing"].priority, rules["title_too_long"].threshold) == ("high", 70)
+    rules = by_name(resolve_profile(file, {"title_too_long": 700}))
+    assert (rules["h1_missing"].priority, rules["title_too_long"].threshold) == ("high", 700)
     with pytest.raises(ParameterError, match="no known table with `profile`"):
         resolve_profile(thresholds=file)
 
@@ -108,6 +108,7 @@ def test_a_profile_of_ones_own_starts_from_the_one_it_names(file: Path) -> None:
         (("news", {"title_missing": 1}), "The rule `title_missing` has no threshold."),
         (("news", {"title_too_long": "65"}), "threshold of `title_too_long` must be a number, at least 0"),
         (("news", {"title_too_long": True}), "threshold of `title_too_long` must be a number"),
+        (("news", {"title_too_long": 65}), "`title_too_long` must be a number of pixels, not of characters"),
         (("news", {"title_too_long": None}), "threshold of `title_too_long` must be a number"),
         (("news", {"title_too_long": -1}), "threshold of `title_too_long` must be a number"),
         (("news", {"title_too_long": float("nan")}), "threshold of `title_too_long` must be a number"),
@@ -153,7 +154,7 @@ def test_what_is_wrong_in_a_file_is_said(tmp_path: Path, text: str, sentence: st
 
 
 def test_a_profile_goes_through_json() -> None:
-    profile = resolve_profile("news", {"title_too_long": 65})
+    profile = resolve_profile("news", {"title_too_long": 600})
     assert Profile.from_dict(json.loads(json.dumps(profile.as_dict()))) == profile
     assert resolve_profile(profile) == profile
     with pytest.raises(ParameterError, match="did you mean `h1_missing`"):

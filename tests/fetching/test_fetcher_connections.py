@@ -91,7 +91,7 @@ def test_a_server_that_accepts_and_never_answers(settings: Any, robots: bool) ->
         silent.bind(("127.0.0.1", 0))
         silent.listen()
         url = f"http://127.0.0.1:{silent.getsockname()[1]}/"
-        error = fetch(url, settings(timeout=0.5, robots=robots))
+        error = fetch(url, settings(timeout=2, robots=robots))
         assert error.error_type == "timeout"
         silent.setblocking(False)
         silent.accept()[0].close()

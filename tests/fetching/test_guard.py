@@ -14,6 +14,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.effort import BUSY_SECONDS
 from webanalytics.fetching import FetchError
 from webanalytics.fetching.guard import SocketFactory, check_redirect, check_url, is_own, is_public
 from webanalytics.fetching.response import Problem
@@ -45,7 +46,7 @@ def test_every_attack_of_the_list(door: Any, answer: Any) -> None:
             return answer()
 
         # Nothing here speaks TLS: an https URL counts as let through when its public address is dialled.
-        result = door.visit(case["url"], dns, respond, ports=SERVICE_PORTS, connect_timeout=0.2)
+        result = door.visit(case["url"], dns, respond, ports=SERVICE_PORTS, connect_timeout=BUSY_SECONDS)
         kind = result.error_type if isinstance(result, FetchError) else ""
         refused = kind in ("blocked", "invalid", "dns") or (kind == "http" and target is not None)
         bad_dials = [ip for ip in door.dialled if not is_public(ip) or ip == door.OWN]

@@ -48,7 +48,7 @@ def test_a_wide_upload_takes_no_time(columns: int) -> None:
     start = time.process_time()
     with pytest.raises(ParameterError):
         urls_in_table(read_upload("wide.csv", csv_of(columns).encode()))
-    assert effort_since(start) < 1
+    assert effort_since(start) < 5
 
 
 def test_many_candidates_are_not_all_named() -> None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 import pytest
 
 import webanalytics as wa
+from tests.effort import BUSY_SECONDS
 from tests.hosted.faults import delay
 from tests.hosted.proxy import Proxy
 from tests.hosted.running import Account
@@ -24,7 +25,7 @@ def interrupted_while_under_way(proxy: Proxy, call: Callable[[], object]) -> wa.
     """Interrupt a call when the first of its requests have been answered and others are under way."""
 
     def interrupt() -> None:
-        end = time.monotonic() + 20
+        end = time.monotonic() + BUSY_SECONDS
         while len(proxy.requests) < 4 and time.monotonic() < end:
             time.sleep(0.01)
         time.sleep(0.2)

@@ -102,7 +102,7 @@ def test_a_late_request_is_paid_for_once(server: Server, proxy: Proxy, hosted: M
     before = credits_left(server, key)
     proxy.plan(delay(1.0))
     assert sign(3, hosted(key, timeout=0.4))["status"].eq("ok").all()
-    end = time.monotonic() + 5
+    end = time.monotonic() + BUSY_SECONDS
     while proxy.requests[0].upstream_status is None and time.monotonic() < end:
         time.sleep(0.02)
     assert proxy.requests[0].upstream_status == 200

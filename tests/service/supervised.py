@@ -16,6 +16,7 @@ from typing import Any
 
 from aiohttp import web
 
+from tests.effort import BUSY_SECONDS
 from webanalytics.service.accounts.base import AccountsError
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.results import Record
@@ -32,6 +33,7 @@ from webanalytics.errors import WebAnalyticsError
 from webanalytics.service.accounts.base import AccountsError
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.server.serve import serve
+
 settings, service = json.loads(sys.stdin.readline())
 try:
     sys.exit(serve(ServiceSettings(settings), getattr(supervised, service)))
@@ -104,7 +106,7 @@ class Serving:
     def processes(self, number: int) -> set[int]:
         """Return the processes that answer, asking until there are so many or time is up."""
         found: set[int] = set()
-        until = time.monotonic() + 15
+        until = time.monotonic() + BUSY_SECONDS
         while len(found) < number and time.monotonic() < until:
             try:
                 found.add(int(self.get().split()[0]))
@@ -159,7 +161,7 @@ def gone(process: int) -> bool:
         return True
 
 
-def wait_until(condition: Any, seconds: float = 15) -> bool:
+def wait_until(condition: Any, seconds: float = 2 * BUSY_SECONDS) -> bool:
     until = time.monotonic() + seconds
     while time.monotonic() < until:
         if condition():

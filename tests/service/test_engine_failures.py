@@ -58,7 +58,8 @@ REPLIES: list[tuple[str, Any, int, str]] = [
     ("reply", "status", "end"), [row[1:] for row in REPLIES], ids=[r[0] for r in REPLIES]
 )
 def test_the_status_of_a_page_that_cannot_be_had(reply: Any, status: int, end: str) -> None:
-    result = one("text", reply, fetch_timeout=0.5, max_page_bytes=100_000)
+    patience = 0.5 if end.endswith("within 0.5 seconds.") else BUSY_SECONDS
+    result = one("text", reply, fetch_timeout=patience, max_page_bytes=100_000)
     assert (result.status, result.data) == (status, None)
     assert result.error is not None
     assert result.error.startswith("The `url` parameter ")
@@ -186,42 +187,38 @@ def trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 def test_a_page_that_hangs_costs_one_503_and_nothing_else(trouble: None) -> None:
-    async def main() -> tuple[Result, list[Result], float]:
+    async def main() -> tuple[Result, list[Result]]:
         pages = {f"/{word}": http(word.encode()) for word in ("hang", "fine")}
-        async with Evil(pages) as site, open_engine(parse_timeout=1.5) as engine:
+        async with Evil(pages) as site, open_engine(parse_timeout=6) as engine:
             await ask(engine, "text", site.url + "/fine")
             hanging = asyncio.create_task(ask(engine, "text", site.url + "/hang", account=2))
             await asyncio.sleep(0.2)
-            began = time.monotonic()
             others = [await ask(engine, "text", site.url + "/fine") for _ in range(10)]
-            took = time.monotonic() - began
             assert not hanging.done()
-            return await hanging, others, took
+            return await hanging, others
 
-    hanging, others, took = asyncio.run(main())
+    hanging, others = asyncio.run(main())
     assert hanging.status == 503
     assert hanging.retry_after
-    assert hanging.error == "The `url` parameter names content that takes longer than 1.5 seconds to analyse."
+    assert hanging.error == "The `url` parameter names content that takes longer than 6 seconds to analyse."
     assert [result.status for result in others] == [200] * 10
-    assert took < 1.2
 
 
 def test_accounts_take_turns_at_the_workers(trouble: None) -> None:
-    async def main() -> float:
+    async def main() -> int:
         pages = {f"/{word}": http(word.encode()) for word in ("hang", "fine")}
         async with Evil(pages) as site, open_engine(parse_timeout=0.8) as engine:
             await ask(engine, "text", site.url + "/fine")
             hanging = [asyncio.create_task(ask(engine, "text", site.url + "/hang")) for _ in range(12)]
             await asyncio.sleep(0.1)
-            began = time.monotonic()
             assert (await ask(engine, "text", site.url + "/fine", account=2)).status == 200
-            took = time.monotonic() - began
+            earlier = sum(task.done() for task in hanging)
             for task in hanging:
                 task.cancel()
             await asyncio.gather(*hanging, return_exceptions=True)
-            return took
+            return earlier
 
-    assert asyncio.run(main()) < 2.4  # twelve hanging pages would hold two workers for 4.8 seconds
+    assert asyncio.run(main()) <= 6  # in the order of arrival, it would wait for all twelve
 
 
 @pytest.mark.parametrize(("what", "status"), [("die", 503), ("raise", 500), ("eat", 400), ("fine", 200)])

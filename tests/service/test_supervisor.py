@@ -71,7 +71,7 @@ def _refused(port: int) -> bool:
 def test_a_second_signal_ends_at_once(settings: dict[str, Any]) -> None:
     with serving(**settings) as server:
         answers: list[str] = []
-        asked = ask(server, "/20", answers)
+        asked = ask(server, "/90", answers)
         began = time.monotonic()
         server.command.send_signal(signal.SIGINT)
         time.sleep(0.5)
@@ -79,17 +79,17 @@ def test_a_second_signal_ends_at_once(settings: dict[str, Any]) -> None:
         status, _ = server.wait()
         asked.join()
     assert status == (0 if settings else 128 + signal.SIGINT)
-    assert time.monotonic() - began < 15, "the request takes 20 seconds"
+    assert time.monotonic() - began < 60, "the request takes 90 seconds"
     assert "Error" in answers[0] or "Disconnected" in answers[0]
 
 
 def test_the_grace_ends_what_takes_too_long() -> None:
     with serving(grace_seconds=0.5, **TWO) as server:
-        asked = ask(server, "/20", [])
+        asked = ask(server, "/90", [])
         began = time.monotonic()
         assert server.stop()[0] == 0
         asked.join()
-    assert time.monotonic() - began < 15, "the request takes 20 seconds"
+    assert time.monotonic() - began < 60, "the request takes 90 seconds"
 
 
 def test_two_processes_answer_on_one_port() -> None:

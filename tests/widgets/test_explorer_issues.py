@@ -271,7 +271,8 @@ def test_downloads_hold_the_issues(audit: wa.Audit, monkeypatch: pytest.MonkeyPa
     assert pd.read_csv(io.BytesIO(b"".join(pieces)))["title"].tolist()[0] == "Tea"
     answer, pieces = browser.ask(kind="download", format="xlsx")
     book = openpyxl.load_workbook(io.BytesIO(b"".join(pieces)))
-    assert (answer["name"], book.sheetnames) == ("audit.xlsx", ["Summary", "Issues", "Pages"])
+    assert answer["name"] == "audit.xlsx"
+    assert {"Summary", "Issues", "Pages"} <= set(book.sheetnames)
     assert book["Issues"].max_row == len(audit.issues) + 1
 
 

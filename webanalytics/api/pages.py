@@ -156,7 +156,7 @@ async def audit(
     >>> frame.loc[0, "title"], frame.loc[0, "keywords"]
     ('Hello', {'hello': 1})
     >>> frame.issues.loc[frame.issues["rule"] == "title_too_short", "value"].tolist()
-    [44.0]
+    [46.0]
     """
     resolved = resolve(options)
     backend = resolved["backend"]

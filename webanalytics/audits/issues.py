@@ -288,6 +288,8 @@ def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
 
 def _could_be_indexed(pages: pd.DataFrame) -> set[Any]:
     """Return the URLs that search engines may index, or could if they did not answer with an error."""
+    if "url" not in pages:
+        return set()
     nothing = pd.Series(False, index=pages.index)
     failed = pages["error_type"].eq("http").fillna(False) if "error_type" in pages else nothing
     free = pages["indexable"].eq(True).fillna(False) if "indexable" in pages else nothing
