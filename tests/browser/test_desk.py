@@ -268,7 +268,7 @@ def test_downloads(lab: Lab, tmp_path: Path) -> None:
     assert parquet["title"].tolist() == wanted
     assert parquet["url"].str.startswith("http://").all()
     book = openpyxl.load_workbook(files["Excel"])
-    assert book.sheetnames == ["Summary", "Issues", "Pages"]
+    assert {"Summary", "Issues", "Pages"} <= set(book.sheetnames)
     assert book["Issues"].max_row == len(issues) + 1
     sheet = book["Pages"]
     head = [cell.value for cell in sheet[1]]

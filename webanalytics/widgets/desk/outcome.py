@@ -21,7 +21,6 @@ FIELDS = {
     "allow_private=True": "tick “Private and loopback addresses too”",
     "timeout=": "raise “Seconds for a page”",
     "budget=": "raise “Most credits to spend”",
-    'retry="failed"': "run it again",
 }
 """What one changes in the form for each option."""
 

@@ -15,7 +15,7 @@ import traitlets
 
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.widgets.downloads import TYPES, file_bytes
-from webanalytics.widgets.explorer.failures import option_for
+from webanalytics.widgets.explorer.failures import told
 from webanalytics.widgets.explorer.issues import Issues
 from webanalytics.widgets.explorer.judged import MANY_PAGES, can_be_judged
 from webanalytics.widgets.explorer.keywords import has_site_keywords, site_keywords
@@ -130,15 +130,15 @@ class Explorer(anywidget.AnyWidget):
         if not 0 <= row < len(self._pages):
             raise ParameterError("The `row` parameter must be a row of the table.", "row")
         found = {str(name): value for name, value in self._pages.iloc[row].items()}
-        error, kind = found.get("error"), found.get("error_type")
-        said = error if isinstance(error, str) else ""
-        option = option_for(kind if isinstance(kind, str) else "", said)
+        cause = [found.get(name) for name in ("error_type", "error", "error_key")]
+        why = told(*(value if isinstance(value, str) else "" for value in cause))
         issues, limits = self._issues_of(row, found)
         answer = {"id": asked.get("id"), "row": row, "name": str(found.get("url", f"row {row + 1}"))[:300]}
-        failed = found.get("status") == "error"
+        failed = found.get("status") == "error" or isinstance(cause[1], str)
         self.send(
             answer
-            | {"error": said or ("It failed." if failed else ""), "option": option, "issues": issues}
+            | {"error": why.reason if failed else "", "option": why.option if failed else ""}
+            | {"change": why.change if failed else "", "issues": issues}
             | details(found, limits)
         )
 

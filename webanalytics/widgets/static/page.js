@@ -107,7 +107,7 @@ function pageHead(page, unasked) {
   const hint = unasked ? element("span", { class: "wa-note" }, " choose a row to see another page") : null;
   const facts = page.facts.length ? [element("p", { class: "wa-note wa-facts" }, foreign(page.facts.join(" · ")))] : [];
   const failed = page.error ? [element("div", { class: "wa-failed", role: "note" }, element("p", {}, element("strong", { class: "wa-bad" }, "Failed: "), foreign(page.error)),
-    page.option ? element("p", { class: "wa-advice" }, element("code", {}, page.option), " changes it") : null)] : [];
+    page.option ? element("p", { class: "wa-advice" }, element("code", {}, page.option), ` ${page.change}`) : null)] : [];
   return [element("h3", { class: "wa-page-title" }, outsideLink(page.name), hint), ...facts, ...failed];
 }
 
