@@ -194,6 +194,10 @@ def test_what_pages_say_is_text(lab: Lab) -> None:
             open_tab(notebook, name)
         open_tab(notebook, "Metadata")
         preview = notebook.output().locator(".wa-panel[data-tab=metadata]")
+        pages_table(notebook).locator("tbody tr[data-row='0'] td").nth(1).evaluate("node => node.click()")
+        shown = notebook.output().locator(".wa-panel[data-tab=pages] .wa-page")
+        shown.locator(".wa-issues li").first.wait_for(state="attached")
+        assert "<b onclick=hacked()>bold</b>" in (shown.locator(".wa-outline").text_content() or "")
         assert preview.locator(".wa-serp-text").inner_text() == "<script>window.hacked=2</script>"
         assert preview.locator(".wa-card-address").inner_text() == f"{server.url}/picture.png"
         assert notebook.output().locator("img[onerror], [onclick], script").count() == 0
@@ -541,6 +545,28 @@ def test_a_site_by_its_sitemap_and_its_report(lab: Lab, tmp_path: Path) -> None:
         notebook.console_errors[:] = [
             text for text in notebook.console_errors if "inline" not in text and "allow-scripts" not in text
         ]
+
+
+def test_keywords_of_the_site_where_the_audit_knows_them(lab: Lab) -> None:
+    hostile = "<img src=x onerror=hacked=1>"
+    notebook = lab(
+        "import pandas as pd, webanalytics as wa\nfrom webanalytics.widgets import explore\n"
+        "class Knowing(wa.Audit):\n"
+        "    def keywords(self):\n"
+        f"        return pd.DataFrame({{'keyword': ['tea', {hostile!r}], 'best_page': ['javascript:hacked=2'] * 2}})\n"
+        "    def cannibalisation(self):\n"
+        "        return pd.DataFrame({'keyword': []})\n"
+        "pages = pd.DataFrame({'url': ['https://a.example/'], 'html': ['<title>Tea</title><p>Tea']})\n"
+        "e = explore(Knowing(wa.audit(pages, progress=False)))\ne"
+    )
+    open_tab(notebook, "Keywords")
+    table = notebook.output().get_by_role("grid", name="Keywords of the site")
+    table.wait_for()
+    assert table.locator("tbody tr[data-row] td:first-child").all_inner_texts() == ["tea", hostile]
+    assert table.locator("a, img").count() == 0
+    rivals = notebook.output().get_by_label("Pages that compete for the same keywords", exact=True)
+    assert "None were found." in rivals.inner_text()
+    assert notebook.page.evaluate("window.hacked") is None
 
 
 def test_ten_thousand_rows_are_quick(lab: Lab) -> None:

@@ -136,7 +136,7 @@ def test_site_keywords_are_there_where_the_audit_has_them(
     assert explorer._content["siteKeywords"] is True
     tables = Browser(explorer, monkeypatch).ask(kind="keywords")[0]["tables"]
     assert cells(tables[0]["table"], "keyword") == ["tea", HOSTILE]
-    assert [column["label"] for column in tables[0]["table"]["columns"]] == ["keyword", "page count", "urls"]
+    assert [column["label"] for column in tables[0]["table"]["columns"]] == ["Keyword", "Page count", "Urls"]
     assert tables[1]["table"]["length"] == 1
     assert explore(wa.metadata(pages_of(TITLES), progress=False))._content["siteKeywords"] is False
 

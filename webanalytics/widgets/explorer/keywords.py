@@ -50,5 +50,6 @@ def _table(frame: pd.DataFrame) -> dict[str, Any]:
     shown = shown.loc[:, ~shown.columns.duplicated()]
     columns = [column(shown, {}, str(name)) for name in shown.columns]
     for made in columns:
-        made["label"] = clean(str(made["label"]).replace("_", " "), 40)
+        words = clean(str(made["label"]).replace("_", " "), 40)
+        made["label"] = words[:1].upper() + words[1:]
     return {"length": len(shown), "total": len(frame), "columns": columns}

@@ -43,7 +43,7 @@ function siteWords(words) {
 function drawKeywords(explorer, panel) {
   explorer.wordBox = element("section", { class: "wa-chart" });
   const site = element("div", { class: "wa-site-words" });
-  panel.replaceChildren(site, explorer.tables.keywords.root, element("div", { class: "wa-columns" }, siteWords(explorer.summary.keywords), explorer.wordBox));
+  panel.replaceChildren(site, explorer.tables.keywords.root, element("div", { class: "wa-columns" }, explorer.model.get("_content").siteKeywords ? null : siteWords(explorer.summary.keywords), explorer.wordBox));
   let drawn = !explorer.model.get("_content").siteKeywords;
   explorer.drawWords = async () => {
     if (drawn) return;
@@ -62,7 +62,7 @@ function drawKeywords(explorer, panel) {
 function siteTable(title, noun, table) {
   const box = element("section", { class: "wa-site-table", "aria-label": title }, element("h4", {}, title));
   if (!table.length) {
-    box.append(element("p", { class: "wa-note" }, "none"));
+    box.append(element("p", { class: "wa-note" }, "None were found."));
     return box;
   }
   const store = storeOf(table);

@@ -4,9 +4,9 @@ const ROW_HEIGHT = 30;
 const SPARE_ROWS = 8;
 const PADDING = 24;
 const NARROWEST = 62;
-const WIDEST = { url: 420, final_url: 420, canonical: 340, title: 420, description: 460, h1: 340, keywords: 420, error: 460, rule: 420, evidence: 520 };
+const WIDEST = { url: 420, final_url: 420, canonical: 340, best_page: 420, rival: 420, title: 420, description: 460, h1: 340, keywords: 420, error: 460, rule: 420, evidence: 520 };
 const WIDEST_TEXT = 280;
-const LINKS = new Set(["url", "final_url", "canonical"]);
+const LINKS = new Set(["url", "final_url", "canonical", "best_page", "rival"]);
 const PRIORITY_COLUMNS = new Set(["high", "medium", "low"]);
 const SAMPLE = 24;
 const pen = document.createElement("canvas").getContext("2d");
@@ -78,9 +78,7 @@ class Table {
     this.root = element("div", { class: "wa-table-box" }, tools, this.scroller, this.empty);
     this.room = 0;
     new ResizeObserver(() => {
-      if (!this.scroller.clientWidth || this.scroller.clientWidth === this.room) return;
-      this.fit();
-      this.draw();
+      if (this.scroller.clientWidth && this.scroller.clientWidth !== this.room) this.draw();
     }).observe(this.scroller);
     let waiting = false;
     this.scroller.addEventListener("scroll", () => {
@@ -289,6 +287,7 @@ class Table {
   }
 
   draw() {
+    if (this.scroller.clientWidth && this.scroller.clientWidth !== this.room) this.fit();
     const held = this.body.contains(document.activeElement);
     const height = this.scroller.clientHeight || 420;
     const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW_HEIGHT) - SPARE_ROWS);
