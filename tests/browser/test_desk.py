@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from playwright.sync_api import Locator
 
 DESK = "from webanalytics.widgets import app\ndesk = app()\ndesk"
-TABS = ("Overview", "Pages", "Readability", "Keywords", "Metadata", "Issues", "Errors")
+TABS = ("Overview", "Issues", "Pages", "Metadata", "Readability", "Keywords", "Failures")
 KEY = "22bce1bb-4929-4c08-a13f-6061b2c16adc"
 HOSTILE = b"""<!doctype html><html lang=en>
 <title>&lt;img src=x onerror=window.hacked=1&gt; tea</title>
@@ -59,6 +59,10 @@ def fill(notebook: Notebook, urls: list[str]) -> None:
     area = notebook.output().locator(".widget-textarea textarea")
     area.fill("\n".join(urls))
     area.blur()
+    allow_loopback(notebook)
+
+
+def allow_loopback(notebook: Notebook) -> None:
     notebook.output().locator(".jupyter-widget-Collapse-header").click()
     notebook.output().get_by_label("Private and loopback addresses too").check()
 
@@ -75,7 +79,7 @@ def audit(notebook: Notebook, urls: list[str], tab: str = "Pages") -> None:
     """Run the desk over URLs to its end and open a tab."""
     fill(notebook, urls)
     press(notebook, "Run")
-    notebook.output().get_by_text("Done:").wait_for()
+    notebook.output().get_by_text("Done in").wait_for()
     open_tab(notebook, tab)
 
 
@@ -103,9 +107,8 @@ def test_sorting_and_filtering_the_pages(lab: Lab, site: SampleSite) -> None:
 
     search = notebook.output().get_by_role("searchbox", name="Filter Pages", exact=True)
     search.fill("lantern")
-    shown = [
-        " ".join(cells) for cells in zip(column(notebook, "url"), column(notebook, "title"), strict=True)
-    ]
+    texts = [column(notebook, key) for key in ("url", "title", "description", "h1")]
+    shown = [" ".join(cells) for cells in zip(*texts, strict=True)]
     assert 0 < len(shown) < len(site.pages)
     assert all("lantern" in text.lower() for text in shown)
     assert count(notebook).inner_text() == f"{len(shown)} of {len(site.pages)} pages"
@@ -121,15 +124,17 @@ def test_sorting_and_filtering_the_pages(lab: Lab, site: SampleSite) -> None:
     assert count(notebook).inner_text() == f"2 of {len(site.pages)} pages"
     notebook.shot("desk-filters")
     pages_table(notebook).get_by_label("Filter by Status").select_option("ok")
-    open_tab(notebook, "Errors")
+    open_tab(notebook, "Failures")
     notebook.output().get_by_role("button", name="Show row", exact=False).last.click()
     chosen = pages_table(notebook).locator("tbody tr[aria-selected=true]")
     assert "error" in chosen.inner_text()
     open_tab(notebook, "Overview")
-    notebook.output().get_by_role("button", name="Title duplicate").click()
-    titles = column(notebook, "title")
-    assert len(titles) > 1
-    assert all(titles.count(title) > 1 for title in titles)
+    # what to fix first leads to the issue and its pages
+    notebook.output().get_by_role("button", name="Exact duplicates, high priority, 2 pages").click()
+    found = notebook.output().get_by_role("grid", name="Pages with the issue Exact duplicates")
+    found.wait_for()
+    assert found.locator("tbody tr[data-row]").count() == 2
+    assert "Why:" in notebook.output().locator(".wa-rule").inner_text()
 
 
 def test_choosing_a_row_by_keyboard_tells_python(lab: Lab, site: SampleSite) -> None:
@@ -138,6 +143,8 @@ def test_choosing_a_row_by_keyboard_tells_python(lab: Lab, site: SampleSite) -> 
     notebook.output().get_by_role("tab", name="Overview").press("b")  # JupyterLab's key for a new cell
     assert notebook.page.locator(".jp-Notebook .jp-Cell").count() == 1
     notebook.output().get_by_role("tab", name="Overview").press("ArrowRight")
+    assert notebook.output().get_by_role("tab", name="Issues").get_attribute("aria-selected") == "true"
+    notebook.page.keyboard.press("ArrowRight")
     assert notebook.output().get_by_role("tab", name="Pages").get_attribute("aria-selected") == "true"
     first = pages_table(notebook).locator("tbody tr[data-row='0']")
     first.focus()
@@ -158,7 +165,7 @@ def test_choosing_a_row_by_keyboard_tells_python(lab: Lab, site: SampleSite) -> 
     title = notebook.output().locator(".wa-panel[data-tab=metadata] .wa-serp-title")
     title.get_by_text("About Lumenvik").wait_for()
     notebook.page.keyboard.press("End")
-    assert notebook.output().get_by_role("tab", name="Errors").get_attribute("aria-selected") == "true"
+    assert notebook.output().get_by_role("tab", name="Failures").get_attribute("aria-selected") == "true"
 
 
 def test_another_column_is_had_on_request(lab: Lab, site: SampleSite) -> None:
@@ -187,6 +194,10 @@ def test_what_pages_say_is_text(lab: Lab) -> None:
             open_tab(notebook, name)
         open_tab(notebook, "Metadata")
         preview = notebook.output().locator(".wa-panel[data-tab=metadata]")
+        pages_table(notebook).locator("tbody tr[data-row='0'] td").nth(1).evaluate("node => node.click()")
+        shown = notebook.output().locator(".wa-panel[data-tab=pages] .wa-page")
+        shown.locator(".wa-issues li").first.wait_for(state="attached")
+        assert "<b onclick=hacked()>bold</b>" in (shown.locator(".wa-outline").text_content() or "")
         assert preview.locator(".wa-serp-text").inner_text() == "<script>window.hacked=2</script>"
         assert preview.locator(".wa-card-address").inner_text() == f"{server.url}/picture.png"
         assert notebook.output().locator("img[onerror], [onclick], script").count() == 0
@@ -244,13 +255,13 @@ def test_downloads(lab: Lab, tmp_path: Path) -> None:
         notebook = lab(DESK)
         audit(notebook, [server.url + path for path in pages])
         files = {}
-        for name in ("CSV", "Parquet", "Excel", "Issues CSV"):
+        for name in ("CSV", "Parquet", "Excel", "Issues CSV", "Report (HTML)"):
             with notebook.page.expect_download() as download:
                 press(notebook, name)
             files[name] = tmp_path / download.value.suggested_filename
             download.value.save_as(files[name])
     suggested = [path.name for path in files.values()]
-    assert suggested == ["audit.csv", "audit.parquet", "audit.xlsx", "audit-issues.csv"]
+    assert suggested == ["audit.csv", "audit.parquet", "audit.xlsx", "audit-issues.csv", "audit-report.html"]
     issues = pd.read_csv(files["Issues CSV"])
     assert set(issues["url"]) <= {server.url + path for path in pages}
     assert "title_too_short" in set(issues["rule"])
@@ -261,7 +272,7 @@ def test_downloads(lab: Lab, tmp_path: Path) -> None:
     assert parquet["title"].tolist() == wanted
     assert parquet["url"].str.startswith("http://").all()
     book = openpyxl.load_workbook(files["Excel"])
-    assert book.sheetnames == ["Summary", "Issues", "Pages"]
+    assert {"Summary", "Issues", "Pages"} <= set(book.sheetnames)
     assert book["Issues"].max_row == len(issues) + 1
     sheet = book["Pages"]
     head = [cell.value for cell in sheet[1]]
@@ -321,14 +332,13 @@ def test_issues_by_rule_and_page(lab: Lab) -> None:
         f"titles = ['Tea', {hostile.replace('<', '&lt;')!r}, 'Cups and cans', 'Green tea ' * 8]\n"
         "html = [f'<!doctype html><html lang=en><title>{t}</title><h1>Tea</h1><p>Tea' for t in titles]\n"
         "pages = pd.DataFrame({'url': [f'https://a.example/{i}' for i in range(4)], 'html': html})\n"
-        "audit = wa.audit(pages, progress=False)\n"
+        "audit = wa.audit(pages, progress=False, thresholds={'title_too_short': 300})\n"
         "e = explore(audit)\ne"
     )
     notebook = lab(source)
     panel = notebook.output().locator(".wa-panel[data-tab=issues]")
-    notebook.output().get_by_role("tab", name="Overview").press("End")
-    notebook.page.keyboard.press("ArrowLeft")
-    rules = panel.get_by_role("grid", name="Rules", exact=True)
+    notebook.output().get_by_role("tab", name="Overview").press("ArrowRight")
+    rules = panel.get_by_role("grid", name="Issues, fix first", exact=True)
     rules.wait_for()
     total = int(notebook.execute("print(len(audit.issues))"))
     tab = notebook.output().get_by_role("tab", name="Issues")
@@ -346,7 +356,7 @@ def test_issues_by_rule_and_page(lab: Lab) -> None:
     assert order == sorted(order, key=["high", "medium", "low"].index)
     assert len(set(order)) == 3
 
-    panel.get_by_role("searchbox", name="Filter Rules").fill("title too short")
+    panel.get_by_role("searchbox", name="Filter Issues, fix first").fill("title too short")
     rules.locator("tbody tr[data-row]").focus()
     notebook.page.keyboard.press("Enter")
     pages = panel.get_by_role("grid", name="Pages with the issue Title too short")
@@ -357,16 +367,18 @@ def test_issues_by_rule_and_page(lab: Lab) -> None:
     assert explanation in panel.locator(".wa-rule").inner_text()
     assert fix in panel.locator(".wa-rule").inner_text()
     lines = pages.locator("tbody tr[data-row]")
+    widths = notebook.execute("print(*audit.pages['titlePixels'][:3])").split()
     assert lines.all_inner_texts() == [
-        f"https://a.example/{row}\t{len(text)}\t30\t{text}"
+        f"https://a.example/{row}\t{widths[row]}\t300\t{len(text)} characters: {text}"
         for row, text in enumerate(["Tea", hostile, "Cups and cans"])
     ]
     lines.first.focus()
     notebook.page.keyboard.press("ArrowDown")
     notebook.page.keyboard.press("Enter")
     shown = panel.locator(".wa-page")
-    shown.get_by_text("All issues of this page").wait_for()
-    assert f"Evidence: {hostile}" in shown.inner_text()
+    shown.get_by_text(re.compile(r"^Issues \(\d+\)$")).wait_for()
+    assert f"28 characters: {hostile}" in shown.inner_text()
+    assert fix in shown.locator(".wa-issues").inner_text()
     assert shown.locator(".wa-issues li").count() == int(
         notebook.execute("print((audit.issues['url'] == 'https://a.example/1').sum())")
     )
@@ -384,12 +396,177 @@ def test_issues_by_rule_and_page(lab: Lab) -> None:
     assert chosen.inner_text().startswith("https://a.example/2")
     assert shown.inner_text() == ""
 
-    notebook.execute("e.frame = audit.copy()")
+    notebook.execute("e.frame = pd.DataFrame({'a': [1]})")
     tab.wait_for(state="hidden")
     assert notebook.output().get_by_role("tab", name="Overview").get_attribute("aria-selected") == "true"
     assert notebook.output().get_by_role("button", name="Issues CSV").count() == 0
-    notebook.output().get_by_role("tab", name="Metadata").press("ArrowRight")
-    assert notebook.output().get_by_role("tab", name="Errors").get_attribute("aria-selected") == "true"
+    assert notebook.output().get_by_role("button", name="Report (HTML)").count() == 0
+    notebook.output().get_by_role("tab", name="Overview").press("ArrowRight")
+    assert notebook.output().get_by_role("tab", name="Pages").get_attribute("aria-selected") == "true"
+
+
+def test_a_page_shows_its_issues_first_and_its_fields_last(lab: Lab, site: SampleSite) -> None:
+    notebook = lab(
+        "import webanalytics as wa\nfrom webanalytics.widgets import explore\n"
+        f"audit = wa.audit({site.pages!r}, allow_private=True, progress=False)\n"
+        "e = explore(audit)\ne"
+    )
+    overview = notebook.output().locator(".wa-panel[data-tab=overview]")
+    first = overview.get_by_label("Fix first", exact=True).locator(".wa-finding-title")
+    first.first.wait_for()
+    assert first.all_inner_texts() == notebook.execute(
+        "print(*audit.summary()['title'].head(10), sep='|')"
+    ).strip().split("|")  # fmt: skip
+    assert f"{notebook.execute('print(audit.score)').strip()}\nof 100" in overview.inner_text()
+    open_tab(notebook, "Pages")
+    heads = pages_table(notebook).locator("thead tr").first.locator("th")
+    keys = heads.evaluate_all("cells => cells.map(cell => cell.dataset.key)")
+    wanted = ["url", "status", "score", "high", "medium", "low", "title", "description", "h1", "indexable"]
+    assert keys[:10] == wanted
+    first = pages_table(notebook).locator("tbody tr[data-row='0']")
+    first.locator("td").nth(6).click()
+    page = notebook.output().locator(".wa-panel[data-tab=pages] .wa-page")
+    page.get_by_text(re.compile(r"^Issues \(\d+\)$")).wait_for()
+    order = ["Issues of the page", "Search result", "Social card", "Headings", "Text", "Keywords"]
+    assert page.locator("section").evaluate_all("nodes => nodes.map(n => n.ariaLabel)") == order
+    assert page.locator("> :last-child").get_attribute("class") == "wa-fields"
+    assert not page.locator(".wa-fields table").is_visible()
+    title = page.locator(".wa-meter").first.get_attribute("aria-label")
+    pixels, characters = notebook.execute(
+        "p = audit.pages.iloc[0]; print(p['titlePixels'], p['titleLength'])"
+    ).split()
+    assert title == f"Title: {pixels} pixels of 200 to 561, {characters} characters: fits"
+
+
+LONG = {
+    "https://a.example/" + "\u65e5\u672c\u8a9e\u306e\u9577\u3044\u9053/" * 6: "\u706f\u53f0\u3068\u63d0\u706f"
+    * 9,
+    "https://a.example/products/lamps/" + "a-name-that-does-not-end-" * 9 + "x.html": "Long title " * 12,
+    "https://a.example/b": "Tea",
+}
+
+
+@pytest.mark.parametrize("width", [1300, 700])
+def test_columns_hold_what_is_in_them(lab: Lab, width: int) -> None:
+    notebook = lab(
+        "import pandas as pd, webanalytics as wa\nfrom webanalytics.widgets import explore\n"
+        f"given = {LONG!r}\n"
+        "html = [f'<title>{t}</title><h1>{t}</h1><p>Tea' for t in given.values()]\n"
+        "e = explore(wa.audit(pd.DataFrame({'url': list(given), 'html': html}), progress=False))\ne",
+        width=width,
+    )
+    notebook.output().get_by_role("tab", name="Issues (").wait_for()
+    open_tab(notebook, "Pages")
+    table = pages_table(notebook)
+    # headings and numbers are never cut; a long text is, within its column, and nothing leaves the widget
+    cut = "nodes => nodes.filter(n => n.scrollWidth > n.clientWidth + 1).map(n => n.innerText)"
+    assert table.locator("thead .wa-sort bdi").evaluate_all(cut) == []
+    assert table.locator("tbody td.wa-number").evaluate_all(cut) == []
+    short = table.locator("tbody tr[data-row='2'] td")
+    assert short.evaluate_all(cut) == []
+    widths = table.locator("tbody tr[data-row='0'] td").evaluate_all("nodes => nodes.map(n => n.clientWidth)")
+    assert max(widths) <= 0.62 * width
+    address = table.locator("tbody tr[data-row='1'] td").first
+    assert address.evaluate_all(cut) == []
+    assert address.inner_text().startswith("https://a.example/")
+    assert address.inner_text().endswith("x.html")
+    assert address.locator("a").get_attribute("href") == list(LONG)[1]
+    wide = "node => node.scrollWidth <= node.clientWidth + 1"
+    assert notebook.output().locator(".wa-explorer").evaluate(wide)
+    scroller = notebook.output().locator(".wa-panel[data-tab=pages] .wa-scroll")
+    assert not scroller.evaluate(wide)
+    left = address.evaluate("node => node.getBoundingClientRect().left")
+    scroller.evaluate("node => { node.scrollLeft = 300; }")
+    moved = address.evaluate("node => node.getBoundingClientRect().left")
+    assert (moved == left) == (width == 1300)  # the address stays in sight where there is room for it
+    for theme in ("Light", "Dark"):
+        notebook.theme(f"JupyterLab {theme}")
+        notebook.shot(f"columns-{width}-{theme.lower()}")
+
+
+def test_failures_are_no_success(lab: Lab) -> None:
+    notebook = lab(DESK)
+    area = notebook.output().locator(".widget-textarea textarea")
+    area.fill("\n".join(f"http://127.0.0.1:9/{number}" for number in range(14)))
+    area.blur()
+    press(notebook, "Run")
+    status = notebook.output().get_by_text("14 pages failed, none was read.")
+    status.wait_for()
+    bar = notebook.output().locator(".progress-bar")
+    assert "progress-bar-danger" in (bar.get_attribute("class") or "")
+    why = notebook.output().get_by_role("note").filter(has_text="Why pages failed")
+    assert "Private and loopback addresses too" in why.inner_text()
+    assert "allow_private=True" in why.inner_text()
+    overview = notebook.output().locator(".wa-panel[data-tab=overview]")
+    assert "14 ×" in overview.get_by_label("Failures", exact=True).inner_text()
+    assert "No page could be read, so there is nothing to judge." in overview.inner_text()
+    for theme in ("Light", "Dark"):
+        notebook.theme(f"JupyterLab {theme}")
+        notebook.shot(f"desk-failed-{theme.lower()}")
+    notebook.output().locator(".jupyter-widget-Collapse-header").click()
+    notebook.output().get_by_label("Private and loopback addresses too").check()
+    press(notebook, "Run")
+    why.filter(has_text="allow_private=True").wait_for(state="detached")
+    status.wait_for()
+    why.wait_for()  # now nothing listens at that port
+
+
+def test_a_site_by_its_sitemap_and_its_report(lab: Lab, tmp_path: Path) -> None:
+    sitemap = "<urlset>" + "".join(f"<url><loc>{{{{origin}}}}/{n}</loc></url>" for n in "abc") + "</urlset>"
+    pages = {f"/{n}": f"<!doctype html><title>{n}</title><p>Tea".encode() for n in "abc"}
+    pages |= {"/robots.txt": b"Sitemap: {{origin}}/map.xml", "/map.xml": sitemap.encode()}
+    with SiteServer(pages) as server:
+        notebook = lab(DESK)
+        field = notebook.output().get_by_placeholder(
+            "https://example.org/ or https://example.org/sitemap.xml"
+        )
+        field.fill(f"{server.url}/a")
+        field.blur()
+        allow_loopback(notebook)
+        report = notebook.output().get_by_role("button", name="Report", exact=True)
+        assert report.is_disabled()
+        press(notebook, "Run")
+        notebook.output().get_by_text("3 pages read.").wait_for()
+        assert "map.xml, which robots.txt names." in notebook.execute("print(desk.message)")
+        assert "progress-bar-success" in (
+            notebook.output().locator(".progress-bar").get_attribute("class") or ""
+        )
+        report.click()
+        notebook.output().get_by_text("Report written: audit-127.0.0.1-").wait_for()
+        with notebook.page.expect_download() as download:
+            notebook.output().get_by_role("link", name="Download it").click()
+        download.value.save_as(tmp_path / "report.html")
+        assert "Title too short" in (tmp_path / "report.html").read_text("utf-8")
+        notebook.shot("desk-report")
+        notebook.output().get_by_role("link", name="Open the report").click()
+        viewer = notebook.page.frame_locator(".jp-HTMLViewer iframe")
+        viewer.get_by_role("heading", name="Audit of 127.0.0.1").wait_for()
+        # JupyterLab runs no script of a file before somebody trusts it, and says so
+        notebook.console_errors[:] = [
+            text for text in notebook.console_errors if "inline" not in text and "allow-scripts" not in text
+        ]
+
+
+def test_keywords_of_the_site_where_the_audit_knows_them(lab: Lab) -> None:
+    hostile = "<img src=x onerror=hacked=1>"
+    notebook = lab(
+        "import pandas as pd, webanalytics as wa\nfrom webanalytics.widgets import explore\n"
+        "class Knowing(wa.Audit):\n"
+        "    def keywords(self):\n"
+        f"        return pd.DataFrame({{'keyword': ['tea', {hostile!r}], 'best_page': ['javascript:hacked=2'] * 2}})\n"
+        "    def cannibalisation(self):\n"
+        "        return pd.DataFrame({'keyword': []})\n"
+        "pages = pd.DataFrame({'url': ['https://a.example/'], 'html': ['<title>Tea</title><p>Tea']})\n"
+        "e = explore(Knowing(wa.audit(pages, progress=False)))\ne"
+    )
+    open_tab(notebook, "Keywords")
+    table = notebook.output().get_by_role("grid", name="Keywords of the site")
+    table.wait_for()
+    assert table.locator("tbody tr[data-row] td:first-child").all_inner_texts() == ["tea", hostile]
+    assert table.locator("a, img").count() == 0
+    rivals = notebook.output().get_by_label("Pages that compete for the same keywords", exact=True)
+    assert "None were found." in rivals.inner_text()
+    assert notebook.page.evaluate("window.hacked") is None
 
 
 def test_ten_thousand_rows_are_quick(lab: Lab) -> None:
@@ -435,8 +612,8 @@ def test_pictures_of_every_tab(lab: Lab, site: SampleSite) -> None:
             if name == "Readability":
                 panel.locator(".wa-picture img").wait_for()
             if name == "Issues":
-                panel.get_by_role("grid", name="Rules", exact=True).wait_for()
-            if name in ("Metadata", "Keywords"):
+                panel.get_by_role("grid", name="Issues, fix first", exact=True).wait_for()
+            if name in ("Pages", "Metadata", "Keywords"):
                 panel.get_by_role("link", name=site.pages[3]).last.wait_for()
             notebook.shot(f"desk-{name.lower()}-{theme.lower()}")
     wide = "node => node.scrollWidth <= node.clientWidth + 1"

@@ -3,22 +3,30 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from pathlib import Path
 
+import ipywidgets
 import pandas as pd
 import pytest
 from ipywidgets.embed import dependency_state
 
 import webanalytics as wa
+from tests.effort import BUSY_SECONDS
 from tests.service.live import Server
 from webanalytics.errors import ParameterError
-from webanalytics.testing import SampleSite, SiteServer, sample_site
+from webanalytics.messages import MESSAGES
+from webanalytics.testing import Reply, SampleSite, SiteServer, sample_site
 from webanalytics.widgets.desk.desk import AuditDesk, app
 from webanalytics.widgets.desk.form import HERE, THERE
 from webanalytics.widgets.desk.inputs import read_upload, urls_in_table, urls_in_text
+from webanalytics.widgets.desk.outcome import FIELDS, outcome, report_path
 from webanalytics.widgets.desk.run import OPERATIONS, Plan, joined
+from webanalytics.widgets.desk.site import addresses_of, is_sitemap
+from webanalytics.widgets.explorer.failures import told
 
 KEY = "22bce1bb-4929-4c08-a13f-6061b2c16adc"
 
@@ -65,11 +73,12 @@ def test_a_run_gives_the_frame_of_an_audit(site: SampleSite) -> None:
     )
     assert isinstance(frame, wa.Audit)
     assert len(frame.issues) > 43
-    assert desk.message.startswith("Done: 43 pages in ")
-    assert desk.message.endswith("2 of them failed.")
+    assert re.fullmatch(r"Done in \d+\.\d s: 41 pages read, 2 pages failed\.", desk.message)
+    assert desk.form.bar.bar_style == "warning"
+    assert "robots=False" in desk._failures.value
     assert desk.explorer is not None
     assert desk.explorer.frame is frame
-    assert desk.explorer._content["issues"] is True
+    assert desk.explorer._content["issues"] == {"there": True, "at_once": True}
     assert (desk.form.run.disabled, desk.form.stop.disabled) == (False, True)
     again = desk.explorer
     run(desk)
@@ -149,6 +158,167 @@ def test_stopping_on_a_loop() -> None:
     assert desk.frame is not None
     assert 1 <= len(desk.frame) < 30
     assert desk.message.startswith("Stopped: ")
+
+
+def test_a_run_of_failures_is_no_success() -> None:
+    """Fourteen pages that may not be fetched: a red bar, the reason, and the field of the form to change."""
+    desk = app([f"http://127.0.0.1:9/{number}" for number in range(14)])
+    run(desk)
+    assert re.fullmatch(r"Done in \d+\.\d s: 14 pages failed, none was read\.", desk.message)
+    assert desk.form.bar.bar_style == "danger"
+    assert "#b3261e" in desk._status.value  # red
+    assert "<b>14</b> \u00d7" in desk._failures.value
+    assert "Private and loopback addresses too" in desk._failures.value
+    assert "allow_private=True" in desk._failures.value
+    assert not desk.form.report.disabled
+
+
+def test_a_run_without_failures_is_green(site: SampleSite) -> None:
+    desk = desk_for(site.pages[:2])
+    run(desk)
+    assert (desk.form.bar.bar_style, desk._failures.value) == ("success", "")
+
+
+def test_what_a_server_says_is_text_among_the_reasons() -> None:
+    frame = pd.DataFrame(
+        {"url": ["u"], "status": ["error"], "error_type": ["service"], "error": ["<img src=x onerror=a()>"]}
+    )
+    said = outcome(frame, "", 1, 0.1).failures
+    assert "<img" not in said
+    assert "&lt;img" in said
+
+
+def test_every_field_that_a_failure_names_is_in_the_form() -> None:
+    ways = {told("", "It failed.", key).option for key in MESSAGES}
+    assert set(FIELDS) <= ways
+    desk = app(["https://a.example/"])
+    form = desk.form
+    titles = [str(flag.description) for flag in form.flags.values()]
+    labels = repr([box.value for box in widgets_of(desk) if isinstance(box, ipywidgets.HTML)])
+    for text in FIELDS.values():
+        named = re.findall("“(.+)”", text)
+        assert all(name in titles or name in labels for name in named), text
+
+
+def widgets_of(box: ipywidgets.Widget) -> list[ipywidgets.Widget]:
+    return [box, *(inner for child in getattr(box, "children", ()) for inner in widgets_of(child))]
+
+
+SITEMAP = """<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+<url><loc>{{origin}}/</loc></url><url><loc>{{origin}}/a</loc></url><url><loc>{{origin}}/b</loc></url></urlset>"""
+PAGES = {path: f"<title>Page {path}</title><p>Tea".encode() for path in ("/", "/a", "/b")}
+
+
+@pytest.mark.parametrize(
+    ("robots", "place", "typed", "said"),
+    [
+        (b"Sitemap: {{origin}}/maps/all.xml", "/maps/all.xml", "/", "which robots.txt names"),
+        (b"", "/sitemap.xml", "/some/page", "robots.txt names none, this one is there"),
+        (None, "/sitemap_index.xml", "", "robots.txt names none, this one is there"),
+        (b"", "/elsewhere.xml", "/elsewhere.xml", "The sitemap http"),
+    ],
+)
+def test_a_site_is_audited_by_its_sitemap(robots: bytes | None, place: str, typed: str, said: str) -> None:
+    pages = {**PAGES, place: Reply(200, {"Content-Type": "text/xml"}, SITEMAP.encode())}
+    if robots is not None:
+        pages["/robots.txt"] = robots
+    with SiteServer(pages, not_found=Reply(404, body=b"none")) as server:
+        desk = desk_for([])
+        desk.form.site.value = server.url + typed
+        frame = run(desk)
+        assert frame["url"].tolist() == [server.url + path for path in PAGES]
+        assert said in desk.message
+        assert f"{server.url}{place}" in desk.message
+        assert desk.message.startswith("Done in ")
+        assert isinstance(frame, wa.Audit)
+        whole = wa.audit(sitemap=server.url + place, allow_private=True, progress=False)
+        assert set(frame.issues["rule"]) == set(whole.issues["rule"])  # the sitemap's and robots.txt's too
+
+
+def test_a_site_without_a_sitemap_is_one_page() -> None:
+    with SiteServer(PAGES, not_found=Reply(404, body=b"none")) as server:
+        desk = desk_for([])
+        desk.form.site.value = server.url + "/a"
+        frame = run(desk)
+    assert frame["url"].tolist() == [server.url + "/a"]
+    assert "No sitemap was found" in desk.message
+    assert "Only this page was audited" in desk.message
+
+
+def test_pages_of_a_sitemap_are_bounded_and_come_after_those_given() -> None:
+    pages = {**PAGES, "/x": b"<title>X</title>", "/sitemap.xml": SITEMAP.encode()}
+    with SiteServer(pages) as server:
+        desk = desk_for([server.url + "/x"])
+        desk.form.site.value = server.url
+        desk.form.most.value = 2
+        frame = run(desk)
+    assert frame["url"].tolist() == [server.url + "/x", server.url + "/"]
+    assert "Its first 2 of 4 pages." in desk.message
+
+
+def test_a_single_operation_takes_a_site_too() -> None:
+    with SiteServer({**PAGES, "/sitemap.xml": SITEMAP.encode()}) as server:
+        desk = desk_for([server.url + "/sitemap.xml"], "metadata")  # a sitemap among the pages is one
+        frame = run(desk)
+    assert frame["title"].tolist() == ["Page /", "Page /a", "Page /b"]
+
+
+def test_a_sitemap_without_pages_says_so() -> None:
+    with SiteServer({"/sitemap.xml": b"<urlset></urlset>"}) as server:
+        desk = desk_for([])
+        desk.form.site.value = server.url + "/sitemap.xml"
+        desk.form.run.click()
+        assert desk.join(BUSY_SECONDS)
+    assert desk.frame is None
+    assert "sitemap" in desk.message
+    assert desk.form.bar.bar_style == "danger"
+
+
+def test_what_is_no_site_is_refused() -> None:
+    desk = desk_for([])
+    desk.form.site.value = "notes"
+    desk.form.run.click()
+    assert desk.join(BUSY_SECONDS)
+    assert desk.message.startswith("The `sitemap` parameter must be the address of a site or of a sitemap.")
+    for text in ("ftp://a.example/", "http://", "https://[::1", "javascript:alert(1)", "a b.example"):
+        with pytest.raises(ParameterError, match="address of a site"):
+            addresses_of(text)
+    assert [is_sitemap(f"https://a.example/{path}") for path in ("s.xml", "Sitemap", "about", "")] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_the_report_is_written_beside_the_notebook(
+    site: SampleSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    desk = desk_for(site.pages[:3])
+    assert desk.form.report.disabled
+    run(desk)
+    for count in (1, 2):  # never over another file
+        desk.form.report.click()
+        assert len(list(tmp_path.glob("audit-127.0.0.1-*.html"))) == count
+        assert desk.message.startswith("Report written: audit-127.0.0.1-")
+    (shown,) = desk._written.outputs
+    names = re.findall(r'href="([^"]+)"', shown["data"]["text/html"])
+    assert len(set(names)) == 1
+    assert "<html" in (tmp_path / names[0]).read_text("utf-8")
+    missing = tmp_path / "missing" / "report.html"
+    monkeypatch.setattr("webanalytics.widgets.desk.desk.report_path", lambda *_: missing)
+    desk.form.report.click()
+    assert "downloads" in desk.message
+
+
+@pytest.mark.parametrize(
+    "url", ["https://../../etc/", "https://a/b", "https://\u8336.example/", "x", "https://[::1"]
+)
+def test_a_host_is_never_a_path(url: str, tmp_path: Path) -> None:
+    path = report_path(pd.DataFrame({"url": [url]}), tmp_path)
+    assert path.parent == tmp_path
+    assert re.fullmatch(r"audit-[a-z0-9.-]+-20\d\d-\d\d-\d\d\.html", path.name)
 
 
 @pytest.mark.parametrize(
@@ -333,7 +503,7 @@ def test_a_hosted_api_answers(service: Server, site: SampleSite) -> None:
     for name, box in desk.form.operations.items():
         box.value = name in ("metadata", "readability")
     frame = run(desk)
-    assert desk.message.startswith("Done: 4 pages in ")
+    assert desk.message.endswith("4 pages read.")
     here = wa.audit(site.pages[:4], allow_private=True, progress=False)
     for column in ("title", "meta_keywords", "averageGradeLevel", "audience"):
         assert frame[column].tolist() == here[column].tolist()

@@ -15,12 +15,9 @@ from PIL import Image
 
 import webanalytics as wa
 from webanalytics import widgets
-from webanalytics.audits.profiles import resolve_profile
-from webanalytics.audits.rules import RULES
 from webanalytics.errors import ParameterError
 from webanalytics.testing import sample_site
 from webanalytics.widgets.explorer.explorer import CHUNK_BYTES, Explorer, explore
-from webanalytics.widgets.explorer.findings import FILTERS, findings
 
 PAGE = """<!doctype html><html lang=en><title>{title}</title><meta name=description content="About {title}">
 <h1>{title}</h1><img src=a.png><p>{text}"""
@@ -44,7 +41,7 @@ class Browser:
 
 
 @pytest.fixture(scope="module")
-def frame() -> pd.DataFrame:
+def frame() -> wa.Audit:
     titles = ["Tea", "Coffee", "Tea"]
     html = [PAGE.format(title=title, text=f"{title} and cake on the lawn. " * 12) for title in titles]
     pages = pd.DataFrame({"url": [f"https://a.example/{i}" for i in range(3)], "html": html})
@@ -60,25 +57,25 @@ def test_the_table_holds_what_the_tabs_show(frame: pd.DataFrame) -> None:
     explorer = explore(frame)
     table = explorer._content["table"]
     assert (table["length"], table["total"]) == (3, 3)
-    assert table["views"]["pages"][:3] == ["url", "status", "title"]
+    wanted = ["url", "status", "score", "high", "medium", "low", "title", "description", "h1", "indexable"]
+    assert table["views"]["pages"][:10] == wanted
     assert cells(explorer, "title") == ["Tea", "Coffee", "Tea"]
     assert cells(explorer, "title_length") == [3, 6, 3]
     assert cells(explorer, "title_repeated") == [True, False, True]
     assert cells(explorer, "h1_count") == [1, 1, 1]
+    assert cells(explorer, "h1") == ["Tea", "Coffee", "Tea"]
     assert cells(explorer, "images_without_alt") == [1, 1, 1]
     assert "text" not in [column["key"] for column in table["columns"]]
     assert {"key": "text", "label": "text"} in table["others"]
     json.dumps(explorer._content, allow_nan=False)
 
 
-def test_figures_and_findings(frame: pd.DataFrame) -> None:
+def test_figures(frame: pd.DataFrame) -> None:
     summary = explore(frame)._content["summary"]
     figures = {name: value for name, value, _ in summary["figures"]}
     assert (figures["Pages"], figures["Read"], figures["Failed"]) == ("3", "3", "0")
-    found = {item["text"]: (item["count"], item["filters"]) for item in summary["findings"]}
-    assert found["Title duplicate"] == (2, {"title_repeated": "yes"})
-    assert found["Images without alt attribute"] == (3, {"images_without_alt": ">0"})
-    assert found["Low content"] == (3, {"wordCount": "<200"})
+    notes = {name: note for name, _, note in summary["figures"]}
+    assert notes["Median grade"] == "of 3 pages"
     words = {word: (count, pages) for word, count, pages in summary["keywords"]}
     assert words["cake"] == (36, 3)
     assert words["coffee"][1] == 1
@@ -107,16 +104,23 @@ def test_another_frame_takes_the_place(frame: pd.DataFrame) -> None:
     assert explorer.frame.equals(frame.head(1))
 
 
-def test_details_of_a_row(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_details_of_a_row(frame: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:
     content, _ = Browser(explore(frame), monkeypatch).ask(kind="details", row=1)
     assert (content["row"], content["name"], content["error"]) == (1, "https://a.example/1", "")
-    assert content["search"]["title"] == {"text": "Coffee", "length": 6, "limit": 60, "state": "good"}
+    title = content["search"]["title"]
+    assert (title["text"], title["characters"], title["limits"]) == ("Coffee", 6, [200, 561])
+    assert title["pixels"] == frame.pages.loc[1, "titlePixels"]
+    assert title["state"] == "short"
+    assert {"Title too short", "Viewport missing"} <= {issue["title"] for issue in content["issues"]}
     assert content["card"]["host"] == "a.example"
     assert content["headings"] == [[1, "Coffee"]]
     assert ["cake", 12] in content["keywords"]
     fields = dict(content["fields"])
     assert fields["Audience"] == frame.loc[1, "audience"]
-    assert fields["text"].startswith("Coffee and cake on the lawn.")
+    assert "text" not in fields
+    assert "Coffee and cake on the lawn." in content["text"]
+    assert "HTTP 200" not in content["facts"]
+    assert content["facts"][0] == "indexable"
 
 
 def test_a_column_on_request(frame: pd.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,7 +202,7 @@ def test_every_page_function_can_be_explored(name: str, monkeypatch: pytest.Monk
         "audit": {"metadata", "readability", "keywords"},
     }
     assert {tab for tab in ("metadata", "readability", "keywords") if has[tab]} == expected[name]
-    assert sum(group["count"] for group in explorer._content["summary"]["errors"]) == 2
+    assert sum(group["count"] for group in explorer._content["summary"]["failures"]) == 2
     browser = Browser(explorer, monkeypatch)
     for row in range(len(explorer.pages)):
         assert "error" in browser.ask(kind="details", row=row)[0]
@@ -280,20 +284,3 @@ def test_nothing_is_imported_before_a_widget_is_made() -> None:
     assert after == "['anywidget', 'ipywidgets']"
     with pytest.raises(AttributeError, match="nonsense"):
         _ = widgets.nonsense
-
-
-def test_findings_are_those_of_the_rules() -> None:
-    with sample_site() as site:
-        audit = wa.audit(site.pages, allow_private=True, progress=False)
-    counts = audit.issues["rule"].value_counts()
-    shown = {item["text"]: item["count"] for item in findings(audit)}
-    del shown["could not be read"]
-    assert shown == {RULES[name].title: counts[name] for name in FILTERS if name in counts}
-    assert len(shown) > 4
-
-
-def test_findings_have_the_thresholds_of_the_profile() -> None:
-    pages = pd.DataFrame({"url": ["https://a.example/"], "title": ["Green tea"], "wordCount": [250]})
-    assert findings(pages) == []
-    (found,) = findings(pages, resolve_profile(thresholds={"content_low": 300}))
-    assert (found["count"], found["filters"]) == (1, {"wordCount": "<300"})

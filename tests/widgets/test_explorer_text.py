@@ -11,10 +11,14 @@ import openpyxl
 import pandas as pd
 import pytest
 
-from webanalytics.errors import ERROR_TYPES, ParameterError
+import webanalytics as wa
+from webanalytics.audits.pixels import text_width
+from webanalytics.errors import ParameterError
+from webanalytics.messages import MESSAGES, sentence
+from webanalytics.run_options import RECORDS
 from webanalytics.widgets.downloads import file_bytes
 from webanalytics.widgets.explorer.explorer import explore
-from webanalytics.widgets.explorer.summary import MEANINGS
+from webanalytics.widgets.explorer.failures import Told, failure_groups, told
 from webanalytics.widgets.previews import details, search_result, social_card
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -88,12 +92,26 @@ def test_search_result() -> None:
     }
     preview = search_result(row)
     assert (preview["host"], preview["trail"]) == ("tea.example", ["a b", "c"])
-    assert preview["title"] == {"text": "Green tea", "length": 9, "limit": 60, "state": "good"}
-    assert preview["description"]["state"] == "long"
-    assert preview["description"]["length"] == 299
-    assert len(preview["description"]["text"]) <= 160
-    assert preview["description"]["text"].endswith("word …")
+    title, description = preview["title"], preview["description"]
+    assert (title["text"], title["characters"], title["state"]) == ("Green tea", 13, "short")
+    assert description["state"] == "long"
+    widths = 1479 + 1139 + 682 + 1139 + 569  # of w, o, r, d and a space, in 2048ths of the font's size
+    assert description["pixels"] == round(60 * widths * 14 / 2048)
+    assert description["limits"] == [400, 985]
+    assert description["text"].endswith("word …")
+    # as wide as a result shows, in Liberation Sans at 14 pixels: the words that fit with the ellipsis
+    assert text_width(description["text"], 14) <= 985 < text_width(f"word {description['text']}", 14)
     assert search_result({**row, "title": float("nan")})["title"]["state"] == "missing"
+
+
+@pytest.mark.parametrize(
+    "title", ["x", "Tea for two", "Tea " * 18, "Tea " * 20, "W" * 29, "W" * 30, "\u8336" * 29]
+)
+def test_a_preview_judges_as_the_rules_do(title: str) -> None:
+    audit = wa.audit(pd.DataFrame({"url": ["https://a.example/"], "html": [f"<title>{title}</title>"]}))
+    rules = set(audit.issues["rule"])
+    state = search_result(audit.iloc[0].to_dict())["title"]["state"]
+    assert (state == "long", state == "short") == ("title_too_long" in rules, "title_too_short" in rules)
 
 
 @pytest.mark.parametrize(
@@ -139,14 +157,48 @@ def test_details_leave_empty_fields_out() -> None:
         {**row, "text": "x" * 5000, "headings": ["no heading", {"level": "h9"}], "keywords": "a, b"}
     )
     fields = dict(found["fields"])
-    assert set(fields) == {"URL", "date", "text"}
+    assert set(fields) == {"URL", "date", "Most frequent words"}
     assert fields["date"] == '{"published": "2026-01-02"}'
-    assert len(fields["text"]) == 2000
+    assert (len(found["text"]), found["cut"]) == (5000, False)
+    long = details({**row, "text": "x" * 9000})
+    assert (len(long["text"]), long["cut"], len(dict(long["fields"])["text"])) == (6000, True, 2000)
     assert (found["headings"], found["keywords"]) == ([], [])
 
 
-def test_every_kind_of_failure_is_explained() -> None:
-    assert set(MEANINGS) == set(ERROR_TYPES)
+def test_failures_are_told_by_reason_with_the_option() -> None:
+    reasons = [
+        ("robots", sentence("robots", parameter="url"), "robots=False"),
+        ("blocked", sentence("private", parameter="url"), "allow_private=True"),
+        ("http", sentence("status", parameter="url", status=404), ""),
+        ("blocked", sentence("port", parameter="url", ports="80, 443"), ""),
+        ("timeout", sentence("timeout", parameter="url", seconds=30), "timeout="),
+    ]
+    frame = pd.DataFrame(
+        [
+            {"url": f"https://a.example/{number}", "status": "error", "error_type": kind, "error": said}
+            for number, (kind, said, _) in enumerate(reasons)
+        ]
+        + [{"url": "https://a.example/x", "status": "error", "error_type": "dns", "error": None}] * 2
+    )
+    groups = failure_groups(frame)
+    assert (groups[0]["reason"], groups[0]["count"]) == (
+        "The host does not exist or could not be looked up.",
+        2,
+    )
+    assert [(group["reason"], group["option"]) for group in groups[1:]] == [
+        (said, option) for _, said, option in reasons
+    ]
+    assert groups[1]["rows"] == [[0, "https://a.example/0"]]
+    assert {option.partition("=")[0] for _, option, _ in map(told_of, MESSAGES)} - {""} <= set(RECORDS)
+
+
+def told_of(key: str) -> Told:
+    return told("", "It failed.", key)
+
+
+def test_a_failure_is_told_once_also_where_its_sentence_names_the_option() -> None:
+    found = told("robots", "The site forbids it; `robots=False` fetches it all the same.", "robots")
+    assert found == ("The site forbids it.", "robots=False", "fetches it all the same")
 
 
 def test_csv_starts_no_formula() -> None:

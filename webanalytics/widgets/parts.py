@@ -103,6 +103,17 @@ def download_link(name: str, content: bytes, mime_type: str) -> Markup:
     return link.format(name, mime_type, data, _LINK, as_text(name))
 
 
+def counted(count: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "page"), counted(2000, "page")
+    ('1 page', '2,000 pages')
+    """
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
 def size_in_words(size: int) -> str:
     """Return a number of bytes in readable, decimal units.
 

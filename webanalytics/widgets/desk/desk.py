@@ -1,13 +1,16 @@
-"""The audit desk: paste URLs or upload a CSV, choose, run, stop, look at the result, download it."""
+"""The audit desk: a site or a list of pages, choose, run, stop, look at the result, write its report."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import ipywidgets as w
 import pandas as pd
+from markupsafe import Markup
 
 from webanalytics.backends.hosted import Hosted
 from webanalytics.errors import ParameterError, WebAnalyticsError
@@ -15,20 +18,11 @@ from webanalytics.frames.inputs import Inputs, read_values
 from webanalytics.operations import METADATA
 from webanalytics.widgets.desk.form import Form
 from webanalytics.widgets.desk.inputs import read_upload, urls_in, urls_in_table, urls_in_text
+from webanalytics.widgets.desk.outcome import BARS, outcome, report_path
 from webanalytics.widgets.desk.run import Background, DeskRun, Plan, joined, work
+from webanalytics.widgets.desk.site import is_sitemap
 from webanalytics.widgets.explorer.explorer import Explorer
-from webanalytics.widgets.parts import TONES, as_text, panel, paragraph
-
-
-def counted(count: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    Examples
-    --------
-    >>> counted(1, "page"), counted(2000, "page")
-    ('1 page', '2,000 pages')
-    """
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+from webanalytics.widgets.parts import TONES, as_text, counted, panel, paragraph
 
 
 class AuditDesk(w.VBox):  # type: ignore[misc]
@@ -63,21 +57,24 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         self._background: Background | None = None
         self._note = w.HTML()
         self._status = w.HTML()
+        self._failures = w.HTML()
+        self._written = w.Output()
         self._results = w.VBox(layout=w.Layout(min_width="0", overflow="visible"))
         form = self.form
         buttons = w.Box(
-            [form.run, form.stop, form.bar, self._status],
+            [form.run, form.stop, form.report, form.bar, self._status],
             layout=w.Layout(align_items="center", flex_flow="row wrap", grid_gap="4px 10px", margin="6px 0"),
         )
         super().__init__(
-            [form.layout(self._note), buttons, self._results],
+            [form.layout(self._note), buttons, self._failures, self._written, self._results],
             layout=w.Layout(padding="4px 8px 4px 4px", overflow="visible"),
         )
         form.run.on_click(self._on_run)
         form.stop.on_click(self._on_stop)
+        form.report.on_click(self._on_report)
         form.upload.observe(self._on_upload, "value")
         form.column.observe(self._on_column, "value")
-        for field in (form.urls, form.where, *form.operations.values()):
+        for field in (form.urls, form.site, form.most, form.where, *form.operations.values()):
             field.observe(self._count, "value")
         self._fill(urls)
 
@@ -103,9 +100,11 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             self._describe(str(error))
             return
         count = len(read.found) if self._saved is None or read.found else len(self._saved)
-        said = [counted(count, "URL")] * bool(count or read.left_out)
+        site = self.form.site.value.strip()
+        said = [f"the pages that the site's sitemap lists, at most {self.form.most.value:,}"] * bool(site)
+        said += [counted(count, "URL")] * bool(count or read.left_out)
         said += [f"{counted(read.left_out, 'line')} left out"] * bool(read.left_out)
-        price = self.form.credits(count)
+        price = self.form.credits(self.form.most.value if site else count)
         said += [f"at most {price:,} credits"] * bool(price)
         self._describe(", ".join(said))
 
@@ -160,11 +159,16 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             If one of its values is not valid.
         """
         inputs: Any = urls_in_text(self.form.urls.value).found
-        if not inputs and self._saved is not None:
+        site = self.form.site.value.strip()
+        if not site and len(inputs) == 1 and is_sitemap(inputs[0]):
+            site, inputs = inputs[0], []
+        if not site and not inputs and self._saved is not None:
             inputs = self._saved
-        if not len(inputs):
-            raise ParameterError("The `urls` parameter is required: one absolute URL a line.", "urls")
-        return Plan(inputs, self.form.chosen(), self.form.run_options())
+        if not site and not len(inputs):
+            raise ParameterError(
+                "The `urls` parameter is required: a site or sitemap, or one absolute URL a line.", "urls"
+            )
+        return Plan(inputs, self.form.chosen(), self.form.run_options(), site, self.form.most.value)
 
     def _on_run(self, _button: Any) -> None:
         if self._background is not None and self._background.running:
@@ -196,30 +200,46 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         except Exception as error:  # its text may hold what was typed
             ended = f"This could not be done ({type(error).__name__})."
         try:
-            self._finish(joined(done, plan.operations), plan, ended, run.remarks, time.monotonic() - started)
+            total = run.total or len(plan.inputs)
+            self._finish(joined(done, plan.operations), ended, total, run, time.monotonic() - started)
         except Exception as error:
             self._say(f"The result cannot be shown ({type(error).__name__}).", "bad")
         finally:
             self._busy(False)
 
     def _finish(
-        self, frame: pd.DataFrame | None, plan: Plan, ended: str, remarks: list[str], seconds: float
+        self, frame: pd.DataFrame | None, ended: str, total: int, run: DeskRun, seconds: float
     ) -> None:
-        total = len(plan.inputs)
         if frame is not None and (len(frame) or not ended):
             self.frame = frame
             self._show(frame)
-        count = 0 if frame is None else int(frame["url"].nunique()) if "url" in frame.columns else len(frame)
-        if not ended:
-            failed = 0 if frame is None else int(frame.loc[frame["status"] == "error", "url"].nunique())
-            said = f"{counted(count, 'page')} in {seconds:.1f} s" + (
-                f", {failed:,} of them failed" if failed else ""
-            )
-            self._say(" ".join([f"Done: {said}.", *remarks]), "warning" if remarks else "good")
-        elif ended == "Stopped":
-            self._say(f"Stopped: {count:,} of {total:,} pages are done.", "warning")
-        else:
-            self._say(f"{ended} {count:,} of {total:,} pages are done.", "bad")
+        found = outcome(frame, ended, total, seconds)
+        tone = "warning" if run.remarks and found.tone == "good" else found.tone
+        self._failures.value = found.failures
+        self.form.bar.bar_style = BARS[tone]
+        self.form.bar.value = self.form.bar.max if total else 0
+        self._say(" ".join([found.said, *run.notes, *run.remarks]), tone)
+
+    def _on_report(self, _button: Any) -> None:
+        """Write the report beside the notebook, never over another file, and offer it."""
+        if self.explorer is None or self.frame is None:
+            return
+        try:
+            path = self.explorer.report(report_path(self.explorer.pages, Path()))
+        except WebAnalyticsError as error:
+            self._say(f"{error} “Report (HTML)” among the downloads needs no file here.", "bad")
+            return
+        except Exception as error:
+            self._say(f"The report could not be written ({type(error).__name__}).", "bad")
+            return
+        self._say(f"Report written: {path}.", "good")
+        link = Markup(
+            '<a href="{0}" target="_blank">Open the report</a> · <a href="{0}" download>Download it</a> '
+            "(opened in JupyterLab, its filters work after “Trust HTML”)"
+        )
+        data = {"text/plain": str(path), "text/html": link.format(quote(str(path)))}
+        # as an output, because in one JupyterLab finds files by their names
+        self._written.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
 
     def _show(self, frame: pd.DataFrame) -> None:
         if self.explorer is None:
@@ -231,15 +251,20 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
     def _busy(self, busy: bool) -> None:
         form = self.form
         form.run.disabled, form.stop.disabled = busy, not busy
-        form.bar.layout.display = "" if busy else "none"
+        form.report.disabled = busy or self.explorer is None
         if busy:
+            form.bar.layout.display = ""
+            form.bar.bar_style = ""
             form.bar.value = 0
+            self._failures.value = ""
+            self._written.outputs = ()
             self._say("Starting …")
 
     def _progress(self, done: int, total: int, note: str) -> None:
         self.form.bar.max = max(1, total)
         self.form.bar.value = done
-        self._say(f"{done:,} of {total:,} answers" + (f" · {note}" if note else ""))
+        counts = [f"{done:,} of {total:,} answers"] * bool(total)
+        self._say(" · ".join([*counts, *([note] if note else [])]) or "Starting …")
 
     def _say(self, text: str, tone: str = "plain") -> None:
         self.message = text
@@ -265,7 +290,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
 
 
 def app(urls: Inputs | None = None, backend: Hosted | None = None) -> AuditDesk:
-    """Open the audit desk: a form in the notebook that audits pages, and tabs that show what was found.
+    """Open the audit desk: a form in the notebook that audits a site or pages, and tabs that show them.
 
     Parameters
     ----------
@@ -286,6 +311,9 @@ def app(urls: Inputs | None = None, backend: Hosted | None = None) -> AuditDesk:
 
     Notes
     -----
+    A site's pages are those of its sitemap: the one that its robots.txt names, else ``/sitemap.xml``. The
+    report is written beside the notebook, under a name that no file has.
+
     The work is a task on the kernel's event loop: other cells can run meanwhile, and a run that is stopped
     keeps the rows that are done. An API key typed into the form goes to the kernel as a message; it is not
     part of a widget's state, so no saved notebook holds it. Without a kernel the work runs in a thread.

@@ -10,8 +10,12 @@ from webanalytics.backends.hosted import Hosted
 from webanalytics.errors import ParameterError
 from webanalytics.operations import AUDIT
 from webanalytics.run_options import RECORDS, options
+from webanalytics.widgets.desk.inputs import MOST_URLS
 from webanalytics.widgets.parts import button, labelled
 from webanalytics.widgets.signer import SecretField
+
+MOST_OF_SITE = 1_000
+"""Pages of a sitemap that a run takes, unless more are asked for."""
 
 HERE, THERE = "This machine", "Hosted API"
 _NARROW = w.Layout(width="110px")
@@ -37,7 +41,13 @@ class Form:
         self.urls = w.Textarea(
             placeholder="https://example.org/\nhttps://example.org/about",
             tooltip="Pages, one URL a line",
-            layout=w.Layout(width="100%", height="150px", margin="0"),
+            layout=w.Layout(width="100%", height="120px", margin="0"),
+        )
+        self.site = w.Text(
+            placeholder="https://example.org/ or https://example.org/sitemap.xml",
+            tooltip="Site or sitemap: all pages that the sitemap lists",
+            continuous_update=False,
+            layout=w.Layout(width="100%", margin="0"),
         )
         self.upload = w.FileUpload(accept=".csv,.tsv,.txt", multiple=False, description="Upload CSV")
         self.upload.layout.width = "auto"
@@ -56,6 +66,12 @@ class Form:
         self._make_options()
         self.run = button("Run")
         self.stop = w.Button(description="Stop", disabled=True, layout=w.Layout(width="auto"))
+        self.report = w.Button(
+            description="Report",
+            disabled=True,
+            tooltip="Write the report, an HTML file, beside the notebook",
+            layout=w.Layout(width="auto"),
+        )
         self.bar = w.IntProgress(min=0, max=1, layout=w.Layout(width="240px", display="none"))
 
     def _make_backend(self, backend: Hosted | None) -> None:
@@ -97,6 +113,13 @@ class Form:
         }
         for flag in self.flags.values():
             flag.layout = w.Layout(width="auto", margin="0 14px 0 0")
+        self.most = w.BoundedIntText(
+            value=MOST_OF_SITE,
+            min=1,
+            max=MOST_URLS,
+            layout=_NARROW,
+            tooltip="Most pages that are taken from a sitemap",
+        )
         titles = {
             "concurrency": "Fetches at once",
             "per_host": "… from one host",
@@ -104,6 +127,7 @@ class Form:
             "timeout": "Seconds for a page",
         }
         fields = [labelled(titles[key], field) for key, field in self.numbers.items()]
+        fields.append(labelled("Most pages of a sitemap", self.most))
         self.accordion = w.Accordion([_column(_row(*fields), _row(*self.flags.values()))])
         self.accordion.layout = w.Layout(margin="6px 2px")
         self.accordion.set_title(0, "Options")
@@ -114,14 +138,21 @@ class Form:
     def layout(self, note: w.Widget) -> w.Widget:
         """Return the form as one widget."""
         upload = w.Box([self.upload, note], layout=w.Layout(align_items="center", grid_gap="10px"))
-        left = _column(labelled("Pages, one URL a line", self.urls), upload, self.column_box)
+        left = _column(
+            labelled("Site or sitemap", self.site),
+            labelled("Pages, one URL a line", self.urls),
+            upload,
+            self.column_box,
+        )
         right = _column(
             labelled("What to find out", _row(*self.operations.values())),
             labelled("Where", self.where),
             self.hosted,
         )
         columns = w.Layout(
-            grid_template_columns="minmax(0, 3fr) minmax(280px, 2fr)", grid_gap="6px 24px", overflow="visible"
+            grid_template_columns="repeat(auto-fit, minmax(min(100%, 300px), 1fr))",
+            grid_gap="6px 24px",
+            overflow="visible",
         )
         return _column(w.GridBox([left, right], layout=columns), self.accordion)
 

@@ -14,8 +14,11 @@ from typing import Any
 import pandas as pd
 
 from webanalytics import aio
+from webanalytics.audits.audit import Audit
+from webanalytics.audits.origin import Origin
 from webanalytics.operations import AUDIT
 from webanalytics.runs.blocking import Run, current_run
+from webanalytics.widgets.desk.site import list_pages
 from webanalytics.widgets.explorer.table import pages_of
 
 REDRAW_SECONDS = 0.1
@@ -35,11 +38,21 @@ _ALWAYS = (
 
 @dataclass(frozen=True)
 class Plan:
-    """The pages, the operations of an audit to run on them, and the options of the run."""
+    """The pages, the operations of an audit to run on them, and the options of the run.
+
+    Attributes
+    ----------
+    site : str
+        A site or a sitemap whose pages come after the given ones.
+    most : int
+        Most pages that are taken where a site is given.
+    """
 
     inputs: Any
     operations: tuple[str, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
+    site: str = ""
+    most: int = 1_000
 
     @property
     def calls(self) -> tuple[str, ...]:
@@ -68,6 +81,7 @@ class DeskRun(Run):
         self._shown_at = 0.0
         self._text = ""
         self.remarks: list[str] = []
+        self.notes: list[str] = []
         self.emit = self._remark
 
     def start(
@@ -108,17 +122,31 @@ async def work(plan: Plan, run: DeskRun, done: list[tuple[str, pd.DataFrame]]) -
     If it is interrupted, the last item holds the finished rows of the current call.
     """
     token = current_run.set(run)
+    inputs, origin = plan.inputs, None
     try:
+        if plan.site:
+            run.note(f"Looking for the pages of {plan.site[:80]} …")
+            listing = await list_pages(plan.site, list(plan.inputs), plan.most, plan.options)
+            inputs, origin = listing.pages, listing.origin
+            run.notes.append(listing.said)
+            run.partial = None
+            run.note("")
         for name in plan.calls:
             run.partial = None
             try:
-                done.append((name, await getattr(aio, name)(plan.inputs, progress=False, **plan.options)))
+                frame = await getattr(aio, name)(inputs, progress=False, **plan.options)
+                done.append((name, _of_site(frame, origin)))
             except BaseException:
                 if run.partial is not None:
-                    done.append((name, run.partial()))
+                    done.append((name, _of_site(run.partial(), origin)))
                 raise
     finally:
         current_run.reset(token)
+
+
+def _of_site(frame: pd.DataFrame, origin: Origin | None) -> pd.DataFrame:
+    """Return an audit together with what is known of its site."""
+    return Audit(frame, origin) if origin is not None and isinstance(frame, Audit) else frame
 
 
 def joined(done: Sequence[tuple[str, pd.DataFrame]], operations: Sequence[str]) -> pd.DataFrame | None:

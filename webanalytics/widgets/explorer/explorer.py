@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import io
+import os
 from collections.abc import Callable, Mapping
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import anywidget
 import pandas as pd
 import traitlets
 
-from webanalytics.audits.audit import Audit
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.widgets.downloads import TYPES, file_bytes
-from webanalytics.widgets.explorer.issues import Issues, has_issues
+from webanalytics.widgets.explorer.failures import told
+from webanalytics.widgets.explorer.issues import Issues
+from webanalytics.widgets.explorer.judged import MANY_PAGES, can_be_judged
+from webanalytics.widgets.explorer.keywords import has_site_keywords, site_keywords
 from webanalytics.widgets.explorer.static_html import static_html
 from webanalytics.widgets.explorer.summary import summary
 from webanalytics.widgets.explorer.table import column, pages_of, table, with_derived
 from webanalytics.widgets.previews import details
 
-_SCRIPTS = ("dom", "filters", "table", "page", "panels", "issues", "explorer")
+_SCRIPTS = ("dom", "filters", "table", "page", "overview", "panels", "issues", "explorer")
 CHUNK_BYTES = 4_000_000
 """Bytes of each piece of a file sent to the browser: servers limit the size of a message."""
 
@@ -30,7 +34,7 @@ def _asset(name: str) -> str:
 
 
 class Explorer(anywidget.AnyWidget):
-    """A frame of pages in tabs: overview, pages, readability, keywords, metadata, issues, errors.
+    """A frame of pages in tabs: overview, issues, pages, metadata, readability, keywords, failures.
 
     Parameters
     ----------
@@ -55,19 +59,25 @@ class Explorer(anywidget.AnyWidget):
     selected = traitlets.Int(None, allow_none=True).tag(sync=True)
 
     def __init__(self, frame: pd.DataFrame) -> None:
-        self._frame, self._pages, content = self._prepare(frame)
-        self._issues = Issues(frame) if content["issues"] else None
+        content = self._take(frame)
         super().__init__(_content=content)
         self.on_msg(self._on_message)
 
-    @staticmethod
-    def _prepare(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, Any]]:
+    def _take(self, frame: pd.DataFrame) -> dict[str, Any]:
+        """Keep a frame, and return what the browser gets of it at once."""
         if not isinstance(frame, pd.DataFrame):
             raise ParameterError("The `frame` parameter must be a DataFrame.", "frame")
         pages = pages_of(frame)
-        profile = frame._origin.profile if isinstance(frame, Audit) else None
-        content = {"table": table(pages), "summary": summary(pages, profile), "issues": has_issues(frame)}
-        return frame, pages, content
+        there = can_be_judged(frame)
+        content = {
+            "table": table(pages),
+            "summary": summary(pages),
+            "issues": {"there": there, "at_once": there and len(pages) <= MANY_PAGES},
+            "siteKeywords": has_site_keywords(frame),
+        }
+        self._frame, self._pages = frame, pages
+        self._issues = Issues(frame, pages) if there else None
+        return content
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -76,8 +86,7 @@ class Explorer(anywidget.AnyWidget):
 
     @frame.setter
     def frame(self, frame: pd.DataFrame) -> None:
-        self._frame, self._pages, content = self._prepare(frame)
-        self._issues = Issues(frame) if content["issues"] else None
+        content = self._take(frame)
         with self.hold_sync():
             self.selected = None
             self._content = content
@@ -103,6 +112,7 @@ class Explorer(anywidget.AnyWidget):
             "details": self._send_details,
             "column": self._send_column,
             "chart": self._send_chart,
+            "keywords": self._send_keywords,
             "issues": self._send_issues,
             "download": self._send_file,
         }
@@ -120,10 +130,30 @@ class Explorer(anywidget.AnyWidget):
         if not 0 <= row < len(self._pages):
             raise ParameterError("The `row` parameter must be a row of the table.", "row")
         found = {str(name): value for name, value in self._pages.iloc[row].items()}
-        error = found.get("error")
-        name = str(found.get("url", f"row {row + 1}"))
-        said = error if isinstance(error, str) else ""
-        self.send({"id": asked.get("id"), "row": row, "name": name[:300], "error": said, **details(found)})
+        cause = [found.get(name) for name in ("error_type", "error", "error_key")]
+        why = told(*(value if isinstance(value, str) else "" for value in cause))
+        issues, limits = self._issues_of(row, found)
+        answer = {"id": asked.get("id"), "row": row, "name": str(found.get("url", f"row {row + 1}"))[:300]}
+        failed = found.get("status") == "error" or isinstance(cause[1], str)
+        self.send(
+            answer
+            | {"error": why.reason if failed else "", "option": why.option if failed else ""}
+            | {"change": why.change if failed else "", "issues": issues}
+            | details(found, limits)
+        )
+
+    def _issues_of(self, row: int, found: dict[str, Any]) -> tuple[list[dict[str, str]] | None, Any]:
+        """Return a page's issues and the limits of their rules; None where nobody has asked for issues yet.
+
+        What the rules derived of the page joins its fields.
+        """
+        if self._issues is None or not (self._issues.known or len(self._pages) <= MANY_PAGES):
+            return None, None
+        try:
+            found |= {name: value for name, value in self._issues.derived(row).items() if name not in found}
+            return self._issues.of_page(row), self._issues.limits
+        except Exception:  # odd data: the page itself can be shown all the same
+            return None, None
 
     def _send_column(self, asked: dict[str, Any]) -> None:
         key = asked.get("key")
@@ -133,16 +163,38 @@ class Explorer(anywidget.AnyWidget):
         self.send({"id": asked.get("id"), "column": column(shown, with_derived(shown), str(key))})
 
     def _send_issues(self, asked: dict[str, Any]) -> None:
-        """Send the rules that found something, the pages one of them found, or the issues of one page."""
-        if self._issues is None:
-            raise ParameterError("The `frame` parameter must be an audit to have issues.", "frame")
-        if "rule" in asked:
-            answer = self._issues.pages(asked["rule"])
-        elif "row" in asked:
-            answer = {"row": asked["row"], "issues": self._issues.of_page(asked["row"])}
-        else:
-            answer = self._issues.rules()
+        """Send the rules that found something, or the pages that one of them found."""
+        issues = self._judged()
+        answer = issues.pages(asked["rule"]) if "rule" in asked else issues.overview()
         self.send({"id": asked.get("id"), **answer})
+
+    def _judged(self) -> Issues:
+        if self._issues is None:
+            raise ParameterError("The `frame` parameter must have a column `url` to have issues.", "frame")
+        return self._issues
+
+    def _send_keywords(self, asked: dict[str, Any]) -> None:
+        self.send({"id": asked.get("id"), "tables": site_keywords(self._frame)})
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report of the frame's issues: one HTML file that needs no network.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write.
+
+        Returns
+        -------
+        pathlib.Path
+            The file written.
+
+        Raises
+        ------
+        ParameterError
+            For a frame without addresses, or a file that cannot be written.
+        """
+        return self._judged().audit.report(path)
 
     def _send_chart(self, asked: dict[str, Any]) -> None:
         from webanalytics import charts
@@ -158,21 +210,19 @@ class Explorer(anywidget.AnyWidget):
         self.send({"id": asked.get("id"), "width": width, "alt": alt}, [stream.getvalue()])
 
     def _send_file(self, asked: dict[str, Any]) -> None:
-        kind = str(asked.get("format"))
-        of_issues = asked.get("part") == "issues"
-        if self._issues is None:
-            if of_issues:
-                raise ParameterError("The `frame` parameter must be an audit to have issues.", "frame")
-            content = file_bytes(self._frame, kind)
-        elif kind == "xlsx":
-            content = self._issues.workbook()
+        kind, of_issues = str(asked.get("format")), asked.get("part") == "issues"
+        if kind == "html":
+            content, part = self._judged().report(), "-report"
+        elif of_issues:
+            content, part = file_bytes(self._judged().frame, kind), "-issues"
+        elif kind == "xlsx" and self._issues is not None and self._issues.whole:
+            content, part = self._issues.workbook(), ""
         else:
-            content = file_bytes(self._issues.frame if of_issues else self._frame, kind)
+            content, part = file_bytes(self._frame, kind), ""
         attrs = self._frame.attrs.get("webanalytics")
         made_by = attrs.get("operation") if isinstance(attrs, dict) else None
         stem = made_by if isinstance(made_by, str) and made_by.isalnum() else "webanalytics"
-        name = f"{stem}{'-issues' if of_issues else ''}.{kind}"
-        answer = {"id": asked.get("id"), "name": name, "type": TYPES[kind]}
+        answer = {"id": asked.get("id"), "name": f"{stem}{part}.{kind}", "type": TYPES.get(kind, "text/html")}
         pieces = range(0, max(1, len(content)), CHUNK_BYTES)
         for start in pieces:
             last = start == pieces[-1]
@@ -180,7 +230,13 @@ class Explorer(anywidget.AnyWidget):
 
     def _repr_html_(self) -> str:
         """Return figures and the first rows for pages that cannot run a widget."""
-        return static_html(self._content["table"], self._content["summary"])
+        found = None
+        if self._issues is not None and (self._issues.known or self._content["issues"]["at_once"]):
+            try:
+                found = self._issues.overview()
+            except Exception:  # odd data: the table can be shown all the same
+                found = None
+        return static_html(self._content["table"], self._content["summary"], found)
 
     def _repr_mimebundle_(self, **arguments: Any) -> Any:
         """Return the widget, and HTML for pages without a kernel."""
@@ -193,13 +249,14 @@ class Explorer(anywidget.AnyWidget):
 
 
 def explore(frame: pd.DataFrame) -> Explorer:
-    """Explore a frame of pages in a notebook: overview, a table to sort and filter, previews, issues, errors.
+    """Explore a frame of pages in a notebook: what to fix first, a table to sort and filter, each page.
 
     Parameters
     ----------
     frame : pandas.DataFrame
         What `webanalytics.audit`, `metadata`, `text`, `readability` or `keywords` returned. A tab whose
-        columns are missing says so; an `Audit` also has a tab of its issues.
+        columns are missing says so. Issues are those of an `Audit`; of another frame, what the rules find
+        in the columns that it has, without a score.
 
     Returns
     -------
@@ -215,7 +272,8 @@ def explore(frame: pd.DataFrame) -> Explorer:
     Notes
     -----
     The browser holds the table's columns of at most 50,000 rows, with long texts cut; it requests the
-    details of a row, issues and files on demand. Text from pages is shown as text, and no picture or other
+    details of a row, issues and files on demand. Issues of more than 5,000 pages are looked for only when
+    asked, because that takes a while. Text from pages is shown as text, and no picture or other
     resource of a page is loaded until the user presses the button for it.
 
     Examples

@@ -1,17 +1,30 @@
-"""Issues of an audit -> the content of the explorer's issues tab: rules, and the pages each one concerns."""
+"""The issues of a frame of pages -> what the explorer shows of them: fix first, rules, pages, one page."""
 
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from webanalytics.audits.report.content import Content, RuleLine, read
+from webanalytics.audits.audit import Audit
+from webanalytics.audits.health import page_scores
+from webanalytics.audits.rules import RULES
 from webanalytics.errors import ParameterError
 from webanalytics.thresholds import PRIORITIES
-from webanalytics.widgets.explorer.table import MOST_ROWS, clean, column
+from webanalytics.widgets.explorer.judged import judged
+from webanalytics.widgets.explorer.table import (
+    MOST_ROWS,
+    TABLE_LABELS,
+    as_text,
+    clean,
+    column,
+    is_missing,
+    texts,
+)
 
 MOST_RULES = 500
 MOST_ISSUES = 5_000
@@ -19,85 +32,148 @@ MOST_ISSUES = 5_000
 
 MOST_OF_A_PAGE = 100
 LONGEST_TEXT = 1_000
-LABELS = {
-    "priority": "Priority",
-    "rule": "Rule",
-    "category": "Category",
-    "type": "Type",
-    "pages": "Pages",
-    "share": "% of pages",
-    "url": "URL",
-    "value": "Value",
-    "threshold": "Limit",
-    "evidence": "Evidence",
-}
-
-
-def has_issues(frame: object) -> bool:
-    """Return whether a frame is an audit, which finds issues on demand.
-
-    Examples
-    --------
-    >>> from webanalytics.audits.audit import Audit
-    >>> has_issues(Audit()), has_issues(pd.DataFrame({"issues": [1]}))
-    (True, False)
-    """
-    return isinstance(getattr(type(frame), "issues", None), property)
+PER_PAGE = ("indexable", "indexability", "titlePixels", "descriptionPixels", "inlinks")
+"""Columns that rules make and the tables of pages show."""
 
 
 class Issues:
-    """The issues of an audit, read when first needed."""
+    """The issues of a frame of pages, looked for when first needed."""
 
-    def __init__(self, audit: Any) -> None:
-        self._audit = audit
-        self._content: Content | None = None
+    def __init__(self, frame: pd.DataFrame, pages: pd.DataFrame) -> None:
+        self._frame, self._pages = frame, pages
+
+    @property
+    def whole(self) -> bool:
+        """Whether the frame is an audit, so that all rules were tried and the score means something."""
+        return isinstance(self._frame, Audit)
+
+    @property
+    def known(self) -> bool:
+        """Whether the issues have been looked for."""
+        return "_lines" in self.__dict__
+
+    @cached_property
+    def audit(self) -> Audit:
+        """The audit whose issues these are."""
+        return judged(self._frame if self.whole else self._pages)
 
     @property
     def frame(self) -> pd.DataFrame:
         """The issues as the audit has them."""
-        found: pd.DataFrame = self._audit.issues
-        return found
+        return self.audit.issues
 
     @property
-    def content(self) -> Content:
-        """Rules and issues as plain data."""
-        if self._content is None:
-            audit = self._audit
-            self._content = read(audit.pages, audit.issues, audit.summary())
-        return self._content
+    def score(self) -> float | None:
+        """The health score of an audit; a frame with some of the columns has none."""
+        return self.audit.score if self.whole else None
 
-    def rules(self) -> dict[str, Any]:
-        """Return a table of the rules that found something, with a description of each.
+    @cached_property
+    def limits(self) -> Mapping[str, float]:
+        """The thresholds of the audit's profile, by rule."""
+        from webanalytics.audits.profiles import resolve_profile
+
+        rules = resolve_profile(self.audit._origin.profile or "desktop_crawler").rules()
+        return {rule.name: rule.threshold for rule in rules if rule.threshold is not None}
+
+    @cached_property
+    def _lines(self) -> list[dict[str, Any]]:
+        """The rules that found something, fix first."""
+        return [_line(row) for row in self.audit.summary().to_dict("records")]
+
+    @cached_property
+    def _found(self) -> dict[str, list[Any]]:
+        names = ("url", "rule", "value", "threshold", "evidence")
+        return {name: self.frame[name].tolist() for name in names}
+
+    @cached_property
+    def _urls(self) -> list[str]:
+        return texts(self.audit, "url")
+
+    @cached_property
+    def _row_of(self) -> dict[str, int]:
+        """The first row of each address; pages without one cannot be distinguished."""
+        rows: dict[str, int] = {}
+        for row, url in enumerate(self._urls):
+            if url:
+                rows.setdefault(url, row)
+        return rows
+
+    @cached_property
+    def _by_rule(self) -> dict[str, list[int]]:
+        return _places(self._found["rule"])
+
+    @cached_property
+    def _by_url(self) -> dict[str, list[int]]:
+        return _places(self._found["url"])
+
+    def overview(self) -> dict[str, Any]:
+        """Return what the overview and the tables of pages show of the issues.
 
         Returns
         -------
         dict
-            ``table`` (`length`, `total` and `columns`), ``details`` (for each row what the rule's head says),
-            ``count`` (issues), ``priorities`` (name and rules of each) and ``untried`` (title and reason).
+            ``score``, ``count`` (of issues), ``priorities`` (name, issues and pages of each), ``table`` (of
+            the rules, fix first), ``details`` (of each of its rows what the rule's head says), ``untried``
+            (title and reason) and ``columns``: scores and counts for the tables of pages.
         """
-        lines = self.content.rules[:MOST_RULES]
+        lines = self._lines[:MOST_RULES]
         frame = pd.DataFrame(
             {
-                "priority": [line.priority for line in lines],
-                "rule": [clean(line.title) for line in lines],
-                "category": [clean(line.category, 40) for line in lines],
-                "type": [clean(line.type, 40) for line in lines],
-                "pages": [line.pages for line in lines],
-                "share": [round(100 * line.share, 1) for line in lines],
+                "priority": [line["priority"] for line in lines],
+                "rule": [clean(line["title"]) for line in lines],
+                "category": [clean(line["category"], 40) for line in lines],
+                "type": [clean(line["type"], 40) for line in lines],
+                "pages": [line["pages"] for line in lines],
+                "share": [round(100 * (line["share"] or 0), 1) for line in lines],
             },
             dtype=object,
         ).astype({"pages": "int64", "share": "float64"})
         return {
-            "table": _table(frame, len(self.content.rules)),
+            "score": self.score,
+            "count": len(self.frame),
+            "priorities": self._priorities(),
+            "table": _table(frame, len(self._lines)),
             "details": [_detail(line) for line in lines],
-            "count": len(self.content.issues["rule"]),
-            "priorities": [
-                [name, sum(line.priority == name for line in self.content.rules)] for name in PRIORITIES
-            ],
-            "untried": [[clean(title, 80), clean(why, 200)] for title, why in self.content.untried.items()][
-                :MOST_RULES
-            ],
+            "untried": self._untried(),
+            "columns": self._columns(),
         }
+
+    def _priorities(self) -> list[list[Any]]:
+        issues = self.frame
+        found = []
+        for name in PRIORITIES:
+            of = issues["priority"] == name
+            found.append([name, int(of.sum()), int(issues.loc[of, "url"].nunique())])
+        return found
+
+    def _columns(self) -> list[dict[str, Any]]:
+        """Return score and issues by priority of each page, and what the rules derived of it."""
+        counts: dict[str, dict[Any, int]] = {name: {} for name in PRIORITIES}
+        for url, priority in zip(self._found["url"], self.frame["priority"].tolist(), strict=True):
+            counts[priority][url] = counts[priority].get(url, 0) + 1
+        urls = self._urls[:MOST_ROWS]
+        cells: dict[str, list[Any]] = {
+            name: [counts[name].get(url, 0) for url in urls] for name in PRIORITIES
+        }
+        if self.whole:
+            cells = {"score": page_scores(self.audit.site, self.frame)[:MOST_ROWS], **cells}
+        made = pd.DataFrame({name: pd.array(values, dtype="Int64") for name, values in cells.items()})
+        derived = self.audit.pages.iloc[:MOST_ROWS].reset_index(drop=True)
+        known = [name for name in PER_PAGE if name in derived and derived[name].notna().any()]
+        frame = pd.concat([made, derived[known]], axis=1)
+        return [column(frame, {}, str(name)) for name in frame.columns]
+
+    def _untried(self) -> list[list[str]]:
+        known = self.frame.attrs.get("webanalytics", {})
+        why = {
+            name: f"needs {', '.join(map(str, missing))}"
+            for name, missing in dict(known.get("rules_not_tried", {})).items()
+        }
+        why.update(dict.fromkeys(known.get("rules_failed", ()), "broke off on odd data"))
+        return [
+            [clean(RULES[name].title if name in RULES else str(name), 80), clean(reason, 200)]
+            for name, reason in list(why.items())[:MOST_RULES]
+        ]
 
     def pages(self, rule: Any) -> dict[str, Any]:
         """Return a table of the pages that a rule concerns.
@@ -112,52 +188,81 @@ class Issues:
         ParameterError
             For a rule that found nothing.
         """
-        names = [line.name for line in self.content.rules]
-        if not isinstance(rule, str) or rule not in names:
+        if not isinstance(rule, str) or rule not in self._by_rule:
             raise ParameterError("The `rule` parameter must be a rule that found something.", "rule")
-        issues, place = self.content.issues, names.index(rule)
-        found = [number for number, of in enumerate(issues["rule"]) if of == place]
-        shown = found[:MOST_ISSUES]
+        found, numbers = self._found, self._by_rule[rule]
+        shown = numbers[:MOST_ISSUES]
         frame = pd.DataFrame(
-            {"url": pd.Series([_text(issues["url"][number]) for number in shown], dtype=object)}
+            {"url": pd.Series([_text(found["url"][number]) for number in shown], dtype=object)}
         )
         for name in ("value", "threshold"):
-            cells = [_number(issues[name][number]) for number in shown]
+            cells = [_number(found[name][number]) for number in shown]
             if any(cell is not None for cell in cells):
                 whole = all(cell is None or cell.is_integer() for cell in cells)
                 frame[name] = pd.array(cells, dtype="Float64").astype("Int64" if whole else "Float64")
-        frame["evidence"] = pd.Series([_text(issues["evidence"][number]) for number in shown], dtype=object)
-        return {"table": _table(frame, len(found)), "rows": [self._row(number) for number in shown]}
+        frame["evidence"] = pd.Series([_text(found["evidence"][number]) for number in shown], dtype=object)
+        rows = [self._row(found["url"][number]) for number in shown]
+        return {"table": _table(frame, len(numbers)), "rows": rows}
 
-    def of_page(self, row: Any) -> list[list[str]]:
-        """Return priority, title and evidence of the issues of the page in a row."""
-        found = self.content.issues
-        numbers = [
-            number for number, page in enumerate(found["page"]) if page == row and found["url"][number]
-        ]
-        lines = [self.content.rules[found["rule"][number]] for number in numbers]
+    def of_page(self, row: Any) -> list[dict[str, str]]:
+        """Return the issues of the page in a row, fix first: priority, title, rule, evidence and fix."""
+        if not isinstance(row, int) or isinstance(row, bool) or not 0 <= row < len(self._urls):
+            return []
+        url = self._urls[row]
+        order = {line["rule"]: place for place, line in enumerate(self._lines)}
+        numbers = self._by_url.get(url, []) if url else []
+        lines = sorted((order[self._found["rule"][number]], number) for number in numbers)
         return [
-            [line.priority, clean(line.title), _text(found["evidence"][number])]
-            for line, number in zip(lines[:MOST_OF_A_PAGE], numbers, strict=False)
+            {
+                "priority": self._lines[place]["priority"],
+                "title": clean(self._lines[place]["title"]),
+                "rule": clean(self._lines[place]["rule"], 80),
+                "evidence": _text(self._found["evidence"][number]),
+                "fix": clean(self._lines[place]["fix"], LONGEST_TEXT),
+            }
+            for place, number in lines[:MOST_OF_A_PAGE]
         ]
+
+    def derived(self, row: int) -> dict[str, Any]:
+        """Return what the rules derived of the page in a row."""
+        derived = self.audit.pages.iloc[row]
+        return {name: derived[name] for name in PER_PAGE if name in derived.index}
 
     def workbook(self) -> bytes:
         """Return the audit as an Excel file, one sheet for each part."""
         with tempfile.TemporaryDirectory(prefix="webanalytics-") as folder:
             path = Path(folder) / "audit.xlsx"
-            self._audit.to_excel(path)
+            self.audit.to_excel(path)
             return path.read_bytes()
 
-    def _row(self, number: int) -> int | None:
-        """Return the row of the page that an issue is about; pages without a URL cannot be distinguished."""
-        row = int(self.content.issues["page"][number])
-        return row if 0 <= row < MOST_ROWS and self.content.issues["url"][number] else None
+    def report(self) -> bytes:
+        """Return the report, one HTML file that needs no network."""
+        with tempfile.TemporaryDirectory(prefix="webanalytics-") as folder:
+            return self.audit.report(Path(folder) / "report.html").read_bytes()
+
+    def _row(self, url: Any) -> int | None:
+        row = self._row_of.get(url) if isinstance(url, str) else None
+        return row if row is not None and row < MOST_ROWS else None
+
+
+def _places(values: list[Any]) -> dict[Any, list[int]]:
+    found: dict[Any, list[int]] = {}
+    for place, value in enumerate(values):
+        found.setdefault(value, []).append(place)
+    return found
+
+
+def _line(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return a rule of the summary with what its declaration adds."""
+    rule = RULES.get(row["rule"])
+    declared = {} if rule is None else {key: getattr(rule, key) for key in ("explanation", "fix", "unit")}
+    return {"explanation": "", "fix": "", "unit": "", **declared, **{str(k): v for k, v in row.items()}}
 
 
 def _table(frame: pd.DataFrame, total: int) -> dict[str, Any]:
     columns = [column(frame, {}, str(key)) for key in frame.columns]
     for made in columns:
-        made["label"] = LABELS[made["key"]]
+        made["label"] = TABLE_LABELS[made["key"]]
         if made["key"] in ("rule", "evidence"):  # these are searched by substring
             made.pop("choices", None)
         if made["key"] == "priority":
@@ -167,20 +272,24 @@ def _table(frame: pd.DataFrame, total: int) -> dict[str, Any]:
     return {"length": len(frame), "total": total, "columns": columns}
 
 
-def _detail(line: RuleLine) -> dict[str, Any]:
+def _detail(line: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "name": line.name,
-        "title": clean(line.title),
-        "facts": [f"{line.priority} priority", clean(line.type, 40), clean(line.category, 40)],
-        "unit": clean(line.unit, 40),
-        "explanation": clean(line.explanation, LONGEST_TEXT),
-        "fix": clean(line.fix, LONGEST_TEXT),
+        "name": line["rule"],
+        "title": clean(line["title"]),
+        "priority": line["priority"],
+        "pages": line["pages"],
+        "indexable": line["indexable"],
+        "facts": [f"{line['priority']} priority", clean(line["type"], 40), clean(line["category"], 40)],
+        "unit": clean(line["unit"], 40),
+        "explanation": clean(line["explanation"], LONGEST_TEXT),
+        "fix": clean(line["fix"], LONGEST_TEXT),
     }
 
 
 def _text(value: Any) -> str:
-    return "" if value is None else clean(str(value))
+    return "" if is_missing(value) else clean(as_text(value))
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    known = isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
+    return float(value) if known else None

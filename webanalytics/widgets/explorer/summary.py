@@ -1,4 +1,4 @@
-"""A frame of pages -> the content of the explorer's overview, keywords and errors tabs."""
+"""A frame of pages -> the content of the explorer's overview, keywords and failures tabs."""
 
 from __future__ import annotations
 
@@ -9,58 +9,31 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from webanalytics.audits.profiles import Profile
-from webanalytics.errors import ErrorType
 from webanalytics.thresholds import AUDIENCES
-from webanalytics.widgets.explorer.findings import findings
-from webanalytics.widgets.explorer.table import (
-    MOST_ROWS,
-    clean,
-    has_keyword_maps,
-    is_missing,
-    texts,
-)
+from webanalytics.widgets.explorer.failures import failure_groups
+from webanalytics.widgets.explorer.table import clean, has_keyword_maps, is_missing, texts
 
 MOST_KEYWORDS = 300
-MOST_ERRORS = 100
-
-MEANINGS: dict[ErrorType, str] = {
-    "dns": "The host name could not be found.",
-    "refused": "The server refused or dropped the connection.",
-    "tls": "The secure connection could not be made, often because of the certificate.",
-    "timeout": "The answer took too long.",
-    "robots": "The site's robots.txt does not allow the page to be fetched.",
-    "http": "The server answered with an error status.",
-    "too_large": "The page is larger than the limit.",
-    "not_html": "The address leads to something that is no HTML page.",
-    "blocked": "The address is private or otherwise not to be fetched.",
-    "invalid": "The input is missing or is no absolute URL.",
-    "parse": "The page could not be analysed.",
-    "service": "The hosted API could not answer.",
-    "credits": "The credits or the budget did not reach.",
-    "unfinished": "The run ended before this page had its answer.",
-}
 
 
-def summary(pages: pd.DataFrame, profile: Profile | None = None) -> dict[str, Any]:
+def summary(pages: pd.DataFrame) -> dict[str, Any]:
     """Return what the tabs show in addition to their tables.
 
     Returns
     -------
     dict
-        ``figures`` (label, value, note), ``findings`` (text, count and the filters that show the pages),
-        ``bars`` (title, key of the column, rows of label and count), ``keywords`` (word, frequency,
-        pages), ``errors`` (groups) and ``has`` (which tabs have something to show).
+        ``figures`` (label, value, note), ``bars`` (title, key of the column, rows of label and count),
+        ``keywords`` (word, frequency, pages), ``failures`` (by reason) and ``has`` (which tabs have something
+        to show).
     """
     statuses = texts(pages, "status")
     words = keyword_totals(pages)
     has_status = "status" in pages.columns
     return {
         "figures": _figures(pages, statuses),
-        "findings": findings(pages, profile),
         "bars": _bars(pages, words),
         "keywords": words[:MOST_KEYWORDS],
-        "errors": error_groups(pages) if has_status else [],
+        "failures": failure_groups(pages) if has_status else [],
         "has": {
             "pages": "url" in pages.columns,
             "status": has_status,
@@ -96,7 +69,7 @@ def _figures(pages: pd.DataFrame, statuses: list[str]) -> list[list[str]]:
     for name, label in (("averageGradeLevel", "Median grade"), ("fleschReadingEase", "Median Flesch ease")):
         known = numbers(pages, name)
         if len(known):
-            note = f"of {len(known):,} page{'s' * (len(known) > 1)}"
+            note = f"of {_pages(len(known))}"
             note += "" if name == "fleschReadingEase" else " in English"
             figures.append([label, f"{np.median(known):.1f}", note])
     languages = Counter(text for text in texts(pages, "language") if text)
@@ -111,6 +84,10 @@ def _figures(pages: pd.DataFrame, statuses: list[str]) -> list[list[str]]:
         )
         figures.append(["Median fetch", said, ""])
     return figures
+
+
+def _pages(count: int) -> str:
+    return f"{count:,} page{'' if count == 1 else 's'}"
 
 
 def _bars(pages: pd.DataFrame, words: list[list[Any]]) -> list[dict[str, Any]]:
@@ -154,26 +131,3 @@ def keyword_totals(pages: pd.DataFrame) -> list[list[Any]]:
             frequency.update({str(word): int(count) for word, count in words.items()})
             spread.update([str(word) for word in words])
     return [[clean(word, 80), count, spread[word]] for word, count in frequency.most_common()]
-
-
-def error_groups(pages: pd.DataFrame) -> list[dict[str, Any]]:
-    """Return the failed pages by kind of failure, the most frequent first."""
-    kinds, sentences = texts(pages, "error_type"), texts(pages, "error")
-    urls = texts(pages, str(pages.columns[0]))
-    groups: dict[str, list[int]] = {}
-    for row, status in enumerate(texts(pages, "status")):
-        if status == "error":
-            groups.setdefault(kinds[row] or "other", []).append(row)
-    known: dict[str, str] = {str(kind): meaning for kind, meaning in MEANINGS.items()}
-    return [
-        {
-            "type": clean(kind, 40),
-            "meaning": known.get(kind, "Other failures."),
-            "count": len(rows),
-            "rows": [
-                [row if row < MOST_ROWS else None, clean(urls[row]), clean(sentences[row])]
-                for row in rows[:MOST_ERRORS]
-            ],
-        }
-        for kind, rows in sorted(groups.items(), key=lambda item: -len(item[1]))
-    ]

@@ -25,23 +25,24 @@ FEW_VALUES = 15
 """A column with no more distinct values than this is filtered by choosing one."""
 
 PAGES: tuple[str, ...] = (
-    *("url", "status", "title", "wordCount", "averageGradeLevel", "audience", "language"),
-    *("http_status", "elapsed", "error_type"),
+    *("url", "status", "score", "high", "medium", "low", "title", "description", "h1", "indexable"),
+    *("wordCount", "averageGradeLevel", "audience", "language", "http_status", "elapsed", "error"),
 )
 METADATA: tuple[str, ...] = (
-    *("url", "title", "title_length", "description_length", "h1_count", "images_without_alt"),
-    *("description", "robots", "canonical", "og:title", "og:image"),
+    *("url", "title", "titlePixels", "title_length", "description", "descriptionPixels"),
+    *("description_length", "h1", "h1_count", "images_without_alt", "robots", "canonical"),
+    *("og:title", "og:image"),
 )
 READABILITY: tuple[str, ...] = (
-    *("url", "audience", "readabilityScore", "readabilityScale", "readabilityNote", "language"),
+    *("url", "audience", "readabilityScore", "readabilityScale", "readabilityNote"),
     *("averageGradeLevel", "fleschReadingEase", "fleschReadingEaseText"),
     *("fleschKincaidGrade", "gunningFog", "colemanLiauIndex", "smogIndex"),
     *("automatedReadabilityIndex", "daleChallReadabilityScore", "wordCount", "sentenceCount"),
-    "readingTimeMinutes",
+    *("readingTimeMinutes", "language"),
 )
 KEYWORDS: tuple[str, ...] = ("url", "keywords", "language", "note")
 VIEWS = {"pages": PAGES, "readability": READABILITY, "keywords": KEYWORDS, "metadata": METADATA}
-"""The columns that each tab's table shows, where the frame has them."""
+"""The columns of each tab's table by use; those that neither the frame nor the rules have are left out."""
 
 FIRST_COLUMNS = 12
 """How many columns of a frame of another kind are shown."""
@@ -50,13 +51,23 @@ LABELS = {
     "url": "URL",
     "final_url": "Final URL",
     "status": "Status",
+    "score": "Score",
+    "high": "High",
+    "medium": "Medium",
+    "low": "Low",
     "title": "Title",
-    "title_length": "Title length",
+    "title_length": "Title characters",
+    "titlePixels": "Title pixels",
     "title_repeated": "Same title",
     "description": "Description",
-    "description_length": "Description length",
-    "h1_count": "Main headings",
+    "description_length": "Description characters",
+    "descriptionPixels": "Description pixels",
+    "h1": "h1",
+    "h1_count": "h1 headings",
     "images_without_alt": "Images without alt",
+    "indexable": "Indexable",
+    "indexability": "Indexability",
+    "inlinks": "Internal links to it",
     "canonical": "Canonical",
     "robots": "Robots",
     "language": "Language",
@@ -87,6 +98,19 @@ LABELS = {
     "error_type": "Error type",
     "redirects": "Redirects",
 }
+TABLE_LABELS = {
+    "priority": "Priority",
+    "rule": "Issue",
+    "category": "Category",
+    "type": "Type",
+    "pages": "Pages",
+    "share": "% of pages",
+    "url": "URL",
+    "value": "Value",
+    "threshold": "Limit",
+    "evidence": "Evidence",
+}
+"""Labels in the tables of rules and of the pages of a rule."""
 
 Cell = str | float | bool | None
 
@@ -184,12 +208,22 @@ def with_derived(frame: pd.DataFrame) -> dict[str, list[Any]]:
         uses = pd.Series(titles, dtype=object).value_counts().to_dict()
         derived["title_repeated"] = [bool(text) and uses[text] > 1 for text in titles]
     if "headings" in frame.columns:
-        found = [sum(_get(item, "level") == "h1" for item in items) for items in lists(frame, "headings")]
-        derived["h1_count"] = [count if ok else None for count, ok in zip(found, read, strict=True)]
-    if "imgTags" in frame.columns:
+        found = [_first_headings(items) for items in lists(frame, "headings")]
+        derived["h1"] = [clean(texts[0]) if texts else None for texts in found]
+        derived["h1_count"] = [len(texts) if ok else None for texts, ok in zip(found, read, strict=True)]
+    if "imagesWithoutAlt" in frame.columns:
+        bare = [len(items) for items in lists(frame, "imagesWithoutAlt")]
+        derived["images_without_alt"] = [count if ok else None for count, ok in zip(bare, read, strict=True)]
+    elif "imgTags" in frame.columns:
         bare = [sum(not _get(item, "alt") for item in items) for items in lists(frame, "imgTags")]
         derived["images_without_alt"] = [count if ok else None for count, ok in zip(bare, read, strict=True)]
     return derived
+
+
+def _first_headings(items: list[Any]) -> list[str]:
+    """Return the texts of the first headings; empty ones are none, as for the rules."""
+    found = (_get(item, "text") for item in items if _get(item, "level") == "h1")
+    return [" ".join(text.split()) for text in found if isinstance(text, str) and text.strip()]
 
 
 def _get(item: Any, key: str) -> Any:
@@ -204,15 +238,19 @@ def table(pages: pd.DataFrame) -> dict[str, Any]:
     dict
         ``length`` and ``total`` (rows given, rows there are), ``columns`` (key, label, kind, cells and
         choices of each), ``others`` (columns that are sent on request) and ``views`` (the columns that
-        each tab shows).
+        each tab shows, by use; some come with the issues).
     """
     shown = pages.iloc[:MOST_ROWS]
     derived = with_derived(shown)
     uses = Counter(map(str, pages.columns))
     names = [name for name, count in uses.items() if count == 1]
-    known = {key for keys in VIEWS.values() for key in keys} | {"title_repeated", "meta_keywords"}
-    is_pages = bool(known & set(names) - {"url", "status", "error_type", "title"})
-    views = {view: [key for key in keys if key in {*names, *derived}] for view, keys in VIEWS.items()}
+    known = {key for keys in VIEWS.values() for key in keys} | {
+        "title_repeated",
+        "meta_keywords",
+        "error_type",
+    }
+    is_pages = bool(known & set(names) - {"url", "status", "error", "error_type", "title"})
+    views = {view: list(keys) for view, keys in VIEWS.items()}
     if not is_pages:
         views["pages"] = names[:FIRST_COLUMNS]
     loaded = [key for key in (*names, *derived) if key in known or key in views["pages"]]
@@ -232,7 +270,7 @@ def column(
     """Return one column of the table: key, label, kind (text, number, boolean), cells and choices."""
     if key in derived:
         values = derived[key]
-        kind = "boolean" if key == "title_repeated" else "number"
+        kind = {"title_repeated": "boolean", "h1": "text"}.get(key, "number")
     else:
         values, kind = _plain(pages[_name(pages, key)], key, longest)
     called = label("meta_keywords" if key == "keywords" and not has_keyword_maps(pages) else key)
@@ -291,7 +329,7 @@ def as_text(value: Any) -> str:
 
 def _choices(key: str, values: Iterable[Cell]) -> list[str]:
     """Return the values of a column that has few of them, the most frequent first."""
-    if key in ("url", "final_url", "title", "description"):
+    if key in ("url", "final_url", "title", "description", "h1", "error"):
         return []
     counts = pd.Series([value for value in values if value], dtype=object).value_counts()
     if not 0 < len(counts) <= FEW_VALUES or any(len(str(value)) > 60 for value in counts.index):

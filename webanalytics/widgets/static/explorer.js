@@ -1,10 +1,10 @@
 // The explorer: tabs over one table of pages.
 
 const TABS = [
-  ["overview", "Overview"], ["pages", "Pages"], ["readability", "Readability"],
-  ["keywords", "Keywords"], ["metadata", "Metadata"], ["issues", "Issues"], ["errors", "Errors"],
+  ["overview", "Overview"], ["issues", "Issues"], ["pages", "Pages"], ["metadata", "Metadata"],
+  ["readability", "Readability"], ["keywords", "Keywords"], ["failures", "Failures"],
 ];
-const DOWNLOADS = [["csv", "CSV"], ["parquet", "Parquet"], ["xlsx", "Excel"], ["csv", "Issues CSV", "issues"]];
+const DOWNLOADS = [["html", "Report (HTML)", "report"], ["xlsx", "Excel"], ["csv", "CSV"], ["csv", "Issues CSV", "issues"], ["parquet", "Parquet"]];
 const PATIENCE = 120_000;
 let explorers = 0;
 
@@ -73,32 +73,74 @@ class Explorer {
 
   update() {
     const { table, summary, issues } = this.model.get("_content");
+    this.found = null;
+    this.lookedFor = false;
+    this.trouble = "";
     const columns = new Map(table.columns.map((column) => [column.key, column]));
     this.store = { columns, others: table.others, length: table.length, total: table.total };
     this.views = table.views;
     this.summary = summary;
     this.shownPage = this.page = null;
-    this.drawChart = this.wordBox = this.metadataBox = null;
+    this.drawChart = this.drawWords = this.wordBox = this.metadataBox = null;
     const noun = summary.has.pages ? "page" : "row";
     for (const name of ["pages", "readability", "keywords", "metadata"]) this.fillTable(name, noun);
-    const fill = { overview: drawOverview, readability: drawReadability, keywords: drawKeywords, metadata: drawMetadata, errors: drawErrors };
+    const fill = { overview: drawOverview, readability: drawReadability, keywords: drawKeywords, metadata: drawMetadata, failures: drawFailures };
     for (const [name, draw] of Object.entries(fill)) {
       if (name in summary.has && !summary.has[name]) this.panels[name].replaceChildren(missingNote(name));
       else draw(this, this.panels[name]);
     }
-    this.panels.pages.replaceChildren(this.tables.pages.root, this.pageBox = element("div", { class: "wa-page" }));
-    this.fillIssues(Boolean(issues));
-    const failed = summary.errors.reduce((sum, group) => sum + group.count, 0);
-    this.tabs.querySelector("[data-tab=errors]").textContent = failed ? `Errors (${wholeNumbers.format(failed)})` : "Errors";
+    const hint = element("p", { class: "wa-note" }, issues.there ? "Choose a row to see the page: its issues, previews, text and fields." : "Choose a row to see its fields.");
+    this.panels.pages.replaceChildren(this.tables.pages.root, this.pageBox = element("div", { class: "wa-page" }, this.store.length ? hint : null));
+    this.fillIssues(issues.there);
+    const failed = summary.failures.reduce((sum, group) => sum + group.count, 0);
+    this.tabs.querySelector("[data-tab=failures]").textContent = failed ? `Failures (${wholeNumbers.format(failed)})` : "Failures";
     this.show(this.tab);
     this.select(this.model.get("selected") ?? null);
+    if (issues.at_once) this.look();
   }
 
-  // Only an audit has issues; other frames have neither the tab nor the file.
+  // Asks for the issues, once for each frame: the rules, and scores and counts for the tables of pages.
+  async look() {
+    if (this.lookedFor && !this.trouble) return;
+    this.lookedFor = true;
+    this.trouble = "";
+    const issues = this.issues;
+    drawFirst(this);
+    issues.wait();
+    try {
+      const [content] = await this.ask({ kind: "issues" });
+      if (issues !== this.issues) return;
+      this.take(content);
+    } catch (error) {
+      if (issues !== this.issues) return;
+      this.trouble = error.message;
+      drawFirst(this);
+      issues.wait();
+    }
+  }
+
+  take(content) {
+    this.found = content;
+    for (const column of content.columns) this.store.columns.set(column.key, column);
+    for (const table of Object.values(this.tables)) table.update();
+    this.issues.fill(content);
+    drawFirst(this);
+    if (this.page && this.page.issues === null) {
+      this.shownPage = null;
+      this.showPage();
+    }
+  }
+
+  showRule(place) {
+    this.show("issues");
+    this.issues.revealRule(place);
+  }
+
+  // A frame without addresses has neither the tab nor the files.
   fillIssues(there) {
     this.tabs.querySelector("[data-tab=issues]").hidden = !there;
     this.tabs.querySelector("[data-tab=issues]").textContent = "Issues";
-    this.downloads.querySelector("[data-part=issues]").hidden = !there;
+    for (const part of ["issues", "report"]) this.downloads.querySelector(`[data-part=${part}]`).hidden = !there;
     this.issues = there ? new Issues(this, this.panels.issues) : null;
     if (!there && this.tab === "issues") this.tab = "overview";
   }
@@ -123,6 +165,7 @@ class Explorer {
     for (const [key, panel] of Object.entries(this.panels)) panel.hidden = key !== name;
     this.tables[name]?.draw();
     if (name === "readability") this.drawChart?.();
+    if (name === "keywords") this.drawWords?.();
     if (name === "issues") this.issues?.open();
     if (name === "metadata" || name === "keywords") this.showPage();
   }
@@ -182,7 +225,7 @@ class Explorer {
 
   async download(kind, part) {
     const pieces = [];
-    this.say(`Preparing the file …`);
+    this.say("Preparing the file …");
     try {
       const [content] = await this.ask({ kind: "download", format: kind, part }, (piece, buffers) => {
         pieces.push(...buffers);

@@ -1,4 +1,4 @@
-// The issues of an audit: rules, the pages that one of them speaks of, and what else is wrong with a page.
+// The issues: rules in the order to fix them, the pages that one of them speaks of, and one such page.
 
 function storeOf(table) {
   return { columns: new Map(table.columns.map((column) => [column.key, column])), others: [], length: table.length, total: table.total };
@@ -8,10 +8,9 @@ class Issues {
   constructor(explorer, panel) {
     this.explorer = explorer;
     this.panel = panel;
-    this.asked = false;
     this.rules = this.pages = this.rule = this.page = null;
     this.rows = [];
-    panel.replaceChildren();
+    this.wait();
   }
 
   // Whether another frame has taken the place of this one meanwhile.
@@ -19,35 +18,31 @@ class Issues {
     return this.explorer.issues !== this;
   }
 
-  async open() {
+  wait() {
+    if (!this.rules) this.panel.replaceChildren(element("p", { class: "wa-empty", role: "status" }, this.explorer.trouble || "Looking for issues …"));
+  }
+
+  open() {
     this.rules?.draw();
     this.pages?.draw();
-    if (this.asked) return;
-    this.asked = true;
-    this.panel.replaceChildren(element("p", { class: "wa-empty", role: "status" }, "Looking for issues …"));
-    try {
-      const [content] = await this.explorer.ask({ kind: "issues" });
-      if (!this.stale) this.fill(content);
-    } catch (error) {
-      this.asked = false;
-      if (!this.stale) this.panel.replaceChildren(element("p", { class: "wa-empty", role: "status" }, error.message));
-    }
+    if (!this.details) this.explorer.look();
   }
 
   fill(content) {
     this.explorer.tabs.querySelector("[data-tab=issues]").textContent = `Issues (${wholeNumbers.format(content.count)})`;
     const untried = this.untried(content.untried);
+    this.details = content.details;
     if (!content.table.length) {
       this.panel.replaceChildren(element("p", { class: "wa-empty" }, "No rule found an issue."), ...untried);
       return;
     }
-    this.details = content.details;
     const store = storeOf(content.table);
-    this.rules = new Table({ label: "Rules", keys: [], store, noun: "rule", choose: (row) => this.chooseRule(row), changed: () => this.mark() });
-    const choices = [["", "All", content.details.length], ...content.priorities.map(([name, count]) => [name, name[0].toUpperCase() + name.slice(1), count])];
+    this.rules = new Table({ label: "Issues, fix first", keys: [], store, noun: "kind of issue", nouns: "kinds of issues", choose: (row) => this.chooseRule(row), changed: () => this.mark() });
+    const rules = (name) => content.details.filter((detail) => detail.priority === name).length;
+    const choices = [["", "All", content.details.length], ...content.priorities.map(([name]) => [name, name[0].toUpperCase() + name.slice(1), rules(name)])];
     this.priorities = element("div", { class: "wa-priorities", role: "group", "aria-label": "Priority" },
       choices.map(([name, title, count]) => element("button", { type: "button", class: "wa-button", "data-priority": name, "aria-pressed": "false", onclick: () => this.only(name) }, `${title} (${wholeNumbers.format(count)})`)));
-    this.ruleBox = element("section", { class: "wa-rule", "aria-label": "Rule" }, element("p", { class: "wa-note" }, "Choose a rule to see its pages."));
+    this.ruleBox = element("section", { class: "wa-rule", "aria-label": "Issue" }, element("p", { class: "wa-note" }, "Choose an issue to see why it matters, how to fix it, and its pages."));
     this.rules.reset(store, [...store.columns.keys()]);
     this.panel.replaceChildren(this.priorities, this.rules.root, this.ruleBox, ...untried);
     this.rules.draw();
@@ -70,13 +65,19 @@ class Issues {
     for (const button of this.priorities.children) button.setAttribute("aria-pressed", String(button.dataset.priority === chosen));
   }
 
+  // Chooses a rule from elsewhere, whatever filters there are.
+  revealRule(place) {
+    this.rules?.reveal(place);
+    this.chooseRule(place);
+  }
+
   async chooseRule(place) {
     const detail = this.details[place];
     this.rule = detail.name;
     this.pages = this.page = null;
     this.rows = [];
     const head = [
-      foreign(detail.title, "h4"), element("p", { class: "wa-note" }, foreign(detail.facts.filter(Boolean).join(" · "))),
+      element("h4", {}, badge(detail.priority), " ", foreign(detail.title)), element("p", { class: "wa-note" }, foreign(detail.facts.filter(Boolean).join(" · "))),
       ...[["Why", detail.explanation], ["Fix", detail.fix]].filter(([, text]) => text).map(([name, text]) => element("p", {}, element("strong", {}, `${name}: `), foreign(text))),
     ];
     const list = element("div", { class: "wa-rule-pages" }, element("p", { class: "wa-note", role: "status" }, "Loading …"));
@@ -99,34 +100,27 @@ class Issues {
     this.rows = content.rows;
     this.pages = new Table({ label: `Pages with the issue ${detail.title}`, keys: [], store, noun: "page", choose: (place) => this.choosePage(place) });
     this.pageBox = element("div", { class: "wa-page" });
-    this.pages.reset(store, [...store.columns.keys()]);
     list.replaceChildren(this.pages.root, this.pageBox);
+    this.pages.reset(store, [...store.columns.keys()]);
     this.select(this.explorer.model.get("selected") ?? null);
   }
 
-  // Shows one page's evidence in full, and its other issues; every tab then has this page chosen.
-  async choosePage(place) {
+  // Shows one page with all its issues; every tab then has this page chosen.
+  choosePage(place) {
     const row = this.rows[place];
-    const [url, evidence] = ["url", "evidence"].map((key) => this.pages.store.columns.get(key).cells[place]);
+    const url = this.pages.store.columns.get("url").cells[place];
     this.page = row;
-    const box = this.pageBox;
-    const head = [element("h3", { class: "wa-page-title" }, outsideLink(url ?? "")), evidence ? element("p", {}, element("strong", {}, "Evidence: "), foreign(evidence)) : null];
     if (row === null) {
-      box.replaceChildren(...head.filter(Boolean), element("p", { class: "wa-note" }, "This address is no row of the table of pages."));
+      this.pageBox.replaceChildren(element("h3", { class: "wa-page-title" }, outsideLink(url ?? "")), element("p", { class: "wa-note" }, "This address is no row of the table of pages."));
       return;
     }
-    const show = element("button", { type: "button", class: "wa-button", onclick: () => this.explorer.reveal(row) }, "Show in Pages");
-    box.replaceChildren(...head.filter(Boolean), show);
+    this.pageBox.replaceChildren(element("p", { class: "wa-note", role: "status" }, "Loading …"));
     this.explorer.choose(row);
-    try {
-      const [content] = await this.explorer.ask({ kind: "issues", row });
-      if (this.page !== row || this.stale) return;
-      const lines = content.issues.map(([priority, title, found]) => element("li", {},
-        element("span", { class: `wa-mark wa-${priority}` }, priority), foreign(title), found ? element("span", { class: "wa-note" }, " ", foreign(found)) : null));
-      box.append(element("h4", {}, `All issues of this page (${lines.length})`), element("ul", { class: "wa-issues" }, lines));
-    } catch (error) {
-      this.explorer.say(error.message);
-    }
+  }
+
+  showPage(page) {
+    if (!this.pages || this.page !== page.row) return;
+    this.pageBox.replaceChildren(...wholePage(this.explorer, page));
   }
 
   select(row) {

@@ -5,20 +5,6 @@ function missingNote(name) {
   return element("p", { class: "wa-empty" }, `This frame has no columns for this tab; wa.audit and ${needs} make them.`);
 }
 
-function drawOverview(explorer, panel) {
-  const { figures, findings, bars: charts } = explorer.summary;
-  const tiles = figures.map(([name, value, note]) => element("li", { class: "wa-tile" }, element("span", { class: "wa-tile-name" }, name),
-    element("span", { class: "wa-tile-value" }, value), note ? element("span", { class: "wa-note" }, note) : null));
-  const found = findings.map(({ text, count, filters }) => element("li", {},
-    element("button", { type: "button", class: "wa-finding", title: "Show these pages", onclick: () => explorer.showPages(filters) },
-      element("strong", {}, wholeNumbers.format(count)), ` ${text}`)));
-  const drawn = charts.filter(({ rows }) => rows.length).map(({ title, key, rows }) => element("section", { class: "wa-chart" }, element("h4", {}, title),
-    bars(rows, "Show these pages", key ? (value) => explorer.showPages({ [key]: value }) : null)));
-  const worth = element("section", { class: "wa-chart" }, element("h4", {}, "Worth a look"),
-    found.length ? element("ul", { class: "wa-findings" }, found) : element("p", { class: "wa-note" }, "Nothing stands out."));
-  panel.replaceChildren(element("ul", { class: "wa-tiles", "aria-label": "Key figures" }, tiles), element("div", { class: "wa-columns" }, worth, drawn));
-}
-
 function drawReadability(explorer, panel) {
   const place = element("div", { class: "wa-picture" });
   panel.replaceChildren(explorer.tables.readability.root, place);
@@ -40,10 +26,9 @@ function drawReadability(explorer, panel) {
   };
 }
 
-function drawKeywords(explorer, panel) {
-  const words = explorer.summary.keywords;
+function siteWords(words) {
   const search = element("input", { type: "search", class: "wa-input", placeholder: "Find a word…", "aria-label": "Find a word" });
-  const list = element("div", { class: "wa-words" });
+  const list = element("div", { class: "wa-words", tabindex: 0 });
   const draw = () => {
     const wanted = search.value.trim().toLowerCase();
     const rows = words.filter(([word]) => word.toLowerCase().includes(wanted)).slice(0, 60);
@@ -52,9 +37,39 @@ function drawKeywords(explorer, panel) {
   };
   search.addEventListener("input", draw);
   draw();
-  const site = element("section", { class: "wa-chart" }, element("h4", {}, "All pages together"), search, list);
+  return element("section", { class: "wa-chart" }, element("h4", {}, "All pages together"), search, list);
+}
+
+function drawKeywords(explorer, panel) {
   explorer.wordBox = element("section", { class: "wa-chart" });
-  panel.replaceChildren(explorer.tables.keywords.root, element("div", { class: "wa-columns" }, site, explorer.wordBox));
+  const site = element("div", { class: "wa-site-words" });
+  panel.replaceChildren(site, explorer.tables.keywords.root, element("div", { class: "wa-columns" }, explorer.model.get("_content").siteKeywords ? null : siteWords(explorer.summary.keywords), explorer.wordBox));
+  let drawn = !explorer.model.get("_content").siteKeywords;
+  explorer.drawWords = async () => {
+    if (drawn) return;
+    drawn = true;
+    site.replaceChildren(element("p", { class: "wa-note", role: "status" }, "Reading the keywords of the site …"));
+    try {
+      const [content] = await explorer.ask({ kind: "keywords" });
+      site.replaceChildren(...content.tables.map(({ title, noun, table }) => siteTable(title, noun, table)));
+    } catch (error) {
+      drawn = false;
+      site.replaceChildren(element("p", { class: "wa-note", role: "status" }, error.message));
+    }
+  };
+}
+
+function siteTable(title, noun, table) {
+  const box = element("section", { class: "wa-site-table", "aria-label": title }, element("h4", {}, title));
+  if (!table.length) {
+    box.append(element("p", { class: "wa-note" }, "None were found."));
+    return box;
+  }
+  const store = storeOf(table);
+  const shown = new Table({ label: title, keys: [], store, noun, choose: () => {} });
+  box.append(shown.root);
+  shown.reset(store, [...store.columns.keys()]);
+  return box;
 }
 
 function drawMetadata(explorer, panel) {
@@ -62,35 +77,21 @@ function drawMetadata(explorer, panel) {
   panel.replaceChildren(explorer.tables.metadata.root, explorer.metadataBox);
 }
 
-function drawErrors(explorer, panel) {
-  const { errors, has } = explorer.summary;
-  if (!errors.length) {
+function drawFailures(explorer, panel) {
+  const { failures, has } = explorer.summary;
+  if (!failures.length) {
     const said = has.status ? "No page failed." : "This frame has no column status.";
     panel.replaceChildren(element("p", { class: "wa-empty" }, said));
     return;
   }
-  panel.replaceChildren(...errors.map((group, number) => {
-    const rows = group.rows.map(([row, url, sentence]) => element("tr", {}, element("td", {}, outsideLink(url)), element("td", {}, foreign(sentence)),
+  panel.replaceChildren(...failures.map((group, number) => {
+    const rows = group.rows.map(([row, url]) => element("tr", {}, element("td", {}, outsideLink(url)),
       element("td", {}, row === null ? null : element("button", { type: "button", class: "wa-button", "aria-label": `Show row ${row + 1}`, onclick: () => explorer.reveal(row) }, "Show"))));
-    const head = element("tr", {}, element("th", { scope: "col" }, "URL"), element("th", { scope: "col" }, "What happened"), element("th", { scope: "col" }, element("span", { class: "wa-hidden" }, "Show")));
+    const head = element("tr", {}, element("th", { scope: "col" }, "URL"), element("th", { scope: "col" }, element("span", { class: "wa-hidden" }, "Show")));
     const left = group.count - group.rows.length;
     return element("details", { class: "wa-group", open: number < 3 },
-      element("summary", {}, element("strong", {}, group.type), ` · ${counted(group.count, "page")} · ${group.meaning}`),
+      element("summary", {}, element("strong", {}, counted(group.count, "page")), ": ", foreign(group.reason), element("span", { class: "wa-note" }, ` ${group.type}`)), advice(group),
       element("table", { class: "wa-errors" }, element("thead", {}, head), element("tbody", {}, rows)),
-      left > 0 ? element("p", { class: "wa-note" }, `and ${wholeNumbers.format(left)} more; filter the pages by this error type to see them`) : null);
+      left > 0 ? element("p", { class: "wa-note" }, `and ${wholeNumbers.format(left)} more; filter the pages by this error to see them`) : null);
   }));
-}
-
-function drawPage(explorer, page, unasked) {
-  const heading = () => element("h3", { class: "wa-page-title" }, outsideLink(page.name), unasked ? element("span", { class: "wa-note" }, " choose a row to see another page") : null);
-  const error = page.error ? [element("p", { class: "wa-bad" }, foreign(page.error))] : [];
-  if (explorer.metadataBox) {
-    const previews = page.search ? [searchPreview(page.search), cardPreview(page.card), headingOutline(page.headings)] : [];
-    explorer.metadataBox.replaceChildren(heading(), ...(page.error ? error : [element("div", { class: "wa-previews" }, previews)]), fieldTable(page.fields));
-  }
-  if (explorer.wordBox) {
-    const words = page.keywords.length ? element("div", { class: "wa-words" }, bars(page.keywords)) : element("p", { class: "wa-note" }, page.error || "This page has no keywords.");
-    explorer.wordBox.replaceChildren(element("h4", {}, "Words of ", outsideLink(page.name)), words);
-  }
-  if (explorer.pageBox && !unasked) explorer.pageBox.replaceChildren(heading(), ...error, fieldTable(page.fields));
 }

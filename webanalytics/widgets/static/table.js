@@ -2,13 +2,42 @@
 
 const ROW_HEIGHT = 30;
 const SPARE_ROWS = 8;
-const WIDTHS = { url: 270, title: 260, description: 320, keywords: 380, canonical: 240, error: 320, rule: 280, evidence: 420 };
-const LINKS = new Set(["url", "final_url", "canonical"]);
+const PADDING = 24;
+const NARROWEST = 62;
+const WIDEST = { url: 420, final_url: 420, canonical: 340, best_page: 420, rival: 420, title: 420, description: 460, h1: 340, keywords: 420, error: 460, rule: 420, evidence: 520 };
+const WIDEST_TEXT = 280;
+const LINKS = new Set(["url", "final_url", "canonical", "best_page", "rival"]);
+const PRIORITY_COLUMNS = new Set(["high", "medium", "low"]);
+const SAMPLE = 24;
+const pen = document.createElement("canvas").getContext("2d");
 
-function columnWidth(column) {
-  if (WIDTHS[column.key]) return WIDTHS[column.key];
-  const label = column.label.length * 7 + 40;
-  return Math.max(label, column.kind === "text" ? (column.choices ? 120 : 190) : 78);
+// The pixels of a column's heading and of the longest of its cells.
+function measure(column, font) {
+  if (column.measured?.font === font && column.measured.label === column.label) return column.measured;
+  pen.font = `600 ${font}`;
+  const head = pen.measureText(column.label).width + 18;
+  pen.font = font;
+  const texts = column.cells.filter((cell) => cell !== null && cell !== "").map((cell) => (typeof cell === "string" ? cell : showValue(cell, column)));
+  // wide characters of East Asia take the room of two
+  const weight = (text) => text.length + (/[\u1100-\uffdc]/.test(text) ? text.length : 0);
+  const longest = texts.length > SAMPLE ? texts.map((text) => [weight(text), text]).sort((a, b) => b[0] - a[0]).slice(0, SAMPLE).map(([, text]) => text) : texts;
+  column.measured = { font, label: column.label, head, cells: longest.reduce((most, text) => Math.max(most, pen.measureText(text).width), 0) };
+  return column.measured;
+}
+
+function widest(column, room) {
+  if (column.kind !== "text") return Infinity;
+  const most = WIDEST[column.key] ?? WIDEST_TEXT;
+  return room ? Math.min(most, Math.max(150, room * 0.6)) : most;
+}
+
+// Keeps both ends of an address: what tells pages of one site apart stands at the end.
+function middleCut(text, pixels) {
+  const width = pen.measureText(text).width;
+  if (width <= pixels) return text;
+  const keep = Math.max(8, Math.floor((text.length * pixels) / width) - 2);
+  const start = Math.ceil(keep * 0.45);
+  return `${text.slice(0, start)}…${text.slice(text.length - (keep - start))}`;
 }
 
 class Table {
@@ -47,6 +76,10 @@ class Table {
     this.scroller = element("div", { class: "wa-scroll" }, this.table);
     this.empty = element("p", { class: "wa-empty", hidden: true });
     this.root = element("div", { class: "wa-table-box" }, tools, this.scroller, this.empty);
+    this.room = 0;
+    new ResizeObserver(() => {
+      if (this.scroller.clientWidth && this.scroller.clientWidth !== this.room) this.draw();
+    }).observe(this.scroller);
     let waiting = false;
     this.scroller.addEventListener("scroll", () => {
       if (waiting) return;
@@ -73,15 +106,42 @@ class Table {
 
   layout() {
     const shown = this.shown();
-    this.columns.replaceChildren(...shown.map((column) => {
-      const col = element("col");
-      col.style.width = `${columnWidth(column)}px`;
-      return col;
-    }));
-    this.table.style.minWidth = `${shown.reduce((sum, column) => sum + columnWidth(column), 0)}px`;
+    this.fit();
     this.headings.replaceChildren(...shown.map((column) => this.heading(column)));
     this.filterRow.replaceChildren(...shown.map((column) => element("td", {}, this.filterField(column))));
     this.drawMenu();
+  }
+
+  // Gives each column the room that its cells need, up to a limit; what is left goes to the one cut most.
+  fit() {
+    const shown = this.shown();
+    this.room = this.scroller.clientWidth;
+    const style = getComputedStyle(this.scroller.isConnected ? this.scroller : document.body);
+    const font = `13px ${style.fontFamily || "sans-serif"}`;
+    const filters = this.filterRow.hidden ? 0 : 96;
+    const asked = shown.map((column) => { const { head, cells } = measure(column, font); return Math.max(head, cells, filters) + PADDING; });
+    const widths = shown.map((column, place) => Math.ceil(Math.max(NARROWEST, Math.min(asked[place], Math.max(widest(column, this.room), column.measured.head + PADDING)))));
+    const sum = widths.reduce((all, width) => all + width, 0);
+    // what is left goes to the text that is cut most, else to the longest
+    const cut = shown.map((column, place) => (column.kind === "text" ? 10_000 * Math.max(0, asked[place] - widths[place]) + widths[place] : -1));
+    const elastic = cut.indexOf(Math.max(...cut));
+    if (sum < this.room && cut[elastic] >= 0) widths[elastic] += this.room - sum;
+    this.widths = new Map(shown.map((column, place) => [column.key, widths[place]]));
+    this.columns.replaceChildren(...widths.map((width) => {
+      const col = element("col");
+      col.style.width = `${width}px`;
+      return col;
+    }));
+    this.table.style.width = `${widths.reduce((all, width) => all + width, 0)}px`;
+    this.table.dataset.first = shown[0]?.key ?? "";
+    this.font = font;
+  }
+
+  // Shows columns that have come later.
+  update() {
+    this.haystack = null;
+    this.layout();
+    this.refresh(false);
   }
 
   heading(column) {
@@ -125,6 +185,7 @@ class Table {
   toggleFilters(open = this.filterRow.hidden) {
     this.filterRow.hidden = !open;
     this.filterButton.setAttribute("aria-expanded", String(open));
+    this.fit();
     this.draw();
   }
 
@@ -183,7 +244,7 @@ class Table {
     return this.haystack;
   }
 
-  refresh() {
+  refresh(fromTop = true) {
     const query = this.query.trim().toLowerCase();
     const tests = Object.entries(this.filters)
       .map(([key, text]) => [this.store.columns.get(key), text])
@@ -202,11 +263,11 @@ class Table {
     const filtered = Boolean(query) || tests.length > 0;
     this.clearButton.hidden = !filtered;
     const all = wholeNumbers.format(this.store.length);
-    this.count.textContent = filtered ? `${wholeNumbers.format(rows.length)} of ${all} ${this.noun}s` : counted(this.store.length, this.noun);
+    this.count.textContent = filtered ? `${wholeNumbers.format(rows.length)} of ${all} ${this.nouns ?? `${this.noun}s`}` : `${all} ${this.store.length === 1 ? this.noun : this.nouns ?? `${this.noun}s`}`;
     if (this.store.total > this.store.length) this.count.textContent += ` (the first of ${wholeNumbers.format(this.store.total)})`;
     this.empty.hidden = rows.length > 0;
     this.empty.textContent = this.store.length ? "No row passes the filters." : "There are no rows.";
-    this.scroller.scrollTop = 0;
+    if (fromTop) this.scroller.scrollTop = 0;
     this.draw();
     this.changed?.();
   }
@@ -226,12 +287,14 @@ class Table {
   }
 
   draw() {
+    if (this.scroller.clientWidth && this.scroller.clientWidth !== this.room) this.fit();
     const held = this.body.contains(document.activeElement);
     const height = this.scroller.clientHeight || 420;
     const first = Math.max(0, Math.floor(this.scroller.scrollTop / ROW_HEIGHT) - SPARE_ROWS);
     const last = Math.min(this.view.length, first + Math.ceil(height / ROW_HEIGHT) + 2 * SPARE_ROWS);
     const columns = this.shown();
     const rows = [];
+    pen.font = this.font;
     for (let place = first; place < last; place += 1) rows.push(this.row(place, columns));
     this.body.replaceChildren(this.spacer(first), ...rows, this.spacer(this.view.length - last));
     this.table.setAttribute("aria-rowcount", String(this.view.length + 1));
@@ -250,7 +313,7 @@ class Table {
     const cells = columns.map((column) => {
       const value = column.cells[row];
       const text = showValue(value, column);
-      const content = LINKS.has(column.key) && value ? outsideLink(value) : foreign(text);
+      const content = LINKS.has(column.key) && value ? outsideLink(value, middleCut(value, this.widths.get(column.key) - PADDING)) : this.shownCell(column, value, text);
       if (content.tagName === "A") content.tabIndex = -1;
       return element("td", { class: this.tone(column, value), title: column.kind === "text" && value ? value : null }, content);
     });
@@ -261,9 +324,13 @@ class Table {
     }, cells);
   }
 
+  shownCell(column, value, text) {
+    return column.key === "priority" && column.ranks ? badge(value) : foreign(text);
+  }
+
   tone(column, value) {
-    const tones = { status: { error: "wa-bad" }, priority: { high: "wa-high", medium: "wa-medium", low: "wa-low" } };
-    const tone = tones[column.key]?.[value] ?? "";
+    const issues = PRIORITY_COLUMNS.has(column.key) && column.kind === "number";
+    const tone = column.key === "status" && value === "error" ? "wa-bad" : issues && value ? `wa-count-${column.key}` : issues ? "wa-none" : "";
     return `${column.kind === "number" ? "wa-number" : ""} ${tone}`.trim() || null;
   }
 

@@ -1,0 +1,76 @@
+// The overview: score, what to fix first, failures, key figures.
+
+const MOST_FIRST = 10;
+
+function badge(priority) {
+  return element("span", { class: `wa-badge wa-${priority}` }, priority);
+}
+
+function tile(name, value, note, tone = "") {
+  return element("li", { class: `wa-tile ${tone}` }, element("span", { class: "wa-tile-name" }, name),
+    element("span", { class: "wa-tile-value" }, value), note ? element("span", { class: "wa-note" }, note) : null);
+}
+
+function issueTiles(found) {
+  const score = found.score === null ? [] : [tile("Health score", String(found.score), "of 100", "wa-score")];
+  return [...score, ...found.priorities.map(([name, issues, pages]) => tile(name[0].toUpperCase() + name.slice(1), wholeNumbers.format(issues),
+    issues ? `on ${counted(pages, "page")}` : "no issues", issues ? `wa-tile-${name}` : ""))];
+}
+
+function fixFirst(explorer, found) {
+  const box = element("section", { class: "wa-first", "aria-label": "Fix first" }, element("h4", {}, "Fix first"));
+  if (!found.details.length) {
+    box.append(element("p", { class: "wa-note" }, "No rule found an issue."));
+    return box;
+  }
+  const line = (detail, place) => element("li", {}, element("button", {
+    type: "button", class: "wa-finding", title: "Show the pages with this issue",
+    "aria-label": `${detail.title}, ${detail.priority} priority, ${counted(detail.pages, "page")}`, onclick: () => explorer.showRule(place),
+  }, badge(detail.priority), foreign(detail.title, "span", { class: "wa-finding-title" }), element("span", { class: "wa-finding-count" }, counted(detail.pages, "page"))));
+  box.append(element("ol", { class: "wa-findings" }, found.details.slice(0, MOST_FIRST).map(line)));
+  const left = found.details.length - MOST_FIRST;
+  if (left > 0) box.append(element("button", { type: "button", class: "wa-button wa-more", onclick: () => explorer.show("issues") }, `All ${wholeNumbers.format(found.details.length)} kinds of issues`));
+  return box;
+}
+
+function advice(group) {
+  return group.option ? element("p", { class: "wa-advice" }, element("code", {}, group.option), ` ${group.change}`) : null;
+}
+
+function failureLines(explorer, groups) {
+  if (!groups.length) return null;
+  const failed = groups.reduce((sum, group) => sum + group.count, 0);
+  const lines = groups.slice(0, 5).map((group) => element("li", {}, element("strong", {}, `${wholeNumbers.format(group.count)} × `), foreign(group.reason), advice(group)));
+  return element("section", { class: "wa-failed", "aria-label": "Failures" }, element("h4", {}, `Failures (${counted(failed, "page")})`), element("ul", {}, lines),
+    element("button", { type: "button", class: "wa-button wa-more", onclick: () => explorer.show("failures") }, "Show the pages"));
+}
+
+// What the rules say comes from the kernel a moment later, or when somebody asks for it.
+function drawFirst(explorer) {
+  const { found, lookedFor } = explorer;
+  const { issues, summary } = { issues: explorer.model.get("_content").issues, summary: explorer.summary };
+  const figures = summary.figures.map(([name, value, note]) => tile(name, value, note, name === "Failed" && value !== "0" ? "wa-tile-failed" : ""));
+  const tiles = (items, label) => element("ul", { class: "wa-tiles", "aria-label": label }, items);
+  const boxes = [];
+  const failed = summary.failures.reduce((sum, group) => sum + group.count, 0);
+  if (failed && failed === explorer.store.total) {
+    const note = element("p", { class: "wa-note" }, "No page could be read, so there is nothing to judge.");
+    explorer.firstBox.replaceChildren(failureLines(explorer, summary.failures), note, tiles(figures, "Key figures"));
+    return;
+  }
+  if (found) boxes.push(tiles(issueTiles(found), "Issues by priority"), fixFirst(explorer, found));
+  else if (issues.there) {
+    const ask = element("button", { type: "button", class: "wa-button", onclick: () => explorer.look() }, "Look for issues");
+    const waiting = lookedFor ? element("p", { class: "wa-note", role: "status" }, explorer.trouble || "Looking for issues …") : null;
+    boxes.push(element("section", { class: "wa-first", "aria-label": "Fix first" }, element("h4", {}, "Fix first"), waiting ?? element("p", {}, ask, element("span", { class: "wa-note" }, " takes a while for so many pages"))));
+  }
+  explorer.firstBox.replaceChildren(...boxes, ...[failureLines(explorer, summary.failures)].filter(Boolean), tiles(figures, "Key figures"));
+}
+
+function drawOverview(explorer, panel) {
+  explorer.firstBox = element("div", { class: "wa-overview" });
+  const drawn = explorer.summary.bars.filter(({ rows }) => rows.length).map(({ title, key, rows }) => element("section", { class: "wa-chart" }, element("h4", {}, title),
+    bars(rows, "Show these pages", key ? (value) => explorer.showPages({ [key]: value }) : null)));
+  panel.replaceChildren(explorer.firstBox, element("div", { class: "wa-columns" }, drawn));
+  drawFirst(explorer);
+}
