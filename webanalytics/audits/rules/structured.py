@@ -37,10 +37,10 @@ RULES = (
         category="structured data",
         type="issue",
         priority="high",
-        explanation="A block of structured data is not valid JSON, so programs that read JSON as its standard "
-        "says get nothing of it.",
-        fix="Correct the block at the place that is named; often a comma or a quotation mark is missing, or a "
-        "semicolon stands at the end.",
+        explanation="A block of structured data is not valid JSON, so programs that read JSON as its "
+        "standard says get nothing of it.",
+        fix="Correct the block at the place that is named; often a comma or a quotation mark is missing, or "
+        "a semicolon stands at the end.",
         find=_faults("broken"),
         columns=("structuredErrors",),
     ),
@@ -50,8 +50,8 @@ RULES = (
         category="structured data",
         type="issue",
         priority="high",
-        explanation="Without the properties that search engines require for the rich result that is named, the "
-        "page does not get it. Rich results that are shown no longer, such as FAQs, ask for nothing.",
+        explanation="Without the properties that search engines require for the rich result that is named, "
+        "the page does not get it. Rich results that are shown no longer, such as FAQs, ask for nothing.",
         fix="Add the properties that are named, with values that the page itself shows.",
         find=_faults("required"),
         columns=("structuredErrors",),
@@ -62,8 +62,8 @@ RULES = (
         category="structured data",
         type="issue",
         priority="medium",
-        explanation="Search engines ignore a value that they cannot read, such as a price with a currency sign, "
-        "and an offer or a posting that is over.",
+        explanation="Search engines ignore a value that they cannot read, such as a price with a currency "
+        "sign, and an offer or a posting that is over.",
         fix="Write dates as 2026-11-22, prices as 19.90, currencies as EUR, and enumerations by their names.",
         find=_faults("value"),
         columns=("structuredErrors",),
