@@ -8,8 +8,14 @@ from typing import Any
 
 import pytest
 
-from webanalytics.analysis.facts.schema_org import KINDS, StructuredFacts, structured_facts
+from webanalytics.analysis.facts.schema_org import (
+    DEFAULT_MAX_LOOKUPS,
+    KINDS,
+    StructuredFacts,
+    structured_facts,
+)
 from webanalytics.analysis.page.page import Page
+from webanalytics.analysis.structured.items import Graph
 
 TODAY = dt.date(2026, 11, 22)
 
@@ -453,3 +459,32 @@ def test_nesting_is_a_fault_and_no_danger(text: str) -> None:
 
 def test_half_characters_can_be_stored() -> None:
     assert read(block('{"@type": "T\\ud800"}')).types == ["T?"]
+
+
+def test_references_without_end_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a page can refer to again and again is looked at a bounded number of times."""
+    calls = 0
+    values = Graph.values
+
+    def counted(graph: Graph, node: dict[str, Any], name: str) -> list[Any]:
+        nonlocal calls
+        calls += 1
+        return values(graph, node, name)
+
+    monkeypatch.setattr(Graph, "values", counted)
+    prices = [{"@id": f"#p{number}"} for number in range(400)]
+    graph = [
+        *({"@id": f"#o{number}", "@type": "Offer", "priceSpecification": prices} for number in range(4)),
+        *({"@id": f"#p{number}", "name": "x"} for number in range(400)),
+        *(
+            {
+                "@type": "Product",
+                "@id": f"#x{number}",
+                "offers": [{"@id": f"#o{count}"} for count in range(4)],
+            }
+            for number in range(500)
+        ),
+    ]
+    found = read(block({"@context": "https://schema.org", "@graph": graph}))
+    assert len(found.faults) >= 3
+    assert 100_000 < calls < 2 * DEFAULT_MAX_LOOKUPS

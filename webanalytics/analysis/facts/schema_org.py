@@ -38,6 +38,9 @@ Kind = Literal["broken", "required", "value", "unknown", "recommended"]
 KINDS: tuple[Kind, ...] = ("broken", "required", "value", "unknown", "recommended")
 """What a fault is about, in the order in which faults are kept."""
 
+DEFAULT_MAX_LOOKUPS = 200_000
+"""Most properties looked up per page: references may lead to the same items again and again."""
+
 _RDFA = etree.XPath("//@typeof/..", smart_strings=False)
 _BLOCK = "JSON-LD"
 # Other names of "@id" and "@type" in schema.org's context.
@@ -177,6 +180,7 @@ def _reason(text: str) -> str:
 
 def _judge(graph: Graph, found: _Found, today: dt.date) -> None:
     """Add the types of items, and what is wrong with each of them."""
+    judged: set[tuple[str, ...]] = set()
     for item in graph.items:
         node = item.node
         kinds = kinds_of(node)
@@ -184,8 +188,11 @@ def _judge(graph: Graph, found: _Found, today: dt.date) -> None:
             found.add_type(kind)
         if item.plain:
             _names(item, kinds, found)
-        if refers(node):
+        key = (str(node["@id"]), item.within, *kinds) if "@id" in node else ()
+        if refers(node) or key in judged or graph.looked_at > DEFAULT_MAX_LOOKUPS:
             continue
+        if key:
+            judged.add(key)
         whole = graph.whole(node)
         for kind in kinds:
             if has_requirements(kind):

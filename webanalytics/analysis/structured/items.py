@@ -10,6 +10,9 @@ from webanalytics.analysis.structured.offer import local_name
 Node = dict[str, Any]
 
 _REFERENCE = frozenset(("@id", "@type", "@context"))
+MAX_VALUES = 200
+"""Most values of one property that are looked at."""
+
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
@@ -49,7 +52,7 @@ def refers(node: Node) -> bool:
 
 def parts(value: Any) -> list[Any]:
     """Return the values of a property, and the ``@list`` or ``@value`` of each."""
-    found = value if isinstance(value, list) else [value]
+    found = value[:MAX_VALUES] if isinstance(value, list) else [value]
     opened: list[Any] = []
     for part in found:
         if isinstance(part, dict) and "@value" in part:
@@ -58,7 +61,7 @@ def parts(value: Any) -> list[Any]:
             opened.extend(part["@list"])
         else:
             opened.append(part)
-    return [part for part in opened if part not in _EMPTY]
+    return [part for part in opened[:MAX_VALUES] if part not in _EMPTY]
 
 
 class Graph:
@@ -66,6 +69,7 @@ class Graph:
 
     def __init__(self, items: list[Item]) -> None:
         self.items = items
+        self.looked_at = 0
         self._by_id: dict[str, Node] = {}
         for node, _, _ in items:
             identity = node.get("@id")
@@ -87,6 +91,7 @@ class Graph:
         value = node.get(name)
         if value is None and name == "review":
             value = node.get("reviews")
+        self.looked_at += 1
         return [
             self.whole(part) if isinstance(part, dict) else part
             for part in (() if value is None else parts(value))

@@ -88,9 +88,11 @@ def _shown(value: Any) -> str:
 
 
 def _date(value: Any) -> str:
-    if isinstance(value, (int, float)) and not isinstance(value, bool):
-        return "" if isinstance(value, int) and 1000 <= value <= 9999 else "is not an ISO 8601 date"
-    return "" if date_of(value.strip()) else "is not an ISO 8601 date"
+    if isinstance(value, str):
+        good = date_of(value.strip()) is not None
+    else:
+        good = isinstance(value, int) and 1000 <= value <= 9999
+    return "" if good else "is not an ISO 8601 date"
 
 
 def _duration(value: Any) -> str:
@@ -194,7 +196,7 @@ def wrong_values(graph: Graph, node: Node, kinds: list[str], within: str, today:
         if (check is None and not enumerated) or (name in _ONLY_IN and _ONLY_IN[name].isdisjoint(kinds)):
             continue
         for value in parts(given)[:_MOST]:
-            if isinstance(value, dict):
+            if isinstance(value, (dict, list)):
                 continue
             problem = check(value) if check else _member(name, value)
             if problem:
@@ -208,7 +210,7 @@ def wrong_values(graph: Graph, node: Node, kinds: list[str], within: str, today:
 
 def _text(node: Node, name: str) -> Any:
     found = parts(node.get(name))
-    return found[0] if found and not isinstance(found[0], dict) else None
+    return found[0] if found and not isinstance(found[0], (dict, list)) else None
 
 
 def _rating(node: Node) -> Iterator[str]:
