@@ -117,9 +117,9 @@ def rich_results() -> str:
         "applies to items of the types named (`*`: and all below them in schema.org's hierarchy), in the "
         "place named (`top`: alone, in `@graph`, or as the main entity of a page; `listed`: in an ItemList; "
         "else the property of another item), where the conditions hold. `offers(Offer).price` is asked of "
-        "every `Offer` in `offers`. *Read* is the day on which the requirements of a page, or a transcription "
-        "of them, were read. Recommended properties that fit only some items, such as the size of clothes, "
-        "are left out.\n"
+        "every `Offer` in `offers`. *Read* is the day on which the requirements of a page, or a "
+        "transcription of them, were read. Recommended properties that fit only some items, such as the size "
+        "of clothes, are left out.\n"
     )
     found: dict[str, list[dict[str, str]]] = {}
     for row in rows_of("rich-results.csv"):

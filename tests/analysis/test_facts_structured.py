@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from webanalytics.analysis.facts import schema_org
 from webanalytics.analysis.facts.schema_org import (
     DEFAULT_MAX_LOOKUPS,
     KINDS,
@@ -488,3 +489,12 @@ def test_references_without_end_are_bounded(monkeypatch: pytest.MonkeyPatch) -> 
     found = read(block({"@context": "https://schema.org", "@graph": graph}))
     assert len(found.faults) >= 3
     assert 100_000 < calls < 2 * DEFAULT_MAX_LOOKUPS
+
+
+def test_unknown_names_cost_no_more_than_they_are_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(schema_org, "meant", lambda _, name: asked.append(name) or "")
+    found = read(block({"@type": [f"T{n}" for n in range(30_000)], **{f"name{n}": n for n in range(30_000)}}))
+    assert len(found.faults) == 50
+    assert len(asked) <= 50
+    assert len(found.types) == 10

@@ -10,7 +10,7 @@ from lxml import etree
 from lxml.html import HtmlElement
 
 from webanalytics.analysis.page.page import Page
-from webanalytics.analysis.structured.items import Graph, Item, jsonld_items, kinds_of, refers
+from webanalytics.analysis.structured.items import Graph, Item, given_kinds, jsonld_items, kinds_of, refers
 from webanalytics.analysis.structured.jsonld import (
     DEFAULT_MAX_BLOCKS,
     DEFAULT_MAX_DEPTH,
@@ -70,6 +70,9 @@ class _Found:
     def add_fault(self, kind: Kind, name: str, problem: str) -> None:
         if len(self._faults[kind]) < self._max_entries:
             self._faults[kind][self._cut(name), self._cut(problem)] = None
+
+    def is_full(self, kind: Kind) -> bool:
+        return len(self._faults[kind]) >= self._max_entries
 
     def faults(self) -> list[dict[str, str]]:
         found = [
@@ -186,7 +189,7 @@ def _judge(graph: Graph, found: _Found, today: dt.date) -> None:
         kinds = kinds_of(node)
         for kind in kinds:
             found.add_type(kind)
-        if item.plain:
+        if item.plain and not found.is_full("unknown"):
             _names(item, kinds, found)
         key = (str(node["@id"]), item.within, *kinds) if "@id" in node else ()
         if refers(node) or key in judged or graph.looked_at > DEFAULT_MAX_LOOKUPS:
@@ -206,11 +209,12 @@ def _judge(graph: Graph, found: _Found, today: dt.date) -> None:
 
 def _names(item: Item, kinds: list[str], found: _Found) -> None:
     """Add the names of an item that schema.org does not have; names with other prefixes are others'."""
-    given = item.node.get("@type")
-    for kind in given if isinstance(given, list) else (given,):
+    for kind in given_kinds(item.node):
         if isinstance(kind, str) and (name := _own(kind)) and not is_known("type", name):
             found.add_fault("unknown", name, "is not a type of schema.org" + _hint(meant("type", name)))
     for key in item.node:
+        if found.is_full("unknown"):
+            return
         if (name := _own(key)) and name not in _ALIASES and not is_known("property", name):
             problem = f"{name} is not a property of schema.org{_hint(meant('property', name))}"
             found.add_fault("unknown", kinds[0] if kinds else "item without a type", problem)

@@ -13,6 +13,9 @@ _REFERENCE = frozenset(("@id", "@type", "@context"))
 MAX_VALUES = 200
 """Most values of one property that are looked at."""
 
+MAX_KINDS = 10
+"""Most types of one item."""
+
 _EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
@@ -41,8 +44,13 @@ def property_name(key: str) -> str:
 
 def kinds_of(node: Node) -> list[str]:
     """Return the names of an item's types."""
+    return [name for kind in given_kinds(node) if (name := local_name(kind))]
+
+
+def given_kinds(node: Node) -> list[Any]:
+    """Return an item's types as they are written."""
     kinds = node.get("@type")
-    return [name for kind in (kinds if isinstance(kinds, list) else (kinds,)) if (name := local_name(kind))]
+    return kinds[:MAX_KINDS] if isinstance(kinds, list) else [kinds]
 
 
 def refers(node: Node) -> bool:

@@ -116,7 +116,6 @@ def _folded(kind: Kind) -> dict[str, str]:
     return {name.casefold(): name for name in sorted(names)}
 
 
-@lru_cache(maxsize=2_000)
 def meant(kind: Kind, name: str) -> str:
     """Return the name that an unknown one is probably meant to be, '' for none.
 
@@ -127,6 +126,11 @@ def meant(kind: Kind, name: str) -> str:
     >>> meant("property", "warehouseShelf")
     ''
     """
+    return _meant(kind, name) if len(name) <= _LONGEST else ""
+
+
+@lru_cache(maxsize=2_000)
+def _meant(kind: Kind, name: str) -> str:
     return closest(name, _folded(kind))
 
 
