@@ -25,36 +25,37 @@ which type is a more specific one of which. The vocabulary is that of https://sc
 is under the Creative Commons Attribution-ShareAlike License 3.0. The npm package's licence follows.
 
 """
-_INTERFACE = re.compile(r"^(?:export )?interface (\w+?)(Base|Leaf) extends ([^{]+)\{(.*?)^\}", re.M | re.S)
+_INTERFACE = re.compile(r"^(?:export )?interface (\w+?)(?:Base|Leaf) extends [^{]+\{(.*?)^\}", re.M | re.S)
 _PROPERTY = re.compile(r'^    "([A-Za-z0-9-]+)"\??:', re.M)
 _TYPE = re.compile(r'"@type": "(?:https?://schema\.org/)?(\w+)"')
-_UNION = re.compile(r"^export type (\w+)[^=]*= ([^\n]*);$", re.M)
+_UNION = re.compile(r"^export type (\w+)(<[^;]*?>)? = ([^\n]*);$", re.M)
+_OTHERS = re.compile(r"\w+_\w+|\w+Leaf|With\w+")
 _MEMBER = re.compile(r'"https?://schema\.org/(\w+)"')
 
 
 def names(declarations: str) -> Iterator[tuple[str, str, str]]:
-    """Yield kind, name and parents (of a type) or enumeration (of a member), sorted."""
-    bases: dict[str, list[str]] = {}
-    leaves: dict[str, tuple[str, list[str]]] = {}
+    """Yield kind, name and parents (of a type) or enumeration (of a member), sorted.
+
+    A type is declared as the union of its own shape and of the types directly below it.
+    """
+    known: dict[str, str] = {}
     properties: set[str] = set()
-    for name, part, parents, body in _INTERFACE.findall(declarations):
-        found = [parent.removesuffix("Base") for parent in re.findall(r"\w+Base\b", parents)]
+    for name, body in _INTERFACE.findall(declarations):
         properties.update(_PROPERTY.findall(body))
-        if part == "Base":
-            bases[name] = found
-        elif kind := _TYPE.search(body):
-            leaves[name] = kind[1], found
-    known = {name: kind for name, (kind, _) in leaves.items()}
-    rows = set()
-    for name, (kind, found) in leaves.items():
-        parents = bases.get(name, []) if name in found else found
-        # Parents of other vocabularies are left out.
-        above = sorted({known[parent] for parent in parents if parent in known} - {kind})
-        rows.add(("type", kind, " ".join(above)))
-    rows |= {("property", name, "") for name in properties}
-    for name, union in _UNION.findall(declarations):
+        if kind := _TYPE.search(body):
+            known[name] = kind[1]
+    unions = [(name, union) for name, _, union in _UNION.findall(declarations)]
+    # Data types and roles have no interface; names with an underscore are those of other vocabularies.
+    known |= {name: name for name, _ in unions if name not in known and not _OTHERS.fullmatch(name)}
+    parents: dict[str, set[str]] = {kind: set() for kind in known.values()}
+    rows = {("property", name, "") for name in properties}
+    for name, union in unions:
         if name in known:
             rows |= {("member", member, known[name]) for member in _MEMBER.findall(union)}
+            for child in re.sub(r'"[^"]*"|<[^>]*>', "", union).replace("|", " ").split():
+                if child in known and child != name:
+                    parents[known[child]].add(known[name])
+    rows |= {("type", kind, " ".join(sorted(above))) for kind, above in parents.items()}
     return iter(sorted(rows))
 
 

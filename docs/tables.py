@@ -124,11 +124,11 @@ def rich_results() -> str:
     found: dict[str, list[dict[str, str]]] = {}
     for row in rows_of("rich-results.csv"):
         found.setdefault(row["feature"], []).append(row)
-    heads = ("types", "place", "where", "level", "properties", "read")
+    heads = ("items", "level", "properties")
     for feature, rows in found.items():
-        text += f"\n## {feature[:1].upper()}{feature[1:]}\n\n<{rows[0]['source']}>\n\n" + table(
-            heads, (_requirement(group) for group in _alike(rows))
-        )
+        days = " and ".join(sorted({row["read"] for row in rows}))
+        text += f"\n## {feature[:1].upper()}{feature[1:]}\n\n<{rows[0]['source']}>, read {days}\n\n"
+        text += table(heads, (_requirement(group) for group in _alike(rows)))
     gone = (
         (row["feature"], _code(row["types"].split()), row["retired"], f"<{row['source']}>", row["read"])
         for row in rows_of("rich-results-retired.csv")
@@ -141,7 +141,7 @@ def _alike(rows: list[dict[str, str]]) -> Iterable[list[dict[str, str]]]:
     """Return rows that differ in their property alone, together."""
     groups: dict[tuple[str, ...], list[dict[str, str]]] = {}
     for row in rows:
-        key = tuple(value for name, value in row.items() if name != "properties")
+        key = tuple(value for name, value in row.items() if name not in ("properties", "read"))
         groups.setdefault(key, []).append(row)
     return groups.values()
 
@@ -149,14 +149,9 @@ def _alike(rows: list[dict[str, str]]) -> Iterable[list[dict[str, str]]]:
 def _requirement(rows: list[dict[str, str]]) -> tuple[str, ...]:
     first = rows[0]
     properties = (" or ".join(f"`{path}`" for path in row["properties"].split("|")) for row in rows)
-    return (
-        _code(first["types"].split()),
-        first["within"] or "anywhere",
-        _code(first["when"].split()),
-        first["level"],
-        "<br>".join(properties),
-        first["read"],
-    )
+    applies = [_code(first["types"].split()), first["within"] and f"in place: {first['within']}"]
+    applies.append(first["when"] and f"where: {_code(first['when'].split())}")
+    return "<br>".join(filter(None, applies)), first["level"], "<br>".join(properties)
 
 
 def _code(names: Iterable[str]) -> str:

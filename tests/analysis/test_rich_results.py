@@ -103,6 +103,8 @@ def test_retired_rich_results_ask_for_nothing() -> None:
 def test_vocabulary_has_the_hierarchy_of_schema_org() -> None:
     assert {"Hotel", "Restaurant", "Bakery", "Dentist"} < more_specific("LocalBusiness")
     assert "LocalBusiness" not in more_specific("Restaurant")
+    assert "ClothingStore" in more_specific("Store")
+    assert "LiveBlogPosting" in more_specific("BlogPosting")
     assert more_specific("Offer") == {"Offer", "AggregateOffer", "OfferForLease", "OfferForPurchase"}
     assert types_named("Organization* -LocalBusiness*").isdisjoint(more_specific("LocalBusiness"))
     assert {"InStock", "SoldOut"} < vocabulary().members["ItemAvailability"]
@@ -127,6 +129,13 @@ def test_vocabulary_has_the_hierarchy_of_schema_org() -> None:
 def test_what_an_unknown_name_is_meant_to_be(kind: Any, written: str, right: str) -> None:
     assert not is_known(kind, written)
     assert meant(kind, written) == right
+
+
+@pytest.mark.parametrize(
+    "name", ["Date", "Integer", "URL", "Role", "EmployeeRole", "3DModel", "LiveBlogPosting"]
+)
+def test_types_that_are_known(name: str) -> None:
+    assert is_known("type", name)
 
 
 @pytest.mark.parametrize("name", ["query-input", "startOffset-input", "reviews", "interactionCount", "xPath"])
