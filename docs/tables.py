@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from webanalytics import charts
+from webanalytics.analysis.structured.vocabulary import rows_of
 from webanalytics.audits.failures import COLUMNS as FAILURE_COLUMNS
 from webanalytics.audits.issues import COLUMNS as ISSUE_COLUMNS
 from webanalytics.audits.issues import SUMMARY_COLUMNS
@@ -112,6 +113,55 @@ def columns() -> str:
 def _column(field: Field) -> tuple[str, ...]:
     arrow = str(arrow_type(shape_of(field.type))).replace(" not null", "")
     return f"`{field.column_name}`", field.dtype, field.meaning + " *Premium.*" * field.premium, f"`{arrow}`"
+
+
+def rich_results() -> str:
+    """Return what search engines require of structured data."""
+    text = (
+        "# Structured data\n\nWhat Google Search requires and recommends of items for each rich result, as "
+        "the rules `structured_data_incomplete` and `structured_data_recommended` judge it. A requirement "
+        "applies to items of the types named (`*`: and all below them in schema.org's hierarchy), in the "
+        "place named (`top`: alone, in `@graph`, or as the main entity of a page; `listed`: in an ItemList; "
+        "else the property of another item), where the conditions hold. `offers(Offer).price` is asked of "
+        "every `Offer` in `offers`. *Read* is the day on which the requirements of a page, or a "
+        "transcription of them, were read. Recommended properties that fit only some items, such as the size "
+        "of clothes, are left out.\n"
+    )
+    found: dict[str, list[dict[str, str]]] = {}
+    for row in rows_of("rich-results.csv"):
+        found.setdefault(row["feature"], []).append(row)
+    heads = ("items", "level", "properties")
+    for feature, rows in found.items():
+        days = " and ".join(sorted({row["read"] for row in rows}))
+        text += f"\n## {feature[:1].upper()}{feature[1:]}\n\n<{rows[0]['source']}>, read {days}\n\n"
+        text += table(heads, (_requirement(group) for group in _alike(rows)))
+    gone = (
+        (row["feature"], _code(row["types"].split()), row["retired"], f"<{row['source']}>", row["read"])
+        for row in rows_of("rich-results-retired.csv")
+    )
+    heads = ("rich result", "types", "retired or announced", "source", "read")
+    return f"{text}\n## Shown no longer\n\nOf these, nothing is asked.\n\n{table(heads, gone)}"
+
+
+def _alike(rows: list[dict[str, str]]) -> Iterable[list[dict[str, str]]]:
+    """Return rows that differ in their property alone, together."""
+    groups: dict[tuple[str, ...], list[dict[str, str]]] = {}
+    for row in rows:
+        key = tuple(value for name, value in row.items() if name not in ("properties", "read"))
+        groups.setdefault(key, []).append(row)
+    return groups.values()
+
+
+def _requirement(rows: list[dict[str, str]]) -> tuple[str, ...]:
+    first = rows[0]
+    properties = (" or ".join(f"`{path}`" for path in row["properties"].split("|")) for row in rows)
+    applies = [_code(first["types"].split()), first["within"] and f"in place: {first['within']}"]
+    applies.append(first["when"] and f"where: {_code(first['when'].split())}")
+    return "<br>".join(filter(None, applies)), first["level"], "<br>".join(properties)
+
+
+def _code(names: Iterable[str]) -> str:
+    return " ".join(f"`{name}`" for name in names)
 
 
 def prices() -> str:
@@ -221,6 +271,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "api": api,
     "options": options,
     "rules": rules,
+    "structured-data": rich_results,
     "columns": columns,
     "errors": errors,
     "paths": paths,

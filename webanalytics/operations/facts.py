@@ -63,7 +63,11 @@ FACTS = Operation(
         Field("mixedContent", list[str], "Addresses in http of what a page in https loads."),
         Field("insecureForms", list[str], "Addresses in http that forms of a page in https send to."),
         Field("structuredTypes", list[str], "schema.org types of the page's structured data."),
-        Field("structuredErrors", list[dict[str, str]], "Faults of structured data: `type` and `problem`."),
+        Field(
+            "structuredErrors",
+            list[dict[str, str]],
+            "Faults of structured data: `type`, `problem` and `kind`.",
+        ),
         Field("contentHash", str, "SHA-256 of the main text, white space folded; empty without text."),
     ),
     credits=0,

@@ -1,15 +1,16 @@
-"""schema.org types of a page and properties its items lack, for its facts: JSON-LD, microdata and RDFa."""
+"""schema.org types of a page and what is wrong with its items, for its facts: JSON-LD, microdata and RDFa."""
 
 from __future__ import annotations
 
+import datetime as dt
 import json
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from lxml import etree
 from lxml.html import HtmlElement
 
 from webanalytics.analysis.page.page import Page
+from webanalytics.analysis.structured.items import Graph, Item, given_kinds, jsonld_items, kinds_of, refers
 from webanalytics.analysis.structured.jsonld import (
     DEFAULT_MAX_BLOCKS,
     DEFAULT_MAX_DEPTH,
@@ -17,7 +18,11 @@ from webanalytics.analysis.structured.jsonld import (
     jsonld_texts,
     unwrap,
 )
-from webanalytics.analysis.structured.offer import item_scope, local_name
+from webanalytics.analysis.structured.microdata import microdata_items
+from webanalytics.analysis.structured.offer import local_name
+from webanalytics.analysis.structured.requirements import has_requirements, missing
+from webanalytics.analysis.structured.values import wrong_values
+from webanalytics.analysis.structured.vocabulary import is_known, meant
 from webanalytics.operations.types import is_deep
 
 DEFAULT_MAX_ENTRIES = 50
@@ -29,146 +34,17 @@ DEFAULT_MAX_STRING = 500
 DEFAULT_MAX_THINGS = 5_000
 """Most items examined per page, and most microdata properties."""
 
-# The attribute first: libxml2 takes half the time for it that it takes to ask every element.
-_SCOPES = etree.XPath("//@itemscope/..", smart_strings=False)
-_PROPERTIES = etree.XPath("//@itemprop/..", smart_strings=False)
+Kind = Literal["broken", "required", "value", "unknown", "recommended"]
+KINDS: tuple[Kind, ...] = ("broken", "required", "value", "unknown", "recommended")
+"""What a fault is about, in the order in which faults are kept."""
+
+DEFAULT_MAX_LOOKUPS = 200_000
+"""Most properties looked up per page: references may lead to the same items again and again."""
+
 _RDFA = etree.XPath("//@typeof/..", smart_strings=False)
-_REFERENCE = frozenset(("@id", "@type", "@context"))
-
-
-class Requirement(NamedTuple):
-    """The properties that items of some types must have.
-
-    Attributes
-    ----------
-    types : frozenset of str
-        Names of schema.org types.
-    required : tuple of tuple of str
-        Properties; of several in one tuple, one is enough.
-    recommended : tuple of tuple of str
-        Properties that are recommended but not required.
-    within : frozenset of str, optional
-        Properties through which an item must belong to another one for this to apply; it always applies to
-        top-level items. None for any.
-    """
-
-    types: frozenset[str]
-    required: tuple[tuple[str, ...], ...] = ()
-    recommended: tuple[tuple[str, ...], ...] = ()
-    within: frozenset[str] | None = None
-
-
-def _types(names: str) -> frozenset[str]:
-    return frozenset(names.split())
-
-
-_LISTED = _types("mainEntity mainEntityOfPage item itemListElement @graph")
-_ARTICLES = _types("Article NewsArticle BlogPosting TechArticle ScholarlyArticle Report AnalysisNewsArticle")
-_EVENTS = _types(
-    "Event BusinessEvent ChildrensEvent ComedyEvent DanceEvent EducationEvent ExhibitionEvent "
-    "Festival FoodEvent LiteraryEvent MusicEvent SaleEvent ScreeningEvent SocialEvent SportsEvent "
-    "TheaterEvent"
-)
-_BUSINESSES = _types(
-    "LocalBusiness AnimalShelter AutoDealer AutomotiveBusiness AutoRepair Bakery BarOrPub BeautySalon "
-    "Bookstore "
-    "CafeOrCoffeeShop ClothingStore DaySpa Dentist Electrician EmploymentAgency EntertainmentBusiness "
-    "FinancialService Florist FoodEstablishment FurnitureStore GeneralContractor GroceryStore HairSalon "
-    "HealthAndBeautyBusiness HomeAndConstructionBusiness Hotel InsuranceAgency LegalService Library "
-    "LodgingBusiness MedicalBusiness MedicalClinic Optician Pharmacy Physician Plumber ProfessionalService "
-    "RealEstateAgent Restaurant Store TravelAgency"
-)
-_ORGANIZATIONS = _types(
-    "Organization Airline Consortium Corporation EducationalOrganization CollegeOrUniversity "
-    "GovernmentOrganization MedicalOrganization NewsMediaOrganization NGO OnlineBusiness OnlineStore "
-    "PerformingGroup School SportsOrganization"
-)
-
-REQUIREMENTS = (
-    Requirement(_ARTICLES, recommended=(("headline",),)),
-    Requirement(_types("Product"), required=(("name",),)),
-    Requirement(_types("Product"), required=(("review", "aggregateRating", "offers"),), within=_LISTED),
-    Requirement(
-        _types("Offer"),
-        required=(("price", "priceSpecification"), ("priceCurrency", "priceSpecification")),
-        within=_types("offers"),
-    ),
-    Requirement(
-        _types("AggregateOffer"), required=(("lowPrice",), ("priceCurrency",)), within=_types("offers")
-    ),
-    Requirement(_types("AggregateRating"), required=(("ratingValue",), ("ratingCount", "reviewCount"))),
-    Requirement(_types("Review"), required=(("reviewRating",), ("author",))),
-    Requirement(_types("Review"), required=(("itemReviewed",),), within=_LISTED),
-    Requirement(_types("Recipe"), required=(("name",), ("image",))),
-    Requirement(
-        _EVENTS, required=(("name",), ("startDate",), ("location",)), within=_LISTED | {"event", "events"}
-    ),
-    Requirement(_types("FAQPage"), required=(("mainEntity",),)),
-    Requirement(_types("BreadcrumbList"), required=(("itemListElement",),)),
-    Requirement(_ORGANIZATIONS, recommended=(("name",),)),
-    Requirement(_BUSINESSES, required=(("name",),)),
-    Requirement(_BUSINESSES, required=(("address",),), within=_LISTED),
-    Requirement(
-        _types("JobPosting"),
-        required=(
-            ("title",),
-            ("description",),
-            ("datePosted",),
-            ("hiringOrganization",),
-            ("jobLocation", "jobLocationType"),
-        ),
-    ),
-    Requirement(_types("VideoObject"), required=(("name",), ("thumbnailUrl",), ("uploadDate",))),
-)
-"""Requirements, by the documentation of Google Search.
-
-Sources: developers.google.com/search/docs/appearance/structured-data/, pages article, product-snippet,
-review-snippet, recipe, event, faqpage, breadcrumb, organization, local-business, job-posting and video;
-hierarchy of types: schema.org.
-"""
-
-_BY_TYPE: dict[str, list[Requirement]] = {}
-for _requirement in REQUIREMENTS:
-    for _type in _requirement.types:
-        _BY_TYPE.setdefault(_type, []).append(_requirement)
-
-# An older name of the same property (schema.org).
-_SAME: Mapping[str, tuple[str, ...]] = {"review": ("reviews",)}
-
-
-def missing_properties(kind: str, given: Iterable[str], within: str) -> list[str]:
-    """Return what an item of a type lacks, as ends of sentences.
-
-    `within` is the property of another item whose value it is, '' at the top level.
-
-    Examples
-    --------
-    >>> missing_properties("Product", {"name"}, "")
-    ['review, aggregateRating or offers is missing']
-    >>> missing_properties("Article", {"author"}, ""), missing_properties("Product", {"name"}, "isRelatedTo")
-    (['headline is missing (recommended)'], [])
-    """
-    known = set(given)
-    found = []
-    for requirement in _BY_TYPE.get(kind, ()):
-        if within and requirement.within is not None and within not in requirement.within:
-            continue
-        for names, hint in (
-            *((names, "") for names in requirement.required),
-            *((names, " (recommended)") for names in requirement.recommended),
-        ):
-            if not any(name in known or not known.isdisjoint(_SAME.get(name, ())) for name in names):
-                found.append(f"{_either(names)} is missing{hint}")
-    return found
-
-
-def _either(names: tuple[str, ...]) -> str:
-    return " or ".join(filter(None, (", ".join(names[:-1]), names[-1])))
-
-
-def has_requirements(kind: str) -> bool:
-    """Return whether there are requirements for items of a type."""
-    return kind in _BY_TYPE
+_BLOCK = "JSON-LD"
+# Other names of "@id" and "@type" in schema.org's context.
+_ALIASES = frozenset(("id", "type"))
 
 
 class StructuredFacts(NamedTuple):
@@ -183,7 +59,7 @@ class _Found:
 
     def __init__(self, max_entries: int, max_string: int) -> None:
         self.types: dict[str, None] = {}
-        self.faults: dict[tuple[str, str], None] = {}
+        self._faults: dict[Kind, dict[tuple[str, str], None]] = {kind: {} for kind in KINDS}
         self._max_entries = max_entries
         self._max_string = max_string
 
@@ -191,9 +67,20 @@ class _Found:
         if len(self.types) < self._max_entries:
             self.types[self._cut(name)] = None
 
-    def add_fault(self, name: str, problem: str) -> None:
-        if len(self.faults) < self._max_entries:
-            self.faults[self._cut(name), self._cut(problem)] = None
+    def add_fault(self, kind: Kind, name: str, problem: str) -> None:
+        if len(self._faults[kind]) < self._max_entries:
+            self._faults[kind][self._cut(name), self._cut(problem)] = None
+
+    def is_full(self, kind: Kind) -> bool:
+        return len(self._faults[kind]) >= self._max_entries
+
+    def faults(self) -> list[dict[str, str]]:
+        found = [
+            {"type": name, "problem": problem, "kind": kind}
+            for kind in KINDS
+            for name, problem in self._faults[kind]
+        ]
+        return found[: self._max_entries]
 
     def _cut(self, text: str) -> str:
         text = text[: self._max_string]
@@ -203,38 +90,46 @@ class _Found:
 def structured_facts(
     page: Page,
     *,
+    today: dt.date | None = None,
     max_entries: int = DEFAULT_MAX_ENTRIES,
     max_string: int = DEFAULT_MAX_STRING,
     max_things: int = DEFAULT_MAX_THINGS,
 ) -> StructuredFacts:
     """Return the types of a page's structured data, and its faults.
 
-    Types are without their prefix; faults have ``type`` and ``problem``, the type ``JSON-LD`` for a block
-    that is not JSON.
+    Types are without their prefix; faults have ``type`` (``JSON-LD`` for a block that is not JSON),
+    ``problem`` and ``kind``: broken, required, value, unknown or recommended. Dates before `today` are past.
 
-    A block is read as RFC 8259 says, comment and CDATA wrappers around it allowed; a broken one is one
-    fault, and nothing in it counts. Things with one ``@id`` are one thing, and what says no more than its
-    type and ``@id`` only refers to it. Of microdata, ``itemref`` is not followed; of RDFa, types are read.
+    A block is read as RFC 8259 says, comment and CDATA wrappers around it allowed; a broken one is one fault,
+    and nothing in it counts, except where a final semicolon is all that is wrong. Things with one ``@id`` are
+    one thing, and what says no more than its type and ``@id`` only refers to it. Of microdata, ``itemref`` is
+    not followed; of RDFa, types are read.
 
     Examples
     --------
     >>> block = '{"@type": "Recipe", "name": "Tea"}'
-    >>> structured_facts(Page(f'<script type="application/ld+json">{block}</script>'))
-    StructuredFacts(types=['Recipe'], faults=[{'type': 'Recipe', 'problem': 'image is missing'}])
+    >>> facts = structured_facts(Page(f'<script type="application/ld+json">{block}</script>'))
+    >>> facts.types, facts.faults[0]
+    (['Recipe'], {'type': 'Recipe', 'problem': 'image is missing (recipe)', 'kind': 'required'})
     """
     found = _Found(max_entries, max_string)
+    day = today or dt.datetime.now(dt.UTC).date()
     texts = jsonld_texts(page)
     if texts:
-        _read_jsonld(texts[:DEFAULT_MAX_BLOCKS], found, max_things)
+        items = [
+            item
+            for block in _blocks(texts[:DEFAULT_MAX_BLOCKS], found)
+            for item in jsonld_items(block, max_things)
+        ]
+        _judge(Graph(items[:max_things]), found, day)
     # Looking through the text costs less than a walk over the elements; most pages have neither of the two.
     html = page.html
     if "schema.org/" in html:
         if "itemscope" in html or "itemScope" in html:
-            _read_microdata(page, found, max_things)
+            _judge(Graph(microdata_items(page, max_things)), found, day)
         if "typeof=" in html:
             _read_rdfa(page, found, max_things)
-    faults = [{"type": name, "problem": problem} for name, problem in found.faults]
-    return StructuredFacts(list(found.types), faults)
+    return StructuredFacts(list(found.types), found.faults())
 
 
 def _refuse(_: str) -> None:
@@ -252,7 +147,8 @@ def _read_block(text: str) -> Any:
     return value
 
 
-def _read_jsonld(texts: list[str], found: _Found, max_things: int) -> None:
+def _blocks(texts: list[str], found: _Found) -> list[Any]:
+    """Return the values of the blocks that are JSON; the others are faults."""
     blocks = []
     for number, text in enumerate(texts, 1):
         if len(text) > DEFAULT_MAX_LENGTH:
@@ -262,12 +158,15 @@ def _read_jsonld(texts: list[str], found: _Found, max_things: int) -> None:
                 blocks.append(_read_block(text))
             except ValueError:
                 blocks.append(_read_block(unwrap(text)))
+                if text.rstrip().endswith(";"):
+                    found.add_fault(
+                        "broken", _BLOCK, f"block {number} is not valid JSON: it ends in a semicolon"
+                    )
         except RecursionError:
-            found.add_fault("JSON-LD", f"block {number} is nested too deeply")
+            found.add_fault("broken", _BLOCK, f"block {number} is nested too deeply")
         except ValueError:
-            found.add_fault("JSON-LD", f"block {number} is not valid JSON: {_reason(text)}")
-    things = [thing for block in blocks for thing in _things(block, max_things)]
-    _judge(things[:max_things], found)
+            found.add_fault("broken", _BLOCK, f"block {number} is not valid JSON: {_reason(text)}")
+    return blocks
 
 
 def _reason(text: str) -> str:
@@ -282,75 +181,56 @@ def _reason(text: str) -> str:
     return "a number that JSON does not have"
 
 
-def _things(block: Any, max_things: int) -> Iterator[tuple[dict[str, Any], str]]:
-    """Yield the objects of a block in order, each with the property whose value it is, '' for none."""
-    waiting: list[tuple[Any, str]] = [(block, "")]
-    left = max_things
-    while waiting and left:
-        value, within = waiting.pop()
-        if isinstance(value, list):
-            waiting.extend((part, within) for part in reversed(value) if isinstance(part, (dict, list)))
-        elif isinstance(value, dict):
-            left -= 1
-            if "@context" in value and "schema.org" not in str(value["@context"]):
-                continue
-            yield value, within
-            waiting.extend(
-                (part, "" if key == "@graph" else _property(key))
-                for key, part in reversed(value.items())
-                if isinstance(part, (dict, list)) and key != "@context"
-            )
-
-
-def _property(key: str) -> str:
-    return local_name(key) if ":" in key else key
-
-
-def _judge(things: list[tuple[dict[str, Any], str]], found: _Found) -> None:
-    """Add the types of items, and what each of them lacks."""
-    by_id: dict[str, set[str]] = {}
-    for thing, _ in things:
-        identity = thing.get("@id")
-        if isinstance(identity, str) and len(thing) > 1:
-            by_id.setdefault(identity, set()).update(_given(thing))
-    for thing, within in things:
-        kinds = thing.get("@type")
-        if kinds is None:
+def _judge(graph: Graph, found: _Found, today: dt.date) -> None:
+    """Add the types of items, and what is wrong with each of them."""
+    judged: set[tuple[str, ...]] = set()
+    for item in graph.items:
+        node = item.node
+        kinds = kinds_of(node)
+        for kind in kinds:
+            found.add_type(kind)
+        if item.plain and not found.is_full("unknown"):
+            _names(item, kinds, found)
+        key = (str(node["@id"]), item.within, *kinds) if "@id" in node else ()
+        if refers(node) or key in judged or graph.looked_at > DEFAULT_MAX_LOOKUPS:
             continue
-        refers = "@id" in thing and thing.keys() <= _REFERENCE
-        for kind in kinds if isinstance(kinds, list) else (kinds,):
-            if name := local_name(kind):
-                found.add_type(name)
-                if not refers and has_requirements(name):
-                    identity = thing.get("@id")
-                    merged = by_id.get(identity, set()) if isinstance(identity, str) else _given(thing)
-                    for problem in missing_properties(name, merged, within):
-                        found.add_fault(name, problem)
+        if key:
+            judged.add(key)
+        whole = graph.whole(node)
+        for kind in kinds:
+            if has_requirements(kind):
+                for lack in missing(graph, whole, kind, item.within):
+                    hint = "recommended for " * (lack.level == "recommended") + lack.feature
+                    level: Kind = "recommended" if lack.level == "recommended" else "required"
+                    found.add_fault(level, kind, f"{lack.properties} is missing ({hint})")
+        for problem in wrong_values(graph, whole, kinds, item.within, today):
+            found.add_fault("value", kinds[0] if kinds else "item without a type", problem)
 
 
-def _given(thing: dict[str, Any]) -> set[str]:
-    """Return the names of the non-empty properties."""
-    return {_property(key) for key, value in thing.items() if value not in (None, "", [], {})}
+def _names(item: Item, kinds: list[str], found: _Found) -> None:
+    """Add the names of an item that schema.org does not have; names with other prefixes are others'."""
+    for kind in given_kinds(item.node):
+        if isinstance(kind, str) and (name := _own(kind)) and not is_known("type", name):
+            found.add_fault("unknown", name, "is not a type of schema.org" + _hint(meant("type", name)))
+    for key in item.node:
+        if found.is_full("unknown"):
+            return
+        if (name := _own(key)) and name not in _ALIASES and not is_known("property", name):
+            problem = f"{name} is not a property of schema.org{_hint(meant('property', name))}"
+            found.add_fault("unknown", kinds[0] if kinds else "item without a type", problem)
 
 
-def _read_microdata(page: Page, found: _Found, max_things: int) -> None:
-    asked: list[tuple[str, HtmlElement]] = []
-    for scope in _SCOPES(page.tree)[:max_things]:
-        for kind in (scope.get("itemtype") or "").split():
-            if "schema.org/" in kind and (name := local_name(kind)):
-                found.add_type(name)
-                if has_requirements(name) and scope.get("itemref") is None:
-                    asked.append((name, scope))
-    elements = _PROPERTIES(page.tree) if asked else []
-    if len(elements) > max_things:
-        return
-    properties: dict[HtmlElement | None, set[str]] = {}
-    for element in elements:
-        properties.setdefault(item_scope(element), set()).update(element.get("itemprop").split())
-    for name, scope in asked:
-        within = next(iter((scope.get("itemprop") or "").split()), "")
-        for problem in missing_properties(name, properties.get(scope, ()), within):
-            found.add_fault(name, problem)
+def _own(name: str) -> str:
+    """Return a name without the prefix of schema.org, '' for a keyword or a name of another vocabulary."""
+    if name.startswith("@"):
+        return ""
+    if ":" in name or "/" in name:
+        return local_name(name) if name.startswith("schema:") or "schema.org/" in name else ""
+    return name.strip()
+
+
+def _hint(name: str) -> str:
+    return f": did you mean {name}?" if name else ""
 
 
 def _read_rdfa(page: Page, found: _Found, max_things: int) -> None:

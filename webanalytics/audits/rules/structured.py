@@ -2,32 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import Find, enumerated
 from webanalytics.audits.site import Site
 
-_RECOMMENDED = "(recommended)"
 
+def _faults(kind: str) -> Find:
+    """Return the search for pages with faults of a kind."""
 
-def _is_broken(fault: dict[str, str]) -> bool:
-    return fault["type"] == "JSON-LD"
-
-
-def _is_recommended(fault: dict[str, str]) -> bool:
-    return not _is_broken(fault) and fault["problem"].endswith(_RECOMMENDED)
-
-
-def _is_required(fault: dict[str, str]) -> bool:
-    return not _is_broken(fault) and not fault["problem"].endswith(_RECOMMENDED)
-
-
-def _faults(chosen: Callable[[dict[str, str]], bool]) -> Find:
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, faults in site.read("structuredErrors"):
-            problems = [f"{fault['type']}: {fault['problem']}" for fault in faults or () if chosen(fault)]
+            problems = [
+                f"{fault['type']}: {fault['problem']}" for fault in faults or () if fault.get("kind") == kind
+            ]
             if problems:
                 yield Finding(row, len(problems), enumerated(problems))
 
@@ -47,9 +37,11 @@ RULES = (
         category="structured data",
         type="issue",
         priority="high",
-        explanation="A block of structured data is not valid JSON, so search engines read nothing of it.",
-        fix="Correct the block at the place that is named; often a comma or a quotation mark is missing.",
-        find=_faults(_is_broken),
+        explanation="A block of structured data is not valid JSON, so programs that read JSON as its "
+        "standard says get nothing of it.",
+        fix="Correct the block at the place that is named; often a comma or a quotation mark is missing, or "
+        "a semicolon stands at the end.",
+        find=_faults("broken"),
         columns=("structuredErrors",),
     ),
     Rule(
@@ -58,10 +50,33 @@ RULES = (
         category="structured data",
         type="issue",
         priority="high",
-        explanation="Without the properties that search engines require of a type, the page does not get "
-        "the rich result of that type.",
+        explanation="Without the properties that search engines require for the rich result that is named, "
+        "the page does not get it. Rich results that are shown no longer, such as FAQs, ask for nothing.",
         fix="Add the properties that are named, with values that the page itself shows.",
-        find=_faults(_is_required),
+        find=_faults("required"),
+        columns=("structuredErrors",),
+    ),
+    Rule(
+        name="structured_data_invalid",
+        title="Structured data with invalid values",
+        category="structured data",
+        type="issue",
+        priority="medium",
+        explanation="Search engines ignore a value that they cannot read, such as a price with a currency "
+        "sign, and an offer or a posting that is over.",
+        fix="Write dates as 2026-11-22, prices as 19.90, currencies as EUR, and enumerations by their names.",
+        find=_faults("value"),
+        columns=("structuredErrors",),
+    ),
+    Rule(
+        name="structured_data_unknown",
+        title="Structured data with unknown names",
+        category="structured data",
+        type="warning",
+        priority="low",
+        explanation="schema.org has no type or property of this name, so nobody reads it; capitals count.",
+        fix="Correct the names that are named, or take a property that schema.org has.",
+        find=_faults("unknown"),
         columns=("structuredErrors",),
     ),
     Rule(
@@ -72,7 +87,7 @@ RULES = (
         priority="low",
         explanation="Search engines can show more of a page that has the recommended properties too.",
         fix="Add the properties that are named where the page has values for them.",
-        find=_faults(_is_recommended),
+        find=_faults("recommended"),
         columns=("structuredErrors",),
     ),
     Rule(
