@@ -17,6 +17,7 @@ from PIL import Image
 from tests.service.evil import BASE, UPLOAD, Evil, ask, http, open_engine, streaming
 from webanalytics.analysis.page.page import Page
 from webanalytics.operations import AUDIT, OPERATIONS
+from webanalytics.operations.model import AS_DEFAULT
 from webanalytics.operations.secret import Secret
 from webanalytics.service.engine import Engine
 from webanalytics.service.images import PATH
@@ -48,7 +49,14 @@ def test_a_page_is_answered_as_its_analysis_answers_it(operation: str) -> None:
             return await ask(engine, operation, site.url + "/a"), site.url + "/a"
 
     result, url = asyncio.run(main())
-    expected = analysis_function(OPERATIONS[operation].analysis)(Page(ARTICLE, url, url, "text/html"))
+    chosen = {
+        item.keyword: item.served
+        for item in OPERATIONS[operation].parameters
+        if item.served is not AS_DEFAULT
+    }  # keywords of the whole page
+    expected = analysis_function(OPERATIONS[operation].analysis)(
+        Page(ARTICLE, url, url, "text/html"), **chosen
+    )
     assert (result.status, result.error) == (200, None)
     assert result.data is not None
     assert list(result.data) == declared(operation)

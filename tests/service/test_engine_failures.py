@@ -164,7 +164,7 @@ def _self_signed(folder: Path) -> Path:
 def trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     code = """
         import os, sys, time, types
-        def analyse(page):
+        def analyse(page, **settings):
             what = page.content.decode()
             if what == "hang":
                 while True: pass

@@ -106,7 +106,7 @@ def test_several_images_one_of_them_broken() -> None:
     converter.button.click()
     assert converter.message.startswith("2 images converted: ")
     assert converter.message.endswith("1 could not be converted.")
-    assert "must be an image in WebP, PNG, JPG, GIF or TIFF format" in texts(converter)
+    assert "The content is not an image in WebP, PNG, JPG, GIF or TIFF format." in texts(converter)
     archive = zipfile.ZipFile(io.BytesIO(links(converter)["converted-images.zip"]))
     assert archive.namelist() == ["a.webp", "b.webp"]
     assert converter.frame is not None
@@ -142,9 +142,7 @@ def test_a_large_image_is_shown_as_a_copy(monkeypatch: pytest.MonkeyPatch) -> No
 def test_a_wrong_image_alone_gives_the_sentence() -> None:
     converter = with_files(broken__png=b"<svg onload=alert(1)>")
     converter.button.click()
-    assert (
-        converter.message == "The `image` parameter must be an image in WebP, PNG, JPG, GIF or TIFF format."
-    )
+    assert converter.message == "The content is not an image in WebP, PNG, JPG, GIF or TIFF format."
     assert links(converter) == {}
 
 

@@ -75,7 +75,7 @@ def test_figures(frame: pd.DataFrame) -> None:
     figures = {name: value for name, value, _ in summary["figures"]}
     assert (figures["Pages"], figures["Read"], figures["Failed"]) == ("3", "3", "0")
     notes = {name: note for name, _, note in summary["figures"]}
-    assert notes["Median grade"] == "of 3 pages"
+    assert notes["Median grade"] == "of 3 pages in English"
     words = {word: (count, pages) for word, count, pages in summary["keywords"]}
     assert words["cake"] == (36, 3)
     assert words["coffee"][1] == 1
