@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import struct
 import zlib
@@ -243,8 +244,12 @@ def test_a_format_that_pillow_lacks(output_format: Any, monkeypatch: pytest.Monk
         analyse(header, output_format="png")
 
 
-def test_jpeg_xl_where_the_plugin_is() -> None:
-    pytest.importorskip("pillow_jxl", reason="the plugin for JPEG XL is not installed")
+def test_jpeg_xl_with_and_without_its_plugin() -> None:
+    if importlib.util.find_spec("pillow_jxl") is None:
+        sentence = "another format than jxl.*: install the plugin pillow-jxl-plugin, version"
+        with pytest.raises(ParameterError, match=sentence):
+            analyse(small(PHOTO), output_format="jxl")
+        return
     made = analyse(small(PHOTO), output_format="jxl", quality=70, measure=True)
     assert (made["mimeType"], made["lossless"]) == ("image/jxl", False)
     exact = analyse(small(PHOTO), output_format="jxl", lossless=True)

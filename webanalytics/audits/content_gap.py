@@ -12,7 +12,6 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.analysis.keywords.keyness import CRITICAL, keyness
-from webanalytics.analysis.text.language import detect
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.terms import LONGEST, PageTerms, Terms, checked_sizes, grouped_terms, totals_of
 from webanalytics.errors import ParameterError
@@ -154,6 +153,8 @@ def _joined(sides: Iterable[Terms]) -> Terms:
 
 
 def _of_texts(frame: pd.DataFrame, **how: Any) -> dict[Hashable, Terms]:
+    from webanalytics.analysis.text.language import detect
+
     found: dict[Hashable, Terms] = {}
     said = frame["language"].tolist() if "language" in frame else [None] * len(frame)
     seen = set()

@@ -14,9 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.analysis.keywords.keyness import keyness
-from webanalytics.analysis.keywords.keywords import count_keywords, count_terms, parts_of_phrases
-from webanalytics.analysis.keywords.places import PLACES, first_paragraph, places_of
-from webanalytics.analysis.readability.syllables import primary
+from webanalytics.analysis.keywords.place_names import PLACES
 from webanalytics.audits.site import Site
 from webanalytics.errors import ParameterError
 from webanalytics.frames.schema import make_series
@@ -101,6 +99,9 @@ class Terms:
         self, row: int, name: str, language: str, text: str, texts: dict[str, str | None], **how: Any
     ) -> None:
         """Count the terms of a page; ``texts`` are those of its places, ``how`` is for `count_terms`."""
+        from webanalytics.analysis.keywords.keywords import count_terms, parts_of_phrases
+        from webanalytics.analysis.keywords.places import places_of
+
         found = count_terms(text, language, **how)
         parts = parts_of_phrases(found, LEAST)
         known: dict[str, tuple[int, int]] = {}
@@ -185,6 +186,8 @@ def totals_of(totals: Mapping[int, int]) -> Numbers:
 
 def language_of(detected: object, declared: object) -> str:
     """Return the language to read the text of a page in: detected, else declared, else English."""
+    from webanalytics.analysis.readability.syllables import primary
+
     known = (primary(said) for said in (detected, declared) if isinstance(said, str))
     return next(filter(None, known), "en")
 
@@ -200,6 +203,8 @@ def grouped_terms(
 
     ``group_of`` takes the row and the language of a page, and returns None for one to leave out.
     """
+    from webanalytics.analysis.keywords.places import first_paragraph
+
     found: dict[Hashable, Terms] = {}
     wanted = tuple(sizes)
     columns = ("text", "title", "headings", "description", "language", "lang")
@@ -356,6 +361,8 @@ def _frame(columns: dict[str, list[Any]], dtypes: dict[str, Dtype]) -> pd.DataFr
 
 def of_main_texts(frame: pd.DataFrame) -> pd.DataFrame:
     """Return an audit's frame with the keywords of its main texts, where a service counted whole pages."""
+    from webanalytics.analysis.keywords.keywords import count_keywords
+
     settings = {name: KEYWORDS.parameter(name).default for name in ("ngrams", "top", "min_length")}
     cells: list[dict[str, int] | None] = []
     for known, text, detected, declared in zip(

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from webanalytics.analysis.keywords.places import PLACES
+from webanalytics.analysis.keywords.place_names import PLACES
 from webanalytics.frames.schema import PANDAS_3, frame_fields, make_series
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field, Operation
 from webanalytics.operations.types import DEEPEST, Shape, is_deep, shape_of

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from webanalytics.analysis.text.language import primary_subtag
 from webanalytics.errors import ParameterError
 from webanalytics.frames.inputs import Inputs, Rows, Wanted, is_missing, not_understood, values_of
 from webanalytics.frames.schema import FETCH_COLUMNS
@@ -49,6 +48,8 @@ def pages_or_texts(urls: Any, texts: Any, language: str | None) -> Any:
         raise ParameterError(
             "The `language` parameter must be left out unless `texts` are given.", "language"
         )
+    from webanalytics.analysis.text.language import primary_subtag
+
     code = primary_subtag(language) if isinstance(language, str) else ""
     if not code:
         raise ParameterError("The `language` parameter must be a code of ISO 639-1, such as en.", "language")

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.analysis.keywords.keyness import keyness
-from webanalytics.analysis.keywords.places import PLACES
+from webanalytics.analysis.keywords.place_names import PLACES
 from webanalytics.frames.schema import as_frame, make_series
 from webanalytics.operations.model import Dtype
 

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
-from webanalytics.analysis.keywords.places import PLACES, first_paragraph, places_of
+from webanalytics.analysis.keywords.place_names import PLACES
+from webanalytics.analysis.keywords.places import first_paragraph, places_of
 from webanalytics.analysis.keywords.segmentation import (
     UNSPACED_LANGUAGES,
     Segmented,

