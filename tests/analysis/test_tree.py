@@ -72,6 +72,7 @@ def test_template_is_not_the_pages() -> None:
         ("<div><template shadowrootmode=no><p>in</p></template></div>", False),
         ("<ul><template shadowrootmode=open><li>in</template></ul>", False),
         ("<div><template><div><template shadowrootmode=open>in", False),
+        ("<svg><font-face><template shadowrootmode=open /></font-face></svg><p>in</p>", True),
     ],
 )
 def test_declared_shadow_roots_are_shown(html: str, shown: bool) -> None:
@@ -254,6 +255,14 @@ def test_pages_that_would_keep_the_parser_busy_are_refused(name: str) -> None:
     started = time.process_time()
     with pytest.raises(RowError, match="nested"):
         parse(HOSTILE[name]())
+    assert effort_since(started) < 2
+
+
+@pytest.mark.parametrize("between", [" ", "/", "='x'"])
+def test_attributes_are_counted_however_they_are_parted(between: str) -> None:
+    started = time.process_time()
+    with pytest.raises(RowError, match="attributes"):
+        parse("<p " + between.join(f"a{number}" for number in range(20_000)) + ">")
     assert effort_since(started) < 2
 
 
