@@ -258,6 +258,15 @@ def test_pages_that_would_keep_the_parser_busy_are_refused(name: str) -> None:
     assert effort_since(started) < 2
 
 
+@pytest.mark.parametrize("attribute", ["hidden", "style='color:red'", "itemscope", "itemprop=x", "typeof=x"])
+def test_many_marked_elements_take_time_in_proportion(attribute: str) -> None:
+    page = Page("<h1>Tea</h1>" + f"<i {attribute}>x</i>" * 90_000, URL)
+    started = time.process_time()
+    assert page.visible_text.startswith("Tea")
+    facts.analyse(page)
+    assert effort_since(started) < 6
+
+
 @pytest.mark.parametrize("between", [" ", "/", "='x'"])
 def test_attributes_are_counted_however_they_are_parted(between: str) -> None:
     started = time.process_time()

@@ -86,7 +86,7 @@ _MONTHS = (
     *("january", "february", "march", "april", "may", "june"),
     *("july", "august", "september", "october", "november", "december"),
 )
-# Asked within each element: on the way back from attributes (`/..`) time grows with the square of their number.
+# On the way back from attributes (`/..`) time would grow with the square of their number.
 _ITEMPROPS = etree.XPath("descendant::*[@itemprop[contains(., 'date')]]", smart_strings=False)
 
 
