@@ -176,3 +176,16 @@ def test_a_name_with_one_letter_left_out_is_found(name: str, data: st.DataObject
 def test_any_name_gets_nothing_or_a_known_one(name: str, known: list[str]) -> None:
     hint = did_you_mean(name, known)
     assert hint == "" or hint.removeprefix("; did you mean `").removesuffix("`?") in known
+
+
+@pytest.mark.parametrize("call", [wa.hmac, lambda *args, **kwargs: asyncio.run(wa.aio.hmac(*args, **kwargs))])
+def test_a_secret_of_a_wrong_kind_is_in_no_frame_of_the_error(call: Callable[..., Any]) -> None:
+    with pytest.raises(wa.ParameterError) as caught:
+        call(["x"], secret=["correct horse"])
+    ours = [
+        frame.f_locals
+        for frame, _ in traceback.walk_tb(caught.value.__traceback__)
+        if frame.f_code.co_name in ("__init__", "_key_bytes")
+    ]
+    assert ours == []
+    assert "correct horse" not in str(caught.value)

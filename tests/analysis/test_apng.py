@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.analysis import apng_files
 from tests.analysis.apng_files import BACKGROUND, NONE, OVER, PREVIOUS, SOURCE, Frame, chunk, written
 from tests.analysis.pictures import frames_of
+from webanalytics.analysis.images.apng import apng_parts
 from webanalytics.analysis.images.convert import analyse
 from webanalytics.errors import RowError
 
@@ -159,3 +160,9 @@ def test_broken_animations_are_refused(spoil) -> None:
     with pytest.raises(RowError) as caught:
         analyse(spoil(content), output_format="png")
     assert caught.value.error_type == "invalid"
+
+
+def test_a_repeated_palette_is_not_copied_into_each_frame() -> None:
+    content = written((4, 4), [Frame(0, 0, block(RED, 4, 4)), Frame(0, 0, block(BLUE))])
+    repeated = content[:33] + 1_000 * chunk(b"PLTE", b"rgb" * 256) + content[33:]
+    assert [len(part.content) < 2_000 for part in apng_parts(repeated)] == [True, True]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from datetime import date, timedelta
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.effort import effort_since
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.text import dates
 from webanalytics.analysis.text.dates import dateline, days_in, page_dates, parse_date
@@ -282,3 +284,16 @@ def test_corpus(corpus_pages: dict[str, bytes]) -> None:
     today = date.today().isoformat()
     days = [day for dates in found.values() if dates for day in dates.values() if day]
     assert all("1990-01-01" <= day < today for day in days)
+
+
+def test_a_stamp_of_huge_numbers_is_no_date() -> None:
+    stamp = "Wed, 99999999999999999999 May 2022 12:00:00 GMT"
+    assert parse_date(stamp) is None
+    assert page_dates(Page(f"<meta name=date content='{stamp}'><h1>Tea</h1>")) is None
+
+
+def test_many_microdata_take_time_in_proportion() -> None:
+    page = Page("<h1>Tea</h1>" + "<time itemprop='date'>x</time>" * 100_000)
+    started = time.process_time()
+    assert page_dates(page) is None
+    assert effort_since(started) < 5

@@ -10,8 +10,9 @@ from lxml import etree
 
 from tests.effort import effort_since
 from webanalytics.analysis import metadata
-from webanalytics.analysis.facts import facts
+from webanalytics.analysis.facts import facts, schema_org
 from webanalytics.analysis.keywords import keywords
+from webanalytics.analysis.page import visible_text
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.page.tree import keeps_busy, parse
 from webanalytics.analysis.text import text
@@ -72,6 +73,7 @@ def test_template_is_not_the_pages() -> None:
         ("<div><template shadowrootmode=no><p>in</p></template></div>", False),
         ("<ul><template shadowrootmode=open><li>in</template></ul>", False),
         ("<div><template><div><template shadowrootmode=open>in", False),
+        ("<svg><font-face><template shadowrootmode=open /></font-face></svg><p>in</p>", True),
     ],
 )
 def test_declared_shadow_roots_are_shown(html: str, shown: bool) -> None:
@@ -254,6 +256,31 @@ def test_pages_that_would_keep_the_parser_busy_are_refused(name: str) -> None:
     started = time.process_time()
     with pytest.raises(RowError, match="nested"):
         parse(HOSTILE[name]())
+    assert effort_since(started) < 2
+
+
+MARKED = {
+    "hidden": visible_text._WITH_HIDDEN,
+    "style": visible_text._WITH_STYLE,
+    "itemscope": schema_org._SCOPES,
+    "itemprop": schema_org._PROPERTIES,
+    "typeof": schema_org._RDFA,
+}
+
+
+@pytest.mark.parametrize("attribute", MARKED)
+def test_marked_elements_are_found_in_time_proportional_to_their_number(attribute: str) -> None:
+    tree = parse(f"<i {attribute}=x>x</i>" * 90_000)
+    started = time.process_time()
+    assert len(MARKED[attribute](tree)) == 90_000
+    assert effort_since(started) < 1
+
+
+@pytest.mark.parametrize("between", [" ", "/", "='x'"])
+def test_attributes_are_counted_however_they_are_parted(between: str) -> None:
+    started = time.process_time()
+    with pytest.raises(RowError, match="attributes"):
+        parse("<p " + between.join(f"a{number}" for number in range(20_000)) + ">")
     assert effort_since(started) < 2
 
 

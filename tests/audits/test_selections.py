@@ -157,6 +157,23 @@ def test_a_change_is_seen_and_no_other_audit_is_touched(made: wa.Audit) -> None:
     assert "title_missing" not in set(made.issues["rule"])
 
 
+@pytest.mark.parametrize(
+    "remove", [lambda frame: frame.pop("title"), lambda frame: frame.__delitem__("title")], ids=["pop", "del"]
+)
+def test_a_column_removed_in_place_is_not_known_any_more(made: wa.Audit, remove: Use) -> None:
+    changed = made.copy()
+    part = changed.head(2)
+    assert "title_duplicate" in set(changed.issues["rule"])
+    remove(changed)
+    assert "title_duplicate" not in set(changed.issues["rule"])
+    part.pop("title")
+    assert "title_duplicate" not in set(part.issues["rule"])
+    changed.insert(0, "title", "")
+    untitled = changed.issues.loc[changed.issues["rule"] == "title_missing", "url"]
+    assert set(untitled) == set(changed["url"])
+    assert "title_duplicate" in set(made.issues["rule"])
+
+
 SITE_TITLE = "Lamps for every room of the house"
 
 

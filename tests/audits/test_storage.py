@@ -421,7 +421,9 @@ def test_an_audit_keeps_its_date_and_its_score(tmp_path: Path) -> None:
     assert loaded.origin.score == made.score == loaded.score
 
 
-@pytest.mark.parametrize("wrong", [{"date": "yesterday"}, {"date": 5}, {"score": 101}, {"score": "x"}])
+@pytest.mark.parametrize(
+    "wrong", [{"date": "yesterday"}, {"date": "2026-W01-1"}, {"date": 5}, {"score": 101}, {"score": "x"}]
+)
 def test_a_date_and_a_score_are_checked(tmp_path: Path, wrong: dict[str, object]) -> None:
     path = audit().save(tmp_path / "kept") / "audit.json"
     path.write_text(json.dumps(json.loads(path.read_text()) | wrong))

@@ -75,12 +75,14 @@ def asked(url: str, **failures: str) -> list[str]:
     return run._answering.asked
 
 
-@pytest.mark.parametrize("key", ["refused", "certificate", "handshake", "connect_timeout"])
+@pytest.mark.parametrize("key", ["refused", "handshake", "connect_timeout"])
 def test_http_is_tried_where_https_cannot_be_had(key: str) -> None:
     assert asked("a.example/x", https=key) == ["https://a.example/x", "http://a.example/x"]
 
 
-@pytest.mark.parametrize("key", ["unknown_host", "status", "robots", "timeout", "private", "not_html"])
+@pytest.mark.parametrize(
+    "key", ["unknown_host", "certificate", "status", "robots", "timeout", "private", "not_html"]
+)
 def test_other_failures_stand(key: str) -> None:
     assert asked("a.example/x", https=key) == ["https://a.example/x", key]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pandas as pd
@@ -9,6 +10,7 @@ import pytest
 from PIL import Image
 
 import webanalytics as wa
+from webanalytics.frames.image_files import with_files
 
 OPTIONS = {"progress": False}
 
@@ -33,6 +35,12 @@ def test_a_folder_stands_for_all_images_below_it(folder: Path) -> None:
         assert names(frame, folder) == ["a.png", "b.JPG", "deep/a.gif", "deep/er/c.webp"]
         assert frame["status"].eq("ok").all()
     assert frame.index.equals(pd.RangeIndex(4))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="the system has no named pipes")
+def test_a_pipe_in_a_folder_is_not_waited_for(folder: Path) -> None:
+    os.mkfifo(folder / "never.png")
+    assert folder / "never.png" not in with_files(folder)
 
 
 def test_patterns(folder: Path) -> None:

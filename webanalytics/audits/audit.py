@@ -117,6 +117,16 @@ class Audit(ContentMethods, Pages):
         self._forget()
         super()._update_inplace(*args, **kwargs)  # type: ignore[misc]
 
+    def __delitem__(self, key: Any) -> None:  # type: ignore[misc]
+        self._forget()
+        super().__delitem__(key)
+
+    def insert(self, loc: int, column: Any, *args: Any, **kwargs: Any) -> None:
+        """Insert a column at a place; see `pandas.DataFrame.insert`."""
+        if not isinstance(column, str) or column in _declared():
+            self._forget()
+        super().insert(loc, column, *args, **kwargs)
+
     def isetitem(self, *args: Any, **kwargs: Any) -> None:
         """Set a column by its place; see `pandas.DataFrame.isetitem`."""
         self._forget()

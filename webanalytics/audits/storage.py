@@ -113,6 +113,7 @@ def _history(manifest: Mapping[str, Any]) -> tuple[str | None, float | None]:
     date, score = manifest.get("date"), manifest.get("score")
     if date is not None:
         datetime.fromisoformat(date)  # raises for anything else
+        pd.Timestamp(date)  # reads fewer of the ways that the standard has to write one
     if score is not None and not (isinstance(score, (int, float)) and 0 <= score <= 100):
         raise Unreadable
     return date, score

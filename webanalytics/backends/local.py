@@ -45,8 +45,9 @@ log = logging.getLogger("webanalytics")
 
 T = TypeVar("T")
 
-WITHOUT_HTTPS = frozenset(("refused", "interrupted", "certificate", "handshake", "connect_timeout"))
-"""Failures after which a host without a scheme is tried with http: it has no https that could be used."""
+WITHOUT_HTTPS = frozenset(("refused", "interrupted", "handshake", "connect_timeout"))
+"""Failures after which a host without a scheme is tried with http: it has no https. A certificate
+that is not valid is no reason: the row says so."""
 
 YIELD_SECONDS = 0.02
 """Seconds that record operations compute before yielding to the event loop."""

@@ -76,7 +76,8 @@ def _fitting(pattern: Path) -> Iterator[Path]:
 def _below(folder: Path) -> Iterator[Path]:
     for parent, folders, names in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith(".")]
-        yield from (path for name in names if _is_image(path := Path(parent, name)))
+        paths = (path for name in names if _is_image(path := Path(parent, name)))
+        yield from (path for path in paths if path.is_file())  # a pipe would never end
 
 
 def _is_image(path: Path) -> bool:

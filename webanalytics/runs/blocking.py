@@ -225,11 +225,11 @@ def plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
-        if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
-            kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
         run = Run()
         token = current_run.set(run)
         try:
+            if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
+                kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
             check_call(function, args, kwargs)
             return run_plain(lambda: function(*args, **kwargs), run)
         except KeyboardInterrupt as interrupt:

@@ -62,9 +62,9 @@ def awaited(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Corout
 
     @functools.wraps(function)
     async def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
-        if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
-            kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
         try:
+            if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
+                kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
             check_call(function, args, kwargs)
             return await function(*args, **kwargs)
         except WebAnalyticsError as error:

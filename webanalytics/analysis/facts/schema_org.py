@@ -41,7 +41,7 @@ KINDS: tuple[Kind, ...] = ("broken", "required", "value", "unknown", "recommende
 DEFAULT_MAX_LOOKUPS = 200_000
 """Most properties looked up per page: references may lead to the same items again and again."""
 
-_RDFA = etree.XPath("//@typeof/..", smart_strings=False)
+_RDFA = etree.XPath("//*[@typeof]", smart_strings=False)
 _BLOCK = "JSON-LD"
 # Other names of "@id" and "@type" in schema.org's context.
 _ALIASES = frozenset(("id", "type"))

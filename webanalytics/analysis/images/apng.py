@@ -71,14 +71,14 @@ def apng_parts(content: bytes) -> Iterator[ApngPart]:
         For frames outside the canvas or out of order, and for damaged or unknown control chunks.
     """
     header = b""
-    common = bytearray()
+    common: dict[bytes, bytes] = {}
     frame: _Frame | None = None
     expected = 0
     for name, data in _chunks(content):
         if name == b"IHDR":
             header = data
         elif name in _KEPT and frame is None:
-            common += _chunk(name, data)
+            common.setdefault(name, _chunk(name, data))  # once, as the specification has it
         elif name in (b"fcTL", b"fdAT"):
             if len(data) < 4 or struct.unpack_from(">I", data)[0] != expected:
                 raise ValueError("frames are out of order")
@@ -87,12 +87,12 @@ def apng_parts(content: bytes) -> Iterator[ApngPart]:
                 frame.pixels += data[4:]
             elif name == b"fcTL":
                 if frame is not None:
-                    yield _part(header, bytes(common), frame)
+                    yield _part(header, b"".join(common.values()), frame)
                 frame = _Frame(data)
         elif name == b"IDAT" and frame is not None:  # else it is a picture for viewers without animation
             frame.pixels += data
     if frame is not None:
-        yield _part(header, bytes(common), frame)
+        yield _part(header, b"".join(common.values()), frame)
 
 
 def compose(parts: Iterator[ApngPart], size: tuple[int, int]) -> Iterator[tuple[Image.Image, int]]:

@@ -210,7 +210,9 @@ def _copied(source: Any, max_depth: int) -> HtmlElement:
         elif tag == "template" and attributes and _is_shown(element):
             parent.remove(element)
             outer.append((node.next, None, None))
-            node = node.template_fragments()[0].first_child
+            # Of a template within SVG or MathML, which declares nothing, there is no fragment.
+            fragments = node.template_fragments()
+            node = fragments[0].first_child if fragments else None
         else:
             last, follows_text = element, False
             node = node.next
@@ -248,6 +250,6 @@ def _crowd(data: bytes, crowded: int = CROWDED_TAG) -> int:
         if len(piece) > 2 * crowded:
             tag = piece.partition(b">")[0]
             if len(tag) > 2 * crowded:
-                count = len(_QUOTED.sub(b"", tag).split())
+                count = len(_QUOTED.sub(b" ", tag).replace(b"/", b" ").split())
                 total += count if count > crowded else 0
     return total

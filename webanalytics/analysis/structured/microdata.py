@@ -15,8 +15,8 @@ from webanalytics.analysis.structured.requirements import requirements
 from webanalytics.analysis.structured.values import LOOKED_AT
 
 # The attribute first: libxml2 takes half the time for it that it takes to ask every element.
-_SCOPES = etree.XPath("//@itemscope/..", smart_strings=False)
-_PROPERTIES = etree.XPath("//@itemprop/..", smart_strings=False)
+_SCOPES = etree.XPath("//*[@itemscope]", smart_strings=False)
+_PROPERTIES = etree.XPath("//*[@itemprop]", smart_strings=False)
 
 GIVEN = "given"
 """The value of a property of which nobody asks more than whether it is given."""
