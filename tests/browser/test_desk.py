@@ -417,7 +417,7 @@ def test_a_page_shows_its_issues_first_and_its_fields_last(lab: Lab, site: Sampl
     assert first.all_inner_texts() == notebook.execute(
         "print(*audit.summary()['title'].head(10), sep='|')"
     ).strip().split("|")  # fmt: skip
-    assert f"{notebook.execute('print(audit.score)').strip()}\nof 100" in overview.inner_text()
+    assert f"{float(notebook.execute('print(audit.score)')):g}\nof 100" in overview.inner_text()
     open_tab(notebook, "Pages")
     heads = pages_table(notebook).locator("thead tr").first.locator("th")
     keys = heads.evaluate_all("cells => cells.map(cell => cell.dataset.key)")
