@@ -262,8 +262,8 @@ def test_pages_that_would_keep_the_parser_busy_are_refused(name: str) -> None:
 MARKED = {
     "hidden": visible_text._WITH_HIDDEN,
     "style": visible_text._WITH_STYLE,
-    "itemscope": schema_org._SCOPES,
-    "itemprop": schema_org._PROPERTIES,
+    "itemscope": microdata._SCOPES,
+    "itemprop": microdata._PROPERTIES,
     "typeof": schema_org._RDFA,
 }
 
