@@ -15,6 +15,7 @@ from webanalytics.analysis.keywords import keywords
 from webanalytics.analysis.page import visible_text
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.page.tree import keeps_busy, parse
+from webanalytics.analysis.structured import microdata
 from webanalytics.analysis.text import text
 from webanalytics.errors import RowError
 
