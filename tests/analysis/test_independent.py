@@ -30,6 +30,10 @@ def deep_pages() -> Iterator[None]:
 EXPLAINED: dict[tuple[str, str], str] = {}
 
 
+# Whole documents pasted into the text: html5lib complains of their body tags, long after the head.
+PASTED = ("nachtkritik.de-Dragqueens.html", "wmn.de.krankheit.html")
+
+
 @pytest.fixture(scope="module")
 def pages(corpus_pages: dict[str, bytes]) -> dict[str, tuple[Page, Element]]:
     """Our page and html5lib's root of each saved page; U+007F is no text to us."""
@@ -52,7 +56,7 @@ def test_heads_of_saved_pages_are_those_that_another_parser_complains_of(
     pages: dict[str, tuple[Page, Element]],
 ) -> None:
     differing = [name for name, (page, _) in pages.items() if our_head(page) != head_errors(page.html)]
-    assert differing == []
+    assert differing == [name for name in pages if name in PASTED]
 
 
 def test_every_fact_is_on_some_page(pages: dict[str, tuple[Page, Element]]) -> None:
