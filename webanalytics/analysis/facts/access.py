@@ -9,7 +9,7 @@ from typing import Any
 from lxml import etree
 from lxml.html import HtmlElement
 
-from webanalytics.analysis.facts.names import Names, is_hidden
+from webanalytics.analysis.facts.names import UNREAD, Names, is_hidden
 from webanalytics.analysis.page.page import Collector, Page, Reader, fold
 
 _IDS = etree.XPath("descendant::*/@id", smart_strings=False)
@@ -41,6 +41,7 @@ class AccessElements(Collector):
         self.image_headings: list[dict[str, str]] = []
         self._fields: list[tuple[str, dict[str, str]]] = []
         self._labelled: set[str] = set()
+        self._headings = 0
         self._names = Names()
 
     def readers(self) -> dict[str, Reader]:
@@ -115,15 +116,17 @@ class AccessElements(Collector):
             self.buttons.append(_shown(element)[: self.max_length])
 
     def _heading(self, element: HtmlElement) -> None:
-        if not len(element):
-            if not fold(element.text) and not self._names.name(element):
-                self._empty_heading(element)
-        elif not fold("".join(element.itertext())):
-            if name := self._names.name(element):
-                if len(self.image_headings) < self.max_entries and element.find(".//img") is not None:
-                    self.image_headings.append({"level": str(element.tag), "alt": name[: self.max_length]})
-            else:
-                self._empty_heading(element)
+        name = self._names.name(element)
+        if not name:
+            self._empty_heading(element)
+        elif len(element) and name != UNREAD and self._is_image(element):
+            self.image_headings.append({"level": str(element.tag), "alt": name[: self.max_length]})
+
+    def _is_image(self, heading: HtmlElement) -> bool:
+        self._headings += 1
+        if self._headings > self.max_entries or next(heading.iter("img"), None) is None:
+            return False
+        return not fold("".join(heading.itertext()))
 
     def _empty_heading(self, element: HtmlElement) -> None:
         if self._may_name(self.empty_headings, element):

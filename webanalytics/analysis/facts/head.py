@@ -11,15 +11,16 @@ from webanalytics.analysis.page.parsing import declared_label
 EARLY_BYTES = 1_024
 """Bytes in which a page has to declare its encoding (HTML Standard, section 4.2.5.4)."""
 
-LONGEST_HEAD = 1_000_000
+LONGEST_HEAD = 300_000
 """Characters in which the end of the head is looked for."""
 
-_DOCTYPE = re.compile(r"(?:\s|<!--.*?--!?>|<\?[^>]*>|<!--?>)*<!doctype\b", re.IGNORECASE | re.DOTALL)
+# Nothing here is tried twice: a page may be made to keep a search busy.
+_DOCTYPE = re.compile(r"(?:\s++|<!--(?>-?>|.*?--!?>)|<\?[^>]*+>)*+<!doctype\b", re.IGNORECASE | re.DOTALL)
 # Comments, declarations, and elements whose content is no markup; then tags; then text.
 _PIECES = re.compile(
-    r"<!--(?:-?>|.*?--!?>|.*)|<[!?][^>]*+>|</[^a-z][^>]*+>"
+    r"<!--(?:-?>|.*?--!?>|.*)|<[!?][^>]*+>?|</[^a-z][^>]*+>?"
     r"|<(script|style|title|noscript|template|noframes)(?=[\s/>])(?:[^<]++|<(?!/\1[\s/>]))*+(?:</\1[^>]*+>)?"
-    r"|<(/?)([a-z][^\s/>]*+)(?:[^>\"']++|\"[^\"]*\"|'[^']*'|[\"'])*?>|([^<\s]++|<)",
+    r"|<(/?)([a-z][^\s/>]*+)(?:[^>\"']++|\"[^\"]{0,5000}+\"|'[^']{0,5000}+')*+[^>]*+>?|([^<\s]++|<)",
     re.IGNORECASE | re.DOTALL,
 )
 _IN_HEAD = frozenset(("base", "basefont", "bgsound", "link", "meta"))

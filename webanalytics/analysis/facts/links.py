@@ -10,7 +10,7 @@ from typing import NamedTuple
 from lxml.html import HtmlElement
 
 from webanalytics.analysis.facts.link_texts import LONGEST, bare, generic_texts
-from webanalytics.analysis.facts.names import Names, content_name, is_hidden
+from webanalytics.analysis.facts.names import Names, is_hidden
 from webanalytics.analysis.page.page import Collector, Page, Reader, fold
 from webanalytics.urls import NORMAL_IN_PATH, NORMAL_NAME, NORMAL_QUERY, address, with_slashes
 
@@ -149,7 +149,7 @@ class LinkElements(Collector):
             return
         link = href.strip()
         follows = self._address(element, link)
-        text = content_name(element)
+        text = self._names.content(element)
         if not text:
             if not self._names.name(element):
                 self._nameless(element, link)

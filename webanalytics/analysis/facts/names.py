@@ -76,6 +76,10 @@ def _walked(element: HtmlElement) -> str:
     return fold("".join(pieces)) or next(filter(None, tooltips), "")
 
 
+UNREAD = "…"
+"""The name of what is no longer read."""
+
+
 class Names:
     """The accessible names of the elements of one page.
 
@@ -86,7 +90,11 @@ class Names:
     Style sheets and scripts are not read: what they add or hide is not known.
     """
 
+    max_steps = 5_000_000
+    """Characters and elements of content that are read in all: elements within each other are read again."""
+
     def __init__(self) -> None:
+        self._steps = 0
         self._by_id: dict[str, HtmlElement] | None = None
 
     def label(self, element: HtmlElement) -> str:
@@ -98,7 +106,19 @@ class Names:
 
     def name(self, element: HtmlElement) -> str:
         """Return the name of an element that its content names: a link, a button, a heading."""
-        return self.label(element) or content_name(element) or fold(element.get("title"))
+        return self.label(element) or self.content(element) or fold(element.get("title"))
+
+    def content(self, element: HtmlElement) -> str:
+        """Return `content_name`; of a page that would keep it busy, `UNREAD` in place of further names."""
+        if self._steps > self.max_steps:
+            return UNREAD
+        name = content_name(element)
+        # What was read is at least as long as its name; without a name, it may be any number of elements.
+        if name:
+            self._steps += len(name)
+        elif len(element):
+            self._steps += 20 * sum(1 for _ in element.iter())
+        return name
 
     def _referred(self, element: HtmlElement, ids: str) -> str:
         if self._by_id is None:
@@ -106,8 +126,7 @@ class Names:
             for found in _WITH_ID(element):
                 self._by_id.setdefault(found.get("id"), found)
         targets = (self._by_id.get(name) for name in ids.split()[:20])
-        return fold(" ".join(_own_name(target) for target in targets if target is not None))
+        return fold(" ".join(self._own_name(target) for target in targets if target is not None))
 
-
-def _own_name(target: HtmlElement) -> str:
-    return fold(target.get("aria-label")) or content_name(target) or fold(target.get("alt"))
+    def _own_name(self, target: HtmlElement) -> str:
+        return fold(target.get("aria-label")) or self.content(target) or fold(target.get("alt"))
