@@ -14,7 +14,7 @@ from webanalytics.analysis.page.page import Collector, Page, Reader, fold
 
 _IDS = etree.XPath("descendant::*/@id", smart_strings=False)
 _TABINDEX = etree.XPath("descendant::*/@tabindex/..", smart_strings=False)
-_POSITIVE = re.compile(r"tabindex\s*=\s*[\"']?[\s+]*+0*+[1-9&]")
+_POSITIVE = re.compile(r"tabindex\s*+=\s*+[\"']?[\s+]*+0*+[1-9&]")
 _OTHER_CASES = ("abIndex", "ABINDEX", "Tabindex", "TabIndex")
 _REFERRING = etree.XPath(
     "//@for | //@aria-labelledby | //@aria-describedby | //@aria-controls | //@aria-owns | //@headers"
