@@ -13,6 +13,7 @@ from xml.etree.ElementTree import Element
 import html5lib
 from html5lib.constants import DataLossWarning
 
+from tests.analysis import independent_markup
 from webanalytics.analysis import metadata
 from webanalytics.analysis.facts.facts import FactElements
 from webanalytics.analysis.page.page import Page, collected
@@ -119,6 +120,7 @@ def outside_head(root: Element) -> list[str]:
         ],
         "canonical": links(body, "canonical"),
         "hreflang": hreflangs(body),
+        "robots": [m for m in elements(body, "meta") if m.get("name", "").strip().lower() == "robots"],
     }
     return sorted(kind for kind, found in kinds.items() if found)
 
@@ -148,6 +150,7 @@ READERS: dict[str, Reader] = {
         and (text := script.text or "").strip()
     ],
     "text": lambda root: text_of(root),
+    **independent_markup.READERS,
 }
 """What is compared, by the other parser's tree."""
 
@@ -189,6 +192,7 @@ OURS: dict[str, Callable[[Page], Any]] = {
     "images": lambda page: [(image.get("src"), image.get("alt")) for image in page.tree.iter("img")],
     "JSON-LD": jsonld_texts,
     "text": lambda page: our_text(page.tree),
+    **independent_markup.OURS,
 }
 """The same of our page."""
 

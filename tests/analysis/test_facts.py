@@ -276,6 +276,13 @@ HOSTILE = {
     "long srcset": f"<img srcset='{'http:' * 100_000}'><img srcset='{', http://a/ ' * 50_000}'>",
     "microdata, deep": "<div itemscope itemtype='https://schema.org/Product'>" * 1_900 + "<b itemprop=x>y</b>" * 6_000,
     "types": "<div typeof='schema:Thing' vocab='https://schema.org/'>" * 1_900,
+    "nested labels": "<label for=a>" * 1_000 + "<b></b>" * 20_000,
+    "nested headings": "<h1><div>" * 900 + "<i></i>" * 20_000,
+    "one long label": f"<p id=a>{'x ' * 50_000}</p>" + "<a href=/ aria-labelledby='a a a'></a>" * 5_000,
+    "deep fields": "<div>" * 1_500 + "<input>" * 10_000,
+    "unclosed scripts": "<script>" * 100_000,
+    "unclosed quotes": "<link a='" * 50_000 + "<meta b=\"c'" * 50_000,
+    "tabindex": "<p tabindex=" + " " * 200_000 + ">" + "tabindex  = " * 50_000,
     "slashes": "<a href='" + "/." * 100_000 + "'>x</a>",
     "spaces": "<a href='" + " " * 200_000 + "x'>x</a>" + "<img alt='" + " " * 200_000 + "'>",
 }  # fmt: skip

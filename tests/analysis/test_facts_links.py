@@ -10,7 +10,7 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from webanalytics.analysis.facts import facts
-from webanalytics.analysis.facts.facts import read_links
+from webanalytics.analysis.facts.links import read_links
 from webanalytics.analysis.page.page import Page
 from webanalytics.fetching.guard import check_url
 from webanalytics.urls import Address, address

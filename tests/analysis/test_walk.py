@@ -50,13 +50,17 @@ def test_an_audit_walks_over_a_page_once(walks: list[list[str]]) -> None:
     paths = {item.name: item.analysis for item in AUDIT_PAGES}
     answers = answer_page(paths, {name: {} for name in paths}, (HTML.encode(), URL))
     assert all(isinstance(answer, dict) for answer in answers)
-    assert walks == [["FactElements", "JsonLdBlocks", "MetadataElements"]]
+    assert walks == [["AccessElements", "FactElements", "JsonLdBlocks", "LinkElements", "MetadataElements"]]
 
 
 def test_alone_an_analysis_walks_for_itself(walks: list[list[str]]) -> None:
     for name in ("metadata", "facts", "text", "keywords"):
         answer_page({name: DECLARED[name].analysis}, {name: {}}, (HTML.encode(), URL))
-    assert walks == [["JsonLdBlocks", "MetadataElements"], ["FactElements", "JsonLdBlocks"], ["JsonLdBlocks"]]
+    assert walks == [
+        ["JsonLdBlocks", "MetadataElements"],
+        ["AccessElements", "FactElements", "JsonLdBlocks", "LinkElements"],
+        ["JsonLdBlocks"],
+    ]
 
 
 def test_together_and_alone_the_answers_are_the_same(corpus_pages: dict[str, bytes]) -> None:

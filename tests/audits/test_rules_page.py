@@ -14,11 +14,15 @@ from webanalytics.audits.issues import find_issues
 from webanalytics.audits.pages import derived
 from webanalytics.audits.rules import (
     RULES,
+    accessibility,
     content,
     description,
+    directives,
+    head,
     headings,
     html,
     images,
+    link_elements,
     rules,
     social,
     structured,
@@ -27,7 +31,10 @@ from webanalytics.audits.rules import (
 )
 from webanalytics.audits.site import Site
 
-FILES = (title, description, headings, url, images, content, structured, social, html)
+FILES = (
+    *(title, description, headings, url, images, content, structured, social, html),
+    *(accessibility, directives, head, link_elements),
+)
 PAGE_RULES = {rule.name for file in FILES for rule in file.RULES}
 
 PLAIN = (
@@ -114,6 +121,15 @@ def linked(data: dict[str, Any]) -> str:
 
 def image(attributes: str) -> str:
     return page(after=f"<h2>One night</h2><img {attributes}>")
+
+
+def beside(markup: str) -> str:
+    """A page with something more in its text."""
+    return page(after=f"<h2>One night</h2>{markup}")
+
+
+def robots(*contents: str) -> str:
+    return page(head="".join(f'<meta name="robots" content="{content}">' for content in contents))
 
 
 def words(count: int) -> str:
@@ -386,6 +402,171 @@ CASES = (
         evidence="0; url=/next",
     ),
     Case("favicon_missing", page(icon=False), page(icon=True)),
+    Case(
+        "links_without_name",
+        beside('<a href="/tin"><img src="/a.png" alt="" width="9" height="9"></a>'),
+        beside('<a href="/tin"><svg><title>Tin</title></svg></a><a href="/x" hidden></a>'),
+        value=1,
+        evidence="/tin (img)",
+    ),
+    Case(
+        "links_generic_text",
+        beside('<a href="/tin">Read more »</a>'),
+        beside(
+            '<a href="/tin" aria-label="Read more on tin">Read more</a><a href="#x">more</a>'
+            '<a href="/tin">Read more on tin</a>'
+        ),
+        value=1,
+        evidence='"Read more »" /tin',
+    ),
+    Case(
+        "links_not_crawlable",
+        beside('<a onclick="go()">Tin</a><a href="javascript:void(0)">Oil</a>'),
+        beside('<a name="tin">Tin</a><a href="javascript:;" role="button">Oil</a><a href="#">Up</a>'),
+        value=2,
+        evidence='Tin (no href) | Oil (href="javascript:void(0)")',
+    ),
+    Case(
+        "internal_nofollow",
+        beside('<a href="/tin" rel="NoFollow noopener">Tin</a>'),
+        beside('<a href="https://other.example/" rel="nofollow">Tin</a><a href="#a" rel="nofollow">A</a>'),
+        value=1,
+        evidence="https://example.org/tin",
+    ),
+    Case(
+        "links_to_http",
+        beside('<a href="http://example.org/tin">Tin</a>'),
+        beside('<a href="http://other.example/tin">Tin</a><a href="//example.org/tin">Tin</a>'),
+        value=1,
+        evidence="http://example.org/tin",
+    ),
+    Case(
+        "fields_without_label",
+        beside('<input name="q"><label for="b"> </label><select id="b"></select>'),
+        beside(
+            '<label>Tin <input></label><label for="c">Oil</label><textarea id="c"></textarea>'
+            '<input aria-label="Wick"><input type="submit"><div style="display: none"><input></div>'
+        ),
+        value=2,
+        evidence='<input name="q"> | <select id="b">',
+    ),
+    Case(
+        "fields_with_placeholder_only",
+        beside('<input name="q" placeholder="Search">'),
+        beside('<input name="q" placeholder="Search" title="Search">'),
+        value=1,
+        evidence='<input name="q"> with the placeholder Search',
+    ),
+    Case(
+        "buttons_without_name",
+        beside('<button class="x"><svg></svg></button><input type="button">'),
+        beside('<button><img src="/a.png" alt="Tin" width="9" height="9"></button><input type="submit">'),
+        value=2,
+        evidence='<button class="x">',
+    ),
+    Case(
+        "iframes_without_title",
+        beside('<iframe src="/map"></iframe>'),
+        beside('<iframe src="/map" title="Map"></iframe><iframe src="/pixel" aria-hidden="true"></iframe>'),
+        value=1,
+        evidence="/map",
+    ),
+    Case(
+        "duplicate_ids_used",
+        beside('<p id="a">A</p><p id="a">B</p><p aria-labelledby="b a">C</p>'),
+        beside('<p id="a">A</p><p id="A">B</p><p aria-labelledby="a">C</p>'),
+        value=1,
+        evidence="a",
+    ),
+    Case(
+        "duplicate_ids",
+        beside('<p id="a">A</p><p id="a">B</p>'),
+        beside('<p id="b">A</p><p id="B">B</p>'),
+        value=1,
+        evidence="a",
+    ),
+    Case(
+        "headings_empty",
+        beside("<h3> <span></span></h3>"),
+        beside('<h3><img src="/a.png" alt="Tin" width="9" height="9"></h3><h3 hidden></h3>'),
+        value=1,
+        evidence="h3",
+    ),
+    Case(
+        "tabindex_positive",
+        beside('<p tabindex="1">A</p>'),
+        beside('<p tabindex="0">A</p><p tabindex="-1">B</p>'),
+        value=1,
+        evidence="<p>",
+    ),
+    Case("doctype_missing", page().replace("<!doctype html>", ""), "<!-- x -->\n" + page()),
+    Case(
+        "charset_late",
+        page().replace("<meta charset", f"<!-- {'x' * 1_000} --><meta charset"),
+        page().replace("<meta charset", f"<!-- {'x' * 900} --><meta charset"),
+        evidence="utf-8",
+    ),
+    Case(
+        "head_multiple",
+        page(head="</head><head>"),
+        page(head="<!-- <head> --><script>'<head>'</script>"),
+        value=2,
+    ),
+    Case(
+        "head_ended_early",
+        page(head="<div>x</div>"),
+        page(head="<script>'<div>'</script><style>a</style><noscript><p>x</p></noscript><!-- <p> -->"),
+        evidence="<div>",
+    ),
+    Case(
+        "robots_outside_head",
+        beside('<meta name="robots" content="index">'),
+        robots("index"),
+        evidence="robots after the end of the head",
+    ),
+    Case(
+        "title_same_as_description",
+        page(title="Storm lanterns of tin", description="Storm  Lanterns of tin"),
+        page(title="Storm lanterns of tin", description="Storm lanterns of tin."),
+    ),
+    Case(
+        "images_alt_file_name",
+        image('src="/a.png" width="9" height="9" alt="tin-lamp.JPG"'),
+        image('src="/a.png" width="9" height="9" alt="The tin lamp.jpg is old"'),
+        value=1,
+        evidence="tin-lamp.JPG",
+    ),
+    Case(
+        "h1_only_image",
+        page(headings='<h1><img src="/a.png" alt="Keeper" width="9" height="9"></h1>'),
+        page(headings='<h1>The <img src="/a.png" alt="Keeper" width="9" height="9"></h1>'),
+        value=1,
+        evidence="Keeper",
+    ),
+    Case(
+        "og_url_differs",
+        page(social={**SOCIAL, "og:url": "https://example.org/tin"}),
+        page(),
+        evidence="og:url https://example.org/tin",
+    ),
+    Case(
+        "open_graph_image_relative",
+        page(social={**SOCIAL, "og:image": "//example.org/lantern.png"}),
+        page(social={**SOCIAL, "og:image": "HTTPS://example.org/lantern.png"}),
+        value=1,
+        evidence="//example.org/lantern.png",
+    ),
+    Case(
+        "directives_conflict",
+        robots("index, follow", "NOINDEX"),
+        robots("index, nofollow"),
+        value=1,
+        evidence="index and noindex",
+    ),
+    Case("nosnippet", robots("nosnippet"), robots("max-snippet:20")),
+    Case("max_snippet_zero", robots("index, max-snippet: 0"), robots("max-snippet:-1, max-video-preview:0")),
+    Case("noimageindex", robots("noimageindex"), robots("max-image-preview:none")),
+    Case("noarchive", robots("noarchive"), robots("nocache")),
 )
 
 
@@ -401,6 +582,7 @@ def issues() -> pd.DataFrame:
     for case in CASES:
         rows.append((address(case, "fault"), case.fault, case.fault_cells))
         rows.append((address(case, "near"), case.near, case.near_cells))
+    rows = [(url, html.replace(f'{SOCIAL["og:url"]}"', f'{url}"'), cells) for url, html, cells in rows]
     given = pd.DataFrame({"url": [row[0] for row in rows], "html": [row[1] for row in rows]})
     pages = derived(pd.DataFrame(wa.audit(given)), near_duplicates=None)
     assert pages["status"].eq("ok").all()

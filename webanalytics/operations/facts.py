@@ -29,7 +29,7 @@ FACTS = Operation(
         Field(
             "outsideHead",
             list[str],
-            "Which of title, description, canonical and hreflang stand outside of the head, after its end.",
+            "Which of title, description, canonical, hreflang and robots stand outside of the head.",
         ),
         Field("declaredCharset", str, "Encoding declared inside the page, empty where none is."),
         Field("googlebot", str, "Directives of meta elements named googlebot, joined with commas."),
@@ -45,6 +45,23 @@ FACTS = Operation(
             list[str],
             "Distinct pages of the page's own host that it links to, without fragments, at most 2,000.",
         ),
+        Field(
+            "linksWithoutName",
+            list[dict[str, str]],
+            "Links without a name for assistive technology: `href`, and `inside` its first element.",
+        ),
+        Field(
+            "genericLinks",
+            list[dict[str, str]],
+            "Links whose text does not say where they lead: `href` as written and `text`.",
+        ),
+        Field(
+            "uncrawlableLinks",
+            list[dict[str, str]],
+            "Anchors without an address to follow: `href`, `text` and, where it has one, `onclick`.",
+        ),
+        Field("nofollowLinks", list[str], "Pages of the own host that it links to with nofollow."),
+        Field("insecureLinks", list[str], "Addresses in http of the own host that a page in https links to."),
         Field("images", int, "Images of the page."),
         Field("imagesWithoutAlt", list[str], "Sources of images without an alt attribute."),
         Field(
@@ -68,6 +85,29 @@ FACTS = Operation(
             list[dict[str, str]],
             "Faults of structured data: `type`, `problem` and `kind`.",
         ),
+        Field(
+            "fieldsWithoutLabel",
+            list[dict[str, str]],
+            "Form fields without a label: `field` its start tag, `placeholder` where it has one.",
+        ),
+        Field("iframesWithoutTitle", list[str], "Sources of frames without a title."),
+        Field(
+            "buttonsWithoutName", list[str], "Start tags of buttons that assistive technology cannot name."
+        ),
+        Field("emptyHeadings", list[str], "Levels of headings without any text, such as `h2`."),
+        Field(
+            "imageHeadings",
+            list[dict[str, str]],
+            "Headings whose only text is that of images: `level` and `alt`.",
+        ),
+        Field("duplicateIds", list[str], "Ids that several elements have."),
+        Field("duplicateIdsUsed", list[str], "Those of them that labels, fields or cells refer to."),
+        Field("positiveTabindex", list[str], "Start tags of elements with a tabindex over 0."),
+        Field("doctype", bool, "Whether the page begins with a document type."),
+        Field("charsetLate", bool, "Whether the encoding is declared after 1,024 bytes, and nowhere else."),
+        Field("heads", int, "Head tags in the source, up to its body."),
+        Field("headEndedBy", str, "What ends the head before the source says so, empty where nothing does."),
+        Field("relativeImages", list[str], "Addresses of images for sharing that are not absolute."),
         Field("contentHash", str, "SHA-256 of the main text, white space folded; empty without text."),
     ),
     credits=0,

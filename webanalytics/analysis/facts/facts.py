@@ -6,33 +6,19 @@ A worker calls `analyse`; the elements come from the walk that the analyses of a
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterable
 from hashlib import sha256
-from typing import Any, NamedTuple
+from typing import Any
 
 from lxml.html import HtmlElement
 
+from webanalytics.analysis.facts.access import AccessElements, access_facts
+from webanalytics.analysis.facts.head import head_facts
+from webanalytics.analysis.facts.links import LinkElements, judged_links, read_links
 from webanalytics.analysis.facts.schema_org import structured_facts
 from webanalytics.analysis.page.page import Collector, Links, Page, Reader, collected, fold
 from webanalytics.analysis.structured.jsonld import JsonLdBlocks
 from webanalytics.analysis.text.main_text import main_text
-from webanalytics.urls import NORMAL_IN_PATH, NORMAL_NAME, NORMAL_QUERY, address, with_slashes
-
-DEFAULT_MAX_LINKS = 2_000
-"""Most links kept per page."""
-
-DEFAULT_MAX_URL = 2_000
-"""Longest address that is kept, in characters: sitemaps and search engines hardly accept longer ones."""
-
-# Nearly all links are in normal form already, once they are joined to the page's host or folder.
-_WRITTEN = re.compile(
-    rf"(?:((?:https?:)?//)({NORMAL_NAME})(?=/))?"
-    rf"((?!//)/{NORMAL_IN_PATH}{NORMAL_QUERY}|[!$-&(-.0-9;=@-Z_a-z~]{NORMAL_IN_PATH}{NORMAL_QUERY})(?:#.*)?",
-    re.DOTALL,
-)
-_ORIGIN = re.compile(r"https?://[^/]+")
-_OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*+:", re.IGNORECASE)
+from webanalytics.urls import address
 
 DEFAULT_MAX_ENTRIES = 500
 """Most entries kept of a list per page."""
@@ -70,6 +56,7 @@ _LOADING_LINKS = frozenset(
         "manifest",
     )
 )
+_SHARED_IMAGES = frozenset(("og:image", "og:image:url", "og:image:secure_url", "twitter:image"))
 _IN_SRCSET = re.compile(r"(?:^|[\s,])(http:[^\s]+)", re.IGNORECASE)
 _DATA_SHOWN = 60
 
@@ -80,7 +67,7 @@ class FactElements(Collector):
     Links are kept as they are written, titles and descriptions with empty ones, the rest as in the result.
     """
 
-    alongside = (JsonLdBlocks,)
+    alongside = (JsonLdBlocks, LinkElements, AccessElements)
     max_entries = DEFAULT_MAX_ENTRIES
     max_length = DEFAULT_MAX_LENGTH
 
@@ -101,6 +88,7 @@ class FactElements(Collector):
         self.insecure: list[str] = []
         self.insecure_forms: list[str] = []
         self.outside_head: list[str] = []
+        self.relative_images: list[str] = []
         self.upgraded = False
         self._secure = page.final_url[:6].lower() == "https:"
         self._base_insecure = self._secure and page.base_url[:5].lower() == "http:"
@@ -143,10 +131,14 @@ class FactElements(Collector):
 
     def _meta(self, element: HtmlElement) -> None:
         get = element.get
-        name = get("name")
-        if name and name.strip().lower() == "description":
+        name = (get("name") or get("property") or "").strip().lower()
+        if name == "description" and get("name"):
             self._add(self.descriptions, fold(get("content")))
             self._note_outside("description")
+        elif name == "robots" and get("name"):
+            self._note_outside("robots")
+        elif name in _SHARED_IMAGES:
+            self._shared_image((get("content") or "").strip())
         kind = get("http-equiv")
         if kind:
             kind, content = kind.strip().lower(), fold(get("content"))
@@ -154,6 +146,10 @@ class FactElements(Collector):
                 self.refresh = self.refresh or content[: self.max_length]
             elif kind == "content-security-policy":
                 self.upgraded = self.upgraded or "upgrade-insecure-requests" in content.lower()
+
+    def _shared_image(self, link: str) -> None:
+        if link and not link[:8].lower().startswith(("http://", "https://")):
+            self._add(self.relative_images, link)
 
     def _link(self, element: HtmlElement) -> None:
         get = element.get
@@ -268,81 +264,6 @@ def _normal_link(links: Links, href: str) -> str:
     return f"{found.url}#{fragment}" if fragment else found.url
 
 
-class LinkFacts(NamedTuple):
-    """The numbers of links to the page's own host and elsewhere, and the distinct pages of its own host."""
-
-    internal: int
-    external: int
-    pages: list[str]
-
-
-def read_links(
-    page: Page,
-    hrefs: Iterable[str],
-    *,
-    max_links: int = DEFAULT_MAX_LINKS,
-    max_url: int = DEFAULT_MAX_URL,
-) -> LinkFacts:
-    """Return the links of a page to its own host and count those that lead elsewhere; counts are of all.
-
-    A link to a place on the page itself (``#top``) does not lead to a page, nor does one that is not
-    http(s). Hosts are the same where the host names are and the ports, usual ones left out:
-    ``www.example.org`` is another host than ``example.org``.
-
-    Examples
-    --------
-    >>> page = Page("<p>", "https://example.org/a")
-    >>> read_links(page, ["/b#c", "b", "https://other.example/", "mailto:x@example.org", "#top"])
-    LinkFacts(internal=2, external=1, pages=['https://example.org/b'])
-    """
-    base = address(page.final_url)
-    own = base.host if base else ""
-    resolve = _Resolver(page).resolve
-    internal = external = 0
-    kept: dict[str, None] = {}
-    for href, count in Counter(hrefs).items():
-        target = resolve(href)
-        if target is None:
-            continue
-        if target[0] != own:
-            external += count
-            continue
-        internal += count
-        if len(kept) < max_links and len(target[1]) <= max_url:
-            kept[target[1]] = None
-    return LinkFacts(internal, external, list(kept))
-
-
-class _Resolver:
-    """Finds where the links of one page lead."""
-
-    def __init__(self, page: Page) -> None:
-        self._page = page
-        base = address(page.base_url)
-        self._host, url = base or ("", "")
-        path = url.partition("?")[0]
-        found = _ORIGIN.match(url)
-        self._origin = found[0] if found else ""
-        self._folder = path[: path.rfind("/") + 1]
-        self._scheme = url[: url.find("//")]
-
-    def resolve(self, href: str) -> tuple[str, str] | None:
-        """Return host and address of the page that a link leads to, None if it does not lead to a page."""
-        found = _WRITTEN.fullmatch(href)
-        if found is not None and self._origin and "/." not in href and "/%2" not in href:
-            start, host, path = found.groups()
-            if host is not None:
-                return host, f"{self._scheme if start == '//' else ''}{start}{host}{path}"
-            if path[0] == "/":
-                return self._host, self._origin + path
-            if path[0] != "." and path[0] != "%" and ":" not in path:
-                return self._host, self._folder + path
-        link = with_slashes(href.partition("#")[0].strip())
-        if (not link and "#" in href) or _OTHER_SCHEME.match(link):
-            return None
-        return address(self._page.links.absolute(link) if link else self._page.base_url)
-
-
 def content_hash(text: str) -> str:
     """Return the SHA-256 of a text with its white space folded, in hexadecimal; '' for an empty text.
 
@@ -372,6 +293,7 @@ def analyse(page: Page) -> dict[str, Any]:
     """
     elements = collected(page, FactElements)
     links = read_links(page, elements.hrefs)
+    judged = judged_links(page, collected(page, LinkElements))
     structured = structured_facts(page)
     return {
         "titles": elements.titles,
@@ -385,6 +307,11 @@ def analyse(page: Page) -> dict[str, Any]:
         "internalLinks": links.internal,
         "externalLinks": links.external,
         "links": links.pages,
+        "linksWithoutName": judged.nameless,
+        "genericLinks": judged.generic,
+        "uncrawlableLinks": judged.uncrawlable,
+        "nofollowLinks": judged.nofollow,
+        "insecureLinks": judged.insecure,
         "images": elements.images,
         "imagesWithoutAlt": elements.without_alt,
         "imagesWithEmptyAlt": elements.empty_alt,
@@ -394,6 +321,9 @@ def analyse(page: Page) -> dict[str, Any]:
         "insecureForms": [] if elements.upgraded else list(dict.fromkeys(elements.insecure_forms)),
         "structuredTypes": structured.types,
         "structuredErrors": structured.faults,
+        **access_facts(page, collected(page, AccessElements)),
+        **head_facts(page),
+        "relativeImages": elements.relative_images,
         "contentHash": content_hash(main_text(page)),
     }
 

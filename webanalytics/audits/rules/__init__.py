@@ -10,15 +10,19 @@ from typing import Any
 import pandas as pd
 
 from webanalytics.audits.rules import (
+    accessibility,
     canonical,
     content,
     description,
+    directives,
     duplicates,
+    head,
     headings,
     hreflang,
     html,
     images,
     indexability,
+    link_elements,
     links,
     response,
     security,
@@ -36,9 +40,11 @@ _FILES = (
     response,
     security,
     indexability,
+    directives,
     canonical,
     sitemap,
     links,
+    link_elements,
     hreflang,
     title,
     description,
@@ -50,6 +56,8 @@ _FILES = (
     structured,
     social,
     html,
+    head,
+    accessibility,
 )
 
 RULES: dict[str, Rule] = {rule.name: rule for file in _FILES for rule in file.RULES}

@@ -26,6 +26,7 @@ Category = Literal[
     "social",
     "html",
     "links",
+    "accessibility",
     "sitemap",
 ]
 Type = Literal["issue", "warning", "opportunity"]

@@ -24,6 +24,14 @@ def _missing(level: str) -> Find:
     return find
 
 
+def _h1_missing(site: Site, _: Any) -> Iterator[Finding]:
+    """Find pages without a text in an h1; the alternative text of an image is one, for another rule."""
+    pictures = site.values("imageHeadings")
+    for finding in _missing("h1")(site, None):
+        if not any(heading["level"] == "h1" for heading in pictures[finding.row] or ()):
+            yield finding
+
+
 def _multiple(level: str) -> Find:
     def find(site: Site, threshold: float) -> Iterator[Finding]:
         for row, headings in site.read("headings"):
@@ -75,7 +83,7 @@ RULES = (
         priority="medium",
         explanation="The main heading tells readers and search engines what the page is about.",
         fix="Add one h1 with text that describes the content of the page.",
-        find=_missing("h1"),
+        find=_h1_missing,
         columns=("headings",),
     ),
     Rule(

@@ -1,0 +1,132 @@
+"""Rules about access for people who use screen readers or a keyboard, as far as HTML alone tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.shared import Find, enumerated, listed
+from webanalytics.audits.site import Site
+
+
+def _fields(with_example: bool) -> Find:
+    def find(site: Site, _: Any) -> Iterator[Finding]:
+        for row, fields in site.read("fieldsWithoutLabel"):
+            found = [field for field in fields or () if ("placeholder" in field) == with_example]
+            if found:
+                yield Finding(row, len(found), enumerated(map(_shown, found)))
+
+    return find
+
+
+def _shown(field: dict[str, str]) -> str:
+    example = field.get("placeholder")
+    return f"{field['field']} with the placeholder {example}" if example else field["field"]
+
+
+def _ids(site: Site, _: Any) -> Iterator[Finding]:
+    for row, ids, used in site.read("duplicateIds", "duplicateIdsUsed"):
+        others = [name for name in ids or () if name not in (used or ())]
+        if others:
+            yield Finding(row, len(others), enumerated(others))
+
+
+RULES = (
+    Rule(
+        name="fields_without_label",
+        title="Form fields without label",
+        category="accessibility",
+        type="issue",
+        priority="medium",
+        explanation="Screen readers cannot say what to enter in a field that has no label "
+        "(WCAG 2.2, criteria 1.3.1, 3.3.2 and 4.1.2; axe: label, select-name).",
+        fix="Add a label element for the field, or an aria-label.",
+        find=_fields(with_example=False),
+        columns=("fieldsWithoutLabel",),
+    ),
+    Rule(
+        name="fields_with_placeholder_only",
+        title="Placeholder in place of a label",
+        category="accessibility",
+        type="warning",
+        priority="low",
+        explanation="A placeholder goes away with the first letter, and often has too little contrast, so it "
+        "is no label (WCAG 2.2, criterion 3.3.2).",
+        fix="Add a label element for the field, or an aria-label, and keep the placeholder for an example.",
+        find=_fields(with_example=True),
+        columns=("fieldsWithoutLabel",),
+    ),
+    Rule(
+        name="buttons_without_name",
+        title="Buttons without a name",
+        category="accessibility",
+        type="issue",
+        priority="medium",
+        explanation="Screen readers say only that there is a button, not what it does "
+        "(WCAG 2.2, criterion 4.1.2; axe: button-name, input-button-name, input-image-alt).",
+        fix="Give the button a text, or one that shows a mere icon an aria-label.",
+        find=listed("buttonsWithoutName"),
+        columns=("buttonsWithoutName",),
+    ),
+    Rule(
+        name="iframes_without_title",
+        title="Frames without title",
+        category="accessibility",
+        type="issue",
+        priority="low",
+        explanation="Screen readers name a frame by its title; without one, people must enter it to learn "
+        "what it is (WCAG 2.2, criterion 4.1.2; axe: frame-title).",
+        fix="Add a title to the iframe that says what it shows.",
+        find=listed("iframesWithoutTitle"),
+        columns=("iframesWithoutTitle",),
+    ),
+    Rule(
+        name="duplicate_ids_used",
+        title="Labels that point to several elements",
+        category="accessibility",
+        type="issue",
+        priority="low",
+        explanation="A label or an attribute of ARIA refers to an id that several elements have: only the "
+        "first of them is named by it (WCAG 2.2, criterion 1.3.1; axe: duplicate-id-aria).",
+        fix="Give each element an id of its own, and let each label name the one it is for.",
+        find=listed("duplicateIdsUsed"),
+        columns=("duplicateIdsUsed",),
+    ),
+    Rule(
+        name="duplicate_ids",
+        title="Ids that are not unique",
+        category="accessibility",
+        type="warning",
+        priority="low",
+        explanation="Links to a part of the page and scripts find only the first element with an id, and the "
+        "HTML Standard allows one (section 3.2.6; axe: duplicate-id).",
+        fix="Give each element an id of its own.",
+        find=_ids,
+        columns=("duplicateIds",),
+    ),
+    Rule(
+        name="headings_empty",
+        title="Empty headings",
+        category="accessibility",
+        type="issue",
+        priority="low",
+        explanation="People who go from heading to heading come to one that says nothing "
+        "(WCAG 2.2, criteria 1.3.1 and 2.4.6; axe: empty-heading).",
+        fix="Remove the heading, or give it a text; make room between parts by style alone.",
+        find=listed("emptyHeadings"),
+        columns=("emptyHeadings",),
+    ),
+    Rule(
+        name="tabindex_positive",
+        title="Tabindex over 0",
+        category="accessibility",
+        type="warning",
+        priority="low",
+        explanation="A tabindex over 0 puts an element before all others, so the tab key jumps about "
+        "(WCAG 2.2, criterion 2.4.3; axe: tabindex).",
+        fix="Use tabindex 0 or none, and put elements into the order in which they are used.",
+        find=listed("positiveTabindex"),
+        columns=("positiveTabindex",),
+    ),
+)

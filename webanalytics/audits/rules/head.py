@@ -1,0 +1,191 @@
+"""Rules about the start of a page: its document type, its encoding and its head, and what the head says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from webanalytics.audits.link_graph import normal
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.shared import LONGEST, enumerated, listed, outside_head
+from webanalytics.audits.site import Site
+
+_FILE = re.compile(r"[^\s]*\.(?:jpe?g|jfif|png|gif|webp|avif|svg|bmp|tiff?|heic)", re.IGNORECASE)
+_CAMERA = re.compile(r"(?:IMG|DSC[FN]?|PXL|MVIMG|DCIM|P?\d{6,})[_-]?[\d_-]+(?:\.\w+)?", re.IGNORECASE)
+"""Names that cameras and phones give to pictures."""
+
+
+def _no_doctype(site: Site, _: Any) -> Iterator[Finding]:
+    for row, present in site.read("doctype"):
+        if present is not None and not present:
+            yield Finding(row)
+
+
+def _charset_late(site: Site, _: Any) -> Iterator[Finding]:
+    for row, late, declared in site.read("charsetLate", "declaredCharset"):
+        if late:
+            yield Finding(row, evidence=f"{declared or ''} after the first 1,024 bytes".strip())
+
+
+def _several_heads(site: Site, threshold: float) -> Iterator[Finding]:
+    for row, heads in site.read("heads"):
+        if heads is not None and heads > threshold:
+            yield Finding(row, int(heads), f"{heads:,} head tags")
+
+
+def _head_ended(site: Site, _: Any) -> Iterator[Finding]:
+    for row, what in site.read("headEndedBy"):
+        if what:
+            yield Finding(row, evidence=what[:LONGEST])
+
+
+def _title_is_description(site: Site, _: Any) -> Iterator[Finding]:
+    for row, title, description in site.read("title", "description"):
+        said = " ".join((title or "").split()).casefold()
+        if said and said == " ".join((description or "").split()).casefold():
+            yield Finding(row, evidence=title[:LONGEST])
+
+
+def _alt_is_file(site: Site, _: Any) -> Iterator[Finding]:
+    for row, images in site.read("imgTags"):
+        texts = [text for image in images or () if _is_file(text := image["alt"].strip())]
+        if texts:
+            yield Finding(row, len(texts), enumerated(texts))
+
+
+def _is_file(text: str) -> bool:
+    return len(text) < LONGEST and (_FILE.fullmatch(text) or _CAMERA.fullmatch(text)) is not None
+
+
+def _h1_image(site: Site, _: Any) -> Iterator[Finding]:
+    for row, headings in site.read("imageHeadings"):
+        texts = [heading["alt"] for heading in headings or () if heading["level"] == "h1"]
+        if texts:
+            yield Finding(row, len(texts), enumerated(texts))
+
+
+def _other_url(site: Site, _: Any) -> Iterator[Finding]:
+    for row, shared, canonical in site.read("og:url", "canonicalUrl"):
+        known = {normal(url) for url in (site.name(row), canonical, site.values("url")[row]) if url}
+        if shared and (normal(shared) or shared) not in known:
+            yield Finding(row, evidence=f"og:url {shared[:300]}, the page is {canonical or site.name(row)}")
+
+
+RULES = (
+    Rule(
+        name="doctype_missing",
+        title="Document type missing",
+        category="html",
+        type="issue",
+        priority="low",
+        explanation="Without a document type, browsers show the page as old ones did (quirks mode).",
+        fix="Begin the page with <!doctype html>.",
+        find=_no_doctype,
+        columns=("doctype",),
+    ),
+    Rule(
+        name="charset_late",
+        title="Character encoding declared late",
+        category="html",
+        type="issue",
+        priority="low",
+        explanation="Browsers look for the encoding in the first 1,024 bytes: if it comes later, they "
+        "guess, and may have to read the page again.",
+        fix='Put <meta charset="utf-8"> first into the head, or name the encoding in the header.',
+        find=_charset_late,
+        columns=("charsetLate",),
+    ),
+    Rule(
+        name="head_multiple",
+        title="Several heads",
+        category="html",
+        type="issue",
+        priority="low",
+        explanation="A page has one head; what stands between and after the others may end up in the body.",
+        fix="Merge the heads into one.",
+        find=_several_heads,
+        threshold=1,
+        unit="heads",
+        columns=("heads",),
+    ),
+    Rule(
+        name="head_ended_early",
+        title="Head ended early",
+        category="html",
+        type="issue",
+        priority="medium",
+        explanation="An element or text that does not belong in the head ends it: canonical, hreflang and "
+        "robots tags after it stand in the body, where search engines may ignore them.",
+        fix="Move what is named into the body.",
+        find=_head_ended,
+        columns=("headEndedBy",),
+    ),
+    Rule(
+        name="robots_outside_head",
+        title="Robots meta tag outside the head",
+        category="indexability",
+        type="warning",
+        priority="medium",
+        explanation="Search engines look for the robots meta tag in the head, and may ignore others.",
+        fix="Move the tag into the head, before anything that ends it.",
+        find=outside_head("robots"),
+        columns=("outsideHead",),
+    ),
+    Rule(
+        name="title_same_as_description",
+        title="Title same as description",
+        category="description",
+        type="opportunity",
+        priority="low",
+        explanation="The description repeats the title, so a search result says the same thing twice.",
+        fix="Write a description that says what a reader finds on the page.",
+        find=_title_is_description,
+        columns=("title", "description"),
+    ),
+    Rule(
+        name="images_alt_file_name",
+        title="Alt text is a file name",
+        category="images",
+        type="issue",
+        priority="low",
+        explanation="The name of a file tells neither people nor search engines what an image shows.",
+        fix="Describe in the alt attribute what the image shows.",
+        find=_alt_is_file,
+        columns=("imgTags",),
+    ),
+    Rule(
+        name="h1_only_image",
+        title="h1 is only an image",
+        category="headings",
+        type="warning",
+        priority="low",
+        explanation="The main heading is a picture, often the logo: its alt text is all that says "
+        "what the page is about.",
+        fix="Write the main heading as text, and keep the logo out of it.",
+        find=_h1_image,
+        columns=("imageHeadings",),
+    ),
+    Rule(
+        name="og_url_differs",
+        title="og:url differs from the page",
+        category="social",
+        type="warning",
+        priority="low",
+        explanation="Networks count shares for og:url, which is not the page's or its canonical's.",
+        fix="Let og:url name the same address as the canonical.",
+        find=_other_url,
+        columns=("og:url",),
+    ),
+    Rule(
+        name="open_graph_image_relative",
+        title="Open Graph image without full address",
+        category="social",
+        type="issue",
+        priority="low",
+        explanation="Networks read og:image as it stands: one without scheme and host is not shown.",
+        fix="Write the full address of the image, beginning with https://.",
+        find=listed("relativeImages"),
+        columns=("relativeImages",),
+    ),
+)

@@ -1,0 +1,100 @@
+"""Rules about single links: what they are called, and whether they can be followed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.shared import enumerated, listed
+from webanalytics.audits.site import Site
+
+_SCRIPT = 60
+
+
+def _nameless(site: Site, _: Any) -> Iterator[Finding]:
+    for row, links in site.read("linksWithoutName"):
+        if links:
+            shown = (f"{link['href']} ({link['inside'] or 'empty'})" for link in links)
+            yield Finding(row, len(links), enumerated(shown))
+
+
+def _generic(site: Site, _: Any) -> Iterator[Finding]:
+    for row, links in site.read("genericLinks"):
+        if links:
+            yield Finding(row, len(links), enumerated(f'"{link["text"]}" {link["href"]}' for link in links))
+
+
+def _uncrawlable(site: Site, _: Any) -> Iterator[Finding]:
+    for row, links in site.read("uncrawlableLinks"):
+        if links:
+            yield Finding(row, len(links), enumerated(map(_written, links)))
+
+
+def _written(link: dict[str, str]) -> str:
+    href = f'href="{link["href"][:_SCRIPT]}"' if link["href"] else "no href"
+    return f"{link['text'][:_SCRIPT] or 'without text'} ({href})"
+
+
+RULES = (
+    Rule(
+        name="links_without_name",
+        title="Links without a name",
+        category="links",
+        type="issue",
+        priority="low",
+        explanation="A link without text, alt text or label is read out as its address, and tells search "
+        "engines nothing of the page that it leads to.",
+        fix="Give the link a text, the image in it an alt text, or a link of a mere icon an aria-label.",
+        find=_nameless,
+        columns=("linksWithoutName",),
+    ),
+    Rule(
+        name="links_generic_text",
+        title="Link text says nothing",
+        category="links",
+        type="opportunity",
+        priority="low",
+        explanation='Texts such as "click here" and "read more" tell neither readers who go from link to '
+        "link nor search engines what they lead to.",
+        fix="Write what the other page is about into the text of the link.",
+        find=_generic,
+        columns=("genericLinks",),
+    ),
+    Rule(
+        name="links_not_crawlable",
+        title="Links that cannot be crawled",
+        category="links",
+        type="warning",
+        priority="low",
+        explanation="Search engines follow the address in href alone: an anchor without one, or with a "
+        "script in its place, leads them nowhere.",
+        fix="Give links to pages an address in href, and make what only runs a script a button.",
+        find=_uncrawlable,
+        columns=("uncrawlableLinks",),
+    ),
+    Rule(
+        name="internal_nofollow",
+        title="Nofollow on internal links",
+        category="links",
+        type="warning",
+        priority="low",
+        explanation="The page asks search engines not to follow links to pages of its own site, which may "
+        "then be found late or not at all.",
+        fix="Remove nofollow from links to own pages; keep others from being indexed with noindex.",
+        find=listed("nofollowLinks"),
+        columns=("nofollowLinks",),
+    ),
+    Rule(
+        name="links_to_http",
+        title="Links to own pages over http",
+        category="links",
+        type="issue",
+        priority="low",
+        explanation="A page in https links to its own site over http: a detour without encryption, "
+        "and two addresses for one page.",
+        fix="Link to the https addresses.",
+        find=listed("insecureLinks"),
+        columns=("insecureLinks",),
+    ),
+)
