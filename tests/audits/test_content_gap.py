@@ -120,3 +120,23 @@ def test_wrong_inputs(arguments: tuple[object, object], name: str) -> None:
 def test_wrong_settings(name: str) -> None:
     with pytest.raises(ParameterError, match=f"^The `{name}` parameter must be an integer"):
         wa.content_gap(texts(a=LAMPS), texts(b=TIDES), **{name: 0})  # type: ignore[arg-type]
+
+
+def test_parts_of_one_audit_are_compared_by_their_own_rows() -> None:
+    """The rows of a part know the links of the whole; its terms are its own."""
+    shop, blog = "Lamps of brass for the table. " * 12, "We repair lamps, and repair them again. " * 12
+    pages = pd.DataFrame(
+        {
+            "url": ["https://a.example/shop/1", "https://a.example/blog/1"],
+            "html": [
+                f"<html lang=en><title>{text[:20]}</title><main><p>{text}</main>" for text in (shop, blog)
+            ],
+        }
+    )
+    audit = wa.audit(pages, progress=False)
+    ours, theirs = (audit[audit["url"].str.contains(name)] for name in ("/shop/", "/blog/"))
+    gap = wa.content_gap(ours, theirs, ngrams=(1, 1))
+    assert "repair" in gap["keyword"].tolist()
+    assert "brass" not in gap["keyword"].tolist()
+    assert set(ours.keywords(ngrams=(1, 1))["url"]) == {"https://a.example/shop/1"}
+    assert "repair" not in ours.keywords("site", ngrams=(1, 1))["keyword"].tolist()

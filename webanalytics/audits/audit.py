@@ -200,6 +200,12 @@ class Audit(ContentMethods, Pages):
             f"The `{parameter}` parameter must be an audit, or the folder that one was saved in.", parameter
         )
 
+    @property
+    def rows_site(self) -> Site:
+        """The rows of a part alone: what its terms are counted in."""
+        alone = self._rows() is not None
+        return self._once("rows_site", lambda: Audit(self.plain(), self._origin).site) if alone else self.site
+
     def plain(self) -> pd.DataFrame:
         """Return the pages as a plain DataFrame, without copying the data."""
         frame = pd.DataFrame(self)

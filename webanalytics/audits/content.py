@@ -13,7 +13,7 @@ class HasSite(Protocol):
     """An audit, as far as it is needed here."""
 
     @property
-    def site(self) -> Site:
+    def rows_site(self) -> Site:
         """What is known of the pages."""
 
 
@@ -69,7 +69,7 @@ class ContentMethods:
         """
         from webanalytics.audits.terms import site_keywords
 
-        return site_keywords(self.site, by, **settings)
+        return site_keywords(self.rows_site, by, **settings)
 
     def cannibalisation(self: HasSite, *, min_score: float = 0.4) -> pd.DataFrame:
         """Return pairs of pages that compete with each other for the same searches, the closest first.
@@ -115,4 +115,4 @@ class ContentMethods:
         """
         from webanalytics.audits.cannibalisation import rivals
 
-        return rivals(self.site, min_score)
+        return rivals(self.rows_site, min_score)

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import numpy as np
 import pandas as pd
 
-from webanalytics.analysis.keywords.keyness import CRITICAL, keyness
+from webanalytics.analysis.keywords.keyness import UNLIKELY, keyness
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.terms import LONGEST, PageTerms, Terms, checked_sizes, grouped_terms, totals_of
 from webanalytics.errors import ParameterError
@@ -87,8 +87,8 @@ def content_gap(
     Notes
     -----
     The distinctiveness is the log-likelihood ratio G2 of a term in all of their texts against all of ours (T.
-    Dunning 1993; P. Rayson and R. Garside 2000; see `webanalytics.keywords`); terms are shown from 10.83,
-    which chance exceeds in 0.1% of them. Texts are compared with those of their language: languages that we
+    Dunning 1993; P. Rayson and R. Garside 2000; see `webanalytics.keywords`); terms are shown from 3.84,
+    which chance exceeds in 5% of them. Texts are compared with those of their language: languages that we
     do not have at all are left out. So are the names of their hosts.
 
     Examples
@@ -126,7 +126,7 @@ def _by_language(sources: Iterable[Any], parameter: str, **how: Any) -> dict[str
     found: dict[str, Terms] = {}
     for source in sources:
         if isinstance(source, Audit):
-            parts = grouped_terms(source.site, lambda row, language: language, **how)  # noqa: ARG005
+            parts = grouped_terms(source.rows_site, lambda row, language: language, **how)  # noqa: ARG005
         elif isinstance(source, pd.DataFrame) and {"url", "text"} <= set(source.columns):
             parts = _of_texts(source, **how)
         elif isinstance(source, pd.DataFrame) and {"url", "keyword", "frequency"} <= set(source.columns):
@@ -211,7 +211,7 @@ def _gaps(theirs: Terms, ours: Terms, language: str, top: int, min_pages: int) -
     here, own_pages = ours.frequencies(names)
     words, own = np.maximum(1, theirs.totals[length]), np.maximum(1, ours.totals[length])
     scores = keyness(there, words, here, own)
-    gap = whole & (pages >= min_pages) & (scores >= CRITICAL) & (there / words >= BARELY * here / own)
+    gap = whole & (pages >= min_pages) & (scores >= UNLIKELY) & (there / words >= BARELY * here / own)
     hosts = set().union(*(_host_names(page.name) for page in theirs.pages))
     order = [n for n in np.argsort(-scores, kind="stable").tolist() if gap[n]]
     chosen = [n for n in order if names[n].replace(" ", "") not in hosts][:top]
