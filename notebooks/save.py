@@ -10,6 +10,7 @@ model goes, progress bars go, and so do time stamps and the kernel's version.
 from __future__ import annotations
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from nbclient import NotebookClient
 from nbformat import NotebookNode
 
 FOLDER = Path(__file__).resolve().parent
+PORT = re.compile(r"(127\.0\.0\.1|localhost|\[::1\]):\d+")
+"""Where a server of this run listened: another port each time, and written as nbval.cfg compares it."""
 WIDGET = "application/vnd.jupyter.widget-view+json"
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -36,6 +39,16 @@ def tidy(notebook: NotebookNode) -> None:
         for output in cell.outputs:
             if output.output_type == "execute_result":
                 output.execution_count = count
+            without_port(output)
+
+
+def without_port(output: NotebookNode) -> None:
+    """Take the port of a server of this run out of what an output says."""
+    if "text" in output:
+        output.text = PORT.sub(r"\1:PORT", output.text)
+    for kind, content in output.get("data", {}).items():
+        if kind.startswith("text/"):
+            output.data[kind] = PORT.sub(r"\1:PORT", content)
 
 
 def kept(output: NotebookNode) -> bool:

@@ -238,6 +238,9 @@ def test_the_demo_says_what_to_fix_first_and_how_to_open_the_report(
     assert "\nFix first\n" in out
     assert "Page without https" not in out
     assert "Score: " in out
+    assert "10 languages" in out  # those that data/README.md names
+    assert "Hardest to read: Visual comfort" in out  # the terms of sale have no sentences that a scale fits
+    assert "nan" not in out.split("Fix first")[0]
     report = tmp_path / "demo" / "report.html"
     assert f"Open the report in a browser: {report.as_uri()}" in out
     for name in ("audit.csv", "audit.parquet", "keywords.png", "readability.png", "report.html"):

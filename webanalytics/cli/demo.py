@@ -30,11 +30,12 @@ def findings(pages: Audit) -> list[str]:
     good = good[good["status"] == "ok"]
     if good.empty:
         return ["No page could be read."]
+    languages = good.loc[good["language"] != "", "language"].nunique()
     lines = [
-        f"{len(good)} of {len(pages)} pages read, {good['language'].nunique()} languages, "
+        f"{len(good)} of {len(pages)} pages read, {languages} languages, "
         f"{int(good['wordCount'].sum()):,} words, {good['readingTimeMinutes'].sum():.0f} minutes to read.",
     ]
-    graded = good.dropna(subset=["averageGradeLevel"])
+    graded = good.dropna(subset=["averageGradeLevel", "audience"])  # no audience: no scale fits the text
     if not graded.empty:
         hardest = graded.iloc[int(graded["averageGradeLevel"].argmax())]
         lines.append(
