@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -799,3 +800,17 @@ def test_a_canonical_in_the_body_is_not_obeyed() -> None:
     assert audit.pages["canonicalState"].tolist() == ["other", "missing", "missing"]
     outside = audit.issues.loc[audit.issues["rule"] == "canonical_outside_head", "url"]
     assert outside.tolist() == urls[1:]
+
+
+def test_a_saved_file_is_not_judged_by_an_address_that_it_does_not_have(tmp_path: Path) -> None:
+    html = '<!doctype html><title>Tea</title><link rel=canonical href="https://a.example/tea"><a href="/cups">Cups</a>'
+    file = tmp_path / "tea.html"
+    file.write_text(html)
+    urls = ["https://a.example/other"]
+    named = wa.audit(
+        pd.DataFrame({"url": urls, "html": [html.replace('<a href="/cups">Cups</a>', "")]}), progress=False
+    )
+    saved = wa.audit([file], progress=False)
+    rules = {"no_internal_links", "canonicalised"}
+    assert rules <= set(named.issues["rule"])
+    assert not rules & set(saved.issues["rule"])

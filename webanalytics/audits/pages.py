@@ -274,7 +274,7 @@ def _canonicals(site: Site) -> dict[str, Cells]:
     return cells
 
 
-def _state(url: str | None, count: int, own: str | None) -> CanonicalState:
+def _state(url: str | None, count: int, own: str | None) -> CanonicalState | None:
     if url is None:
         return "missing"
     if count > 1:
@@ -282,6 +282,8 @@ def _state(url: str | None, count: int, own: str | None) -> CanonicalState:
     target = normal(url)
     if target is None:
         return "invalid"
+    if own is None:
+        return None  # a saved file does not say which address it had
     return "self" if target == own else "other"
 
 

@@ -12,7 +12,7 @@ from webanalytics.audits.site import Site
 
 def _no_internal(site: Site, _: Any) -> Iterator[Finding]:
     for row, count, external in site.read("internalLinks", "externalLinks"):
-        if count == 0:
+        if count == 0 and site.addresses.final[row] is not None:  # of a saved file no host is known
             yield Finding(row, 0, f"{external or 0:,} links, all to other sites" if external else "no links")
 
 
