@@ -76,7 +76,9 @@ def test_converter_with_several_images(lab: Lab, tmp_path: Path) -> None:
     output = notebook.output()
     expect(output.get_by_text("2 images converted")).to_be_visible()
     expect(output.get_by_text("shown as a copy")).to_be_visible()
-    expect(output.get_by_text("The content is not an image in WebP, PNG, JPG, GIF or TIFF format")).to_be_visible()
+    expect(
+        output.get_by_text("The content is not an image in WebP, PNG, JPG, GIF or TIFF format")
+    ).to_be_visible()
     expect(output.get_by_text(hostile.name, exact=True)).to_be_visible()
     assert output.locator("b, mjx-container, .MathJax").count() == 0
     expect(output.locator("img")).to_have_count(4)
