@@ -25,6 +25,7 @@ FLOORS = (
     "widgets",
     "aio",
     "api",
+    "crawls",
     "runs audits",
     "frames charts testing service",
     "backends",

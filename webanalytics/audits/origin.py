@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import pandas as pd
 
 from webanalytics.audits.profiles import Profile
+from webanalytics.frames.crawl import CrawlFacts
 
 if TYPE_CHECKING:
     from webanalytics.audits.compare import Judged
@@ -35,6 +36,8 @@ class Origin:
         When the pages were read: ISO 8601, UTC.
     score : float or None
         The score that a saved audit had when it was saved, by the rules of that version.
+    crawl : CrawlFacts or None
+        Links, and what was not fetched and why, if the pages were found by a crawl.
     """
 
     sitemap: pd.DataFrame | None = None
@@ -42,6 +45,7 @@ class Origin:
     profile: Profile | None = None
     date: str | None = None
     score: float | None = None
+    crawl: CrawlFacts | None = None
 
 
 class Audited(Protocol):

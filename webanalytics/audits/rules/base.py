@@ -81,6 +81,10 @@ class Rule:
         Columns that it reads: if one is missing, the rule is not tried and the audit says so.
     needs : tuple of Fact
         Facts about the fetches that it needs; if no page record has them, the rule is not tried either.
+    measured : str
+        How it is measured, in one or two sentences.
+    source : str
+        What it rests on: a standard with its section, or the name and address of a documentation page.
     """
 
     name: str
@@ -95,3 +99,5 @@ class Rule:
     unit: str = ""
     columns: tuple[str, ...] = ()
     needs: tuple[Fact, ...] = ()
+    measured: str = ""
+    source: str = ""

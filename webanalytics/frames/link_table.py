@@ -1,0 +1,128 @@
+"""The links of a site in arrays of integers: fifteen bytes a link and each address once.
+
+A crawl fills it page by page; the link graph, the rules and `webanalytics.Audit.links` read it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+Kind: TypeAlias = Literal[
+    "link",
+    "redirect",
+    "refresh",
+    "canonical",
+    "hreflang",
+    "next",
+    "prev",
+    "amp",
+    "frame",
+    "form",
+    "image",
+    "media",
+    "script",
+    "stylesheet",
+    "icon",
+]
+"""Kinds of links: ``link`` is an anchor or an area, ``redirect`` the answer of a server."""
+
+Position: TypeAlias = Literal["head", "header", "nav", "main", "aside", "footer", "body", "http"]
+"""Where a link stands: the nearest section (HTML Standard, section 4.3), or in the headers of the answer."""
+
+KINDS: tuple[Kind, ...] = get_args(Kind)
+POSITIONS: tuple[Position, ...] = get_args(Position)
+RELS = ("nofollow", "ugc", "sponsored")
+"""Keywords of ``rel`` that are kept, as bits 1, 2 and 4: search engines do not follow links that have one."""
+
+
+class Link(NamedTuple):
+    """One link as a page has it."""
+
+    target: str
+    anchor: str = ""
+    rel: int = 0
+    kind: Kind = "link"
+    position: Position = "body"
+
+
+@dataclass(frozen=True)
+class LinkTable:
+    """Links of a site, in the order of their pages and then of the document.
+
+    Attributes
+    ----------
+    urls : sequence of str
+        Every address that was seen, in normal form and in order of discovery.
+    source, target : numpy.ndarray
+        Places in `urls`: int32, one for each link.
+    anchor : numpy.ndarray
+        Places in `anchors`: int32.
+    rel : numpy.ndarray
+        Bits of `RELS`: uint8.
+    kind, position : numpy.ndarray
+        Places in `KINDS` and `POSITIONS`: uint8.
+    anchors : sequence of str
+        Different texts of links, the empty one first.
+    """
+
+    urls: Sequence[str] = ()
+    source: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    target: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    anchor: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    rel: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
+    kind: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
+    position: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
+    anchors: Sequence[str] = ("",)
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+
+class LinkTableBuilder:
+    """Takes links page by page.
+
+    Examples
+    --------
+    >>> links = LinkTableBuilder()
+    >>> links.add("https://a.example/", [Link("https://a.example/b", "Tea"), Link("https://a.example/b")])
+    >>> table = links.table()
+    >>> table.urls, table.target.tolist(), [table.anchors[place] for place in table.anchor]
+    (['https://a.example/', 'https://a.example/b'], [1, 1], ['Tea', ''])
+    """
+
+    def __init__(self) -> None:
+        self._places: dict[str, int] = {}
+        self._anchors: dict[str, int] = {"": 0}
+        self._links: list[NDArray[np.int32]] = []
+
+    def place(self, url: str) -> int:
+        """Return the place of an address, which is new if it was not seen before."""
+        return self._places.setdefault(url, len(self._places))
+
+    def add(self, source: str, links: Iterable[Link]) -> None:
+        """Add the links of a page, in document order."""
+        own = self.place(source)
+        rows = [
+            (
+                own,
+                self.place(link.target),
+                self._anchors.setdefault(link.anchor, len(self._anchors)),
+                link.rel | KINDS.index(link.kind) << 8 | POSITIONS.index(link.position) << 16,
+            )
+            for link in links
+        ]
+        if rows:
+            self._links.append(np.array(rows, np.int32))
+
+    def table(self) -> LinkTable:
+        """Return what was added so far."""
+        rows = np.concatenate(self._links) if self._links else np.empty((0, 4), np.int32)
+        source, target, anchor, packed = (np.ascontiguousarray(rows[:, place]) for place in range(4))
+        rel, kind, position = ((packed >> shift & 255).astype(np.uint8) for shift in (0, 8, 16))
+        anchors = list(self._anchors)
+        return LinkTable(list(self._places), source, target, anchor, rel, kind, position, anchors)
