@@ -1,4 +1,4 @@
-"""Text for display: its width on a terminal, on one line, cut to a width; shares in per cent."""
+"""Text for display: its width on a terminal, on one line, cut to a width; shares in per cent, scores."""
 
 from __future__ import annotations
 
@@ -72,6 +72,17 @@ def did_you_mean(name: object, known: Iterable[str], cutoff: float = 0.6) -> str
         by_case = {item.casefold(): item for item in names}
         near = [by_case[item] for item in get_close_matches(text.casefold(), by_case, n=1, cutoff=cutoff)]
     return f"; did you mean `{near[0]}`?" if near else ""
+
+
+def to_one_decimal(value: float) -> str:
+    """Return a number with at most one decimal, and none where it is whole.
+
+    Examples
+    --------
+    >>> to_one_decimal(65.0), to_one_decimal(65.25)
+    ('65', '65.2')
+    """
+    return f"{value:.1f}".removesuffix(".0")
 
 
 def percent(share: float) -> str:

@@ -81,3 +81,19 @@ def test_no_failures() -> None:
         found = audit.failures()
         assert (len(found), list(found.columns)) == (0, list(COLUMNS))
         assert "Not read" not in repr(audit)
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason", "option"),
+    [
+        ("robots", "The site's robots.txt forbids the page.", "robots=False"),
+        ("blocked", "The address is private, loopback or reserved, or its port is not allowed.", None),
+        ("timeout", "The server or the analysis took longer than its limit.", None),
+        ("of another version", "The page was not read, and no reason is known.", None),
+    ],
+)
+def test_a_failure_without_a_sentence_is_told_by_its_type(kind: str, reason: str, option: str | None) -> None:
+    """An option is named only where it changes every failure of the type."""
+    found = failures(pd.DataFrame({"url": ["u"], "status": ["error"], "error_type": [kind]})).iloc[0]
+    assert found["reason"] == reason
+    assert found["option"] == option if option else pd.isna(found["option"])

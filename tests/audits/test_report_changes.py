@@ -74,7 +74,7 @@ def test_the_report_begins_with_what_changed() -> None:
     assert texts(document.xpath("//nav[@aria-label='Parts of the report']/a"))[:2] == ["Changes", "Overview"]
     tiles = [tile.xpath("./*[self::span or self::strong]") for tile in first.find_class("tile")]
     assert [texts(tile) for tile in tiles] == [
-        ["Health, before and after", "85.5 → 91.0", "+5.5 points"],
+        ["Health, before and after", "85.5 → 91", "+5.5 points"],
         ["New", "2", "only in this audit"],
         ["Fixed", "1", "only in the audit before"],
         ["Remaining", "2", "in both"],
@@ -90,9 +90,9 @@ def test_a_score_that_fell_or_is_missing() -> None:
         )
         return " ".join(tile.text_content().split())
 
-    assert said(score=80.0, score_before=80.25).endswith("80.2 → 80.0−0.2 points")
-    assert said(score=80.0, score_before=80.0).endswith("80.0 → 80.0no change")
-    assert "80.0 → –" in said(score=None, score_before=80.0)
+    assert said(score=80.0, score_before=80.25).endswith("80.2 → 80−0.2 points")
+    assert said(score=80.0, score_before=80.0).endswith("80 → 80no change")
+    assert "80 → –" in said(score=None, score_before=80.0)
     assert not compared(score_before=None).xpath(
         "//section[@aria-labelledby='changes']//*[contains(@class, 'health')]"
     )

@@ -140,9 +140,22 @@ def test_failures_are_told_with_what_changes_them() -> None:
         f"1 page {HOSTILE[2]}",
     ]
     assert [code.text for code in given.iter("code")] == ["allow_private=True"]
-    (counted,) = shown(pages).xpath("//section[contains(@class, 'failed')]")
-    assert texts(list(counted.iter("li"))) == ["2 pages Oh."]
-    assert not shown(pages.head(1)).xpath("//section[contains(@class, 'failed')]")
+
+
+def test_a_report_of_frames_finds_out_why_pages_were_not_read(tmp_path: Path) -> None:
+    said = ["The host is not public; `allow_private=True` lets it through."] * 2
+    pages = pd.DataFrame(
+        {"url": list("abc"), "status": ["ok", "error", "error"], "error": [None, *said]},
+    )
+
+    def failed(pages: pd.DataFrame) -> list[Any]:
+        file = write_report(tmp_path / "r.html", pages, NOTHING, pd.DataFrame())
+        return lxml.html.fromstring(file.read_text("utf-8")).xpath(
+            "//section[contains(@class, 'failed')]//li"
+        )
+
+    assert texts(failed(pages)) == ["2 pages The host is not public. allow_private=True lets it through."]
+    assert failed(pages.head(1)) == []
 
 
 def test_rules_not_tried_are_told_by_what_they_lack() -> None:

@@ -18,7 +18,7 @@ import webanalytics as wa
 from tests.effort import BUSY_SECONDS
 from tests.service.live import Server
 from webanalytics.errors import ParameterError
-from webanalytics.messages import MESSAGES
+from webanalytics.messages import ADVICE
 from webanalytics.testing import Reply, SampleSite, SiteServer, sample_site
 from webanalytics.widgets.desk.desk import AuditDesk, app
 from webanalytics.widgets.desk.form import HERE, THERE
@@ -26,7 +26,6 @@ from webanalytics.widgets.desk.inputs import read_upload, urls_in_table, urls_in
 from webanalytics.widgets.desk.outcome import FIELDS, outcome, report_path
 from webanalytics.widgets.desk.run import OPERATIONS, Plan, joined
 from webanalytics.widgets.desk.site import addresses_of, is_sitemap
-from webanalytics.widgets.explorer.failures import told
 
 KEY = "22bce1bb-4929-4c08-a13f-6061b2c16adc"
 
@@ -189,7 +188,7 @@ def test_what_a_server_says_is_text_among_the_reasons() -> None:
 
 
 def test_every_field_that_a_failure_names_is_in_the_form() -> None:
-    ways = {told("", "It failed.", key).option for key in MESSAGES}
+    ways = {advice.option for advice in ADVICE.values()}
     assert set(FIELDS) <= ways
     desk = app(["https://a.example/"])
     form = desk.form

@@ -14,11 +14,10 @@ import pytest
 import webanalytics as wa
 from webanalytics.audits.pixels import text_width
 from webanalytics.errors import ParameterError
-from webanalytics.messages import MESSAGES, sentence
-from webanalytics.run_options import RECORDS
+from webanalytics.messages import sentence
 from webanalytics.widgets.downloads import file_bytes
 from webanalytics.widgets.explorer.explorer import explore
-from webanalytics.widgets.explorer.failures import Told, failure_groups, told
+from webanalytics.widgets.explorer.failures import failure_groups
 from webanalytics.widgets.previews import details, search_result, social_card
 
 HOSTILE = "<img src=x onerror=alert(1)>"
@@ -189,16 +188,14 @@ def test_failures_are_told_by_reason_with_the_option() -> None:
         (said, option) for _, said, option in reasons
     ]
     assert groups[1]["rows"] == [[0, "https://a.example/0"]]
-    assert {option.partition("=")[0] for _, option, _ in map(told_of, MESSAGES)} - {""} <= set(RECORDS)
-
-
-def told_of(key: str) -> Told:
-    return told("", "It failed.", key)
 
 
 def test_a_failure_is_told_once_also_where_its_sentence_names_the_option() -> None:
-    found = told("robots", "The site forbids it; `robots=False` fetches it all the same.", "robots")
-    assert found == ("The site forbids it.", "robots=False", "fetches it all the same")
+    said = "The site forbids it; `robots=False` fetches it all the same."
+    frame = pd.DataFrame({"url": ["u"], "status": ["error"], "error": [said], "error_key": ["robots"]})
+    (group,) = failure_groups(frame)
+    told = (group["reason"], group["option"], group["change"])
+    assert told == ("The site forbids it.", "robots=False", "fetches it all the same")
 
 
 def test_csv_starts_no_formula() -> None:

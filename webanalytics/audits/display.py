@@ -16,7 +16,7 @@ import pandas as pd
 from webanalytics.audits.health import ScoreChange
 from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.untried import title, untried
-from webanalytics.strings import one_line, percent, shortened
+from webanalytics.strings import one_line, percent, shortened, to_one_decimal
 from webanalytics.tables import table_lines
 from webanalytics.thresholds import PRIORITIES
 
@@ -91,7 +91,7 @@ def audit_overview(
         "Audit of some of its pages" if selected else "Audit",
         figures + _by_priority(audit.issues),
         audit.score,
-        scored="" if audit.score is None else f"{audit.score:g} of 100",
+        scored="" if audit.score is None else f"{to_one_decimal(audit.score)} of 100",
         blocks=blocks,
         notes=notes + _rule_notes(audit.issues),
         hint='See .summary(), .issues, .failures() and .pages; .report("report.html") and '
@@ -179,7 +179,8 @@ def comparison_overview(
     blocks = [Block("What changed", [*headings, "rule"], rows, more, moved["priority"].astype(str).tolist())]
     scored = ""
     if score.before is not None and score.after is not None:
-        scored = f"{score.before:g} -> {score.after:g} of 100 ({score.change:+g})"
+        before, after = to_one_decimal(score.before), to_one_decimal(score.after)
+        scored = f"{before} -> {after} of 100 ({score.change:+g})"
     notes = [f"Read {dates[0]:%Y-%m-%d %H:%M} and {dates[1]:%Y-%m-%d %H:%M} UTC."] if all(dates) else []
     return Overview(
         "Comparison",
@@ -280,4 +281,4 @@ def as_html(overview: Overview) -> str:
     """Return an overview as HTML for notebooks, everything escaped, in the notebook's own colours."""
     from webanalytics.templates import render
 
-    return render("audits/static/overview.html", overview=overview, numbers=NUMBERS)
+    return render("audits/static/overview.html", overview=overview, numbers=NUMBERS, points=to_one_decimal)

@@ -12,29 +12,30 @@ from typing import Final, NamedTuple
 
 
 class Advice(NamedTuple):
-    """An option that changes a failure, and what it does, as the end of a sentence."""
+    """An option that changes a failure, and what it does."""
 
     option: str
-    effect: str
+    change: str
 
-
-def _lets(option: str, effect: str) -> Advice:
-    return Advice(option, f"`{option}` {effect}")
+    @property
+    def effect(self) -> str:
+        """Both as the end of a sentence."""
+        return f"`{self.option}` {self.change}"
 
 
 ADVICE: Final[Mapping[str, Advice]] = MappingProxyType(
     {
-        "private": _lets("allow_private=True", "lets it through"),
-        "connect_timeout": _lets("connect_timeout=", "sets how long to wait"),
-        "timeout": _lets("timeout=", "sets how long to wait"),
-        "robots": _lets("robots=False", "fetches it all the same"),
-        "robots_unreadable": _lets("robots=False", "fetches it all the same"),
-        "redirects": _lets("max_redirects=", "sets how many are followed"),
-        "too_large": _lets("max_bytes=", "sets the limit"),
-        "content_too_large": _lets("max_bytes=", "sets the limit"),
-        "analysis_timeout": _lets("parse_timeout=", "sets how long to wait"),
-        "analysis_memory": _lets("worker_memory=", "sets the limit"),
-        "budget_spent": _lets("budget=", "sets the limit"),
+        "private": Advice("allow_private=True", "lets it through"),
+        "connect_timeout": Advice("connect_timeout=", "sets how long to wait"),
+        "timeout": Advice("timeout=", "sets how long to wait"),
+        "robots": Advice("robots=False", "fetches it all the same"),
+        "robots_unreadable": Advice("robots=False", "fetches it all the same"),
+        "redirects": Advice("max_redirects=", "sets how many are followed"),
+        "too_large": Advice("max_bytes=", "sets the limit"),
+        "content_too_large": Advice("max_bytes=", "sets the limit"),
+        "analysis_timeout": Advice("parse_timeout=", "sets how long to wait"),
+        "analysis_memory": Advice("worker_memory=", "sets the limit"),
+        "budget_spent": Advice("budget=", "sets the limit"),
     }
 )
 """The option that changes a failure, by its key."""

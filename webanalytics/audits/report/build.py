@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from webanalytics import templates
 from webanalytics._version import __version__
+from webanalytics.audits.failures import failures as why_not_read
 from webanalytics.audits.report import charts, gaps, parts
 from webanalytics.audits.report.cells import Cells, table
 from webanalytics.audits.report.chapters import chapters
@@ -28,7 +29,7 @@ from webanalytics.audits.report.movement import movement
 from webanalytics.audits.report.tables import counted
 from webanalytics.errors import ParameterError
 from webanalytics.files import written_whole
-from webanalytics.strings import percent
+from webanalytics.strings import percent, to_one_decimal
 from webanalytics.thresholds import PRIORITIES
 
 SCRIPTS = ("data.js", "filter.js", "lists.js", "card.js", "pages.js", "report.js")
@@ -104,7 +105,8 @@ def write_report(
     audited_at : datetime, optional
         When the pages were read, in UTC.
     failures : pandas.DataFrame, optional
-        Columns ``reason``, ``pages`` and, if known, ``option`` and ``advice``: why pages were not read.
+        Columns ``reason``, ``pages`` and, if known, ``option`` and ``advice``: why pages were not read; by
+        default what `webanalytics.audits.failures.failures` says of the pages.
     keywords : pandas.DataFrame, optional
         Columns ``keyword``, ``pages``, ``frequency``, ``best_page`` and ``distinctiveness``.
     cannibalisation : pandas.DataFrame, optional
@@ -150,7 +152,7 @@ def write_report(
         score_before,
         audited_at,
         audited_before,
-        failures,
+        why_not_read(pages) if failures is None else failures,
         keywords,
         cannibalisation,
     )
@@ -188,11 +190,12 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
         audited_before=besides.audited_before and _time(besides.audited_before),
         version=__version__,
         score=besides.score,
+        points=to_one_decimal,
         score_before=besides.score_before,
         formula=parts.formula(),
         figures=parts.figures(content),
         notes=besides.notes,
-        failures=gaps.failures(content, besides.failures),
+        failures=[] if besides.failures is None else gaps.failures(besides.failures),
         gaps=gaps.untried(content),
         chapters=chapters(content, besides.keywords, besides.cannibalisation),
         charts={

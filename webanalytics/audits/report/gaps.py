@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from typing import NamedTuple
 
 import pandas as pd
@@ -27,26 +27,23 @@ class Gap(NamedTuple):
     names: str = ""
 
 
-def failures(content: Content, frame: pd.DataFrame | None = None) -> list[Gap]:
+def failures(frame: pd.DataFrame) -> list[Gap]:
     """Return why pages were not read, the most frequent reason first.
 
     Parameters
     ----------
-    frame : pandas.DataFrame, optional
-        Columns ``reason``, ``pages`` (how many), ``option`` (what changes it) and ``advice`` (how); without
-        the frame, the pages' own errors are counted.
+    frame : pandas.DataFrame
+        Columns ``reason``, ``pages`` (how many) and, if known, ``option`` (what changes it) and ``advice``
+        (how).
     """
-    if frame is not None and {"reason", "pages"} <= set(frame.columns):
-        cells = (column(frame, name) for name in ("reason", "pages", "advice", "option"))
-        found = [
-            Gap(counted(int(count)), str(reason or "unknown"), _advice(advice, option))
-            for reason, count, advice, option in zip(*cells, strict=True)
-            if isinstance(count, (int, float))
-        ]
-    else:
-        both = zip(content.values("status"), content.values("error"), strict=True)
-        counts = Counter(str(error or "unknown") for status, error in both if status != "ok")
-        found = [Gap(counted(count), reason) for reason, count in counts.most_common()]
+    if not {"reason", "pages"} <= set(frame.columns):
+        return []
+    cells = (column(frame, name) for name in ("reason", "pages", "advice", "option"))
+    found = [
+        Gap(counted(int(count)), str(reason or "unknown"), _advice(advice, option))
+        for reason, count, advice, option in zip(*cells, strict=True)
+        if isinstance(count, (int, float))
+    ]
     left = len(found) - MOST_FAILURES
     return found[:MOST_FAILURES] + [Gap(counted(left, "more reason"), "See the list of pages.")] * (left > 0)
 

@@ -2,15 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
-
-METHODS: Mapping[str, Mapping[str, Any]] = {
-    "failures": {},
-    "keywords": {"by": "site", "top": 1000},
-    "cannibalisation": {},
-}
-"""Methods of an audit that make parts of the report, and their arguments."""
 
 
 def besides(audit: Any, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -18,11 +11,11 @@ def besides(audit: Any, given: Mapping[str, Any]) -> dict[str, Any]:
 
     A part that is given, such as ``keywords=None``, is not computed.
     """
-    made: dict[str, Any] = dict(given)
-    for name in ("score", "audited_at"):
-        made.setdefault(name, getattr(audit, name, None))
-    for name, settings in METHODS.items():
-        method = getattr(type(audit), name, None)  # of the instance it might be a column
-        if name not in made and callable(method):
-            made[name] = method(audit, **settings)
-    return made
+    parts: dict[str, Callable[[], Any]] = {
+        "score": lambda: audit.score,
+        "audited_at": lambda: audit.audited_at,
+        "failures": audit.failures,
+        "keywords": lambda: audit.keywords(by="site", top=1000),
+        "cannibalisation": audit.cannibalisation,
+    }
+    return {**{name: part() for name, part in parts.items() if name not in given}, **given}

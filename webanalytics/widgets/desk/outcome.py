@@ -12,8 +12,9 @@ from urllib.parse import urlsplit
 import pandas as pd
 from markupsafe import Markup
 
-from webanalytics.widgets.explorer.failures import failure_groups
-from webanalytics.widgets.explorer.table import pages_of, texts
+from webanalytics.audits.failures import reasons
+from webanalytics.messages import Advice
+from webanalytics.widgets.explorer.table import clean, pages_of, texts
 from webanalytics.widgets.parts import TONES, as_text, counted, panel
 
 FIELDS = {
@@ -70,18 +71,13 @@ def outcome(frame: pd.DataFrame | None, ended: str, total: int, seconds: float) 
 
 def failure_list(frame: pd.DataFrame) -> str:
     """Return the reasons of the failures as HTML, each with what changes it."""
-    groups = failure_groups(pages_of(frame))
-    lines = []
-    for group in groups[:MOST_REASONS]:
-        field = FIELDS.get(group["option"], "")
-        way = Markup(" <b>To change it:</b> {} (<code>{}</code>).").format(field, group["option"])
-        if not field:
-            way = Markup(" <code>{}</code> {}.").format(group["option"], group["change"])
-        lines.append(
-            Markup('<li style="overflow-wrap:anywhere"><b>{}</b> × {}{}</li>').format(
-                f"{group['count']:,}", as_text(group["reason"]), way if group["option"] else ""
-            )
+    groups = reasons(pages_of(frame))
+    lines = [
+        Markup('<li style="overflow-wrap:anywhere"><b>{}</b> × {}{}</li>').format(
+            f"{len(rows):,}", as_text(clean(why.sentence)), _way(why.advice)
         )
+        for why, rows in groups[:MOST_REASONS]
+    ]
     left = len(groups) - MOST_REASONS
     if left > 0:
         lines.append(Markup("<li>and {} more reasons</li>").format(left))
@@ -91,6 +87,16 @@ def failure_list(frame: pd.DataFrame) -> str:
             '<div role="note" style="{}"><b>Why pages failed</b><ul style="margin:2px 0 0 18px">{}</ul></div>'
         ).format(style, Markup().join(lines))
     )
+
+
+def _way(advice: Advice | None) -> str:
+    """Return what changes a failure as HTML: the field of the form, or else the option."""
+    if advice is None:
+        return ""
+    field = FIELDS.get(advice.option)
+    if field:
+        return Markup(" <b>To change it:</b> {} (<code>{}</code>).").format(field, advice.option)
+    return Markup(" <code>{}</code> {}.").format(advice.option, advice.change)
 
 
 def report_path(frame: pd.DataFrame, folder: Path) -> Path:

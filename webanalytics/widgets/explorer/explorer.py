@@ -13,9 +13,9 @@ import anywidget
 import pandas as pd
 import traitlets
 
+from webanalytics.audits.failures import reason
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.widgets.downloads import TYPES, file_bytes
-from webanalytics.widgets.explorer.failures import told
 from webanalytics.widgets.explorer.issues import Issues
 from webanalytics.widgets.explorer.judged import MANY_PAGES, can_be_judged
 from webanalytics.widgets.explorer.keywords import has_site_keywords, site_keywords
@@ -131,14 +131,15 @@ class Explorer(anywidget.AnyWidget):
             raise ParameterError("The `row` parameter must be a row of the table.", "row")
         found = {str(name): value for name, value in self._pages.iloc[row].items()}
         cause = [found.get(name) for name in ("error_type", "error", "error_key")]
-        why = told(*(value if isinstance(value, str) else "" for value in cause))
+        why = reason(*(value if isinstance(value, str) else None for value in cause))
         issues, limits = self._issues_of(row, found)
         answer = {"id": asked.get("id"), "row": row, "name": str(found.get("url", f"row {row + 1}"))[:300]}
         failed = found.get("status") == "error" or isinstance(cause[1], str)
+        advice = why.advice if failed else None
         self.send(
             answer
-            | {"error": why.reason if failed else "", "option": why.option if failed else ""}
-            | {"change": why.change if failed else "", "issues": issues}
+            | {"error": why.sentence if failed else "", "issues": issues}
+            | {"option": advice.option if advice else "", "change": advice.change if advice else ""}
             | details(found, limits)
         )
 

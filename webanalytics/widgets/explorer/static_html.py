@@ -6,6 +6,7 @@ from typing import Any
 
 from markupsafe import Markup
 
+from webanalytics.strings import to_one_decimal
 from webanalytics.templates import render
 
 ROWS = 15
@@ -25,6 +26,7 @@ def static_html(table: dict[str, Any], summary: dict[str, Any], issues: dict[str
         "widgets/static/explorer.html",
         figures=summary["figures"],
         score=found["score"],
+        points=to_one_decimal,
         rules=found["details"][:RULES],
         more=len(found["details"]) - RULES,
         failures=summary["failures"][:RULES],
