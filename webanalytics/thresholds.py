@@ -11,7 +11,7 @@ import math
 from bisect import bisect_right
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 TITLE_CHARACTERS: Final = (30, 60)
 TITLE_PIXELS: Final = (200, 561)
@@ -45,7 +45,7 @@ Unjudged = Literal[
 ]
 """Why a text's difficulty is not judged."""
 
-UNJUDGED: Final[tuple[Unjudged, ...]] = get_args(Unjudged)
+
 MIN_SENTENCES: Final = 3
 MAX_SENTENCE_WORDS: Final = 40
 

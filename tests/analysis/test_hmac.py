@@ -12,8 +12,6 @@ import subprocess
 import traceback
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from webanalytics.analysis import hmac
 from webanalytics.errors import ParameterError, RowError
@@ -108,7 +106,6 @@ def test_vectors_of_the_rfcs(algorithm, key, message, expected):
     }
     encoded = hmac.analyse(message, key, algorithm, "base64")
     assert base64.b64decode(encoded["hmac"], validate=True).hex() == expected
-    assert hmac.sign_many([message, message], key, algorithm) == [expected, expected]
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="the openssl command is not installed")
@@ -128,20 +125,11 @@ def test_same_as_openssl_for_text_beyond_ascii(algorithm):
     assert hmac.analyse(message, secret, algorithm)["hmac"] == answer.decode().split()[-1]
 
 
-@given(st.lists(st.text(st.characters(exclude_categories=["Cs"]))), st.sampled_from(hmac.ENCODINGS))
-def test_many_equal_one_by_one(messages, encoding):
-    many = hmac.sign_many(messages, "key", "sha1", encoding)
-    assert many == [hmac.analyse(one, "key", "sha1", encoding)["hmac"] for one in messages]
-
-
 @pytest.mark.parametrize("message", ["lone \ud800", None, 3, float("nan"), ["a"]])
 def test_a_message_that_cannot_be_signed_is_a_row(message):
     with pytest.raises(RowError, match=r"^The `message` parameter must be [^.]+\.$") as caught:
         hmac.analyse(message, "key")
     assert caught.value.error_type == "invalid"
-    good, bad = hmac.sign_many(["fine", message], "key")
-    assert isinstance(good, str)
-    assert isinstance(bad, RowError)
 
 
 @pytest.mark.parametrize(
@@ -157,8 +145,6 @@ def test_wrong_parameters(parameters, named, sentence):
         hmac.analyse("message", "key", **parameters)
     assert caught.value.parameter == named
     assert sentence in str(caught.value)
-    with pytest.raises(ParameterError):
-        hmac.sign_many(iter([]), "key", **parameters)
 
 
 @pytest.mark.parametrize("secret", ["hunter2-\ud800", 31337, None, ""])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
@@ -12,7 +12,7 @@ from webanalytics.analysis.readability.counts import Counts
 from webanalytics.analysis.readability.formulas import lix, wiener_sachtextformel
 from webanalytics.analysis.readability.readability import analyse, score
 from webanalytics.operations.readability import READABILITY
-from webanalytics.thresholds import ANY_FLESCH, AUDIENCES, SCALES, UNJUDGED, Scale
+from webanalytics.thresholds import ANY_FLESCH, AUDIENCES, SCALES, Scale, Unjudged
 
 API = ("fleschReadingEase", "fleschKincaidGrade", "gunningFog", "averageGradeLevel")
 
@@ -105,7 +105,7 @@ def test_what_is_not_judged_says_why(text: str, language: str, note: str | None)
 
 def test_every_note_can_occur() -> None:
     (field,) = [field for field in READABILITY.fields if field.name == "readabilityNote"]
-    assert set(field.shape.choices) == set(UNJUDGED)
+    assert set(field.shape.choices) == set(get_args(Unjudged))
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 from webanalytics.charts import readability
 from webanalytics.errors import ParameterError
-from webanalytics.thresholds import SCALES, UNJUDGED
+from webanalytics.thresholds import SCALES, Unjudged
 
 Picture = Callable[[Axes], Any]
 AUDIENCES = ["elementary", "middle\nschool", "high\nschool", "college", "post-\ngraduate"]
@@ -171,7 +171,8 @@ def mixed(pages: int = 1) -> pd.DataFrame:
         (8.0, 8.0, SCALES["en"].name, None), (17.0, 17.0, SCALES["en"].name, None),
         (None, 55.0, swedish, None), (None, 95.0, SCALES["fr"].name, None),
     ]  # fmt: skip
-    rows = kinds * pages + [(None, None, None, note) for note in (UNJUDGED[2], UNJUDGED[2], UNJUDGED[4])]
+    notes: list[Unjudged] = ["language undetermined", "language undetermined", "fewer than 3 sentences"]
+    rows = kinds * pages + [(None, None, None, note) for note in notes]
     names = ["averageGradeLevel", "readabilityScore", "readabilityScale", "readabilityNote"]
     frame = pd.DataFrame(rows, columns=names)
     return frame.assign(url=[f"https://a.example/p{row}" for row in range(len(frame))], status="ok")

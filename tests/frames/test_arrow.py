@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,10 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
-from webanalytics.frames.arrow import Unreadable, arrow_schema, arrow_table, arrow_type, frame_of
+from webanalytics.frames.arrow import Unreadable, arrow_table, arrow_type, frame_of
+from webanalytics.frames.schema import frame_fields
 from webanalytics.frames.writing import write_frame
-from webanalytics.operations import AUDIT_PAGES, OPERATIONS
+from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Operation
 from webanalytics.operations.types import shape_of
 
 OPTIONS: dict[str, Any] = {"progress": False, "workers": 1}
@@ -38,6 +40,12 @@ def audit() -> pd.DataFrame:
 def on_corpus(corpus_pages: dict[str, bytes]) -> pd.DataFrame:
     urls = [f"https://site.example/{name}" for name in corpus_pages]
     return wa.audit(pd.DataFrame({"url": urls, "html": list(corpus_pages.values())}), progress=False).plain()
+
+
+def arrow_schema(operations: Sequence[Operation]) -> pa.Schema:
+    """Return the schema that the declarations ask for."""
+    fields = frame_fields(tuple(operations))
+    return pa.schema([(field.column_name, arrow_type(shape_of(field.type))) for field in fields])
 
 
 def test_every_declared_column_has_a_type_of_its_own() -> None:

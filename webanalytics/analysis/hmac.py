@@ -1,10 +1,9 @@
-"""The HMAC operation: signatures of messages (RFC 2104) by `analyse`, or many with one key by `sign_many`."""
+"""The HMAC operation: the signature of a message (RFC 2104)."""
 
 from __future__ import annotations
 
 import base64
 import hmac
-from collections.abc import Callable, Iterable
 from typing import Any, Final
 
 from webanalytics.errors import ParameterError, RowError
@@ -68,68 +67,12 @@ def analyse(
     return {"hmac": signature, "algorithm": algorithm, "encoding": encoding}
 
 
-def sign_many(
-    messages: Iterable[object],
-    secret: str | bytes | Secret,
-    algorithm: str = "sha256",
-    encoding: str = "hex",
-) -> list[str | RowError]:
-    """Sign many messages with one key, in order.
-
-    Returns
-    -------
-    list of str or RowError
-        The signature of each message, or the error for its row.
-
-    Raises
-    ------
-    ParameterError
-        As in `analyse`, before the first message is read.
-
-    Notes
-    -----
-    The key is hashed once and its state copied for each message, instead of set up anew.
-
-    Examples
-    --------
-    >>> sign_many(["a", None], "key", "md5")
-    ['80ea44ccea14cc2263889567cfacccd7', RowError('must_be')]
-    """
-    secret = Secret(secret)
-    sign = _signer(secret, algorithm, encoding)
-    return [_sign_or_error(sign, message) for message in messages]
-
-
 def check_parameters(algorithm: str, encoding: str) -> None:
     """Raise `ParameterError` unless algorithm and encoding are known."""
     if algorithm not in ALGORITHMS:
         raise ParameterError.one_of("algorithm", ALGORITHMS)
     if encoding not in ENCODINGS:
         raise ParameterError.one_of("encoding", ENCODINGS)
-
-
-def _signer(secret: Secret, algorithm: str, encoding: str) -> Callable[[bytes], str]:
-    check_parameters(algorithm, encoding)
-    keyed = hmac.new(secret.reveal(), digestmod=algorithm)
-
-    def sign_hex(message: bytes) -> str:
-        context = keyed.copy()
-        context.update(message)
-        return context.hexdigest()
-
-    def sign_base64(message: bytes) -> str:
-        context = keyed.copy()
-        context.update(message)
-        return base64.b64encode(context.digest()).decode("ascii")
-
-    return sign_hex if encoding == "hex" else sign_base64
-
-
-def _sign_or_error(sign: Callable[[bytes], str], message: object) -> str | RowError:
-    try:
-        return sign(_message_bytes(message))
-    except RowError as error:
-        return error
 
 
 def _message_bytes(message: object) -> bytes:

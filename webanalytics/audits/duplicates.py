@@ -11,7 +11,7 @@ Examples
 >>> page += " Its glass is blown by hand in the harbour of our island, where the fleet buys it since 1921."
 >>> near_duplicates([page, "Something else entirely", None, page.upper()])
 [0, None, None, 0]
->>> round(similarity(page, page.replace("blown", "cast")), 2)
+>>> round(jaccard(shingles(page), shingles(page.replace("blown", "cast"))), 2)
 0.85
 """
 
@@ -139,17 +139,6 @@ def near_duplicates(
     return found
 
 
-def similarity(first: str, second: str) -> float:
-    """Return the exact Jaccard similarity of two texts' shingles, from 0 to 1; without shingles it is 0.
-
-    Examples
-    --------
-    >>> similarity("one two three four", "One, two, three - five")
-    0.3333333333333333
-    """
-    return _jaccard(shingles(first), shingles(second))
-
-
 def words(text: str) -> list[str]:
     """Return the words of a text in order, in lower case.
 
@@ -207,7 +196,14 @@ def _hashed(found: list[str]) -> Shingles:
     return np.unique(mixed ^ (mixed >> np.uint64(31)))
 
 
-def _jaccard(first: Shingles, second: Shingles) -> float:
+def jaccard(first: Shingles, second: Shingles) -> float:
+    """Return the Jaccard similarity of two texts' shingles, from 0 to 1; without shingles it is 0.
+
+    Examples
+    --------
+    >>> jaccard(shingles("one two three four"), shingles("One, two, three - five"))
+    0.3333333333333333
+    """
     if not len(first) or not len(second):
         return 0.0
     at = np.minimum(first.searchsorted(second), len(first) - 1)
@@ -355,7 +351,7 @@ class _Search:
             other = int(others[place])
             if label[one] == label[other]:
                 continue
-            if _jaccard(self.shingles_of(one), self.shingles_of(other)) >= self.threshold:
+            if jaccard(self.shingles_of(one), self.shingles_of(other)) >= self.threshold:
                 self.clusters.join(one, other)
             else:
                 failures += 1

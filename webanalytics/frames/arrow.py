@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ import pandas as pd
 
 from webanalytics.analysis.keywords.place_names import PLACES
 from webanalytics.frames.schema import PANDAS_3, frame_fields, make_series
-from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field, Operation
+from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field
 from webanalytics.operations.types import DEEPEST, Shape, is_deep, shape_of
 
 LAYOUT = b"webanalytics"
@@ -106,21 +106,6 @@ def arrow_type(shape: Shape) -> Any:
         return pa.list_(pa.field("element", arrow_type(shape.items)))
     scalars = {"integer": pa.int64(), "number": pa.float64(), "boolean": pa.bool_()}
     return scalars.get(shape.kind, pa.large_binary() if shape.kind == "bytes" else pa.large_string())
-
-
-def arrow_schema(operations: Iterable[Operation]) -> Any:
-    """Return the Arrow schema of a frame as it is built: of one operation, or of those of an audit.
-
-    Examples
-    --------
-    >>> from webanalytics.operations import KEYWORDS
-    >>> arrow_schema([KEYWORDS]).field("keywords").type
-    MapType(map<string, int64>)
-    """
-    import pyarrow as pa
-
-    fields = frame_fields(tuple(operations))
-    return pa.schema([(field.column_name, arrow_type(shape_of(field.type))) for field in fields])
 
 
 def _coder(shape: Shape, *, back: bool) -> Callable[[Any], Any]:

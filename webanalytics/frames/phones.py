@@ -12,8 +12,6 @@ from webanalytics.analysis.phones.lookup import Lookup, lookup_many
 from webanalytics.errors import ParameterError
 from webanalytics.frames.schema import PANDAS_3
 
-_STRING: Any = "str" if PANDAS_3 else object
-
 
 def phones_frame(
     values: pd.Series, region: str | None = None, regions: NDArray[np.object_] | None = None

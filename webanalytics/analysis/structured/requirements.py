@@ -105,12 +105,6 @@ def requirements() -> tuple[Requirement, ...]:
     )
 
 
-@cache
-def retired() -> tuple[dict[str, str], ...]:
-    """Return the rich results that are shown no longer: feature, types, retired, source and read."""
-    return tuple(rows_of("rich-results-retired.csv"))
-
-
 def _paths(text: str) -> tuple[Path, ...]:
     return tuple(tuple(Step(*step) for step in _STEP.findall(path)) for path in text.split("|"))
 
