@@ -1,0 +1,184 @@
+"""Limits and exceptions of single rules about pages, by values of columns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import webanalytics as wa
+from webanalytics.audits.rules import RULES
+from webanalytics.audits.site import Site
+
+LIMITS = (
+    ("readability_difficult", "fleschReadingEase", 49.99, 50.0),
+    ("readability_difficult", "fleschReadingEase", 30.0, 29.99),
+    ("readability_very_difficult", "fleschReadingEase", 29.99, 30.0),
+    ("content_low", "wordCount", 199, 200),
+    ("content_low", "wordCount", 1, 0),
+    ("title_too_short", "titlePixels", 1, 0),
+    ("title_too_long", "titlePixels", 562, 561),
+    ("url_too_long", "urlLength", 116, 115),
+)
+
+
+@pytest.mark.parametrize(("rule", "column", "fault", "near"), LIMITS)
+def test_limits_are_met_exactly(rule: str, column: str, fault: float, near: float) -> None:
+    site = Site(pd.DataFrame({"status": ["ok", "ok"], column: [near, fault]}))
+    found = list(RULES[rule].find(site, RULES[rule].threshold))
+    assert [(finding.row, finding.value) for finding in found] == [(1, fault)]
+
+
+def test_many_narrow_letters_are_no_long_title_and_few_wide_ones_are() -> None:
+    """Search engines cut by pixels: a width has one issue, whatever the number of characters."""
+    titles = {"narrow": "i" * 61, "wide": "W" * 40}
+    frame = pd.DataFrame({"url": list(titles), "html": [f"<title>{title}" for title in titles.values()]})
+    issues = wa.audit(frame, progress=False).issues
+    about = issues[issues["rule"].str.startswith("title_too")]
+    assert about[["url", "rule", "evidence"]].values.tolist() == [
+        ["wide", "title_too_long", f"40 characters: {'W' * 40}"]
+    ]
+
+
+@pytest.mark.parametrize(
+    ("declared", "detected", "differs"),
+    [
+        ("nb-NO", "no", False),
+        ("iw", "he", False),
+        ("sr-Latn", "hr", False),
+        ("EN_us", "en", False),
+        ("gsw", "de", False),
+        ("pt", "es", True),
+        ("", "es", False),
+        ("en", "", False),
+    ],
+)
+def test_languages_that_are_one_or_easily_mixed_up_do_not_differ(
+    declared: str, detected: str, differs: bool
+) -> None:
+    cells = {"status": ["ok"], "lang": [declared], "language": [detected], "text": ["a" * 300]}
+    found = list(RULES["language_differs"].find(Site(pd.DataFrame(cells)), None))
+    assert bool(found) == differs
+
+
+@pytest.mark.parametrize(
+    ("words", "sentences", "judged"), [(120, 3, True), (120, 2, False), (123, 3, False), (0, 0, False)]
+)
+def test_a_main_text_without_sentences_is_not_judged(words: int, sentences: int, judged: bool) -> None:
+    cells = {"status": "ok", "wordCount": words, "sentenceCount": sentences, "fleschReadingEase": 10.0}
+    cells |= {"lang": "en", "language": "de", "text": "Ein Wort nach dem andern. " * 20}
+    site = Site(pd.DataFrame([cells]))
+    for rule in ("content_low", "readability_very_difficult", "language_differs"):
+        assert bool(list(RULES[rule].find(site, RULES[rule].threshold))) is judged
+
+
+@pytest.mark.parametrize(
+    ("scale", "score", "rule", "value"),
+    [
+        ("LIX (Björnsson 1968, Swedish)", 55.0, "readability_difficult", 40.0),
+        ("LIX (Björnsson 1968, Swedish)", 61.0, "readability_very_difficult", 27.0),
+        ("Flesch reading ease (Martins et al. 1996, Portuguese)", 42.5, "readability_difficult", 42.5),
+        ("Gunning fog index (words of four syllables, Polish)", 14.5, "readability_difficult", 40.0),
+        ("LIX (Björnsson 1968, Swedish)", 49.9, None, None),
+        ("a scale of another version", 99.0, None, None),
+    ],
+)
+def test_difficulty_goes_by_the_scale_of_the_language(
+    scale: str, score: float, rule: str | None, value: float | None
+) -> None:
+    cells = {"status": "ok", "wordCount": 300, "sentenceCount": 20, "fleschReadingEase": None}
+    site = Site(pd.DataFrame([{**cells, "readabilityScore": score, "readabilityScale": scale}]))
+    for name in ("readability_difficult", "readability_very_difficult"):
+        found = list(RULES[name].find(site, RULES[name].threshold))
+        assert [finding.value for finding in found] == ([value] if name == rule else [])
+        assert all(scale in finding.evidence for finding in found)
+
+
+def test_evidence_of_another_language_is_its_longest_line() -> None:
+    text = "Jane Doe, staff writer\n" + "Der Zug nach Norden fährt jeden Morgen um acht Uhr ab. " * 6
+    cells = {"status": ["ok"], "lang": ["en"], "language": ["de"], "text": [text]}
+    (finding,) = RULES["language_differs"].find(Site(pd.DataFrame(cells)), None)
+    assert finding.evidence.startswith("declared en, written in de: Der Zug")
+
+
+def test_texts_without_spaces_between_words_are_not_called_short() -> None:
+    site = Site(pd.DataFrame({"status": ["ok"] * 2, "wordCount": [3, 3], "language": ["ja", "en"]}))
+    assert [finding.row for finding in RULES["content_low"].find(site, 200)] == [1]
+
+
+@pytest.mark.parametrize(
+    ("viewport", "blocks"),
+    [
+        ("user-scalable=no", True),
+        ("USER-SCALABLE = 0", True),
+        ("maximum-scale=1.0", True),
+        ("maximum-scale=1.5", True),
+        ("maximum-scale=2", False),
+        ("user-scalable=1", False),
+        ("minimum-scale=1", False),
+    ],
+)
+def test_what_keeps_people_from_zooming(viewport: str, blocks: bool) -> None:
+    site = Site(pd.DataFrame({"status": ["ok"], "viewport": [viewport]}))
+    assert bool(list(RULES["viewport_blocks_zoom"].find(site, None))) == blocks
+
+
+@pytest.mark.parametrize(
+    ("lang", "valid"),
+    [
+        ("english", False),
+        ("xx", False),
+        ("deutsch", False),
+        ("iw", True),
+        ("haw", True),
+        ("zh-Hant-TW", True),
+    ],
+)
+def test_a_language_is_looked_up_in_the_registry(lang: str, valid: bool) -> None:
+    found = list(RULES["lang_invalid"].find(Site(pd.DataFrame({"status": ["ok"], "lang": [lang]})), None))
+    assert bool(found) != valid
+
+
+@pytest.mark.parametrize(
+    ("content", "redirects"),
+    [
+        ("0;url=/b", True),
+        ("0; /b", True),
+        ("0, url=/b", True),
+        (".5;/b", True),
+        ("0", False),
+        ("30;/b", False),
+    ],
+)
+def test_a_meta_refresh_within_a_second_is_a_redirect(content: str, redirects: bool) -> None:
+    site = Site(pd.DataFrame({"status": ["ok"], "refresh": [content]}))
+    rules = ("meta_refresh", "meta_refresh_redirect")
+    assert [len(list(RULES[name].find(site, None))) for name in rules] == [int(not redirects), int(redirects)]
+
+
+def test_a_canonical_in_the_body_is_not_obeyed() -> None:
+    html = {
+        "head": '<head><link rel=canonical href="/b"></head><body><p>Tea',
+        "body": '<head></head><body><p>Tea<link rel=canonical href="/b">',
+        "ended": '<head><title>Tea</title><p>ends the head<link rel=canonical href="/b"></head>',
+    }
+    urls = [f"https://a.example/{name}" for name in html]
+    audit = wa.audit(pd.DataFrame({"url": urls, "html": list(html.values())}), progress=False)
+    assert audit.pages["canonicalState"].tolist() == ["other", "missing", "missing"]
+    outside = audit.issues.loc[audit.issues["rule"] == "canonical_outside_head", "url"]
+    assert outside.tolist() == urls[1:]
+
+
+def test_a_saved_file_is_not_judged_by_an_address_that_it_does_not_have(tmp_path: Path) -> None:
+    html = '<!doctype html><title>Tea</title><link rel=canonical href="https://a.example/tea"><a href="/cups">Cups</a>'
+    file = tmp_path / "tea.html"
+    file.write_text(html)
+    urls = ["https://a.example/other"]
+    named = wa.audit(
+        pd.DataFrame({"url": urls, "html": [html.replace('<a href="/cups">Cups</a>', "")]}), progress=False
+    )
+    saved = wa.audit([file], progress=False)
+    rules = {"no_internal_links", "canonicalised"}
+    assert rules <= set(named.issues["rule"])
+    assert not rules & set(saved.issues["rule"])
