@@ -7,10 +7,20 @@ import os
 import re
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
 
+import pandas as pd
 import pytest
 
+from tests.audits.report_data import MadeAudit, made_audit
 from tests.browser.lab import CHROMIUM_FLAGS, SECONDS, Lab, LabServer, jupyterlab
+from tests.browser.report_page import Reader
+from webanalytics.audits.report import write_report
+from webanalytics.testing import SampleSite, sample_site
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -66,3 +76,34 @@ def lab(request: pytest.FixtureRequest, chromium: object, lab_server: LabServer)
     for notebook in factory.opened:
         notebook.close()
     assert errors == []
+
+
+@pytest.fixture(scope="module")
+def site() -> Iterator[SampleSite]:
+    """The sample site, which the notebook's kernel fetches from."""
+    with sample_site() as server:
+        yield server
+
+
+@pytest.fixture
+def reader(chromium: Browser) -> Iterator[Reader]:
+    """Opens reports; the test fails where one logged, asked or loaded anything."""
+    reader = Reader(chromium)
+    yield reader
+    for context in chromium.contexts:
+        context.close()
+    assert reader.wrong == []
+
+
+@pytest.fixture(scope="module")
+def audit() -> MadeAudit:
+    return made_audit(260)
+
+
+@pytest.fixture(scope="module")
+def report(audit: MadeAudit, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    changes = {
+        "Changed fields": pd.DataFrame({"url": [audit.pages["url"][4]], "before": ["Old"], "after": ["New"]})
+    }
+    file = tmp_path_factory.mktemp("report") / "report.html"
+    return write_report(file, audit.pages, audit.issues, audit.summary, changes=changes)

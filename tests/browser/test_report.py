@@ -1,91 +1,20 @@
-"""The report of an audit in a real browser, from a file: hostile pages, filter, sort, links, keys, windows, speed."""
+"""The report of an audit in a real browser, from a file: hostile pages, filters, sorting, links, changes."""
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 import pytest
 
-from tests.audits.report_data import MadeAudit, made_audit
+from tests.audits.report_data import MadeAudit
 from tests.audits.test_report import HOSTILE, hostile_audit
+from tests.browser.report_page import Reader, matches, shown, until
 from webanalytics.audits.report import write_report
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
-
-WATCH = """addEventListener("securitypolicyviolation", event => console.error(
-    `policy: ${event.violatedDirective} ${event.blockedURI} ${event.sample}`))"""
-PAGES = 5000
-SECONDS = 2.0
-"""How long a report of 5,000 pages may take until its first screen is shown."""
-
-
-class Reader:
-    """Opens reports, and notes everything that none may do."""
-
-    def __init__(self, browser: Browser) -> None:
-        self._browser = browser
-        self.wrong: list[str] = []
-
-    def open(self, file: Path, fragment: str = "", **options: Any) -> Page:
-        context = self._browser.new_context(**{"viewport": {"width": 1400, "height": 900}} | options)
-        context.add_init_script(WATCH)
-        page = context.new_page()
-        page.on("console", lambda message: self.wrong.append(f"{message.type}: {message.text}"))
-        page.on("pageerror", lambda error: self.wrong.append(f"error: {error}"))
-        page.on("dialog", lambda dialog: (self.wrong.append("dialog"), dialog.dismiss()))
-        page.on("request", lambda request: self._requested(request.url))
-        page.goto(f"{file.as_uri()}{fragment}")
-        return page
-
-    def _requested(self, url: str) -> None:
-        if not url.startswith("file:"):
-            self.wrong.append(f"request: {url[:200]}")
-
-
-@pytest.fixture
-def reader(chromium: Browser) -> Iterator[Reader]:
-    reader = Reader(chromium)
-    yield reader
-    for context in chromium.contexts:
-        context.close()
-    assert reader.wrong == []
-
-
-@pytest.fixture(scope="module")
-def audit() -> MadeAudit:
-    return made_audit(260)
-
-
-@pytest.fixture(scope="module")
-def report(audit: MadeAudit, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    changes = {
-        "Changed fields": pd.DataFrame({"url": [audit.pages["url"][4]], "before": ["Old"], "after": ["New"]})
-    }
-    file = tmp_path_factory.mktemp("report") / "report.html"
-    return write_report(file, audit.pages, audit.issues, audit.summary, changes=changes)
-
-
-def until(page: Page, expression: str, argument: Any = None) -> None:
-    """Wait for something in the page, without the eval in it that its policy forbids."""
-    end = time.monotonic() + 30
-    while not page.evaluate(expression, argument):
-        assert time.monotonic() < end, expression
-        page.wait_for_timeout(20)
-
-
-def matches(page: Page, text: str) -> None:
-    until(page, "text => document.getElementById('matches').textContent === text", text)
-
-
-def shown(page: Page) -> list[int]:
-    """Numbers of the pages in the list, in its order."""
-    return [int(row.get_attribute("data-page") or 0) for row in page.locator("#list [data-page]").all()]
+    from playwright.sync_api import Browser
 
 
 def test_hostile_texts_are_shown_and_run_nothing(reader: Reader, tmp_path: Path) -> None:
@@ -338,105 +267,6 @@ def test_links_to_nothing_show_the_report(reader: Reader, report: Path, fragment
     assert page.locator("dialog[open]").count() == 0
 
 
-def test_a_card_by_keyboard(reader: Reader, report: Path) -> None:
-    page = reader.open(report)
-    link = page.locator("#list tbody a").first
-    link.focus()
-    page.keyboard.press("Enter")
-    card = page.get_by_role("dialog")
-    card.wait_for()
-    assert page.evaluate("document.activeElement.id") == "card-title"
-    number = shown(page)[1]
-    card.get_by_role("button", name="Next").press("Enter")
-    assert page.evaluate("location.hash") == f"#page-{number}"
-    page.keyboard.press("Escape")
-    until(page, "!document.querySelector('dialog').open")
-    assert page.evaluate("document.activeElement === document.querySelector('#list tbody a')")
-    assert page.evaluate("location.hash") == "#pages"
-    link.press("Enter")
-    card.locator(".issues a").first.press("Enter")
-    until(page, "!document.querySelector('dialog').open")
-    assert (
-        page.evaluate("document.activeElement.parentElement.open && document.activeElement.tagName")
-        == "SUMMARY"
-    )
-
-
-def test_landmarks_and_names(reader: Reader, report: Path) -> None:
-    page = reader.open(report)
-    for role, name in (
-        ("banner", None), ("main", None), ("contentinfo", None), ("search", "Filter issues and pages"),
-        ("navigation", "Parts of the report"), ("region", "Overview"), ("region", "Issues"), ("region", "Pages"),
-        ("region", "What changed"), ("region", "Table of pages"), ("table", "Pages"),
-    ):  # fmt: skip
-        found = page.get_by_role(role, name=name, exact=True) if name else page.get_by_role(role)
-        assert found.count() == 1, (role, name)
-    assert page.get_by_role("heading", level=1).count() == 1
-    nameless = page.evaluate("""() => [...document.querySelectorAll("button, select, input")].filter(
-        e => !(e.textContent.trim() || e.getAttribute("aria-label") || e.labels?.length)).length""")
-    assert nameless == 0
-
-
-@pytest.mark.parametrize("width", [360, 800, 1400])
-@pytest.mark.parametrize("view", ["table", "cards"])
-def test_nothing_sticks_out_of_the_window(reader: Reader, report: Path, width: int, view: str) -> None:
-    page = reader.open(report, viewport={"width": width, "height": 800})
-    page.locator(f"[data-view={view}]").click()
-    page.locator("details.rule summary").first.click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    page.goto(f"{report.as_uri()}#page-2")
-    assert page.evaluate(
-        "document.querySelector('dialog').scrollWidth <= document.querySelector('dialog').clientWidth"
-    )
-
-
-def test_dark_and_light_differ_and_can_be_read(reader: Reader, report: Path) -> None:
-    grounds = {}
-    for scheme in ("light", "dark"):
-        page = reader.open(report, color_scheme=scheme)
-        grounds[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
-        for selector in (
-            ".note",
-            ".badge.high",
-            ".badge.medium",
-            ".badge.low",
-            ".address",
-            ".tile .after",
-            "ol.first p",
-            ".reach span",
-            ".of-chapter td .set, .of-chapter th .set",
-            ".number small",
-            "a",
-        ):
-            assert page.evaluate(CONTRAST, selector) >= 4.5, (scheme, selector)
-    assert grounds["light"] != grounds["dark"]
-
-
-CONTRAST = """selector => {
-    const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
-    const light = ([r, g, b]) => [r, g, b].map(p => p / 255).map(
-        p => p <= 0.04045 ? p / 12.92 : ((p + 0.055) / 1.055) ** 2.4).reduce(
-        (sum, p, i) => sum + p * [0.2126, 0.7152, 0.0722][i], 0);
-    const element = document.querySelector(selector.split(', ').map(part => `main ${part}`).join(', '));
-    let ground = element;
-    while (numbers(getComputedStyle(ground).backgroundColor)[3] === 0) ground = ground.parentElement;
-    const pair = [getComputedStyle(element).color, getComputedStyle(ground).backgroundColor].map(numbers).map(light);
-    return (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
-}"""
-
-
-def test_print_has_every_rule_and_no_controls(reader: Reader, report: Path) -> None:
-    page = reader.open(report)
-    page.emulate_media(media="print")
-    assert not page.locator("#filter").is_visible()
-    page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    rules = page.locator("details.rule")
-    assert page.locator("details.rule[open] .list tbody").count() == rules.count()
-    page.evaluate("dispatchEvent(new Event('afterprint'))")
-    assert page.locator("details.rule[open]").count() == 0
-    assert page.pdf()[:5] == b"%PDF-"
-
-
 def test_changes_lead_to_pages(reader: Reader, report: Path) -> None:
     page = reader.open(report)
     change = page.locator("details.change")
@@ -444,16 +274,3 @@ def test_changes_lead_to_pages(reader: Reader, report: Path) -> None:
     change.locator("tbody a").click()
     page.get_by_role("dialog").wait_for()
     assert page.evaluate("location.hash") == "#page-5"
-
-
-def test_five_thousand_pages_open_in_two_seconds(reader: Reader, tmp_path: Path) -> None:
-    audit = made_audit(PAGES)
-    file = write_report(tmp_path / "r.html", audit.pages, audit.issues, audit.summary)
-    times = []
-    for _ in range(5):
-        page = reader.open(file)
-        until(page, "performance.getEntriesByName('report-shown').length")
-        times.append(page.evaluate("performance.getEntriesByName('report-shown')[0].startTime") / 1000)
-        assert page.locator("#list tbody tr").count() == 100
-        page.context.close()
-    assert statistics.median(times) < SECONDS, times

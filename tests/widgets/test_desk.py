@@ -6,7 +6,6 @@ import asyncio
 import re
 import time
 from collections.abc import Callable, Iterator
-from datetime import UTC, datetime
 from pathlib import Path
 
 import ipywidgets
@@ -15,17 +14,14 @@ import pytest
 from ipywidgets.embed import dependency_state
 
 import webanalytics as wa
-from tests.effort import BUSY_SECONDS
 from tests.service.live import Server
-from webanalytics.errors import ParameterError
+from tests.widgets.desks import desk_for, run, until, widgets_of
 from webanalytics.messages import ADVICE
-from webanalytics.testing import Reply, SampleSite, SiteServer, sample_site
+from webanalytics.testing import SampleSite, SiteServer, sample_site
 from webanalytics.widgets.desk.desk import AuditDesk, app
 from webanalytics.widgets.desk.form import HERE, THERE
-from webanalytics.widgets.desk.inputs import read_upload, urls_in_table, urls_in_text
 from webanalytics.widgets.desk.outcome import FIELDS, outcome, report_path
 from webanalytics.widgets.desk.run import OPERATIONS, Plan, joined
-from webanalytics.widgets.desk.site import addresses_of, is_sitemap
 
 KEY = "22bce1bb-4929-4c08-a13f-6061b2c16adc"
 
@@ -34,33 +30,6 @@ KEY = "22bce1bb-4929-4c08-a13f-6061b2c16adc"
 def site() -> Iterator[SampleSite]:
     with sample_site() as running:
         yield running
-
-
-def desk_for(urls: list[str], *operations: str) -> AuditDesk:
-    desk = app(urls)
-    desk.form.flags["allow_private"].value = True
-    for name, box in desk.form.operations.items():
-        box.value = not operations or name in operations
-    return desk
-
-
-def run(desk: AuditDesk) -> pd.DataFrame:
-    desk.form.run.click()
-    assert desk.join(60)
-    assert desk.frame is not None, desk.message
-    return desk.frame
-
-
-def until(condition: Callable[[], bool], seconds: float = 20) -> None:
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, "it did not come to pass"
-        time.sleep(0.01)
-
-
-def upload(desk: AuditDesk, name: str, content: bytes) -> None:
-    file = {"name": name, "type": "", "size": len(content), "content": memoryview(content)}
-    desk.form.upload.value = ({**file, "last_modified": datetime.now(UTC)},)
 
 
 def test_a_run_gives_the_frame_of_an_audit(site: SampleSite) -> None:
@@ -199,97 +168,6 @@ def test_every_field_that_a_failure_names_is_in_the_form() -> None:
         assert all(name in titles or name in labels for name in named), text
 
 
-def widgets_of(box: ipywidgets.Widget) -> list[ipywidgets.Widget]:
-    return [box, *(inner for child in getattr(box, "children", ()) for inner in widgets_of(child))]
-
-
-SITEMAP = """<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
-<url><loc>{{origin}}/</loc></url><url><loc>{{origin}}/a</loc></url><url><loc>{{origin}}/b</loc></url></urlset>"""
-PAGES = {path: f"<title>Page {path}</title><p>Tea".encode() for path in ("/", "/a", "/b")}
-
-
-@pytest.mark.parametrize(
-    ("robots", "place", "typed", "said"),
-    [
-        (b"Sitemap: {{origin}}/maps/all.xml", "/maps/all.xml", "/", "which robots.txt names"),
-        (b"", "/sitemap.xml", "/some/page", "robots.txt names none, this one is there"),
-        (None, "/sitemap_index.xml", "", "robots.txt names none, this one is there"),
-        (b"", "/elsewhere.xml", "/elsewhere.xml", "The sitemap http"),
-    ],
-)
-def test_a_site_is_audited_by_its_sitemap(robots: bytes | None, place: str, typed: str, said: str) -> None:
-    pages = {**PAGES, place: Reply(200, {"Content-Type": "text/xml"}, SITEMAP.encode())}
-    if robots is not None:
-        pages["/robots.txt"] = robots
-    with SiteServer(pages, not_found=Reply(404, body=b"none")) as server:
-        desk = desk_for([])
-        desk.form.site.value = server.url + typed
-        frame = run(desk)
-        assert frame["url"].tolist() == [server.url + path for path in PAGES]
-        assert said in desk.message
-        assert f"{server.url}{place}" in desk.message
-        assert desk.message.startswith("Done in ")
-        assert isinstance(frame, wa.Audit)
-        whole = wa.audit(sitemap=server.url + place, allow_private=True, progress=False)
-        assert set(frame.issues["rule"]) == set(whole.issues["rule"])  # the sitemap's and robots.txt's too
-
-
-def test_a_site_without_a_sitemap_is_one_page() -> None:
-    with SiteServer(PAGES, not_found=Reply(404, body=b"none")) as server:
-        desk = desk_for([])
-        desk.form.site.value = server.url + "/a"
-        frame = run(desk)
-    assert frame["url"].tolist() == [server.url + "/a"]
-    assert "No sitemap was found" in desk.message
-    assert "Only this page was audited" in desk.message
-
-
-def test_pages_of_a_sitemap_are_bounded_and_come_after_those_given() -> None:
-    pages = {**PAGES, "/x": b"<title>X</title>", "/sitemap.xml": SITEMAP.encode()}
-    with SiteServer(pages) as server:
-        desk = desk_for([server.url + "/x"])
-        desk.form.site.value = server.url
-        desk.form.most.value = 2
-        frame = run(desk)
-    assert frame["url"].tolist() == [server.url + "/x", server.url + "/"]
-    assert "Its first 2 of 4 pages." in desk.message
-
-
-def test_a_single_operation_takes_a_site_too() -> None:
-    with SiteServer({**PAGES, "/sitemap.xml": SITEMAP.encode()}) as server:
-        desk = desk_for([server.url + "/sitemap.xml"], "metadata")  # a sitemap among the pages is one
-        frame = run(desk)
-    assert frame["title"].tolist() == ["Page /", "Page /a", "Page /b"]
-
-
-def test_a_sitemap_without_pages_says_so() -> None:
-    with SiteServer({"/sitemap.xml": b"<urlset></urlset>"}) as server:
-        desk = desk_for([])
-        desk.form.site.value = server.url + "/sitemap.xml"
-        desk.form.run.click()
-        assert desk.join(BUSY_SECONDS)
-    assert desk.frame is None
-    assert "sitemap" in desk.message
-    assert desk.form.bar.bar_style == "danger"
-
-
-def test_what_is_no_site_is_refused() -> None:
-    desk = desk_for([])
-    desk.form.site.value = "notes"
-    desk.form.run.click()
-    assert desk.join(BUSY_SECONDS)
-    assert desk.message.startswith("The `sitemap` parameter must be the address of a site or of a sitemap.")
-    for text in ("ftp://a.example/", "http://", "https://[::1", "javascript:alert(1)", "a b.example"):
-        with pytest.raises(ParameterError, match="address of a site"):
-            addresses_of(text)
-    assert [is_sitemap(f"https://a.example/{path}") for path in ("s.xml", "Sitemap", "about", "")] == [
-        True,
-        True,
-        False,
-        False,
-    ]
-
-
 def test_the_report_is_written_beside_the_notebook(
     site: SampleSite, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -369,62 +247,6 @@ def test_a_static_view_shows_the_result_as_text() -> None:
     assert "&lt;img src=x onerror=alert(1)&gt;" in data["text/html"]
     assert "<img" not in data["text/html"]
     assert data["text/plain"] == "<AuditDesk: 1 rows>"
-
-
-def test_urls_to_begin_with() -> None:
-    wanted = ["https://a.example/", "https://b.example/"]
-    for given in (wanted, pd.Series(wanted), pd.DataFrame({"page": wanted, "n": [1, 2]}), iter(wanted)):
-        assert app(given).form.urls.value.split() == wanted
-    with pytest.raises(ParameterError, match="column"):
-        app(pd.DataFrame({"a": ["x", "y"], "b": ["x", "y"]}))
-
-
-def test_urls_of_a_text() -> None:
-    read = urls_in_text(
-        ' https://a.example/,\n\n"HTTPS://b.example/x";\nexample.org\n/etc/passwd\nhttps://a.example/\n'
-    )
-    assert read.found == ["https://a.example/", "HTTPS://b.example/x"]
-    assert read.left_out == 2
-
-
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("a.csv", b"name,url\nx,https://a.example/\ny,https://b.example/\n"),
-        ("a.csv", b"\xef\xbb\xbfname;url\nx;https://a.example/\ny;https://b.example/\n"),
-        ("a.tsv", b"name\turl\nx\thttps://a.example/\ny\thttps://b.example/\n"),
-        ("a.csv", b"https://a.example/\nhttps://b.example/\n"),
-        ("a.txt", b"https://a.example/\r\nhttps://b.example/\r\n"),
-        ("a.csv", b"caf\xe9;url\nx;https://a.example/\n\xfc;https://b.example/\n"),
-    ],
-)
-def test_urls_of_an_upload(name: str, content: bytes) -> None:
-    assert urls_in_table(read_upload(name, content)).found == ["https://a.example/", "https://b.example/"]
-
-
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04\x00\x00", b'"unclosed\n' + b"a,b\n" * 3])
-def test_an_upload_that_is_no_table(content: bytes) -> None:
-    desk = app()
-    upload(desk, "a.csv", content)
-    assert desk.message.startswith("The `")
-    assert desk.form.urls.value == ""
-
-
-def test_an_upload_fills_the_form_and_leaves_the_widget() -> None:
-    desk = app()
-    upload(desk, "a.csv", b"url,n\nhttps://a.example/,1\nnone,2\n")
-    assert desk.form.urls.value == "https://a.example/"
-    assert desk.form.upload.value == ()
-    assert desk.message == "1 URL taken from the file; 1 other cell left out."
-
-
-def test_a_doubtful_upload_asks_for_the_column() -> None:
-    desk = app()
-    upload(desk, "a.csv", b"first,second\nhttps://a.example/,https://b.example/\n")
-    assert desk.message == "Which column of the file holds the URLs?"
-    assert desk.form.column_box.layout.display == ""
-    desk.form.column.value = "second"
-    assert desk.form.urls.value == "https://b.example/"
 
 
 def test_a_plan_asks_a_hosted_api_only_for_what_is_wanted() -> None:

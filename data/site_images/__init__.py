@@ -1,0 +1,1 @@
+"""The pictures of the sample site, by how they are made."""
