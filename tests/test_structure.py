@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from functools import cache
@@ -101,6 +102,19 @@ def circles() -> list[list[str]]:
         if module not in index:
             visit(module)
     return found
+
+
+def test_the_table_of_the_architecture_has_every_room_in_its_place() -> None:
+    table = [
+        line
+        for line in Path(__file__).parents[1].joinpath("ARCHITECTURE.md").read_text("utf-8").splitlines()
+        if line.startswith("|")
+    ]
+    rows = [re.findall(r"`(\w+)(?:/|\.py)`", line.split("|")[2]) for line in table]
+    named = [name for row in rows for name in row]
+    assert sorted(named) == sorted(HEIGHT)
+    heights = [HEIGHT[name] for name in named]
+    assert heights == sorted(heights, reverse=True)
 
 
 @pytest.mark.parametrize("module", [module for module in MODULES if "." in module])
