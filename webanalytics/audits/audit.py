@@ -17,6 +17,7 @@ from webanalytics.audits.comparison import Comparison
 from webanalytics.audits.content import ContentMethods
 from webanalytics.audits.export import ExportMethods
 from webanalytics.audits.kept import NEEDED, Pages, forgetful, is_part, issues_of, places
+from webanalytics.audits.linked import LinkMethods
 from webanalytics.audits.origin import Origin, Thresholds
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
 from webanalytics.errors import ParameterError
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Audit(ExportMethods, ContentMethods):
+class Audit(ExportMethods, ContentMethods, LinkMethods):
     """The pages of an audit, one row per input, with the issues found in them.
 
     It is the frame of the pages itself, and every method of a DataFrame works on it. Rows of it are an audit
@@ -168,6 +169,11 @@ class Audit(ExportMethods, ContentMethods):
         rows = self._once("rows", lambda: places(self["url"].tolist(), whole["url"].tolist()))
         return None if rows is None else (whole, rows)
 
+    def _selected(self) -> list[int] | None:
+        """Return which rows of the whole audit this has, None for all."""
+        part = self._rows()
+        return None if part is None or len(part[1]) == len(part[0]) else part[1]
+
     @property
     def site(self) -> Site:
         """What the rules examine: the pages with derived columns, the sitemap, robots.txt problems."""
@@ -177,7 +183,9 @@ class Audit(ExportMethods, ContentMethods):
         if part is not None:
             return part[0].site
         origin = self._origin
-        return self._once("site", lambda: make_site(self.plain(), origin.sitemap, origin.robots))
+        return self._once(
+            "site", lambda: make_site(self.plain(), origin.sitemap, origin.robots, crawl=origin.crawl)
+        )
 
     @classmethod
     def of(cls, value: Any, parameter: str) -> Audit:
@@ -368,7 +376,7 @@ class Audit(ExportMethods, ContentMethods):
 @cache
 def _declared() -> frozenset[str]:
     """Return the names of an audit's own columns, and of those that rules derive."""
-    from webanalytics.audits.pages import DERIVED
+    from webanalytics.audits.pages import CRAWLED, DERIVED
     from webanalytics.frames.arrow import declared
 
-    return frozenset((*declared("audit"), *DERIVED))
+    return frozenset((*declared("audit"), *DERIVED, *CRAWLED))

@@ -21,6 +21,7 @@ Search Engine*, 1998, section 2.1.1."""
 
 _MOST_ROUNDS = 200
 _PRECISION = 1e-10
+_SAME = 1e-6
 
 
 class Neighbours(NamedTuple):
@@ -142,17 +143,38 @@ def pagerank(source: Ints, target: Ints, nodes: int, damping: float = DAMPING) -
     return score
 
 
-def scaled(scores: Floats) -> Floats:
-    """Return scores on a scale from 0 to 100 that rises with their logarithm: 100 is the highest score.
+def least(source: Ints, scores: Floats, damping: float = DAMPING) -> float:
+    """Return the PageRank of a page to which nothing links, from that of all.
 
     Examples
     --------
-    >>> scaled(np.array([0.01, 0.1, 1.0])).tolist(), scaled(np.array([1.0])).tolist()
+    >>> scores = pagerank(np.array([0]), np.array([1]), 2)
+    >>> round(least(np.array([0]), scores), 4), scores.round(4).tolist()
+    (0.3509, [0.3509, 0.6491])
+    """
+    ends = np.bincount(source, minlength=len(scores)) == 0
+    return float((1 - damping + damping * scores[ends].sum()) / max(len(scores), 1))
+
+
+def scaled(scores: Floats, floor: float) -> Floats:
+    """Return scores on a scale from 0 to 100 that rises with their logarithm.
+
+    Parameters
+    ----------
+    scores : numpy.ndarray
+        PageRanks; the highest has 100.
+    floor : float
+        What has 0: `least`.
+
+    Examples
+    --------
+    >>> scaled(np.array([0.01, 0.1, 1.0]), 0.01).tolist(), scaled(np.array([1.0]), 1.0).tolist()
     ([0.0, 50.0, 100.0], [100.0])
     """
     if not len(scores):
         return scores
-    logs = np.log(scores)
-    low, high = logs.min(), logs.max()
-    spread = high - low
-    return np.full(len(scores), 100.0) if spread < _PRECISION else 100.0 * (logs - low) / spread
+    highest = np.log(scores.max() / floor)
+    if highest < _SAME:
+        return np.full(len(scores), 100.0)
+    found: Floats = np.clip(100.0 * np.log(scores / floor) / highest, 0.0, 100.0)
+    return found
