@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import networkx as nx
 import numpy as np
 import pandas as pd
@@ -296,3 +298,9 @@ def test_a_crawl_that_stopped_early_names_no_orphans() -> None:
     rows = page("/"), page("/a")
     assert crawl({"/": []}, *rows).pages["orphan"].tolist() == [False, True]
     assert crawl({"/": []}, *rows, stopped="It reached `max_pages`.").pages["orphan"].isna().all()
+
+
+def test_texts_that_no_table_can_hold_are_shown(tmp_path: Path) -> None:
+    audit = crawl({"/": [link("/a", "Tea \ud800"), link("/a", "Tea ?")], "/a": []})
+    assert audit.links["anchor"].tolist() == ["Tea ?", "Tea ?"]
+    assert wa.load(audit.save(tmp_path / "kept")).links["anchor"].tolist() == ["Tea ?", "Tea ?"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from webanalytics.audits.graph.metrics import by_end
 from webanalytics.audits.graph.verdicts import BROKEN
 from webanalytics.frames.crawl import table
 from webanalytics.frames.link_table import KINDS, POSITIONS, RELS
+from webanalytics.frames.schema import make_series
 from webanalytics.operations.model import Dtype
 
 BROKEN_LINKS: Mapping[str, Dtype] = {
@@ -68,32 +69,45 @@ def links_frame(graph: LinkGraph, answers: Mapping[str, Answer], fetched: Sequen
     status = pd.array([answer.status for answer in known], dtype="Int16")
     more: dict[str, int] = {}
     final = np.array([_place(graph, answer.final, more) for answer in known], np.int32)
-    urls = pd.CategoricalDtype(_index([*links.urls, *more]))
+    urls = _categories([*links.urls, *more])
     crawled = np.array([*fetched, False], bool)[graph.row]
-
-    def categories(codes: Any, dtype: Any) -> pd.Categorical:
-        return pd.Categorical.from_codes(codes, dtype=dtype)
-
     return pd.DataFrame(
         {
-            "source": categories(links.source, urls),
-            "target": categories(links.target, urls),
-            "anchor": categories(links.anchor, pd.CategoricalDtype(_index(links.anchors))),
-            "rel": categories(links.rel.astype(np.int8), pd.CategoricalDtype(_index(_RELS))),
-            "kind": categories(links.kind.astype(np.int8), pd.CategoricalDtype(_index(KINDS))),
-            "position": categories(links.position.astype(np.int8), pd.CategoricalDtype(_index(POSITIONS))),
+            "source": urls.column(links.source),
+            "target": urls.column(links.target),
+            "anchor": _categories(links.anchors).column(links.anchor),
+            "rel": _categories(_RELS).column(links.rel.astype(np.int8)),
+            "kind": _categories(KINDS).column(links.kind.astype(np.int8)),
+            "position": _categories(POSITIONS).column(links.position.astype(np.int8)),
             "internal": graph.internal,
             "followed": graph.followed,
             "crawled": crawled[links.target],
             "target_status": status[links.target],
-            "target_final_url": categories(final[links.target], urls),
+            "target_final_url": urls.column(final[links.target]),
         },
         copy=False,
     )
 
 
-def _index(texts: Iterable[str]) -> pd.Index:
-    return pd.Index(list(texts), dtype="str" if pd.__version__ >= "3" else "object")
+class _Categories(NamedTuple):
+    """Different texts, and where each of the given ones is among them if some became equal."""
+
+    dtype: pd.CategoricalDtype
+    places: Any = None
+
+    def column(self, codes: Any) -> pd.Categorical:
+        """Return a column from the places of its texts, -1 for none."""
+        if self.places is not None:
+            codes = np.where(codes < 0, -1, self.places[codes])
+        return pd.Categorical.from_codes(codes, dtype=self.dtype)
+
+
+def _categories(texts: Sequence[str]) -> _Categories:
+    cells = make_series(list(texts), "string", pd.RangeIndex(len(texts)))  # half a character becomes "?"
+    if cells.is_unique:
+        return _Categories(pd.CategoricalDtype(pd.Index(cells)))
+    places, different = pd.factorize(cells)
+    return _Categories(pd.CategoricalDtype(pd.Index(different)), places)
 
 
 def _place(graph: LinkGraph, url: str | None, more: dict[str, int]) -> int:
