@@ -1,4 +1,4 @@
-"""Asks addresses whether they answer, as a link checker does: each once, politely, and nearly without their bodies.
+"""Asks addresses whether they answer, as a link checker does: once each, politely, and hardly for a body.
 
 Crawls check links to other sites with it, and audits the images, scripts and style sheets of pages.
 """
@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
+from webanalytics.audits.graph.verdicts import BLOCKED, GONE
 from webanalytics.fetching import Fetcher, FetchError, Response
 from webanalytics.messages import told
 
@@ -20,14 +21,7 @@ Row: TypeAlias = dict[str, Any]
 EXTERNAL_AT_ONCE = 2
 """Requests at once to one host of links that lead elsewhere: its owner did not ask for the check."""
 
-GONE = frozenset((404, 410))
-BLOCKED = frozenset((401, 402, 403, 407, 429, 451, 999))
-"""Statuses of a server that does not let this client see a page which visitors may well see: RFC 9110
-section 15.5, RFC 6585 section 4, RFC 7725, and the 999 with which LinkedIn answers all programs."""
-
-_REFUSED_TO_US = frozenset(
-    ("timeout", "connect_timeout", "host_given_up", "robots", "robots_unreadable")
-)
+_REFUSED_TO_US = frozenset(("timeout", "connect_timeout", "host_given_up", "robots", "robots_unreadable"))
 _OURS = frozenset(("encoding", "too_large", "not_html", "not_text", "not_image"))
 """Failures to read a body that was received: the address answers all the same."""
 # What a second request by GET cannot change. A server that refuses the method, or breaks on it, may answer
@@ -43,7 +37,7 @@ _SAID_CLEARLY = frozenset((429,))
 
 
 async def check(
-    fetcher: Fetcher, targets: Mapping[str, str], on_row: Callable[[Row], None] = lambda row: None
+    fetcher: Fetcher, targets: Mapping[str, str], on_row: Callable[[Row], None] | None = None
 ) -> list[Row]:
     """Ask each address for its status, and return one row for each, in the order given.
 
@@ -78,7 +72,8 @@ async def check(
             lane = lanes.popleft()
             url = lane.popleft()
             rows[url] = await check_one(fetcher, url, targets[url])
-            on_row(rows[url])
+            if on_row is not None:
+                on_row(rows[url])
             if lane:
                 lanes.append(lane)
 

@@ -1,18 +1,21 @@
-"""What the pages of an audit load: images, scripts and style sheets, collected and asked whether they answer."""
+"""What the pages of an audit load: images, scripts and style sheets, and whether they answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
+import numpy as np
 import pandas as pd
 
 from webanalytics.audits.checking import check
 from webanalytics.backends.local import fetch_settings
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher
+from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.crawl import CHECKED, table
+from webanalytics.frames.link_table import KINDS as LINK_KINDS
+from webanalytics.frames.link_table import LinkTable
 from webanalytics.frames.schema import make_series
 from webanalytics.operations import CRAWL_PAGES, OUTLINKS
 from webanalytics.outcomes import JobResult, Outcome
@@ -27,36 +30,53 @@ BROKEN = "brokenResources"
 """The column that lists what a page loads and does not get."""
 
 _OUTLINKS = CRAWL_PAGES.index(OUTLINKS)
-_NONE = Outcome({})
 
 
-def check_choice(resources: object) -> None:
-    """Raise `ParameterError` for a value that ``resources=`` does not take."""
-    if resources not in ("ignore", "check"):
-        raise ParameterError.one_of("resources", ("ignore", "check"))
+def loaded_by_pages(resources: object, backend: Any) -> LoadedByPages | None:
+    """Return what collects the resources of pages, None if they are ignored.
+
+    Raises
+    ------
+    ParameterError
+        For another value, and with a backend that does not read links.
+    """
+    if resources not in get_args(Resources):
+        raise ParameterError.one_of("resources", get_args(Resources))
+    if resources == "ignore":
+        return None
+    if backend is not None and not backend.serves(OUTLINKS):
+        raise ParameterError(
+            'The `resources` parameter must be "ignore" with a hosted backend, which does not say what pages '
+            "load.",
+            "resources",
+        )
+    return LoadedByPages()
 
 
-class ResourcesOfPages:
-    """Takes what pages load off the answers about them, while they are collected."""
+class LoadedByPages:
+    """Takes what pages load off the answers about them while they are collected, and asks for it then."""
 
     def __init__(self) -> None:
-        self.of_job: dict[int, dict[str, str]] = {}
+        self._of_job: dict[int, dict[str, str]] = {}
+        self._rows: Iterable[int] = ()
 
-    def take(self, result: JobResult, *_: object) -> JobResult:
-        """Keep the resources of one answer, and return it without its links."""
-        if result.position is None:
-            *others, found = result.outcomes
-            self._keep(result.number, found)
-            return replace(result, outcomes=(*others, _NONE))
-        if result.position == _OUTLINKS:
-            self._keep(result.number, result.outcomes[0])
+    def take(self, result: JobResult, builder: FrameBuilder) -> JobResult:
+        """Keep the resources of one answer, and return it."""
+        self._rows = builder.rows.numbers
+        if result.position in (None, _OUTLINKS):
+            self._keep(result.number, result.outcomes[-1])
         return result
 
     def _keep(self, number: int, found: Outcome) -> None:
         links = (found.data or {}).get("outlinks")
         if links:
             pairs = zip(links["target"], links["kind"], strict=True)
-            self.of_job[number] = {url: kind for url, kind in pairs if kind in KINDS}
+            self._of_job[number] = {url: kind for url, kind in pairs if kind in KINDS}
+
+    async def ask(self, frame: pd.DataFrame, options: Mapping[str, Any]) -> tuple[pd.DataFrame, pd.DataFrame]:
+        """Return the whole frame with the column `BROKEN`, and what was asked."""
+        found = await checked(self._of_job.values(), options)
+        return with_broken(frame, [self._of_job.get(number) for number in self._rows], found), found
 
 
 async def checked(pages: Iterable[Mapping[str, str]], options: Mapping[str, Any]) -> pd.DataFrame:
@@ -109,3 +129,22 @@ def with_broken(
         for page in pages
     ]
     return frame.assign(**{BROKEN: make_series(cells, "object", frame.index)})
+
+
+def loaded_of_links(links: LinkTable, urls: Sequence[str | None]) -> list[dict[str, str]]:
+    """Return what each page of a crawl loads: addresses and their kinds.
+
+    Parameters
+    ----------
+    links : LinkTable
+        Links of all pages.
+    urls : sequence of str or None
+        Addresses of the pages in normal form, as they are in the table.
+    """
+    kinds = [LINK_KINDS.index(kind) for kind in KINDS]
+    found: dict[int, dict[str, str]] = {}
+    for at in np.flatnonzero(np.isin(links.kind, kinds)):
+        page = found.setdefault(int(links.source[at]), {})
+        page[links.urls[links.target[at]]] = LINK_KINDS[links.kind[at]]
+    places = {url: place for place, url in enumerate(links.urls)}
+    return [found.get(places.get(url or "", -1), {}) for url in urls]

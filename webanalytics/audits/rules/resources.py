@@ -10,8 +10,8 @@ from webanalytics.audits.rules.shared import enumerated
 from webanalytics.audits.site import Site
 
 _MEASURED = (
-    "Each address that the page loads is asked once, by HEAD and, where that fails, by GET. Those count that are "
-    "gone (404, 410, no such host) or fail (another error, no connection); those that only refuse programs do not."
+    "Each address that the page loads is asked once, by HEAD and, where that fails, by GET. Those count that "
+    "are gone (404, 410, no such host) or fail (another error, no connection); a refusal does not."
 )
 _SOURCE = "RFC 9110, sections 15.5 and 15.6"
 
@@ -34,7 +34,7 @@ RULES = (
         category="images",
         type="issue",
         priority="high",
-        explanation="The page shows images whose addresses do not answer: visitors see a gap or a broken sign.",
+        explanation="The page shows images whose addresses do not answer: visitors see a gap.",
         fix="Correct the addresses of the images, or remove them.",
         find=_broken("image"),
         columns=("brokenResources",),
@@ -60,7 +60,7 @@ RULES = (
         category="html",
         type="issue",
         priority="high",
-        explanation="The page loads style sheets whose addresses do not answer, and looks other than intended.",
+        explanation="The page loads style sheets whose addresses do not answer, and looks broken.",
         fix="Correct the addresses of the style sheets, or remove them.",
         find=_broken("stylesheet"),
         columns=("brokenResources",),
