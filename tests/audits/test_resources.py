@@ -121,7 +121,11 @@ def test_other_values_are_refused(value: Any) -> None:
 
 def test_a_hosted_api_does_not_say_what_pages_load() -> None:
     with pytest.raises(wa.ParameterError, match='`resources` parameter must be "ignore" with a hosted'):
-        wa.audit(["https://example.org/"], resources="check", backend=wa.Hosted("https://api.example", api_key="key"))
+        wa.audit(
+            ["https://example.org/"],
+            resources="check",
+            backend=wa.Hosted("https://api.example", api_key="key"),
+        )
 
 
 def test_of_the_links_of_a_crawl() -> None:

@@ -142,6 +142,8 @@ class CrawlSite(SiteServer):
         found = super().answer(target, method)
         if found is not self._missing and not (target.startswith("/products/lamps/?")):
             return found
+        if target.startswith("/lab/soft/"):  # what is sold out is not there, and the status does not say so
+            return super().answer("/lab/soft/storm-lamp")
         for begins_with, write in TRAP_PAGES:
             if target.startswith(begins_with):
                 reply = Reply(200, _HTML, write(target).encode())
