@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from webanalytics.urls import address
 _PAGE: Final = 1
 _FOLLOWED: Final = 2
 _FREE: Final = 4
+_SHOWN: Final = frozenset(("image", "media"))
 _PAGE_KINDS: Final = frozenset(PAGE_KINDS)
 _MAY_CHANGE: Final = frozenset(("nofollow", "kind", "trap"))
 """Reasons that hold for one link: another link to the same address may be followed."""
@@ -41,13 +43,20 @@ class Admission:
         self._new: list[Candidate] = []
         self._sitemap: list[str] | None = None if scope.sitemap else []
         self._cut = ""
+        self.starts: list[str] = []
         for text in scope.starts:
             url = scope.normal(start_address(text) or text)
             if url not in self.seen:
                 self.site.add(url.split("/", 3)[2])
                 self.links.place(url)
+                self.starts.append(url)
                 trace = self.traps.trace(url)
                 self._admit(Candidate(url, 0, 0, trace=trace, subject=text, start=True, trusted=True))
+
+    @property
+    def origin(self) -> str:
+        """The origin of the first start."""
+        return "/".join(self.starts[0].split("/", 3)[:3])
 
     # ---------------------------------------------------------------- the order
 
@@ -207,15 +216,18 @@ class Admission:
 
     def _add_hops(self, candidate: Candidate, page: Read) -> None:
         way = [candidate.url, *page.hops[1:], page.url]
-        for source, target in zip(way, way[1:], strict=False):
+        for source, target in itertools.pairwise(way):
             self.links.add(source, [Link(target, kind="redirect", position="http")])
 
     def _redirected(self, candidate: Candidate, page: Read) -> None:
-        """Take a redirect: its links are those of the page that it leads to, which costs no click."""
+        """Take a redirect: the addresses on its way have rows of their own, and cost no click."""
         self._add_hops(candidate, page)
-        url = self.scope.normal(page.url)
         if candidate.start and not page.failed:
-            self.site.add(url.split("/", 3)[2])
+            self.site.add(page.url.split("/", 3)[2])
+        for url in dict.fromkeys(map(self.scope.normal, (*page.hops[1:], page.url))):
+            self._take_target(url, candidate)
+
+    def _take_target(self, url: str, candidate: Candidate) -> None:
         known = self.seen.get(url)
         if isinstance(known, Candidate):
             if known.level > candidate.level and known.state is not State.DONE:
@@ -247,6 +259,7 @@ class Admission:
         links = page.links
         if self.scope.query:
             links = [link._replace(target=self.scope.normal(link.target)) for link in links]
+        pictures = any(link.kind in _SHOWN and link.target not in self.links for link in links)
         self.links.add(candidate.url, links)
         wanted = self._wanted(links, nofollow=page.nofollow and not self.scope.nofollow)
         depth = None if candidate.depth is None else candidate.depth + 1
@@ -264,7 +277,7 @@ class Admission:
                 fresh.append((url, self.traps.trace(url)))
             else:
                 self.seen.setdefault(url, skip)
-        barren = self._judge(candidate, page, fresh)
+        barren = self._judge(candidate, page, fresh, pictures=pictures)
         for url, trace in fresh:
             self._take_address(url, trace, candidate, depth, barren=barren)
 
@@ -288,12 +301,14 @@ class Admission:
                 found[link.target] = (known[0] | flags, known[1])
         return found
 
-    def _judge(self, candidate: Candidate, page: Read, fresh: list[tuple[str, Trace]]) -> bool:
-        """Return whether a page is barren: it brings no new text, and leads to nothing new elsewhere."""
+    def _judge(
+        self, candidate: Candidate, page: Read, fresh: list[tuple[str, Trace]], *, pictures: bool
+    ) -> bool:
+        """Return whether a page is barren: no new text or picture, and it leads to nothing new elsewhere."""
         trace = candidate.trace
         if trace is None:
             return False
-        news = any(
+        news = pictures or any(
             url not in self.seen and not found.pattern.grows_with(trace.pattern) for url, found in fresh
         )
         return self.traps.judge(candidate.url, trace, page.sketch, page.text, news=news)

@@ -37,11 +37,13 @@ class Candidate:
         The address as traps see it.
     trusted : bool
         Whether it is a start or in a sitemap: no trap refuses it.
+    guess : str
+        The folder for which it is fetched ahead, before it is known whether its turn comes.
     """
 
     __slots__ = (
         *("depth", "found_on", "host", "level", "number", "ordinal", "start", "state", "subject"),
-        *("suspected", "trace", "trusted", "url"),
+        *("guess", "suspected", "trace", "trusted", "url"),
     )
 
     def __init__(
@@ -55,6 +57,7 @@ class Candidate:
         subject: str | None = None,
         start: bool = False,
         trusted: bool = False,
+        guess: str = "",
     ) -> None:
         self.url, self.depth, self.level, self.found_on = url, depth, level, found_on
         self.host = url.split("/", 3)[2]
@@ -64,6 +67,7 @@ class Candidate:
         self.number = self.ordinal = -1
         self.state = State.QUEUED
         self.suspected = False
+        self.guess = guess
 
 
 class Skip(NamedTuple):

@@ -7,18 +7,22 @@ order: first what is admitted, host by host in turn, then what pages link to who
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Candidate, State
+from webanalytics.crawls.patterns import folder_of
 from webanalytics.crawls.reading import Read
 from webanalytics.outcomes import Job, JobResult
 
 AHEAD = 400
 """Most addresses that are fetched, or kept, before it is known whether their turn comes."""
+
+GUESSES = 8
+"""Of these, most of one folder that has brought nothing new yet; one more for each of its pages that has."""
 
 SUSPECTS = 4
 """Addresses of what may be a trap that are fetched at once."""
@@ -42,12 +46,22 @@ class Frontier:
         Most jobs that are handed out for one host at once.
     read : callable
         Returns what must be known of an answer.
+    ahead : int
+        Most addresses that are fetched before it is known whether their turn comes.
     """
 
-    def __init__(self, admission: Admission, per_host: int, read: Callable[[str, JobResult], Read]) -> None:
+    def __init__(
+        self,
+        admission: Admission,
+        per_host: int,
+        read: Callable[[str, JobResult], Read],
+        *,
+        ahead: int = AHEAD,
+    ) -> None:
         self._admission = admission
         self._per_host = per_host
         self._read = read
+        self._ahead = ahead
         self._all: list[Candidate] = []
         self._queues: dict[str, deque[Candidate]] = {}
         self._turns: deque[str] = deque()
@@ -58,11 +72,13 @@ class Frontier:
         self._fresh: deque[Candidate] = deque()
         self._guessed: dict[str, Candidate] = {}
         self._guesses: deque[Candidate] = deque()
+        self._guesses_in: Counter[str] = Counter()
         self.rows: list[Settled] = []
         self.dropped = 0
         self.fetched = 0
         self.stopped = ""
         self.ended = False
+        self.blind = False
         self._take_new()
 
     @property
@@ -86,8 +102,13 @@ class Frontier:
 
     def _expected(self) -> Candidate | None:
         """Return the address that everything waits for, if it was not handed out."""
-        candidate = self._admission.expected()
+        candidate = self._turn()
         return candidate if candidate is not None and candidate.state is State.QUEUED else None
+
+    def _turn(self) -> Candidate | None:
+        candidate = self._admission.expected()
+        self._take_new()  # the pages of a sitemap may have been admitted for it
+        return candidate
 
     def _queued(self) -> Candidate | None:
         """Return the first address of the next host in turn."""
@@ -132,29 +153,34 @@ class Frontier:
                     self._guesses.appendleft(candidate)
                     return None
                 return candidate
-            if not self._fresh or len(self._guessed) >= AHEAD:
+            if not self._fresh or len(self._guessed) >= self._ahead:
                 return None
             self._guess_from(self._fresh.popleft())
 
     def _guess_from(self, page: Candidate) -> None:
         result = self._ready.get(page.number)
-        if result is None or page.state is not State.READY:
-            return
+        if result is None or page.state is not State.READY or page.guess:
+            return  # a guess leads to no further ones: they would be those of a trap, first of all
         room = self._admission.room - len(self._ready) - sum(self._under_way.values())
         for url in self._admission.likely(page, self._read(page.url, result)):
-            if len(self._guessed) >= min(AHEAD, room):
+            if len(self._guessed) >= min(self._ahead, room):
                 return
             if url not in self._guessed:
-                candidate = Candidate(url, None, 0)
+                folder = folder_of(url)
+                if self._guesses_in[folder] >= GUESSES + self._admission.traps.fruitful[folder]:
+                    continue
+                self._guesses_in[folder] += 1
+                candidate = Candidate(url, None, 0, guess=folder)
                 self._number(candidate)
                 self._guessed[url] = candidate
                 self._guesses.append(candidate)
 
     # ---------------------------------------------------------------- taking
 
-    def take(self, result: JobResult) -> None:
-        """Take an answer, and settle all whose turn has come."""
+    def take(self, result: JobResult, *, kept: bool = False) -> None:
+        """Take an answer, which may be that of an earlier run, and settle all whose turn has come."""
         candidate = self._all[result.number]
+        self.fetched -= kept
         self._under_way[candidate.host] -= 1
         if candidate.suspected:
             candidate.suspected = False
@@ -170,7 +196,7 @@ class Frontier:
     def advance(self) -> None:
         """Settle the answers whose turn has come."""
         while not self.ended:
-            candidate = self._admission.expected()
+            candidate = self._turn()
             if candidate is None:
                 self.ended = self._admission.complete
                 break
@@ -191,7 +217,9 @@ class Frontier:
 
     def _settle(self, candidate: Candidate, result: JobResult) -> None:
         candidate.state = State.DONE
-        if self._admission.settle(candidate, self._read(candidate.url, result), result):
+        page = self._read(candidate.url, result)
+        self.blind = self.blind or page.blind
+        if self._admission.settle(candidate, page, result):
             self.rows.append(Settled(candidate, replace(result, apart=None)))
         self._take_new()
 
@@ -202,6 +230,7 @@ class Frontier:
             if guess is None:
                 self._number(candidate)
             else:
+                self._guesses_in[guess.guess] -= 1
                 candidate.number, candidate.state = guess.number, guess.state
                 guess.state = State.DONE  # no longer a guess
                 self._all[guess.number] = candidate

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import NamedTuple
 
 from webanalytics.crawls.scope import SESSION
@@ -20,6 +21,8 @@ _TIME = re.compile(
 _PAGE = re.compile(r"page|paged?|p|pg|start|offset|from|skip|cursor", re.IGNORECASE)
 LONGEST_PATH = 200
 """Segments of a path that are looked at."""
+MOST_TIMES = 3
+"""How often a name may stand in a path."""
 
 
 class Pattern(NamedTuple):
@@ -77,6 +80,18 @@ def pattern_of(url: str) -> Pattern:
     return Pattern(f"{text}?{'&'.join(names)}"[:500], family, family, frozenset(names), True)
 
 
+def folder_of(url: str) -> str:
+    """Return the folder of an address, numbers as ``{n}``.
+
+    Examples
+    --------
+    >>> folder_of("https://a.example/blog/2019/tea?page=2"), folder_of("https://a.example/blog/")
+    ('https://a.example/blog/{n}', 'https://a.example')
+    """
+    path = url.partition("?")[0].rstrip("/").rpartition("/")[0]
+    return _DIGITS.sub("{n}", path)
+
+
 def _generalised(part: str) -> str:
     if not _DIGITS.search(part):
         return "{id}" if len(part) >= 16 and _TOKEN.fullmatch(part) else part
@@ -87,29 +102,38 @@ def _generalised(part: str) -> str:
     return "{id}" if _TOKEN.fullmatch(part) else _DIGITS.sub("{n}", part)
 
 
-def repeats(url: str, times: int = 3) -> str | None:
-    """Return the part of a path that is repeated one time after the other so many times, None if none is.
+def repeats(url: str) -> str | None:
+    """Return where a path begins to repeat itself: a part of it three times on end, or a name four times in all.
 
     Numbers may repeat: /1/1/1 may be a date.
 
     Examples
     --------
-    >>> repeats("https://a.example/a/b/a/b/a/b/c"), repeats("https://a.example/a/b/a/b"), repeats("http://a/1/1/1")
-    ('/a/b/', None, None)
+    >>> repeats("https://a.example/x/a/b/a/b/a/b/c"), repeats("https://a.example/a/b/a/c/a/a")
+    ('https://a.example/x/a/…', 'https://a.example/a/…')
+    >>> repeats("https://a.example/a/b/a/b"), repeats("https://a.example/1/1/1/1")
+    (None, None)
     """
     found = _ORIGIN.match(url)
-    parts = (found[2] if found else url).split("/")[1 : LONGEST_PATH + 1]
-    if len(set(parts)) > len(parts) - times + 1:
+    origin, path = (found[1], found[2]) if found else ("", url)
+    parts = path.split("/")[1 : LONGEST_PATH + 1]
+    if len(set(parts)) > len(parts) - 2:
         return None
+    counts = Counter(part for part in parts if part and not part.isdigit())
+    often = next((part for part in parts if counts[part] > MOST_TIMES), None)
+    place = parts.index(often) if often is not None else _block(parts)
+    return None if place is None else f"{origin}/{'/'.join(parts[: place + 1])}/…"
+
+
+def _block(parts: list[str], times: int = 3) -> int | None:
+    """Return where segments begin that follow on each other so many times."""
     for size in range(1, len(parts) // times + 1):
         for start in range(len(parts) - size * times + 1):
             block = parts[start : start + size]
             if all(part.isdigit() or not part for part in block):
                 continue
-            if all(
-                parts[start + size * turn : start + size * (turn + 1)] == block for turn in range(1, times)
-            ):
-                return f"/{'/'.join(block)}/"
+            if block * times == parts[start : start + size * times]:
+                return start
     return None
 
 

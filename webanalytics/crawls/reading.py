@@ -39,6 +39,8 @@ class Read:
         What tells its content from that of others.
     failed : str
         The error type of the fetch, "" for a page that was read.
+    blind : bool
+        Whether the page was read and its links are not known.
     """
 
     url: str
@@ -48,6 +50,7 @@ class Read:
     sketch: Sequence[int] = ()
     text: str = ""
     failed: str = ""
+    blind: bool = False
 
 
 def read(requested: str, result: JobResult) -> Read:
@@ -63,6 +66,7 @@ def read(requested: str, result: JobResult) -> Read:
     if data is None:
         page.failed = failure(result)
         return page
+    page.blind = "outlinks" not in data
     page.nofollow = page.nofollow or bool(data.get("nofollow"))
     page.sketch, page.text = data.get("sketch") or (), str(data.get("textHash") or "")
     page.links = [*_header_links(page.url, fetched.headers or ""), *_links(data.get("outlinks") or {})]

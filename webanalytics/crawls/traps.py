@@ -8,6 +8,7 @@ are judged in the crawl's order.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -16,16 +17,16 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from webanalytics.crawls.patterns import Pattern, kind_of, pattern_of, repeats, without_session
+from webanalytics.crawls.patterns import Pattern, folder_of, kind_of, pattern_of, repeats, without_session
 
 NEW_SHARE = 0.1
 """Share of a page's pairs of words from which its text is new to its family."""
-BARREN = 32
+BARREN = 24
 """Barren pages found on barren pages of their family from which it is closed."""
 BARREN_AGAIN = 8
-"""Barren pages from which a family of parameters is closed that were those of a trap elsewhere."""
-CHAIN = 6
-"""Barren pages in a row, each found on the one before, that a family without several parameters needs too."""
+"""Barren pages from which a family is closed where another of its parameters, or of its root, was."""
+CHAIN = 4
+"""Barren pages in a row, each found on the one before, that are needed too where neither filters nor dates grow."""
 SAME = 40
 """Pages of one path in a row with the same text, whatever their query, from which it is closed."""
 RECENT = 20
@@ -115,13 +116,21 @@ class Known:
 
 
 class Traps:
-    """Judges pages in the crawl's order, and refuses addresses of families that were closed."""
+    """Judges pages in the crawl's order, and refuses addresses of families that were closed.
+
+    Attributes
+    ----------
+    fruitful : Counter
+        How many pages of each folder have brought something new.
+    """
 
     def __init__(self) -> None:
         self._families: dict[str, _Family] = {}
         self._known = Known()
+        self.fruitful: Counter[str] = Counter()
         self._found: dict[str, Trap] = {}
         self._closed_names: set[str] = set()
+        self._closed_roots: set[str] = set()
         self._sessions: dict[str, list[int]] = {}
         self._texts: dict[str, str] = {}
 
@@ -156,6 +165,8 @@ class Traps:
             self._known.add(pattern.family, hashes)
         if not pattern.names:
             self._known.add(f"{pattern.key}?", hashes)  # what queries of this path will be compared with
+        if not barren:
+            self.fruitful[folder_of(url)] += 1
         self._compare_session(url, trace, text)
         if pattern.numbered:
             self._count(url, trace, text, barren=barren)
@@ -166,8 +177,9 @@ class Traps:
         family = self._families.setdefault(pattern.key, _Family())
         family.fetched += 1
         family.history = (family.history << 1 | barren) & ((1 << RECENT) - 1)
-        again = bool(pattern.names) and pattern.names <= self._closed_names
-        if barren and (trace.run or again):
+        elsewhere = bool(pattern.names) and pattern.names <= self._closed_names
+        again = elsewhere or pattern.family in self._closed_roots
+        if barren and (trace.run or elsewhere):
             family.barren += 1
             family.chain = max(family.chain, trace.run)
             family.names |= pattern.names
@@ -175,18 +187,19 @@ class Traps:
             family.same = family.same + 1 if text == family.last_text else 0
             family.last_text = text
         if family.trap is None:
-            self._close(url, trace, family, again=again)
+            self._close(url, trace, family, again=again, elsewhere=elsewhere)
 
-    def _close(self, url: str, trace: Trace, family: _Family, *, again: bool) -> None:
+    def _close(self, url: str, trace: Trace, family: _Family, *, again: bool, elsewhere: bool) -> None:
         """Close a family if what was seen of it is enough."""
         pattern = trace.pattern
         whatever = family.same >= SAME
         limit = BARREN_AGAIN if again else BARREN
-        several = len(family.names) > 1 or again
+        several = len(family.names) > 1
+        enough = 1 if several or again or kind_of(pattern) == "calendar" else CHAIN
         recent = min(family.fetched, RECENT)
         barren = (
             family.barren >= limit
-            and (several or family.chain >= CHAIN)
+            and (elsewhere or family.chain >= enough)
             and family.history.bit_count() >= recent - recent // 10
         )
         if not barren and not whatever:
@@ -204,10 +217,12 @@ class Traps:
             else pattern.key
         )
         shown = shown[:500]
-        whatever = whatever or again
+        whatever = whatever or elsewhere
         family.trap = self._found[shown] = Trap(shown, kind_of(pattern), said, url, family, whatever)
         if several and pattern.names:
             self._closed_names |= family.names
+        elif not pattern.names:
+            self._closed_roots.add(pattern.family)
 
     def _compare_session(self, url: str, trace: Trace, text: str) -> None:
         bare, name = trace.session or (url, "")
@@ -220,10 +235,8 @@ class Traps:
     def refuses(self, url: str, trace: Trace) -> Trap | None:
         """Return the trap that an address belongs to, None if it may be fetched."""
         if trace.repeated is not None:
-            shown = f"…{trace.repeated * 2}…"
-            evidence = (
-                f"the path repeats {trace.repeated} three times, as links do that lead below themselves"
-            )
+            shown = trace.repeated
+            evidence = "the path repeats parts of itself, as links do that lead below themselves"
             return self._found.setdefault(shown, Trap(shown, "repeating path", evidence, url))
         if trace.session is not None and (trap := self._session(url, trace.session)):
             return trap
