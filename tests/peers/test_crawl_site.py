@@ -60,4 +60,7 @@ def test_depths_are_equal(peer: Any, ours: Any) -> None:
     common = peer.keys() & ours.keys()
     other = {path for path in common if str(peer[path][2]) != ours[path]["depth"]}
     assert other == {"/privacy", f"{LAB}elements/refreshed"}
-    assert (peer["/privacy"][2], ours["/privacy"]["depth"]) == (1, "2")  # linked with nofollow from everywhere
+    assert (peer["/privacy"][2], ours["/privacy"]["depth"]) == (
+        1,
+        "2",
+    )  # linked with nofollow from everywhere
