@@ -34,6 +34,8 @@ class RunSpec:
         The same for a run and those that resume it: requests can be recognised by it.
     resumable : bool
         Whether there is a checkpoint, so that a later run may continue this one.
+    apart : str
+        Name of an operation whose outcomes are not kept with those of the others: see `JobResult.apart`.
     """
 
     operations: tuple[str, ...]
@@ -42,6 +44,7 @@ class RunSpec:
     given: tuple[str, ...] = ()
     identity: str = ""
     resumable: bool = False
+    apart: str = ""
 
 
 @dataclass(slots=True)
@@ -60,6 +63,8 @@ class Report:
         Why some inputs were not sent; empty if all were.
     premium_missing : set of str
         Premium fields that the account's plan does not include.
+    hosts : list of dict
+        Hosts that were asked less or given up, with the columns of `webanalytics.frames.crawl.HOSTS`.
     note : callable
         Takes a few words that are shown next to the progress bar.
     """
@@ -69,6 +74,7 @@ class Report:
     credits_needed: int = 0
     stop_reason: str = ""
     premium_missing: set[str] = field(default_factory=set)
+    hosts: list[dict[str, Any]] = field(default_factory=list)
     note: Callable[[str], None] = lambda _: None
 
 
@@ -83,6 +89,14 @@ class Task:
     def operations(self) -> tuple[Operation, ...]:
         """The declarations of the run's operations."""
         return tuple(DECLARED[name] for name in self.spec.operations)
+
+
+class JobSource(Protocol):
+    """Jobs that are not known in advance: what is answered decides what comes next."""
+
+    async def next(self) -> Job | None:
+        """Return the next job, or wait for one; None after the last."""
+        ...
 
 
 @runtime_checkable

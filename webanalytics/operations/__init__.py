@@ -10,11 +10,12 @@ from webanalytics.operations.hmac import HMAC
 from webanalytics.operations.keywords import KEYWORDS
 from webanalytics.operations.metadata import METADATA
 from webanalytics.operations.model import Field, Operation, Parameter
+from webanalytics.operations.outlinks import OUTLINKS
 from webanalytics.operations.phone import PHONE
 from webanalytics.operations.readability import READABILITY
 from webanalytics.operations.text import TEXT
 
-declare(METADATA, TEXT, READABILITY, KEYWORDS, DANE, HMAC, CONVERT, PHONE, FACTS)
+declare(METADATA, TEXT, READABILITY, KEYWORDS, DANE, HMAC, CONVERT, PHONE, FACTS, OUTLINKS)
 
 AUDIT: tuple[Operation, ...] = tuple(item for item in OPERATIONS.values() if item.audited)
 """The page operations that an audit answers from one fetch and one parse."""
@@ -22,10 +23,14 @@ AUDIT: tuple[Operation, ...] = tuple(item for item in OPERATIONS.values() if ite
 AUDIT_PAGES: tuple[Operation, ...] = (*AUDIT, FACTS)
 """What an audit on this machine extracts from a page: the page operations, and facts that no service has."""
 
+CRAWL_PAGES: tuple[Operation, ...] = (*AUDIT_PAGES, OUTLINKS)
+"""What a crawl extracts from a page: what an audit does, and its links."""
+
 __all__ = [
     "AUDIT",
     "AUDIT_PAGES",
     "CONVERT",
+    "CRAWL_PAGES",
     "DANE",
     "DECLARED",
     "FACTS",
@@ -33,6 +38,7 @@ __all__ = [
     "KEYWORDS",
     "METADATA",
     "OPERATIONS",
+    "OUTLINKS",
     "PHONE",
     "READABILITY",
     "TEXT",

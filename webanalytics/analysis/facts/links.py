@@ -59,7 +59,7 @@ def read_links(
     """
     base = address(page.final_url)
     own = base.host if base else ""
-    resolve = _Resolver(page).resolve
+    resolve = Resolver(page).resolve
     internal = external = 0
     kept: dict[str, None] = {}
     for href, count in Counter(hrefs).items():
@@ -75,7 +75,7 @@ def read_links(
     return LinkFacts(internal, external, list(kept))
 
 
-class _Resolver:
+class Resolver:
     """Finds where the links of one page lead."""
 
     def __init__(self, page: Page) -> None:
@@ -226,7 +226,7 @@ def judged_links(page: Page, links: LinkElements) -> Judged:
     """
     base = address(page.final_url)
     own = base.host if base else ""
-    resolve = _Resolver(page).resolve
+    resolve = Resolver(page).resolve
 
     def inside(hrefs: list[str]) -> list[str]:
         found = {href: resolve(href) for href in dict.fromkeys(hrefs)}

@@ -1,0 +1,44 @@
+"""What a crawl reads from a page: its links of all kinds, and what tells its content from that of others."""
+
+from __future__ import annotations
+
+from typing_extensions import TypedDict
+
+from webanalytics.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Field, Operation
+
+
+class Outlinks(TypedDict):
+    """The links of a page in document order, as parallel lists; ``cut`` where there are more."""
+
+    target: list[str]
+    anchor: list[str]
+    rel: list[int]
+    kind: list[str]
+    position: list[str]
+    cut: bool
+
+
+OUTLINKS = Operation(
+    name="outlinks",
+    path="",
+    method="POST",
+    summary="Links of a page, and what a crawl must know to follow them.",
+    kind="page",
+    subject="url",
+    input_column="url",
+    parameters=(PAGE_URL,),
+    fields=(
+        Field(
+            "outlinks",
+            Outlinks,
+            "Addresses in normal form without fragments, anchor texts, bits of rel, kinds and positions.",
+        ),
+        Field("nofollow", bool, "Whether a meta element named robots says nofollow or none."),
+        Field("sketch", list[int], "Hashes of pairs of words: near-equal pages have nearly the same."),
+        Field("textHash", str, "Hash of all visible text."),
+    ),
+    credits=0,
+    analysis="webanalytics.analysis.facts.outlinks:analyse",
+    column_names=PAGE_COLUMNS,
+    column_pattern=PAGE_PATTERN,
+)
