@@ -263,7 +263,7 @@ def _canonicals(site: Site) -> dict[str, Cells]:
     rows = zip(
         site.good,
         site.addresses.final,
-        site.values("canonicals"),
+        site.canonicals,
         site.values("canonical"),
         strict=True,
     )

@@ -9,6 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from webanalytics.audits.alternates import Alternate, alternate_entries
+from webanalytics.audits.headers import Headers, shared_headers
 from webanalytics.audits.link_graph import (
     Addresses,
     FetchOutcome,
@@ -16,12 +18,10 @@ from webanalytics.audits.link_graph import (
     Target,
     clusters_of,
     fetch_outcome,
-    in_head,
     inlinks,
     listed,
-    normal,
 )
-from webanalytics.urls import lacks_scheme
+from webanalytics.urls import lacks_scheme, registrable_domain
 
 _ANSWERED = ("client error", "server error")
 _FAULTS = {
@@ -95,6 +95,23 @@ class Site:
         return inlinks(self.addresses, self.values("links"))
 
     @cached_property
+    def headers(self) -> list[Headers | None]:
+        """The headers of each answer; None where they are not known."""
+        return shared_headers(self.values("headers"))
+
+    @cached_property
+    def canonicals(self) -> list[list[dict[str, str]] | None]:
+        """The canonical links of each row, of the page and then of its headers; None if not known."""
+        return [
+            cell
+            if headers is None or "link" not in headers
+            else [*(cell or ()), *headers.canonicals(own or "")]
+            for cell, headers, own in zip(
+                self.values("canonicals"), self.headers, self.values("final_url"), strict=True
+            )
+        ]
+
+    @cached_property
     def hosts(self) -> dict[str, int]:
         """How many different pages of each host were read."""
         found: dict[str, set[str]] = {}
@@ -109,8 +126,21 @@ class Site:
         return (row for row, good in enumerate(self.indexable) if good and self.addresses.first(row))
 
     def alike(self, values: list[Any]) -> Iterator[list[int]]:
-        """Yield the rows of different indexable pages that share a value."""
-        return clusters_of(values, self.distinct)
+        """Yield the rows of different indexable pages of one domain that share a value."""
+        for group in clusters_of(values, self.distinct):
+            yield from self.by_domain(group)
+
+    def by_domain(self, group: list[int]) -> Iterator[list[int]]:
+        """Yield those rows of a group that have a registrable domain in common, where they are several."""
+        domains: dict[str, list[int]] = {}
+        for row in group:
+            domains.setdefault(self.domain(row), []).append(row)
+        return (rows for rows in domains.values() if len(rows) > 1)
+
+    def domain(self, row: int) -> str:
+        """Return the registrable domain of a page, '' where its address is not known."""
+        url = self.addresses.final[row]
+        return "" if url is None else registrable_domain(url.split("/", 3)[2])
 
     def find(self, url: object) -> Target | None:
         """Return what the audit knows about an address, None if it has not seen it."""
@@ -120,10 +150,14 @@ class Site:
     def alternates(self) -> dict[int, list[tuple[str, str]]]:
         """Languages and normalised addresses of the hreflang entries of each page that has any."""
         return {
-            row: [(entry["lang"], normal(entry["url"]) or entry["url"]) for entry in in_head(cell)]
-            for row, cell in self.read("hreflangs")
-            if cell
+            row: list(dict.fromkeys((entry.lang, entry.url) for entry in entries))
+            for row, entries in self.alternate_entries.items()
         }
+
+    @cached_property
+    def alternate_entries(self) -> dict[int, list[Alternate]]:
+        """The hreflang entries of each page that has any: of its head, its headers and its sitemap."""
+        return alternate_entries(self)
 
     def linked_from(self, row: int) -> str:
         """Return a sentence that names pages which link to a page, '' if none is known."""

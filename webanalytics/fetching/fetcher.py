@@ -99,7 +99,13 @@ class Fetcher:
             await self._own_names.close()
 
     async def fetch(
-        self, url: str, parameter: str = "url", accept: Accept = "page", *, max_bytes: int | None = None
+        self,
+        url: str,
+        parameter: str = "url",
+        accept: Accept = "page",
+        *,
+        max_bytes: int | None = None,
+        error_pages: bool = False,
     ) -> Response:
         """Return the response of a URL, redirects followed.
 
@@ -114,6 +120,8 @@ class Fetcher:
             text); "image" anything but HTML; "any" everything.
         max_bytes : int, optional
             Size after decompression; `FetchSettings.max_bytes` by default.
+        error_pages : bool
+            Read the page that comes with an HTTP error too: it is the error's ``content``.
 
         Returns
         -------
@@ -131,7 +139,9 @@ class Fetcher:
             start = check_url(url, allow_private=settings.allow_private, ports=settings.ports)
         except Problem as problem:
             raise _error(problem, parameter, None) from None
-        wanted = Wanted(accept, settings.max_bytes if max_bytes is None else max_bytes)
+        wanted = Wanted(
+            accept, settings.max_bytes if max_bytes is None else max_bytes, error_pages=error_pages
+        )
         state = _FetchState(wanted, start, robots=settings.robots)
         try:
             response = await self._tries(state)
@@ -258,4 +268,7 @@ def _error(problem: Problem, parameter: str, state: _FetchState | None) -> Fetch
         redirects=tuple(state.passed),
         elapsed=state.elapsed,
         bytes=problem.received,
+        redirect_kinds=tuple(state.kinds),
+        headers=problem.headers,
+        content=problem.content,
     )

@@ -19,6 +19,17 @@ def _hrefs(cell: Any) -> list[str]:
     return [entry["href"] for entry in in_head(cell or ()) if entry["href"].strip()]
 
 
+def _links(site: Site) -> Iterator[tuple[int, Any, Any]]:
+    """Yield the pages that were read with the state of their canonical and all canonical links."""
+    return ((row, state, site.canonicals[row]) for row, state in site.read("canonicalState"))
+
+
+def _where(cell: Any) -> str:
+    """Return which of the links stand in the Link header, '' if none does."""
+    sent = [entry["href"] for entry in cell or () if entry.get("place") == "header"]
+    return f" (in the Link header: {listed(dict.fromkeys(sent))})" if sent else ""
+
+
 def _missing(site: Site, _: Any) -> Iterator[Finding]:
     for row, state in site.read("canonicalState"):
         if state == "missing":
@@ -26,21 +37,22 @@ def _missing(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _conflicting(site: Site, _: Any) -> Iterator[Finding]:
-    for row, state, cell in site.read("canonicalState", "canonicals"):
+    for row, state, cell in _links(site):
         if state == "multiple":
             hrefs = list(dict.fromkeys(_hrefs(cell)))
-            yield Finding(row, len(hrefs), listed(hrefs))
+            yield Finding(row, len(hrefs), f"{listed(hrefs)}{_where(cell)}")
 
 
 def _multiple(site: Site, _: Any) -> Iterator[Finding]:
-    for row, state, cell in site.read("canonicalState", "canonicals"):
+    for row, state, cell in _links(site):
         hrefs = _hrefs(cell)
         if len(hrefs) > 1 and state != "multiple":
-            yield Finding(row, len(hrefs), f"{len(hrefs)} times {listed(dict.fromkeys(hrefs))}")
+            shown = f"{len(hrefs)} times {listed(dict.fromkeys(hrefs))}{_where(cell)}"
+            yield Finding(row, len(hrefs), shown)
 
 
 def _relative(site: Site, _: Any) -> Iterator[Finding]:
-    for row, state, cell in site.read("canonicalState", "canonicals"):
+    for row, state, cell in _links(site):
         relative = [href for href in _hrefs(cell) if not _ABSOLUTE.match(href)]
         if relative and state != "invalid":
             yield Finding(row, relative[0], listed(relative))
@@ -53,7 +65,7 @@ def _invalid(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _fragment(site: Site, _: Any) -> Iterator[Finding]:
-    for row, cell in site.read("canonicals"):
+    for row, _, cell in _links(site):
         found = [href for href in _hrefs(cell) if "#" in href]
         if found:
             yield Finding(row, found[0], listed(found))

@@ -168,7 +168,7 @@ class Checkpoint:
                 for row in rows_of(self._store, name):
                     number, place = keys.get(row["key"]), places.get(row["operation"])
                     if number is not None and place is not None:
-                        again = failed_again and row["data"] is None
+                        again = failed_again and row["error"] is not None
                         kept[number, place] = None if again else self._restored(number, place, row)
             except (Unreadable, OSError):
                 raise wrong(
@@ -189,7 +189,7 @@ class Checkpoint:
         operation = self._operations[place]
         outcome = outcome_of(operation, row)
         outcomes: Sequence[Outcome] = (outcome,)
-        if outcome.data is not None:
+        if outcome.error is None and outcome.data is not None:
             absent = {field.name for field in operation.fields if field.premium} - outcome.data.keys()
             self.premium_missing |= absent
             if operation.kind == "page":
