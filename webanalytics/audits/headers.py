@@ -30,10 +30,10 @@ READ = frozenset(
 """Headers whose values rules read."""
 
 # A token of RFC 9110, section 5.6.2; the target of a link; a quoted string with its escapes.
-_TOKEN = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_WORD = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
 _TARGET = re.compile(r"[\s,;]*<([^>]*)>")
 _PARAMETER = re.compile(
-    rf"\s*;\s*(?:({_TOKEN})\s*(?:=\s*(?:\"((?:[^\"\\]++|\\.)*+)(?:\"|\\?$)|([^\s;,\"]*+)))?)?", re.DOTALL
+    rf"\s*;\s*(?:({_WORD})\s*(?:=\s*(?:\"((?:[^\"\\]++|\\.)*+)(?:\"|\\?$)|([^\s;,\"]*+)))?)?", re.DOTALL
 )
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 _EXTENDED = re.compile(r"(utf-8|iso-8859-1)'[^']*'(.*)", re.IGNORECASE | re.DOTALL)
@@ -149,7 +149,7 @@ class Headers:
         return self._known.get(name.lower(), [])
 
     def get(self, name: str) -> str:
-        """Return the values of a header joined with commas, as a list of one header may be sent; '' if none."""
+        """Return the values of a header joined with commas, as one list may be sent; '' if there are none."""
         return ", ".join(self.all(name))
 
     def directives(self, name: str) -> dict[str, str]:

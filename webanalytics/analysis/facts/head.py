@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from webanalytics.analysis.page.page import Page
-from webanalytics.analysis.page.parsing import declared_label
+from webanalytics.analysis.page.parsing import BYTE_ORDER_MARKS, declared_label
 
 EARLY_BYTES = 1_024
 """Bytes in which a page has to declare its encoding (HTML Standard, section 4.2.5.4)."""
@@ -36,7 +36,7 @@ def head_facts(page: Page) -> dict[str, Any]:
     Examples
     --------
     >>> head_facts(Page("<head><title>Tea</title><div>x</div><meta name=robots content=noindex></head>"))
-    {'doctype': False, 'charsetLate': False, 'heads': 1, 'headEndedBy': '<div>'}
+    {'doctype': False, 'charsetLate': False, 'heads': 1, 'headEndedBy': '<div>', 'xmlLang': ''}
     """
     html = page.html
     heads, ended = _read_head(html)
@@ -45,7 +45,21 @@ def head_facts(page: Page) -> dict[str, Any]:
         "charsetLate": _is_late(page),
         "heads": heads,
         "headEndedBy": ended,
+        "xmlLang": "" if page.tree.get("lang") else (page.tree.get("xml:lang") or "").strip()[:100],
     }
+
+
+def byte_order_mark(content: bytes | str) -> str:
+    r"""Return the encoding that the byte order mark of a page declares, '' without one.
+
+    Examples
+    --------
+    >>> byte_order_mark(b"\xef\xbb\xbf<p>"), byte_order_mark("<p>")
+    ('utf-8', '')
+    """
+    if isinstance(content, str):
+        return "utf-8" if content[:1] == "\ufeff" else ""
+    return next((name for mark, name in BYTE_ORDER_MARKS if content.startswith(mark)), "")
 
 
 def _is_late(page: Page) -> bool:

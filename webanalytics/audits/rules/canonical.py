@@ -71,7 +71,7 @@ def _fragment(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, found[0], listed(found))
 
 
-def _targets(site: Site) -> Iterator[tuple[int, str, Target]]:
+def targets(site: Site) -> Iterator[tuple[int, str, Target]]:
     """Yield the pages that name another page of the audit as canonical."""
     for row, state, url in site.read("canonicalState", "canonicalUrl"):
         target = site.find(url) if state == "other" else None
@@ -80,29 +80,33 @@ def _targets(site: Site) -> Iterator[tuple[int, str, Target]]:
 
 
 def _failing(site: Site, _: Any) -> Iterator[Finding]:
-    for row, url, target in _targets(site):
+    for row, url, target in targets(site):
         if fault := site.fault(target):
             yield Finding(row, url, f"{listed([url])} {fault}.")
 
 
 def _not_indexable(site: Site, _: Any) -> Iterator[Finding]:
-    for row, url, target in _targets(site):
+    for row, url, target in targets(site):
         reason = "" if site.fault(target) else site.closed(target)
         if reason and reason != "canonicalised":
             yield Finding(row, url, f"{listed([url])} is not indexable: {reason}.")
 
 
+def following(site: Site) -> dict[int, int]:
+    """Return the row of the canonical page of each page that names another one of the audit."""
+    return {row: site.addresses.page(target) for row, _, target in targets(site) if not site.fault(target)}
+
+
 def _chain(site: Site, _: Any) -> Iterator[Finding]:
-    following = {
-        row: site.addresses.page(target) for row, _, target in _targets(site) if not site.fault(target)
-    }
-    for row in following:
+    after = following(site)
+    for row in after:
         path = [row]
-        while (after := following.get(path[-1])) is not None and len(path) < _LONGEST_CHAIN:
-            path.append(after)
-            if after in path[:-1]:
+        while (step := after.get(path[-1])) is not None and len(path) < _LONGEST_CHAIN:
+            path.append(step)
+            if step in path[:-1]:
                 break
-        if len(path) > 2:
+        # Circles are left to another rule.
+        if len(path) > 2 and path[-1] != row:
             yield Finding(row, len(path) - 1, " → ".join(site.name(step)[:100] for step in path))
 
 

@@ -30,7 +30,7 @@ def _near(site: Site, threshold: Any) -> Iterator[Finding]:
         if cluster is not None:
             groups.setdefault(int(cluster), []).append(row)
     hashes = site.values("contentHash")
-    for group in groups.values():
+    for group in (own for cluster in groups.values() for own in site.by_domain(cluster)):
         # Pages with exactly the same text are left to another rule.
         if len({hashes[row] or row for row in group}) > 1:
             for row in group:

@@ -18,6 +18,7 @@ _NO_ZOOM = re.compile(
 _RESPONSIVE = re.compile(r"(?:^|[,;\s])(?:width|initial-scale)\s*=", re.IGNORECASE)
 _AT_ONCE = re.compile(r"\s*[01]?(?:\.\d*)?\s*[;,]\s*\S", re.ASCII)
 """A meta refresh that leads elsewhere within a second (HTML Standard, section 4.2.5.3)."""
+_XML = "application/xhtml+xml"
 _HEADER_CHARSET = re.compile(r";\s*charset\s*=", re.IGNORECASE)
 
 
@@ -43,6 +44,14 @@ def _charset_not_utf8(site: Site, _: Any) -> Iterator[Finding]:
     for row, charset in site.read("charset"):
         if charset and charset.strip().lower() not in ("utf-8", "utf8"):
             yield Finding(row, evidence=charset[:100])
+
+
+def _lang_missing(site: Site, _: Any) -> Iterator[Finding]:
+    for row, lang, xml, header in site.read("lang", "xmlLang", "content_type"):
+        if lang is not None and not lang.strip():
+            yield Finding(row)
+        elif xml and _XML not in (header or "").lower():
+            yield Finding(row, evidence=f'xml:lang="{xml}" alone, which browsers do not read in HTML')
 
 
 def _lang_invalid(site: Site, _: Any) -> Iterator[Finding]:
@@ -129,7 +138,7 @@ RULES = (
         priority="low",
         explanation="Screen readers pronounce and browsers translate a page by the language it declares.",
         fix='Add the language to the html element, such as <html lang="en">.',
-        find=empty("lang"),
+        find=_lang_missing,
         columns=("lang",),
     ),
     Rule(

@@ -11,8 +11,10 @@ from webanalytics.audits.site import Site
 
 
 def _no_internal(site: Site, _: Any) -> Iterator[Finding]:
-    for row, count, external in site.read("internalLinks", "externalLinks"):
-        if count == 0 and site.addresses.final[row] is not None:  # of a saved file no host is known
+    for row, count, external, own in site.read("internalLinks", "externalLinks", "subdomainLinks"):
+        if (
+            count == 0 and not own and site.addresses.final[row] is not None
+        ):  # of a saved file no host is known
             yield Finding(row, 0, f"{external or 0:,} links, all to other sites" if external else "no links")
 
 
@@ -23,7 +25,11 @@ def _over(site: Site, column: str, threshold: Any) -> Iterator[Finding]:
 
 
 def _many_external(site: Site, threshold: Any) -> Iterator[Finding]:
-    return _over(site, "externalLinks", threshold)
+    for row, external, own in site.read("externalLinks", "subdomainLinks"):
+        count = (external or 0) - (own or 0)
+        if count > threshold:
+            more = f", {own:,} more to other hosts of its domain" if own else ""
+            yield Finding(row, count, f"{count:,} links{more}")
 
 
 def _many_internal(site: Site, threshold: Any) -> Iterator[Finding]:

@@ -38,26 +38,29 @@ def _timeout(site: Site, _: Any) -> Iterator[Finding]:
 def _loop(site: Site, _: Any) -> Iterator[Finding]:
     for row, trip in enumerate(site.fetches):
         if trip.problem == "redirect loop":
-            yield Finding(row, trip.hops, _way(site, row))
+            yield Finding(row, trip.hops, hops(site, row))
 
 
 def _redirect(site: Site, _: Any) -> Iterator[Finding]:
     for row, trip in enumerate(site.fetches):
         if trip.hops == 1 and trip.problem != "redirect loop":
-            yield Finding(row, site.name(row), _way(site, row))
+            yield Finding(row, site.name(row), hops(site, row))
 
 
 def _chain(site: Site, threshold: Any) -> Iterator[Finding]:
     for row, trip in enumerate(site.fetches):
         if trip.hops >= max(threshold, 2) and trip.problem != "redirect loop":
-            yield Finding(row, trip.hops, _way(site, row))
+            yield Finding(row, trip.hops, hops(site, row))
 
 
-def _way(site: Site, row: int) -> str:
-    """Return the addresses that a fetch went through."""
-    passed = [str(url) for url in site.values("redirects")[row] or [site.values("url")[row]]]
+def hops(site: Site, row: int) -> str:
+    """Return the addresses that a fetch went through, with the status of each where it is known."""
+    passed = [str(url)[:100] for url in site.values("redirects")[row] or [site.values("url")[row]]]
+    kinds = site.values("redirect_kinds")[row] or ()
+    if len(kinds) == len(passed):
+        passed = [f"{url} ({kind})" for url, kind in zip(passed, kinds, strict=True)]
     shown = passed if len(passed) <= _SHOWN else [*passed[: _SHOWN - 1], "…"]
-    return " → ".join(url[:100] for url in (*shown, site.name(row)))
+    return " → ".join((*shown, site.name(row)[:100]))
 
 
 def _slow(site: Site, threshold: Any) -> Iterator[Finding]:

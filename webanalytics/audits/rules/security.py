@@ -18,7 +18,9 @@ def _http(site: Site, _: Any) -> Iterator[Finding]:
 
 def _addresses(site: Site, column: str) -> Iterator[Finding]:
     for row, urls in site.read(column):
-        if urls:
+        headers = site.headers[row]
+        # The facts know a policy in the page; one in the headers upgrades its requests just the same.
+        if urls and not (headers is not None and headers.enforces("upgrade-insecure-requests")):
             yield Finding(row, len(urls), listed(urls))
 
 
