@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from webanalytics.audits.alternates import Alternate, alternate_entries
+from webanalytics.audits.alternates import Alternate, alternate_entries, sitemap_entries
 from webanalytics.audits.headers import Headers, shared_headers
 from webanalytics.audits.link_graph import (
     Addresses,
@@ -157,7 +157,9 @@ class Site:
     @cached_property
     def alternate_entries(self) -> dict[int, list[Alternate]]:
         """The hreflang entries of each page that has any: of its head, its headers and its sitemap."""
-        return alternate_entries(self)
+        rows = self.read("hreflangs", "final_url")
+        listed = sitemap_entries(self.sitemap)
+        return alternate_entries(rows, self.headers, self.addresses.final, listed)
 
     def linked_from(self, row: int) -> str:
         """Return a sentence that names pages which link to a page, '' if none is known."""

@@ -135,7 +135,7 @@ RULES = (
     ),
     Rule(
         name="csp_missing",
-        title="Content security policy missing",
+        title="No content security policy",
         category="security",
         type="warning",
         priority="low",
@@ -150,7 +150,7 @@ RULES = (
         source="Content Security Policy Level 3, section 3 (w3.org/TR/CSP3)",
     ),
     Rule(
-        name="content_type_options_missing",
+        name="nosniff_missing",
         title="X-Content-Type-Options missing",
         category="security",
         type="warning",
@@ -181,7 +181,7 @@ RULES = (
     ),
     Rule(
         name="referrer_policy_missing",
-        title="Safe referrer policy missing",
+        title="No safe referrer policy",
         category="security",
         type="warning",
         priority="low",

@@ -80,7 +80,7 @@ def _places_differ(site: Site, _: Any) -> Iterator[Finding]:
 RULES = (
     Rule(
         name="hreflang_return_differs",
-        title="Hreflang with another language than the page's own",
+        title="Hreflang return with another language",
         category="hreflang",
         type="issue",
         priority="high",
@@ -108,7 +108,7 @@ RULES = (
     ),
     Rule(
         name="hreflang_shared_address",
-        title="Hreflang with one page for several languages",
+        title="Hreflang page for several languages",
         category="hreflang",
         type="warning",
         priority="medium",
