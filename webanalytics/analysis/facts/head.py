@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from webanalytics.analysis.page.page import Page
-from webanalytics.analysis.page.parsing import declared_label
+from webanalytics.analysis.page.parsing import declared_label, order_mark
 
 EARLY_BYTES = 1_024
 """Bytes in which a page has to declare its encoding (HTML Standard, section 4.2.5.4)."""
@@ -55,7 +55,7 @@ def _is_late(page: Page) -> bool:
         return False
     start = content[:EARLY_BYTES]
     start = start if isinstance(start, bytes) else start.encode("utf-8", "replace")
-    return declared_label(start, EARLY_BYTES) is None and start[:3] != b"\xef\xbb\xbf"
+    return declared_label(start, EARLY_BYTES) is None and not order_mark(content)
 
 
 def _read_head(html: str) -> tuple[int, str]:
