@@ -118,11 +118,12 @@ class Site:
 
     @cached_property
     def alternates(self) -> dict[int, list[tuple[str, str]]]:
-        """Languages and normalised addresses of the hreflang entries of each page that has any."""
+        """Languages and normalised addresses of the hreflang entries of each page that has any in its head."""
+        entries = ((row, list(in_head(cell))) for row, cell in self.read("hreflangs") if cell)
         return {
-            row: [(entry["lang"], normal(entry["url"]) or entry["url"]) for entry in in_head(cell)]
-            for row, cell in self.read("hreflangs")
-            if cell
+            row: [(entry["lang"], normal(entry["url"]) or entry["url"]) for entry in inside]
+            for row, inside in entries
+            if inside
         }
 
     def linked_from(self, row: int) -> str:
