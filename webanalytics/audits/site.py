@@ -118,7 +118,7 @@ class Site:
 
     @cached_property
     def alternates(self) -> dict[int, list[tuple[str, str]]]:
-        """Languages and normalised addresses of the hreflang entries of each page that has any in its head."""
+        """Languages and normalised addresses of the hreflang entries in the head of each page."""
         entries = ((row, list(in_head(cell))) for row, cell in self.read("hreflangs") if cell)
         return {
             row: [(entry["lang"], normal(entry["url"]) or entry["url"]) for entry in inside]
