@@ -179,8 +179,8 @@ def decode(content: bytes | str, content_type: str = "") -> Decoded:
         return Decoded(content.removeprefix("\ufeff"), "utf-8", header, declared_label(start))
     declared = declared_label(content)
     if name := order_mark(content):
-        start = 3 if name == "utf-8" else 2
-        return Decoded(_decode(content[start:], name), name, header, declared)
+        length = 3 if name == "utf-8" else 2
+        return Decoded(_decode(content[length:], name), name, header, declared)
     name = _choose(content, header, declared)
     return Decoded(_decode(content, name), name, header, declared)
 
