@@ -40,6 +40,7 @@ COLUMNS: dict[str, Dtype] = {
     "threshold": "float",
     "evidence": "string",
     "fix": "string",
+    "help": "string",
 }
 """Columns of a frame of issues."""
 
@@ -105,8 +106,8 @@ def find_issues(
     -------
     pandas.DataFrame
         Columns ``url``, ``rule``, ``title`` (of the rule), ``category``, ``type``, ``priority``, ``value``,
-        ``threshold``, ``evidence`` and ``fix``, by priority, then in the order of the rules, then in that of
-        the pages.
+        ``threshold``, ``evidence``, ``fix`` and ``help`` (the address of the page that explains the rule), by
+        priority, then in the order of the rules, then in that of the pages.
         ``value`` is the number measured, in the unit of the threshold if the rule has one, and a count
         otherwise; it is missing if there is nothing to count. ``evidence`` is one line of plain text, of at
         most 300 characters.
@@ -227,6 +228,7 @@ def _frame(issues: list[_Issue]) -> pd.DataFrame:
         "threshold": [issue.rule.threshold for issue in issues],
         "evidence": [issue.evidence for issue in issues],
         "fix": [issue.rule.fix for issue in issues],
+        "help": [issue.rule.help for issue in issues],
     }
     return _laid_out(cells, COLUMNS, "issues")
 

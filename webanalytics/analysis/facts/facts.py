@@ -11,11 +11,12 @@ from typing import Any
 from lxml.html import HtmlElement
 
 from webanalytics.analysis.facts.access import AccessElements, access_facts
-from webanalytics.analysis.facts.head import byte_order_mark, head_facts
+from webanalytics.analysis.facts.head import head_facts
 from webanalytics.analysis.facts.links import LinkElements, judged_links, read_links
 from webanalytics.analysis.facts.loading import LoadingElements, is_pixel, loading_facts
 from webanalytics.analysis.facts.schema_org import structured_facts
 from webanalytics.analysis.page.page import Collector, Links, Page, Reader, collected, fold
+from webanalytics.analysis.page.parsing import order_mark
 from webanalytics.analysis.structured.jsonld import JsonLdBlocks
 from webanalytics.analysis.text.main_text import main_text
 from webanalytics.urls import address
@@ -228,7 +229,7 @@ def analyse(page: Page) -> dict[str, Any]:
         "canonicals": elements.canonicals,
         "hreflangs": elements.hreflangs,
         "outsideHead": elements.outside_head,
-        "declaredCharset": (page.declared_charset or byte_order_mark(page.content))[:100],
+        "declaredCharset": (page.declared_charset or order_mark(page.content))[:100],
         "googlebot": ", ".join(page.metas("googlebot"))[:500],
         "refresh": elements.refresh,
         "internalLinks": links.internal,

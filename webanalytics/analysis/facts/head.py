@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from webanalytics.analysis.page.page import Page
-from webanalytics.analysis.page.parsing import BYTE_ORDER_MARKS, declared_label
+from webanalytics.analysis.page.parsing import declared_label, order_mark
 
 EARLY_BYTES = 1_024
 """Bytes in which a page has to declare its encoding (HTML Standard, section 4.2.5.4)."""
@@ -49,19 +49,6 @@ def head_facts(page: Page) -> dict[str, Any]:
     }
 
 
-def byte_order_mark(content: bytes | str) -> str:
-    r"""Return the encoding that the byte order mark of a page declares, '' without one.
-
-    Examples
-    --------
-    >>> byte_order_mark(b"\xef\xbb\xbf<p>"), byte_order_mark("<p>")
-    ('utf-8', '')
-    """
-    if isinstance(content, str):
-        return "utf-8" if content[:1] == "\ufeff" else ""
-    return next((name for mark, name in BYTE_ORDER_MARKS if content.startswith(mark)), "")
-
-
 def _is_late(page: Page) -> bool:
     """Return whether the encoding is declared too late for browsers, and nowhere else."""
     content = page.content
@@ -69,7 +56,7 @@ def _is_late(page: Page) -> bool:
         return False
     start = content[:EARLY_BYTES]
     start = start if isinstance(start, bytes) else start.encode("utf-8", "replace")
-    return declared_label(start, EARLY_BYTES) is None and start[:3] != b"\xef\xbb\xbf"
+    return declared_label(start, EARLY_BYTES) is None and not order_mark(content)
 
 
 def _read_head(html: str) -> tuple[int, str]:

@@ -28,7 +28,7 @@ PRESCAN_BYTES = 65_536
 SAMPLE_BYTES = 8_192
 """Bytes that the detection of an undeclared encoding examines."""
 
-BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
+_BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 _UTF16_XML = ((b"<\x00?\x00x\x00", "utf-16le"), (b"\x00<\x00?\x00x", "utf-16be"))
 _HEADER = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
 # What opens and is never closed swallows the rest, in a browser as here: no second look at the same bytes.
@@ -178,11 +178,24 @@ def decode(content: bytes | str, content_type: str = "") -> Decoded:
         start = content[:PRESCAN_BYTES].encode("utf-8", "replace")
         return Decoded(content.removeprefix("\ufeff"), "utf-8", header, declared_label(start))
     declared = declared_label(content)
-    for mark, name in BYTE_ORDER_MARKS:
-        if content.startswith(mark):
-            return Decoded(_decode(content[len(mark) :], name), name, header, declared)
+    if name := order_mark(content):
+        length = 3 if name == "utf-8" else 2
+        return Decoded(_decode(content[length:], name), name, header, declared)
     name = _choose(content, header, declared)
     return Decoded(_decode(content, name), name, header, declared)
+
+
+def order_mark(content: bytes | str) -> str:
+    r"""Return the encoding that a byte order mark at the start of a page declares, "" without one.
+
+    Examples
+    --------
+    >>> order_mark(b"\xef\xbb\xbfTea"), order_mark("Tea")
+    ('utf-8', '')
+    """
+    if isinstance(content, str):
+        return "utf-8" if content[:1] == "\ufeff" else ""
+    return next((name for mark, name in _BYTE_ORDER_MARKS if content.startswith(mark)), "")
 
 
 def _choose(content: bytes, header: str | None, declared: str | None) -> str:

@@ -113,6 +113,7 @@ class RuleLine:
     findings: int = 0
     share: float = 0.0
     issues: int = 0
+    help: str = ""
 
     @property
     def urgency(self) -> tuple[int, int, int, int]:
@@ -267,6 +268,7 @@ def _rules(
         _add(lines, name, known[name])
         line.title = line.title or name.replace("_", " ").capitalize()
         line.priority = line.priority.lower() if line.priority.lower() in PRIORITIES else "low"
+        line.help = _help(name)
         line.issues = counts[name]
         line.pages = line.pages or len(urls[name])
         line.indexable = line.indexable if "indexable" in summary else len(urls[name] & free)
@@ -310,6 +312,13 @@ def _declared(name: str) -> dict[str, Scalar]:
 
     rule = RULES.get(name)
     return {} if rule is None else {key: str(getattr(rule, key)) for key in _TEXTS}
+
+
+def _help(name: str) -> str:
+    """Return the address of the page that explains a rule of this package or of the user, '' without one."""
+    from webanalytics.audits.rules import RULES
+
+    return RULES[name].help if name in RULES else ""
 
 
 def _untried(issues: pd.DataFrame) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:

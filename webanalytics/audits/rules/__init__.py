@@ -83,6 +83,9 @@ _COLUMNS: dict[str, Dtype] = {
     "unit": "string",
     "explanation": "string",
     "fix": "string",
+    "measured": "string",
+    "source": "string",
+    "help": "string",
 }
 
 
@@ -110,7 +113,8 @@ def rules() -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns ``name``, ``title``, ``category``, ``type``, ``priority``, ``threshold`` (missing if a rule
-        has none), ``unit``, ``explanation`` and ``fix``; the index is the name too.
+        has none), ``unit``, ``explanation``, ``fix``, ``measured`` (how), ``source`` (what the rule rests on)
+        and ``help`` (the address of its page in the documentation); the index is the name too.
 
     Examples
     --------

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.link_graph import Target, in_head, listed
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import outside_head
 from webanalytics.audits.site import Site
@@ -123,6 +124,8 @@ RULES = (
         fix="Give every page a canonical link, to itself where no other page is meant.",
         find=_missing,
         columns=("canonicalState",),
+        measured="Canonical links with an address in the head of the page.",
+        source=sources.CANONICALS,
     ),
     Rule(
         name="canonical_conflicting",
@@ -136,6 +139,8 @@ RULES = (
         fix="Leave one canonical link in the page.",
         find=_conflicting,
         columns=("canonicals",),
+        measured="Different canonical addresses in the head are counted, in normal form.",
+        source=sources.both(sources.CANONICALS, sources.rfc(6596, "3 (canonical)")),
     ),
     Rule(
         name="canonical_multiple",
@@ -149,6 +154,8 @@ RULES = (
         fix="Leave one canonical link in the page.",
         find=_multiple,
         columns=("canonicals",),
+        measured="Canonical links in the head are counted where all of them name one address.",
+        source=sources.CANONICALS,
     ),
     Rule(
         name="canonical_relative",
@@ -163,6 +170,8 @@ RULES = (
         fix="Write the canonical link as a whole address, with https and the host.",
         find=_relative,
         columns=("canonicals",),
+        measured="Canonical links in the head that do not begin with http:// or https:// and a host.",
+        source=sources.CANONICALS,
     ),
     Rule(
         name="canonical_invalid",
@@ -176,6 +185,9 @@ RULES = (
         fix="Write the canonical link as a whole address, with https and the host.",
         find=_invalid,
         columns=("canonicalState",),
+        measured="A canonical link in the head that is not an address of http or https, once it is joined "
+        "to the page's.",
+        source=sources.both(sources.CANONICALS, sources.rfc(6596, "3 (canonical)")),
     ),
     Rule(
         name="canonical_fragment",
@@ -189,6 +201,8 @@ RULES = (
         fix="Remove the fragment from the canonical link.",
         find=_fragment,
         columns=("canonicals",),
+        measured="A # in a canonical link in the head.",
+        source=sources.CANONICALS,
     ),
     Rule(
         name="canonical_failing",
@@ -203,6 +217,9 @@ RULES = (
         find=_failing,
         columns=("canonicalState",),
         needs=("http_status",),
+        measured="What the audit knows of the canonical address: whether it redirected, answered with an "
+        "error, or did not answer. An address that is not in the audit is not judged.",
+        source=sources.both(sources.CANONICALS, sources.CANONICALIZATION),
     ),
     Rule(
         name="canonical_not_indexable",
@@ -217,6 +234,9 @@ RULES = (
         fix="Let the canonical link point to an indexable page, or make the canonical page indexable.",
         find=_not_indexable,
         columns=("canonicalState",),
+        measured="What the audit knows of the canonical page: noindex, or closed by robots.txt. A page that "
+        "is not in the audit is not judged.",
+        source=sources.both(sources.CANONICALS, sources.NOINDEX),
     ),
     Rule(
         name="canonical_chain",
@@ -230,6 +250,9 @@ RULES = (
         fix="Let the canonical link point to the last page of the chain.",
         find=_chain,
         columns=("canonicalState",),
+        measured="Canonical links are followed from page to page within the audit; two steps or more are a "
+        "chain.",
+        source=sources.both(sources.CANONICALS, sources.CANONICALIZATION),
     ),
     Rule(
         name="canonical_outside_head",
@@ -243,5 +266,8 @@ RULES = (
         "too early.",
         find=outside_head("canonical"),
         columns=("outsideHead",),
+        measured="Whether a canonical link comes after the start of the body, in the tree that a browser "
+        "builds.",
+        source=sources.both(sources.CANONICALS, sources.HEAD_METADATA),
     ),
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.languages import is_language
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import empty
 from webanalytics.audits.site import Site
@@ -84,6 +85,8 @@ RULES = (
         fix='Add <meta name="viewport" content="width=device-width, initial-scale=1"> to the head.',
         find=empty("viewport"),
         columns=("viewport",),
+        measured="The content of the meta element named viewport.",
+        source=sources.VIEWPORT,
     ),
     Rule(
         name="viewport_without_width",
@@ -95,6 +98,8 @@ RULES = (
         fix="Set the viewport to width=device-width, initial-scale=1.",
         find=_viewport_fixed,
         columns=("viewport",),
+        measured="Whether the viewport names a width or an initial scale.",
+        source=sources.VIEWPORT,
     ),
     Rule(
         name="viewport_blocks_zoom",
@@ -106,6 +111,8 @@ RULES = (
         fix="Remove user-scalable=no and maximum-scale from the viewport.",
         find=_zoom_blocked,
         columns=("viewport",),
+        measured="user-scalable=no or 0, or a maximum scale below 2, in the viewport.",
+        source=sources.both(sources.ZOOM, sources.wcag("1.4.4")),
     ),
     Rule(
         name="charset_missing",
@@ -117,6 +124,9 @@ RULES = (
         fix='Add <meta charset="utf-8"> as the first element of the head.',
         find=_charset_missing,
         columns=("declaredCharset",),
+        measured="Whether a meta element, a byte order mark or the Content-Type header declares the "
+        "encoding.",
+        source=sources.CHARSET,
     ),
     Rule(
         name="charset_not_utf8",
@@ -129,6 +139,8 @@ RULES = (
         fix="Save the page as UTF-8 and declare it.",
         find=_charset_not_utf8,
         columns=("charset",),
+        measured="The encoding that the page was read with, as declared in the header or in the page.",
+        source=sources.CHARSET,
     ),
     Rule(
         name="lang_missing",
@@ -140,6 +152,8 @@ RULES = (
         fix='Add the language to the html element, such as <html lang="en">.',
         find=_lang_missing,
         columns=("lang",),
+        measured="The lang attribute of the html element.",
+        source=sources.both(sources.wcag("3.1.1"), sources.LANG),
     ),
     Rule(
         name="lang_invalid",
@@ -151,6 +165,9 @@ RULES = (
         fix="Write a tag of BCP 47 such as en, en-GB or pt-BR, with hyphens.",
         find=_lang_invalid,
         columns=("lang",),
+        measured="Whether the lang attribute is well-formed, and begins with a language of the registry of "
+        "BCP 47.",
+        source=sources.both(sources.rfc(5646, "2.1 (syntax)"), sources.LANG),
     ),
     Rule(
         name="meta_refresh",
@@ -163,6 +180,8 @@ RULES = (
         fix="Redirect with status 301 instead, and let readers reload a page themselves.",
         find=_refresh,
         columns=("refresh",),
+        measured="A meta refresh that reloads the page, or that leads elsewhere after more than a second.",
+        source=sources.both(sources.wcag("2.2.1", "3.2.5"), sources.REFRESH),
     ),
     Rule(
         name="meta_refresh_redirect",
@@ -175,6 +194,8 @@ RULES = (
         fix="Let the server redirect with status 301.",
         find=_refresh_redirect,
         columns=("refresh",),
+        measured="A meta refresh that leads elsewhere within a second.",
+        source=sources.both(sources.REDIRECTS, sources.REFRESH),
     ),
     Rule(
         name="favicon_missing",
@@ -187,5 +208,7 @@ RULES = (
         fix='Add <link rel="icon" href="/favicon.ico"> to the head.',
         find=empty("favicons"),
         columns=("favicons",),
+        measured="Link elements whose rel is icon or one of Apple's names for it.",
+        source=sources.both(sources.FAVICONS, sources.ICON),
     ),
 )

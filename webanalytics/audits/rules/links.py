@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.link_graph import listed
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
 
@@ -86,6 +87,9 @@ RULES = (
         find=_to_failing,
         columns=("links",),
         needs=("http_status",),
+        measured="Links to addresses of the audit that answered with an error or not at all are counted. "
+        "Addresses that are not in the audit are not judged.",
+        source=sources.both(sources.HTTP_ERRORS, sources.LINKS),
     ),
     Rule(
         name="links_to_redirects",
@@ -101,6 +105,8 @@ RULES = (
         find=_to_redirects,
         columns=("links",),
         needs=("redirects",),
+        measured="Links to addresses of the audit that redirected are counted.",
+        source=sources.REDIRECTS,
     ),
     Rule(
         name="no_internal_links",
@@ -114,6 +120,9 @@ RULES = (
         fix="Link to related pages and to the site's navigation, in HTML rather than by script alone.",
         find=_no_internal,
         columns=("internalLinks",),
+        measured="Links to pages of the page's own host are counted; those to a place on the page itself "
+        "are none.",
+        source=sources.LINKS,
     ),
     Rule(
         name="no_inlinks",
@@ -127,6 +136,9 @@ RULES = (
         fix="Link to the page from related ones, or remove it if it is not needed.",
         find=_no_inlinks,
         columns=("inlinks",),
+        measured="Pages of the audit that link to the page, redirects followed; home pages and hosts with "
+        "one page are left out.",
+        source=sources.LINKS,
     ),
     Rule(
         name="many_external_links",
@@ -140,6 +152,9 @@ RULES = (
         threshold=100,
         unit="links",
         columns=("externalLinks",),
+        measured="Links to other hosts, repeated ones too. No search engine publishes a limit: the default "
+        "is meant to be looked at.",
+        source=sources.SPAM,
     ),
     Rule(
         name="many_internal_links",
@@ -153,5 +168,8 @@ RULES = (
         threshold=1_000,
         unit="links",
         columns=("internalLinks",),
+        measured="Links to the page's own host, repeated ones too. No search engine publishes a limit: the "
+        "default is meant to be looked at.",
+        source=sources.LINKS,
     ),
 )
