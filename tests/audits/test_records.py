@@ -33,7 +33,7 @@ OF_FETCHES = {
     "headers": {
         *("noindex_header", "hsts_missing", "hsts_short", "csp_missing", "nosniff_missing"),
         *("framing_allowed", "referrer_policy_missing", "compression_missing", "caching_missing"),
-        *("caching_forbidden", "canonical_header_differs"),
+        "caching_forbidden",
     },
     "robots": {"blocked_by_robots"},
 }

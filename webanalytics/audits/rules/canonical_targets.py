@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.link_graph import in_head, listed, normal
+from webanalytics.audits.link_graph import listed, normal
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.canonical import following, targets
+from webanalytics.audits.rules.sources import AMP, AMP_DISCOVERY, CANONICALS, both, rfc
 from webanalytics.audits.site import Site
 
 _LONGEST_CIRCLE = 10
-_GOOGLE = "developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls"
 
 
 def _addresses(site: Site) -> Iterator[tuple[int, str, str]]:
@@ -56,17 +56,6 @@ def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, evidence=f"No page of the audit links to {listed([url])}.")
 
 
-def _places_differ(site: Site, _: Any) -> Iterator[Finding]:
-    for row, _state in site.read("canonicalState"):
-        named: dict[str, set[str]] = {"header": set(), "head": set()}
-        for entry in in_head(site.canonicals[row] or ()):
-            url = normal(entry["url"]) or entry["url"]
-            named["header" if entry.get("place") == "header" else "head"].add(url)
-        if all(named.values()) and named["header"] != named["head"]:
-            sent, written = listed(sorted(named["header"])), listed(sorted(named["head"]))
-            yield Finding(row, evidence=f"Link header: {sent}; page: {written}")
-
-
 def _amp_alone(site: Site, _: Any) -> Iterator[Finding]:
     for row, amp, state in site.read("amp", "canonicalState"):
         if amp and state == "missing":
@@ -109,7 +98,7 @@ RULES = (
         find=_other_host,
         columns=("canonicalState",),
         measured="A page whose canonical has another host than the page, subdomains and www included.",
-        source=f"RFC 6596, section 3; How to specify a canonical URL ({_GOOGLE})",
+        source=both(CANONICALS, rfc(6596, "3 (canonical)")),
     ),
     Rule(
         name="canonical_to_http",
@@ -123,7 +112,7 @@ RULES = (
         find=_to_http,
         columns=("canonicalState",),
         measured="A page in https whose canonical is an address in http.",
-        source=f"How to specify a canonical URL ({_GOOGLE})",
+        source=CANONICALS,
     ),
     Rule(
         name="canonical_loop",
@@ -137,7 +126,7 @@ RULES = (
         find=_circle,
         columns=("canonicalState",),
         measured="The canonical links of the audit's pages lead from the page back to it.",
-        source="RFC 6596, section 3",
+        source=rfc(6596, "3 (canonical)"),
     ),
     Rule(
         name="canonical_unlinked",
@@ -152,22 +141,7 @@ RULES = (
         columns=("canonicalState", "inlinks"),
         measured="A page whose canonical is another page of the audit that none of its pages links to; home "
         "pages are left out.",
-        source=f"How to specify a canonical URL ({_GOOGLE})",
-    ),
-    Rule(
-        name="canonical_header_differs",
-        title="Canonicals of page and header differ",
-        category="canonical",
-        type="issue",
-        priority="high",
-        explanation="The Link header of the answer names another canonical page than the HTML; search "
-        "engines may ignore both.",
-        fix="Set the canonical in one place, or the same one in both.",
-        find=_places_differ,
-        columns=("headers",),
-        needs=("headers",),
-        measured="A page with canonical links in the head and in the Link header that are not the same.",
-        source="RFC 8288, section 3; RFC 6596, section 3",
+        source=CANONICALS,
     ),
     Rule(
         name="amp_without_canonical",
@@ -181,8 +155,7 @@ RULES = (
         find=_amp_alone,
         columns=("amp", "canonicalState"),
         measured="A page whose html element has the attribute amp or ⚡, and no canonical link.",
-        source="AMP HTML Specification, required markup "
-        "(amp.dev/documentation/guides-and-tutorials/learn/spec/amphtml)",
+        source=AMP,
     ),
     Rule(
         name="amp_failing",
@@ -196,8 +169,7 @@ RULES = (
         columns=("amphtml",),
         needs=("http_status",),
         measured="A page whose amphtml link leads to a page of the audit that redirects or fails.",
-        source="Make your pages discoverable "
-        "(amp.dev/documentation/guides-and-tutorials/optimize-and-measure/discovery)",
+        source=AMP_DISCOVERY,
     ),
     Rule(
         name="amp_without_return",
@@ -212,7 +184,6 @@ RULES = (
         columns=("amphtml", "amp"),
         measured="A page whose amphtml link leads to a page of the audit that is no AMP page, or whose "
         "canonical is neither this page nor this page's canonical.",
-        source="Make your pages discoverable "
-        "(amp.dev/documentation/guides-and-tutorials/optimize-and-measure/discovery)",
+        source=AMP_DISCOVERY,
     ),
 )

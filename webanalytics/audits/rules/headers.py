@@ -7,6 +7,17 @@ from typing import Any
 
 from webanalytics.audits.headers import Headers
 from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.sources import (
+    BACK_FORWARD,
+    CSP,
+    DOCUMENT_LATENCY,
+    FRAME_OPTIONS,
+    HSTS_PRELOAD,
+    NOSNIFF,
+    REFERRER_POLICY,
+    both,
+    rfc,
+)
 from webanalytics.audits.site import Site
 
 _UNSAFE_REFERRERS = frozenset(("unsafe-url", "no-referrer-when-downgrade"))
@@ -114,7 +125,7 @@ RULES = (
         columns=("headers",),
         needs=("headers",),
         measured="An https page whose answer has no Strict-Transport-Security header with a max-age.",
-        source="RFC 6797, section 6.1",
+        source=rfc(6797, "6.1 (Strict-Transport-Security)"),
     ),
     Rule(
         name="hsts_short",
@@ -131,7 +142,7 @@ RULES = (
         columns=("headers",),
         needs=("headers",),
         measured="An https page whose first Strict-Transport-Security header has a shorter max-age.",
-        source="HSTS Preload List Submission, hstspreload.org; RFC 6797, section 6.1.1",
+        source=both(HSTS_PRELOAD, rfc(6797, "6.1.1 (max-age)")),
     ),
     Rule(
         name="csp_missing",
@@ -147,7 +158,7 @@ RULES = (
         needs=("headers",),
         measured="A page with neither a Content-Security-Policy header nor such a meta element; a policy "
         "that only reports does not count.",
-        source="Content Security Policy Level 3, section 3 (w3.org/TR/CSP3)",
+        source=CSP,
     ),
     Rule(
         name="nosniff_missing",
@@ -162,7 +173,7 @@ RULES = (
         columns=("headers",),
         needs=("headers",),
         measured="A page whose X-Content-Type-Options header is missing or does not begin with nosniff.",
-        source="Fetch Standard, X-Content-Type-Options header (fetch.spec.whatwg.org)",
+        source=NOSNIFF,
     ),
     Rule(
         name="framing_allowed",
@@ -177,7 +188,7 @@ RULES = (
         needs=("headers",),
         measured="A page without X-Frame-Options DENY or SAMEORIGIN and without frame-ancestors in a "
         "policy of its headers; in a meta element neither counts.",
-        source="HTML Standard, section 7.7 (X-Frame-Options); Content Security Policy Level 3, section 6.4.2",
+        source=both(FRAME_OPTIONS, CSP),
     ),
     Rule(
         name="referrer_policy_missing",
@@ -193,7 +204,7 @@ RULES = (
         needs=("headers",),
         measured="A page without a known referrer policy in the header or a meta element, or whose last one "
         "is unsafe-url or no-referrer-when-downgrade.",
-        source="Referrer Policy, sections 3 and 8.1 (w3.org/TR/referrer-policy)",
+        source=REFERRER_POLICY,
     ),
     Rule(
         name="compression_missing",
@@ -210,8 +221,7 @@ RULES = (
         needs=("headers",),
         measured="A page of more bytes than the threshold, which is about one packet, whose answer has no "
         "Content-Encoding. Both encodings were offered.",
-        source="Lighthouse, document request latency (developer.chrome.com/docs/performance/insights/"
-        "document-latency); RFC 9110, section 8.4",
+        source=both(DOCUMENT_LATENCY, rfc(9110, "8.4 (Content-Encoding)")),
     ),
     Rule(
         name="caching_missing",
@@ -226,8 +236,7 @@ RULES = (
         columns=("headers",),
         needs=("headers",),
         measured="A page whose answer has none of Cache-Control, Expires, ETag and Last-Modified.",
-        source="RFC 9111, section 4.2; Google Search Central, HTTP caching "
-        "(developers.google.com/crawling/docs/crawlers-fetchers/overview-google-crawlers)",
+        source=both(rfc(9111, "4.2 (freshness)"), rfc(9110, "8.8 (validators)")),
     ),
     Rule(
         name="caching_forbidden",
@@ -241,6 +250,6 @@ RULES = (
         columns=("headers",),
         needs=("headers",),
         measured="A page whose Cache-Control header has no-store.",
-        source="RFC 9111, section 5.2.2.5; web.dev/articles/bfcache",
+        source=both(rfc(9111, "5.2.2.5 (no-store)"), BACK_FORWARD),
     ),
 )

@@ -9,12 +9,8 @@ from webanalytics.audits.alternates import PLACES, Place
 from webanalytics.audits.languages import same_language
 from webanalytics.audits.link_graph import listed
 from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.sources import LANG, LANGUAGES, both
 from webanalytics.audits.site import Site
-
-_GOOGLE = (
-    "Localized versions of your pages (developers.google.com/search/docs/specialty/international/"
-    "localized-versions)"
-)
 
 
 def _language(code: str) -> str:
@@ -90,7 +86,7 @@ RULES = (
         find=_return_differs,
         columns=("hreflangs",),
         measured="An alternate of the audit names itself only under other values than this page gives it.",
-        source=_GOOGLE,
+        source=LANGUAGES,
     ),
     Rule(
         name="hreflang_not_canonical",
@@ -104,7 +100,7 @@ RULES = (
         find=_not_canonical,
         columns=("hreflangs", "canonicalState"),
         measured="A page with hreflang entries whose canonical is another page.",
-        source=_GOOGLE,
+        source=LANGUAGES,
     ),
     Rule(
         name="hreflang_shared_address",
@@ -118,7 +114,7 @@ RULES = (
         find=_shared,
         columns=("hreflangs",),
         measured="An address under two or more languages, regions and x-default left aside.",
-        source=_GOOGLE,
+        source=LANGUAGES,
     ),
     Rule(
         name="hreflang_lang_differs",
@@ -133,7 +129,7 @@ RULES = (
         columns=("hreflangs", "lang"),
         measured="A page whose entries for itself all have another language than the html element; regions "
         "are not compared.",
-        source="HTML Standard, section 3.2.6.2 (lang); " + _GOOGLE,
+        source=both(LANGUAGES, LANG),
     ),
     Rule(
         name="hreflang_places_differ",
@@ -148,6 +144,6 @@ RULES = (
         columns=("hreflangs",),
         measured="A page with entries in at least two of head, Link header and sitemap that are not the "
         "same.",
-        source=_GOOGLE,
+        source=LANGUAGES,
     ),
 )

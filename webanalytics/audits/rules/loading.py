@@ -6,6 +6,18 @@ from collections.abc import Iterator
 
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import Find, enumerated, listed
+from webanalytics.audits.rules.sources import (
+    DOM_SIZE,
+    LAZY_IMAGES,
+    LAZY_LOADING,
+    RENDER_BLOCKING,
+    RESPONSIVE_IMAGES,
+    SCRIPT,
+    SRCSET,
+    STYLE_SHEET,
+    WEBP,
+    both,
+)
 from webanalytics.audits.site import Site
 
 
@@ -40,7 +52,7 @@ RULES = (
         unit="elements",
         columns=("elements",),
         measured="All elements of the page as a browser parses it, before scripts run.",
-        source="Lighthouse, DOM size (developer.chrome.com/docs/performance/insights/dom-size)",
+        source=DOM_SIZE,
     ),
     Rule(
         name="scripts_blocking",
@@ -53,8 +65,7 @@ RULES = (
         find=listed("blockingScripts"),
         columns=("blockingScripts",),
         measured="Scripts in the head with src and without async, defer, nomodule or the type module.",
-        source="HTML Standard, section 4.12.1; Lighthouse, render-blocking requests "
-        "(developer.chrome.com/docs/performance/insights/render-blocking)",
+        source=both(RENDER_BLOCKING, SCRIPT),
     ),
     Rule(
         name="styles_blocking",
@@ -71,8 +82,7 @@ RULES = (
         columns=("blockingStyles",),
         measured="Distinct style sheets in the head for all media or for screens, over a limit that is ours: "
         "one or two are common.",
-        source="HTML Standard, section 4.2.4; Lighthouse, render-blocking requests "
-        "(developer.chrome.com/docs/performance/insights/render-blocking)",
+        source=both(RENDER_BLOCKING, STYLE_SHEET),
     ),
     Rule(
         name="images_not_lazy",
@@ -86,8 +96,7 @@ RULES = (
         columns=("imagesNotLazy",),
         measured="Images after the first five of the page without loading=lazy and without an address that "
         "scripts read; the limit is ours, since styles decide what is in view.",
-        source="HTML Standard, section 2.5.8 (lazy loading attributes); "
-        "web.dev/articles/browser-level-image-lazy-loading",
+        source=both(LAZY_IMAGES, LAZY_LOADING),
     ),
     Rule(
         name="images_old_format",
@@ -103,8 +112,7 @@ RULES = (
         measured="Images whose address ends in jpg, jpeg, png or bmp, larger than 64 pixels where the size "
         "is given, and with no WebP or AVIF in srcset or picture. What a server sends by Accept is not "
         "seen.",
-        source="Lighthouse, modern image formats (developer.chrome.com/docs/lighthouse/performance/"
-        "uses-webp-images)",
+        source=WEBP,
     ),
     Rule(
         name="images_without_srcset",
@@ -118,7 +126,6 @@ RULES = (
         columns=("imagesWithoutSrcset",),
         measured="Images with a width attribute over 600 and neither srcset nor a picture element with "
         "sources; drawings in SVG are left out.",
-        source="HTML Standard, section 4.8.4.2.1; Lighthouse, properly size images "
-        "(developer.chrome.com/docs/lighthouse/performance/uses-responsive-images)",
+        source=both(RESPONSIVE_IMAGES, SRCSET),
     ),
 )

@@ -9,6 +9,7 @@ from typing import Any
 from webanalytics.audits.link_graph import normal
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.response import hops
+from webanalytics.audits.rules.sources import HTTP_ERRORS, HTTPS_SIGNAL, REDIRECTS, SITE_MOVES, both, rfc
 from webanalytics.audits.site import Site
 from webanalytics.urls import registrable_domain
 
@@ -71,8 +72,7 @@ RULES = (
         columns=("redirect_kinds",),
         needs=("redirects",),
         measured="An address on whose way at least one redirect has the status 302, 303 or 307.",
-        source="RFC 9110, section 15.4; Redirects and Google Search "
-        "(developers.google.com/search/docs/crawling-indexing/301-redirects)",
+        source=both(REDIRECTS, rfc(9110, "15.4 (redirects)")),
     ),
     Rule(
         name="redirect_to_home",
@@ -87,8 +87,7 @@ RULES = (
         columns=("redirects",),
         needs=("redirects",),
         measured="An address with a path that leads to the root of a host of the same registrable domain.",
-        source="Redirects and site moves (developers.google.com/search/docs/crawling-indexing/"
-        "site-move-with-url-changes)",
+        source=SITE_MOVES,
     ),
     Rule(
         name="redirect_to_http",
@@ -102,8 +101,7 @@ RULES = (
         columns=("redirects",),
         needs=("redirects",),
         measured="An address on whose way a redirect leads from https to http, wherever it ends.",
-        source="RFC 9110, section 4.2.2; HTTPS as a ranking signal "
-        "(developers.google.com/search/blog/2014/08/https-as-ranking-signal)",
+        source=both(HTTPS_SIGNAL, rfc(9110, "4.2.2 (https)")),
     ),
     Rule(
         name="redirect_to_error",
@@ -118,7 +116,6 @@ RULES = (
         columns=("redirects",),
         needs=("redirects", "http_status"),
         measured="An address that was redirected at least once and ended in HTTP 4xx, 5xx or no answer.",
-        source="RFC 9110, section 15; HTTP status codes (developers.google.com/search/docs/crawling-indexing/"
-        "http-network-errors)",
+        source=HTTP_ERRORS,
     ),
 )

@@ -76,6 +76,33 @@ DOCTYPE = _html("the DOCTYPE", "syntax.html#the-doctype")
 ALT = _html("alternative texts of images", "images.html#alt")
 ICON = _html("the link type icon", "links.html#rel-icon")
 
+HTTPS_SIGNAL = "Google Search Central on https: https://developers.google.com/search/blog/2014/08/https-as-ranking-signal"
+SITE_MOVES = _google("site moves", "crawling-indexing/site-move-with-url-changes")
+FRAME_OPTIONS = _html("the X-Frame-Options header", "document-lifecycle.html#the-x-frame-options-header")
+SCRIPT = _html("the script element", "scripting.html#the-script-element")
+STYLE_SHEET = _html("the link type stylesheet", "links.html#link-type-stylesheet")
+LAZY_LOADING = _html("lazy loading attributes", "urls-and-fetching.html#lazy-loading-attributes")
+SRCSET = _html("the srcset attribute", "images.html#srcset-attributes")
+NOSNIFF = (
+    "Fetch Standard, X-Content-Type-Options: https://fetch.spec.whatwg.org/#x-content-type-options-header"
+)
+CSP = "Content Security Policy Level 3: https://www.w3.org/TR/CSP3/"
+REFERRER_POLICY = "W3C Referrer Policy: https://www.w3.org/TR/referrer-policy/"
+HSTS_PRELOAD = "HSTS preload list, requirements: https://hstspreload.org/"
+BACK_FORWARD = "web.dev on the back/forward cache: https://web.dev/articles/bfcache"
+LAZY_IMAGES = "web.dev on lazy loading: https://web.dev/articles/browser-level-image-lazy-loading"
+_INSIGHTS = "https://developer.chrome.com/docs/performance/insights/"
+DOM_SIZE = f"Lighthouse on the size of the DOM: {_INSIGHTS}dom-size"
+RENDER_BLOCKING = f"Lighthouse on render-blocking requests: {_INSIGHTS}render-blocking"
+DOCUMENT_LATENCY = f"Lighthouse on the request of the document: {_INSIGHTS}document-latency"
+RESPONSIVE_IMAGES = (
+    "Lighthouse on properly sized images: "
+    "https://developer.chrome.com/docs/lighthouse/performance/uses-responsive-images"
+)
+_AMP = "https://amp.dev/documentation/guides-and-tutorials/"
+AMP = f"AMP HTML Specification, required markup: {_AMP}learn/spec/amphtml"
+AMP_DISCOVERY = f"AMP on discovery: {_AMP}optimize-and-measure/discovery"
+
 SITEMAP_PROTOCOL = "Sitemaps protocol: https://www.sitemaps.org/protocol.html"
 OPEN_GRAPH = "The Open Graph protocol, basic metadata: https://ogp.me/"
 CARDS = "X on the tags of cards: https://developer.x.com/cards/markup"
