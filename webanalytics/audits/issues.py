@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
+from webanalytics.audits.redaction import without_secrets
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
@@ -210,7 +211,7 @@ def plain(value: object) -> str:
     if value is None:
         return ""
     text = value if isinstance(value, str) else str(value)
-    short = " ".join(_UNSEEN.sub("", text[:_WINDOW]).split())
+    short = without_secrets(" ".join(_UNSEEN.sub("", text[:_WINDOW]).split()))
     if len(short) <= MAX_EVIDENCE and len(text) <= _WINDOW:
         return short
     return short[: MAX_EVIDENCE - 1] + "…"

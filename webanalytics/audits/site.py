@@ -92,7 +92,8 @@ class Site:
     @cached_property
     def inlinks(self) -> Inlinks | None:
         """Which pages others link to; None if no page's links are known."""
-        return inlinks(self.addresses, self.values("links"))
+        links = zip(self.values("links"), self.good, strict=True)
+        return inlinks(self.addresses, [cell if good else None for cell, good in links])
 
     @cached_property
     def headers(self) -> list[Headers | None]:

@@ -199,6 +199,7 @@ async def _error_page(
     except (Problem, DecodingError, aiohttp.ClientError, TimeoutError, OSError):
         received.size = 0
         return None
+    received.size = len(content)
     return content or None
 
 
