@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+import rule_pages
+
 from webanalytics import charts
 from webanalytics.analysis.structured.vocabulary import rows_of
 from webanalytics.audits.failures import COLUMNS as FAILURE_COLUMNS
@@ -52,16 +54,17 @@ def options() -> str:
 def rules() -> str:
     """Return the rules of an audit, by category."""
     text = (
-        f"# Rules of an audit\n\n{len(RULES)} rules. `wa.rules` is this table as a DataFrame. A rule that "
-        "needs something of the page record, such as its status or its headers, is not tried where no page "
-        'has it, and is then listed in `audit.issues.attrs["webanalytics"]["rules_not_tried"]`.\n'
+        f"# Rules of an audit\n\n{len(RULES)} rules, each with a page that says how it is measured, with "
+        "examples and its source. `wa.rules` is this table as a DataFrame. A rule that needs something of "
+        "the page record, such as its status or its headers, is not tried where no page has it, and is then "
+        'listed in `audit.issues.attrs["webanalytics"]["rules_not_tried"]`.\n'
     )
     for category in dict.fromkeys(rule.category for rule in RULES.values()):
         rows = (
             (
-                f"`{rule.name}`<br>{rule.title}",
+                f"[`{rule.name}`](../rules/{rule.name}.md)<br>{rule.title}",
                 "<br>".join(_weight(rule)),
-                f"{rule.explanation} {rule.fix}",
+                rule_pages.prose(f"{rule.explanation} {rule.fix}"),
             )
             for rule in RULES.values()
             if rule.category == category
@@ -281,12 +284,16 @@ PAGES: dict[str, Callable[[], str]] = {
 
 
 def write_pages(*_: Any) -> None:
-    """Write every page of the reference that comes from records."""
+    """Write every page of the reference, and every page of a rule, that comes from records."""
     for name, make in PAGES.items():
-        target = FOLDER / f"{name}.md"
-        text = make()
-        if not target.exists() or target.read_text("utf-8") != text:
-            target.write_text(text, "utf-8")
+        _write(FOLDER / f"{name}.md", make())
+    rule_pages.write(_write)
+
+
+def _write(target: Path, text: str) -> None:
+    """Write a page, unless it is there already: Sphinx reads again what is newer."""
+    if not target.exists() or target.read_text("utf-8") != text:
+        target.write_text(text, "utf-8")
 
 
 def setup(app: Any) -> dict[str, Any]:

@@ -5,9 +5,14 @@ from __future__ import annotations
 import tomllib
 from pathlib import Path
 
+from webanalytics.audits.rules.base import DOCUMENTATION
+
 PROJECT = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))["project"]
 
 
 def test_the_package_names_its_authors_and_its_page() -> None:
     assert PROJECT["authors"] == [{"name": "The webanalytics developers"}]
-    assert set(PROJECT["urls"].values()) == {"https://pypi.org/project/webanalytics/"}
+    assert PROJECT["urls"] == {
+        "Homepage": "https://pypi.org/project/webanalytics/",
+        "Documentation": DOCUMENTATION,  # the pages of rules are there
+    }

@@ -23,7 +23,8 @@ class Outcome:
     Attributes
     ----------
     data : Mapping or None
-        The operation's fields by name, None on failure.
+        The operation's fields by name, None on failure; in an audit, what a page says that was sent with an
+        HTTP error.
     error : str or None
         One sentence naming the parameter to change, None on success.
     error_type : ErrorType or None
@@ -38,9 +39,9 @@ class Outcome:
     key: str | None = field(default=None, compare=False)
 
     @classmethod
-    def failed(cls, error: RowError | Message) -> Outcome:
-        """Return the outcome of an input that cannot be answered."""
-        return cls(None, str(error), error.error_type, error.key)
+    def failed(cls, error: RowError | Message, data: Mapping[str, Any] | None = None) -> Outcome:
+        """Return the outcome of an input that cannot be answered, with what is known of it all the same."""
+        return cls(data, str(error), error.error_type, error.key)
 
     @property
     def status(self) -> Literal["ok", "error"]:
@@ -270,6 +271,42 @@ class PackedOutcomes(Sequence[Outcome]):
     def __getitem__(self, index: slice) -> Sequence[Outcome]: ...
     def __getitem__(self, index: int | slice) -> Outcome | Sequence[Outcome]:
         return self._unpack()[index]
+
+
+class ErrorPage(Sequence[Outcome]):
+    """The outcomes of a page that was sent with an HTTP error: the failure of each, and what was read of it.
+
+    Parameters
+    ----------
+    error : RowError or Message
+        What failed.
+    packed : bytes
+        The answers of some operations, as `PackedOutcomes.pack` gives them.
+    places : tuple of int or None
+        For each operation of the task, which of the answers is its own.
+    """
+
+    __slots__ = ("_found", "_message", "_places")
+
+    def __init__(self, error: RowError | Message, packed: bytes, places: tuple[int | None, ...]) -> None:
+        self._message = error if isinstance(error, Message) else error.message
+        self._found = PackedOutcomes(packed)
+        self._places = places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> Outcome: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Outcome]: ...
+    def __getitem__(self, index: int | slice) -> Outcome | Sequence[Outcome]:
+        return list(self)[index]
+
+    def __iter__(self) -> Iterator[Outcome]:
+        found = list(self._found)
+        for place in self._places:
+            yield Outcome.failed(self._message, None if place is None else found[place].data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ It follows the URL Standard (url.spec.whatwg.org). What may be fetched is decide
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
 from typing import NamedTuple
 
@@ -95,6 +96,25 @@ def address(url: str) -> Address | None:
         return Address(host, f"{scheme}://{host}{normal_path(parts[3])}{normal_query(parts[4])}")
     except ValueError:
         return None
+
+
+@lru_cache(maxsize=10_000)
+def registrable_domain(host: str) -> str:
+    """Return the part of a host, given in normal form, that its owner has registered; else the host itself.
+
+    Parts are told by the Public Suffix List (publicsuffix.org), with the suffixes under which others let
+    people have names of their own, such as github.io.
+
+    Examples
+    --------
+    >>> [registrable_domain(host) for host in ("shop.example.co.uk:8080", "tea.github.io", "localhost")]
+    ['example.co.uk', 'tea.github.io', 'localhost']
+    """
+    from tld import get_fld  # reading the list takes time, and many calls never ask
+
+    name = split_port(host, 0)[0]
+    found = get_fld(f"http://{name}/", fail_silently=True)
+    return found if isinstance(found, str) else name
 
 
 def place(scheme: str, host: str, port: int) -> str:

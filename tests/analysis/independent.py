@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 import html5lib
 from html5lib.constants import DataLossWarning
 
-from tests.analysis import independent_markup
+from tests.analysis import independent_loading, independent_markup
 from webanalytics.analysis import metadata
 from webanalytics.analysis.facts.facts import FactElements
 from webanalytics.analysis.page.page import Page, collected
@@ -151,6 +151,7 @@ READERS: dict[str, Reader] = {
     ],
     "text": lambda root: text_of(root),
     **independent_markup.READERS,
+    **independent_loading.READERS,
 }
 """What is compared, by the other parser's tree."""
 
@@ -193,6 +194,7 @@ OURS: dict[str, Callable[[Page], Any]] = {
     "JSON-LD": jsonld_texts,
     "text": lambda page: our_text(page.tree),
     **independent_markup.OURS,
+    **independent_loading.OURS,
 }
 """The same of our page."""
 

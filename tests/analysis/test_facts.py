@@ -29,8 +29,8 @@ def test_the_result_has_the_declared_fields_in_their_order() -> None:
 
 def test_an_empty_page_says_nothing() -> None:
     found = read("<p></p>")
-    counts = ("internalLinks", "externalLinks", "images")
-    assert [found.pop(name) for name in counts] == [0, 0, 0]
+    counts = ("internalLinks", "externalLinks", "images", "elements")
+    assert [found.pop(name) for name in counts] == [0, 0, 0, 4]
     assert not any(found.values())
 
 

@@ -52,7 +52,16 @@ def test_pages_are_the_frame_with_derived_columns_and_its_index() -> None:
     first = ["url", "status", "score", "issues_high", "issues_medium", "issues_low", "title", "description"]
     assert list(labelled.pages.columns[:10]) == [*first, "h1Count", "indexable"]
     assert list(labelled.columns[:4]) == ["url", "status", "title", "description"]
-    rare = ("og:", "card:", "favicons", "theme-color", "application-name", "responseBody", "error_key")
+    rare = (
+        "og:",
+        "card:",
+        "favicons",
+        "theme-color",
+        "application-name",
+        "responseBody",
+        "error_key",
+        "headers",
+    )
     places = [labelled.pages.columns.get_loc(name) for name in labelled.columns if name.startswith(rare)]
     assert min(places) == len(labelled.pages.columns) - len(places), "what is rarely read comes last"
     assert labelled.pages.loc["two", "titleLength"] == len("Old lamps")

@@ -24,10 +24,17 @@ OPTIONS: dict[str, Any] = {"progress": False, "workers": 1}
 OF_FETCHES = {
     "http_status": {
         *("client_error", "server_error", "no_response", "timeout", "links_to_failing_pages"),
-        *("canonical_failing", "hreflang_failing", "sitemap_failing"),
+        *("canonical_failing", "hreflang_failing", "sitemap_failing", "redirect_to_error", "amp_failing"),
     },
-    "redirects": {"redirect", "redirect_chain", "redirect_loop", "links_to_redirects"},
-    "headers": {"noindex_header"},
+    "redirects": {
+        *("redirect", "redirect_chain", "redirect_loop", "links_to_redirects"),
+        *("redirect_temporary", "redirect_to_home", "redirect_to_http", "redirect_to_error"),
+    },
+    "headers": {
+        *("noindex_header", "hsts_missing", "hsts_short", "csp_missing", "nosniff_missing"),
+        *("framing_allowed", "referrer_policy_missing", "compression_missing", "caching_missing"),
+        "caching_forbidden",
+    },
     "robots": {"blocked_by_robots"},
 }
 
@@ -71,7 +78,6 @@ def test_a_loaded_audit_leaves_the_same_rules_untried(tmp_path: Path) -> None:
         ({"status": [200.0]}, {"http_status"}),
         ({"status": ["ok"]}, set()),
         ({"headers": [{}]}, {"headers"}),
-        ({"x_robots_tag": [""]}, {"headers"}),
         ({"final_url": [URL]}, {"redirects"}),
         ({"redirects": [[]]}, {"redirects"}),
         ({"http_status": ["many"], "headers": [5], "final_url": [5], "redirects": [5]}, set()),
@@ -79,6 +85,10 @@ def test_a_loaded_audit_leaves_the_same_rules_untried(tmp_path: Path) -> None:
 )
 def test_a_column_makes_its_rules_judge(columns: dict[str, Any], known: set[str]) -> None:
     assert lacking(audited(**columns)).keys() == OF_FETCHES.keys() - known
+
+
+def test_one_header_alone_makes_its_own_rule_judge() -> None:
+    assert lacking(audited(x_robots_tag=[""]))["headers"] == OF_FETCHES["headers"] - {"noindex_header"}
 
 
 def test_what_a_table_says_of_fetches_is_judged() -> None:

@@ -185,10 +185,11 @@ async def audit(
     Audit
         A DataFrame with one row per input and the columns of all four operations; ``keywords`` is the map of
         keyword to frequency, and the meta keywords are in ``meta_keywords``. Then come facts that rules
-        examine, such as ``links``, ``canonicals`` and ``imagesWithoutAlt``, and the headers ``content_type``
-        and ``x_robots_tag``. For pages fetched by a hosted API, the facts are extracted on this machine from
-        the HTML it returns (Premium), and the headers are missing. The audit's ``issues``, ``summary()``,
-        ``report(path)``, ``compare(after)`` and more show what was found.
+        examine, such as ``links``, ``canonicals`` and ``imagesWithoutAlt``, the ``headers`` of the answer and
+        in ``redirect_kinds`` the status of each redirect. A page that came with an HTTP error has its title,
+        headings and links, and no text. For pages fetched by a hosted API, the facts are extracted on this
+        machine from the HTML it returns (Premium), and the headers are missing. The audit's ``issues``,
+        ``summary()``, ``report(path)``, ``compare(after)`` and more show what was found.
 
     Raises
     ------

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
+from webanalytics.audits.redaction import without_secrets
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
@@ -40,6 +41,7 @@ COLUMNS: dict[str, Dtype] = {
     "threshold": "float",
     "evidence": "string",
     "fix": "string",
+    "help": "string",
 }
 """Columns of a frame of issues."""
 
@@ -67,6 +69,7 @@ _FILLED = frozenset(
         "bytes",
         "inlinks",
         "inSitemap",
+        "headers",
     )
 )
 
@@ -105,8 +108,8 @@ def find_issues(
     -------
     pandas.DataFrame
         Columns ``url``, ``rule``, ``title`` (of the rule), ``category``, ``type``, ``priority``, ``value``,
-        ``threshold``, ``evidence`` and ``fix``, by priority, then in the order of the rules, then in that of
-        the pages.
+        ``threshold``, ``evidence``, ``fix`` and ``help`` (the address of the page that explains the rule), by
+        priority, then in the order of the rules, then in that of the pages.
         ``value`` is the number measured, in the unit of the threshold if the rule has one, and a count
         otherwise; it is missing if there is nothing to count. ``evidence`` is one line of plain text, of at
         most 300 characters.
@@ -209,7 +212,7 @@ def plain(value: object) -> str:
     if value is None:
         return ""
     text = value if isinstance(value, str) else str(value)
-    short = " ".join(_UNSEEN.sub("", text[:_WINDOW]).split())
+    short = without_secrets(" ".join(_UNSEEN.sub("", text[:_WINDOW]).split()))
     if len(short) <= MAX_EVIDENCE and len(text) <= _WINDOW:
         return short
     return short[: MAX_EVIDENCE - 1] + "…"
@@ -227,6 +230,7 @@ def _frame(issues: list[_Issue]) -> pd.DataFrame:
         "threshold": [issue.rule.threshold for issue in issues],
         "evidence": [issue.evidence for issue in issues],
         "fix": [issue.rule.fix for issue in issues],
+        "help": [issue.rule.help for issue in issues],
     }
     return _laid_out(cells, COLUMNS, "issues")
 

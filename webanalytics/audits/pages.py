@@ -206,7 +206,7 @@ def near_clusters(
 def _texts(site: Site) -> dict[str, Cells]:
     from webanalytics.audits.pixels import DESCRIPTION_SIZE, TITLE_SIZE, text_widths
 
-    titles, descriptions = site.values("title"), site.values("description")
+    titles, descriptions = _of_pages(site, "title"), _of_pages(site, "description")
     return {
         "titleLength": _lengths(titles),
         "titlePixels": list(text_widths(titles, size=TITLE_SIZE)),
@@ -216,13 +216,18 @@ def _texts(site: Site) -> dict[str, Cells]:
     }
 
 
+def _of_pages(site: Site, column: str) -> Cells:
+    """Return a column without what error pages say, which is nothing to measure."""
+    return [value if good else None for value, good in zip(site.values(column), site.good, strict=True)]
+
+
 def _lengths(texts: Iterable[Any]) -> Cells:
     return [None if text is None else len(text) for text in texts]
 
 
 def _headings(site: Site) -> dict[str, Cells]:
     cells: dict[str, Cells] = {"h1Count": [], "h2Count": [], "headingOrder": []}
-    for headings in site.values("headings"):
+    for headings in _of_pages(site, "headings"):
         if not isinstance(headings, list):
             for column in cells.values():
                 column.append(None)
@@ -297,7 +302,7 @@ def _canonicals(site: Site) -> dict[str, Cells]:
     rows = zip(
         site.good,
         site.addresses.final,
-        site.values("canonicals"),
+        site.canonicals,
         site.values("canonical"),
         strict=True,
     )

@@ -9,8 +9,10 @@ from typing import Any
 
 import pandas as pd
 
+from webanalytics.audits.alternates import Alternate, alternate_entries, sitemap_entries
 from webanalytics.audits.graph.links import CLICKED, LinkGraph, Standing
 from webanalytics.audits.graph.tables import table_of_pages
+from webanalytics.audits.headers import Headers, shared_headers
 from webanalytics.audits.link_graph import (
     SHOWN,
     Addresses,
@@ -19,13 +21,12 @@ from webanalytics.audits.link_graph import (
     Target,
     clusters_of,
     fetch_outcome,
-    in_head,
     inlinks,
     listed,
     normal,
 )
 from webanalytics.frames.crawl import CrawlFacts
-from webanalytics.urls import lacks_scheme
+from webanalytics.urls import lacks_scheme, registrable_domain
 
 _ANSWERED = ("client error", "server error")
 _FAULTS = {
@@ -105,7 +106,8 @@ class Site:
     def inlinks(self) -> Inlinks | None:
         """Which pages others link to; None if no page's links are known."""
         if self.crawl is None:
-            return inlinks(self.addresses, self.values("links"))
+            links = zip(self.values("links"), self.good, strict=True)
+            return inlinks(self.addresses, [cell if good else None for cell, good in links])
         return Inlinks(*self.graph.linked_from(self.graph.hyperlinks, SHOWN))
 
     @cached_property
@@ -144,6 +146,23 @@ class Site:
         return LinkGraph(crawl.links, self.addresses, standing)
 
     @cached_property
+    def headers(self) -> list[Headers | None]:
+        """The headers of each answer; None where they are not known."""
+        return shared_headers(self.values("headers"))
+
+    @cached_property
+    def canonicals(self) -> list[list[dict[str, str]] | None]:
+        """The canonical links of each row, of the page and then of its headers; None if not known."""
+        return [
+            cell
+            if headers is None or "link" not in headers
+            else [*(cell or ()), *headers.canonicals(own or "")]
+            for cell, headers, own in zip(
+                self.values("canonicals"), self.headers, self.values("final_url"), strict=True
+            )
+        ]
+
+    @cached_property
     def hosts(self) -> dict[str, int]:
         """How many different pages of each host were read."""
         found: dict[str, set[str]] = {}
@@ -158,8 +177,21 @@ class Site:
         return (row for row, good in enumerate(self.indexable) if good and self.addresses.first(row))
 
     def alike(self, values: list[Any]) -> Iterator[list[int]]:
-        """Yield the rows of different indexable pages that share a value."""
-        return clusters_of(values, self.distinct)
+        """Yield the rows of different indexable pages of one domain that share a value."""
+        for group in clusters_of(values, self.distinct):
+            yield from self.by_domain(group)
+
+    def by_domain(self, group: list[int]) -> Iterator[list[int]]:
+        """Yield those rows of a group that have a registrable domain in common, where they are several."""
+        domains: dict[str, list[int]] = {}
+        for row in group:
+            domains.setdefault(self.domain(row), []).append(row)
+        return (rows for rows in domains.values() if len(rows) > 1)
+
+    def domain(self, row: int) -> str:
+        """Return the registrable domain of a page, '' where its address is not known."""
+        url = self.addresses.final[row]
+        return "" if url is None else registrable_domain(url.split("/", 3)[2])
 
     def find(self, url: object) -> Target | None:
         """Return what the audit knows about an address, None if it has not seen it."""
@@ -169,10 +201,16 @@ class Site:
     def alternates(self) -> dict[int, list[tuple[str, str]]]:
         """Languages and normalised addresses of the hreflang entries of each page that has any."""
         return {
-            row: [(entry["lang"], normal(entry["url"]) or entry["url"]) for entry in in_head(cell)]
-            for row, cell in self.read("hreflangs")
-            if cell
+            row: list(dict.fromkeys((entry.lang, entry.url) for entry in entries))
+            for row, entries in self.alternate_entries.items()
         }
+
+    @cached_property
+    def alternate_entries(self) -> dict[int, list[Alternate]]:
+        """The hreflang entries of each page that has any: of its head, its headers and its sitemap."""
+        rows = self.read("hreflangs", "final_url")
+        listed = sitemap_entries(self.sitemap)
+        return alternate_entries(rows, self.headers, self.addresses.final, listed)
 
     def linked_from(self, row: int) -> str:
         """Return a sentence that names pages which link to a page, '' if none is known."""

@@ -181,13 +181,13 @@ async def with_image_sizes(frame: pd.DataFrame, options: Mapping[str, Any]) -> p
     pandas.DataFrame
         A new frame; a cell maps the address of an image to its bytes, at most `LARGEST_IMAGE`.
     """
-    sources = [_sources(tags) for tags in frame["imgTags"]]
+    read = (frame["status"] == "ok").tolist()
+    sources = [_sources(tags) if good else [] for tags, good in zip(frame["imgTags"], read, strict=True)]
     counts: dict[str, int] = {}
     for source in (source for page in sources for source in page):
         counts[source] = counts.get(source, 0) + 1
     wanted = sorted(counts, key=lambda source: -counts[source])[:MOST_IMAGES]
     sizes = await _sizes(wanted, options)
-    read = (frame["status"] == "ok").tolist()
     cells = [
         {source: sizes[source] for source in page if source in sizes} if good else None
         for page, good in zip(sources, read, strict=True)

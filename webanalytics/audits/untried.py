@@ -15,6 +15,7 @@ LACKED: Mapping[str, str] = {
     "http_status": "the HTTP status of the answers",
     "redirects": "the redirects on the way",
     "headers": "the headers of the answers",
+    "redirect_kinds": "the redirects on the way",
     "content_type": "the headers of the answers",
     "x_robots_tag": "the headers of the answers",
     "robots": "what robots tags and robots.txt say",

@@ -58,10 +58,14 @@ class Answering:
         self._pool = pool
         self.inflight = InflightBytes(INFLIGHT_BYTES)
 
-    async def fetch(self, url: str, operation: Operation, max_bytes: int | None = None) -> Response:
+    async def fetch(
+        self, url: str, operation: Operation, max_bytes: int | None = None, *, error_pages: bool = False
+    ) -> Response:
         """Return the response to a URL, or raise `FetchError`; the caller waits for `inflight` first."""
         accept: Any = operation.kind
-        return await self._fetcher.fetch(url, operation.subject, accept, max_bytes=max_bytes)
+        return await self._fetcher.fetch(
+            url, operation.subject, accept, max_bytes=max_bytes, error_pages=error_pages
+        )
 
     async def analyse(
         self,

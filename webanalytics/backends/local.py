@@ -12,7 +12,6 @@ from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import fields, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
@@ -20,10 +19,10 @@ from urllib.parse import urlsplit
 from webanalytics.backends.answering import Answering, worker_count
 from webanalytics.backends.base import LOCAL_FAMILY, JobSource, Report, Task
 from webanalytics.backends.content import check_size, embedded_content, file_content
+from webanalytics.backends.error_pages import error_page, said_by, where_it_ended
 from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
 from webanalytics.fetching.data_urls import is_data_url
-from webanalytics.fetching.response import LONGEST_HEADER, header_block
 from webanalytics.operations import Operation
 from webanalytics.outcomes import (
     Fetched,
@@ -149,6 +148,7 @@ class _Run:
         self._apart = task.spec.apart
         self._deadline = float(options["parse_timeout"])
         self._max_bytes = int(options["max_bytes"])
+        self._error_pages = len(self._operations) > 1
 
     async def answer(self, job: Job) -> JobResult:
         """Answer one job; any error becomes its outcome."""
@@ -174,7 +174,9 @@ class _Run:
             return JobResult(job.number, outcomes, fetched)
         except FetchError as error:
             known = job.subject.fetched if isinstance(job.subject, PageRecord) else Fetched()
-            failed, fetched = error, _where_it_ended(error, known)
+            failed, fetched = error, where_it_ended(error, known)
+            if self._error_pages and (read := await self._error_page(job.subject, error, fetched)):
+                return JobResult(job.number, read, fetched)
         except RowError as error:
             failed = error
         except BackendError:
@@ -184,6 +186,14 @@ class _Run:
             failed = RowError("unreadable_content", parameter=self._subject, exception=type(error).__name__)
         several = len(self._settings) - bool(self._apart)
         return JobResult(job.number, (Outcome.failed(failed),) * several, fetched)
+
+    async def _error_page(
+        self, subject: Any, error: FetchError, fetched: Fetched
+    ) -> Sequence[Outcome] | None:
+        url = subject.url if isinstance(subject, PageRecord) else subject
+        return await error_page(
+            self._answering, self._operations, self._settings, error, url, fetched, self._deadline
+        )
 
     async def _content(self, subject: Any) -> tuple[Any, tuple[Any, ...], Fetched]:
         """Return the content, the other arguments of `Page`, and how it was fetched."""
@@ -213,24 +223,24 @@ class _Run:
             response.http_status,
             response.elapsed,
             len(response.content),
-            response.content_type[:LONGEST_HEADER],
-            "\n".join(response.headers.getall("X-Robots-Tag", ()))[:LONGEST_HEADER],
-            response.redirect_kinds,
-            header_block(response.headers.items()),
-            datetime.now(UTC).isoformat(timespec="seconds"),
+            redirect_kinds=response.redirect_kinds,
+            **said_by(response.headers),
         )
         return response.content, (subject, response.final_url, response.content_type), fetched
 
     async def _fetched(self, url: str) -> Response:
         """Return the response to a URL; a host without a scheme is tried with https, and then with http."""
         if not self._is_page or not lacks_scheme(url) or await asyncio.to_thread(_is_file, url):
-            return await self._answering.fetch(url, self._operation)
+            return await self._fetch(url)
         try:
-            return await self._answering.fetch(f"https://{url}", self._operation)
+            return await self._fetch(f"https://{url}")
         except FetchError as error:
             if error.key not in WITHOUT_HTTPS or error.redirects:
                 raise
-        return await self._answering.fetch(f"http://{url}", self._operation)
+        return await self._fetch(f"http://{url}")
+
+    async def _fetch(self, url: str) -> Response:
+        return await self._answering.fetch(url, self._operation, error_pages=self._error_pages)
 
     def _recorded(self, record: PageRecord) -> tuple[Any, tuple[str, str, str], Fetched]:
         """Return the content of a page fetched earlier, or raise what its fetch would have raised."""
@@ -247,6 +257,7 @@ class _Run:
                 final_url=final,
                 redirects=redirects,
                 bytes=size,
+                content=body or None,
             )
         return body, (record.url, final, how.content_type or ""), replace(how, final_url=final, bytes=size)
 
@@ -282,17 +293,6 @@ def _is_file(text: str) -> bool:
         return Path(text).is_file()
     except (OSError, ValueError):
         return False
-
-
-def _where_it_ended(error: FetchError, known: Fetched) -> Fetched:
-    return replace(
-        known,
-        final_url=error.final_url or None,
-        redirects=tuple(error.redirects),
-        http_status=error.http_status,
-        elapsed=error.elapsed or None,
-        bytes=error.bytes or None,
-    )
 
 
 def _record(operation: Operation, settings: dict[str, Any], subject: Any) -> Outcome:

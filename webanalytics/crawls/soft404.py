@@ -18,7 +18,7 @@ import pandas as pd
 
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.text.text import analyse
-from webanalytics.audits.duplicates import similarity, words
+from webanalytics.audits.duplicates import jaccard, shingles, words
 from webanalytics.errors import RowError
 from webanalytics.fetching import Fetcher, FetchError
 
@@ -80,7 +80,7 @@ class Probe:
         ours, theirs = _said(self.answer), _said(page)
         if ours == theirs:
             return bool(ours) or self.answer.title == page.title
-        alike = similarity(ours, theirs)
+        alike = jaccard(shingles(ours), shingles(theirs))
         return alike >= (ALIKE_WITH_TITLE if self.answer.title == page.title else ALIKE)
 
 

@@ -31,6 +31,10 @@ HEADER_BYTES = 32_768
 INTERIM_RESPONSES = 20
 # Idle connections are file descriptors: a run over thousands of hosts must not collect them.
 KEEP_ALIVE = 3.0
+ERROR_BYTES = 500_000
+"""Bytes of a page sent with an HTTP error that are read: its title and links are what is looked for."""
+ERROR_SECONDS = 10.0
+"""Seconds that such a page may take, at most half of the time that is left: its status is known already."""
 _WANTED: dict[str, str] = {
     "page": "text/html,application/xhtml+xml,text/plain;q=0.8,*/*;q=0.1",
     "image": "image/webp,image/png,image/jpeg,image/gif,image/tiff,image/*;q=0.8,*/*;q=0.1",
@@ -42,13 +46,15 @@ _WANTED: dict[str, str] = {
 class Wanted:
     """What is requested: a kind of content, of at most `max_bytes` after decompression.
 
-    With `cut`, the first `max_bytes` of a longer body are taken rather than none of it.
+    With `cut`, the first `max_bytes` of a longer body are taken rather than none of it. With `error_pages`
+    so are the first `ERROR_BYTES` of a page that comes with an HTTP error.
     """
 
     accept: Accept
     max_bytes: int
     cut: bool = False
     method: Method = "GET"
+    error_pages: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +140,7 @@ async def exchange(
             session.request(wanted.method, url, headers=headers, allow_redirects=False) as response,
         ):
             received.status = response.status
+            received.until = asyncio.get_running_loop().time() + seconds
             # A body that is not read to its end closes the connection when the block is left.
             return await _read(response, wanted, received)
     except Problem as problem:
@@ -152,6 +159,7 @@ class _Count:
     def __init__(self) -> None:
         self.size = 0
         self.status: int | None = None
+        self.until = 0.0
 
 
 async def _read(response: aiohttp.ClientResponse, wanted: Wanted, received: _Count) -> RawResponse:
@@ -163,12 +171,16 @@ async def _read(response: aiohttp.ClientResponse, wanted: Wanted, received: _Cou
         return RawResponse(status, headers, location=response.headers.get("Location", ""))
     if not 200 <= status <= 299:
         again = status in RETRIED
-        raise Problem(
+        problem = Problem(
             "status",
             again=again,
             retry_after=retry_after(response.headers.get("Retry-After")) if again else None,
             status=status,
         )
+        problem.headers = headers
+        if wanted.error_pages:
+            problem.content = await _error_page(response, headers, wanted, received)
+        raise problem
     if wanted.method == "HEAD":
         return RawResponse(status, headers)
     content_type = headers.get("Content-Type", "")
@@ -176,6 +188,24 @@ async def _read(response: aiohttp.ClientResponse, wanted: Wanted, received: _Cou
     content = await _body(response, wanted, received)
     check_body(content, content_type, wanted.accept)
     return RawResponse(status, headers, content)
+
+
+async def _error_page(
+    response: aiohttp.ClientResponse, headers: CIMultiDict[str], wanted: Wanted, received: _Count
+) -> bytes | None:
+    """Return the page that comes with an HTTP error, None if there is none or it cannot be read."""
+    content_type = headers.get("Content-Type", "")
+    left = (received.until - asyncio.get_running_loop().time()) / 2
+    try:
+        check_type(content_type, wanted.accept)
+        async with asyncio.timeout(min(left, ERROR_SECONDS)):
+            content = await _body(response, Wanted(wanted.accept, ERROR_BYTES, cut=True), received)
+        check_body(content, content_type, wanted.accept)
+    except (Problem, DecodingError, aiohttp.ClientError, TimeoutError, OSError):
+        received.size = 0
+        return None
+    received.size = len(content)
+    return content or None
 
 
 async def _body(response: aiohttp.ClientResponse, wanted: Wanted, received: _Count) -> bytes:

@@ -107,7 +107,13 @@ class Fetcher:
             await self._own_names.close()
 
     async def fetch(
-        self, url: str, parameter: str = "url", accept: Accept = "page", *, max_bytes: int | None = None
+        self,
+        url: str,
+        parameter: str = "url",
+        accept: Accept = "page",
+        *,
+        max_bytes: int | None = None,
+        error_pages: bool = False,
     ) -> Response:
         """Return the response of a URL, redirects followed.
 
@@ -122,6 +128,8 @@ class Fetcher:
             text); "image" anything but HTML; "any" everything.
         max_bytes : int, optional
             Size after decompression; `FetchSettings.max_bytes` by default.
+        error_pages : bool
+            Read the page that comes with an HTTP error too: it is the error's ``content``.
 
         Returns
         -------
@@ -135,7 +143,7 @@ class Fetcher:
             http, too_large, not_html, blocked, invalid.
         """
         most = self.settings.max_bytes if max_bytes is None else max_bytes
-        return await self._fetch(url, parameter, Wanted(accept, most))
+        return await self._fetch(url, parameter, Wanted(accept, most, error_pages=error_pages))
 
     async def ask(
         self, url: str, method: Method = "HEAD", parameter: str = "url", *, max_bytes: int = 4096
@@ -313,4 +321,7 @@ def _error(problem: Problem, parameter: str, state: _FetchState | None) -> Fetch
         redirects=tuple(state.passed),
         elapsed=state.elapsed,
         bytes=problem.received,
+        redirect_kinds=tuple(state.kinds),
+        headers=problem.headers,
+        content=problem.content,
     )

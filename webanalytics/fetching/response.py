@@ -109,6 +109,12 @@ class FetchError(RowError):
         Seconds on the network in the last try.
     bytes : int
         Size of the part of the body that was received, after decompression.
+    redirect_kinds : tuple of str
+        The status of each redirect.
+    headers : multidict.CIMultiDict or None
+        Headers of the last response, without Set-Cookie; None when there was none.
+    content : bytes, str or None
+        The page that came with an HTTP error, where it was asked for.
     """
 
     def __init__(
@@ -121,6 +127,9 @@ class FetchError(RowError):
         redirects: tuple[str, ...] = (),
         elapsed: float = 0.0,
         bytes: int = 0,  # noqa: A002 - the name of the column
+        redirect_kinds: tuple[str, ...] = (),
+        headers: CIMultiDict[str] | None = None,
+        content: bytes | str | None = None,
     ) -> None:
         super().__init__(key, **values)
         self.http_status = http_status
@@ -128,6 +137,9 @@ class FetchError(RowError):
         self.redirects = redirects
         self.elapsed = elapsed
         self.bytes = bytes
+        self.redirect_kinds = redirect_kinds
+        self.headers = headers
+        self.content = content
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The third part is laid over __dict__: the keyword-only attributes survive pickling.
@@ -157,6 +169,8 @@ class Problem(Exception):  # noqa: N818 - it never reaches a user
         self.again = again
         self.retry_after = retry_after
         self.details = details
+        self.headers: CIMultiDict[str] | None = None
+        self.content: bytes | None = None
 
     def once(self) -> Problem:
         """Return a fresh copy that is not tried again; for a problem kept and raised many times."""

@@ -150,7 +150,7 @@ def _cells(
         outcomes = list(answer.outcomes)
         status, *error = _status(outcomes)
         values = (shared.compact(_read(outcomes, position, field)) for position, field in fields)
-        fetched = (_fetch_value(answer, field.name) for field in fetch)
+        fetched = (shared.compact(_fetch_value(answer, field.name)) for field in fetch)
         for column, value in zip(cells, (status, *values, *error[:errors], *fetched), strict=True):
             column.append(value)
     return cells

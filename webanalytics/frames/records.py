@@ -21,6 +21,7 @@ COLUMNS = (
     "headers",
     "final_url",
     "redirects",
+    "redirect_kinds",
     "content_type",
     "x_robots_tag",
     "elapsed",
@@ -59,7 +60,9 @@ def _fetched(url: str | None, cells: Mapping[str, Any]) -> Fetched:
         elapsed=_seconds(cells.get("elapsed")),
         content_type=_said(cells.get("content_type"), headers, "content-type"),
         x_robots_tag=_said(cells.get("x_robots_tag"), headers, "x-robots-tag"),
-        redirect_kinds=None if way is None and final is None else (),
+        redirect_kinds=_kinds(
+            cells.get("redirect_kinds"), len(redirects), way is not None or final is not None
+        ),
         headers=None if headers is None else header_block(headers),
         fetched_at=_time(cells.get("fetched_at")),
         source=source,
@@ -67,6 +70,14 @@ def _fetched(url: str | None, cells: Mapping[str, Any]) -> Fetched:
 
 
 _SOURCES: tuple[Source, ...] = ("archive", "rendered")
+
+
+def _kinds(cell: Any, hops: int, known: bool) -> tuple[str, ...] | None:
+    """Return the kind of each redirect, empty where only the way is known, None where nothing is."""
+    kinds = _texts(cell)
+    if kinds and len(kinds) == hops:
+        return tuple(kind[:10] for kind in kinds)
+    return () if known else None
 
 
 def _texts(cell: Any) -> tuple[str, ...] | None:

@@ -42,6 +42,9 @@ AUDIT_FETCH_COLUMNS = (
     *FETCH_COLUMNS,
     Field("content_type", str, "The Content-Type header of the page."),
     Field("x_robots_tag", str, "The X-Robots-Tag headers of the page, one a line."),
+    Field("redirect_kinds", list[str], "Status of each redirect, or `meta` for one in the page."),
+    Field("fetched_at", str, "When the page was fetched: ISO 8601, UTC."),
+    Field("headers", str, "The headers of the last answer as lines; Set-Cookie is left out."),
 )
 
 AUDIT_FIRST = (
@@ -51,7 +54,16 @@ AUDIT_FIRST = (
     *("imagesWithoutAlt", "lang", "elapsed", "bytes"),
 )
 """Columns with which an audit begins, by use; the others follow in the order of their operations."""
-AUDIT_LAST = ("og:", "card:", "favicons", "theme-color", "application-name", "responseBody", "error_key")
+AUDIT_LAST = (
+    "og:",
+    "card:",
+    "favicons",
+    "theme-color",
+    "application-name",
+    "responseBody",
+    "error_key",
+    "headers",
+)
 """How the columns begin with which an audit ends: what is rarely read."""
 
 

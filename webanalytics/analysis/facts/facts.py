@@ -5,7 +5,6 @@ A worker calls `analyse`; the elements come from the walk that the analyses of a
 
 from __future__ import annotations
 
-import re
 from hashlib import sha256
 from typing import Any
 
@@ -14,8 +13,10 @@ from lxml.html import HtmlElement
 from webanalytics.analysis.facts.access import AccessElements, access_facts
 from webanalytics.analysis.facts.head import head_facts
 from webanalytics.analysis.facts.links import LinkElements, judged_links, read_links
+from webanalytics.analysis.facts.loading import LoadingElements, is_pixel, loading_facts
 from webanalytics.analysis.facts.schema_org import structured_facts
 from webanalytics.analysis.page.page import Collector, Links, Page, Reader, collected, fold
+from webanalytics.analysis.page.parsing import order_mark
 from webanalytics.analysis.structured.jsonld import JsonLdBlocks
 from webanalytics.analysis.text.main_text import main_text
 from webanalytics.urls import address
@@ -29,35 +30,7 @@ DEFAULT_MAX_LENGTH = 500
 DEFAULT_MAX_ALT = 100
 """Longest alternative text of an image that is not reported, in characters."""
 
-_LOADING = {
-    "script": ("src",),
-    "iframe": ("src",),
-    "frame": ("src",),
-    "embed": ("src",),
-    "audio": ("src",),
-    "video": ("src", "poster"),
-    "source": ("src",),
-    "track": ("src",),
-    "object": ("data",),
-}
-"""Attributes by which elements load what they show or run (HTML Standard, sections 4.8 and 4.12).
-
-Besides, ``img`` and ``source`` have ``srcset``.
-"""
-_LOADING_LINKS = frozenset(
-    (
-        "stylesheet",
-        "icon",
-        "apple-touch-icon",
-        "mask-icon",
-        "preload",
-        "modulepreload",
-        "prefetch",
-        "manifest",
-    )
-)
 _SHARED_IMAGES = frozenset(("og:image", "og:image:url", "og:image:secure_url", "twitter:image"))
-_IN_SRCSET = re.compile(r"(?:^|[\s,])(http:[^\s]+)", re.IGNORECASE)
 _DATA_SHOWN = 60
 
 
@@ -67,7 +40,7 @@ class FactElements(Collector):
     Links are kept as they are written, titles and descriptions with empty ones, the rest as in the result.
     """
 
-    alongside = (JsonLdBlocks, LinkElements, AccessElements)
+    alongside = (JsonLdBlocks, LinkElements, AccessElements, LoadingElements)
     max_entries = DEFAULT_MAX_ENTRIES
     max_length = DEFAULT_MAX_LENGTH
 
@@ -79,34 +52,27 @@ class FactElements(Collector):
         self.canonicals: list[dict[str, str]] = []
         self.hreflangs: list[dict[str, str]] = []
         self.refresh = ""
+        self.amphtml = ""
         self.hrefs: list[str] = []
         self.images = 0
         self.without_alt: list[str] = []
         self.empty_alt: list[str] = []
         self.without_size: list[str] = []
         self.long_alt: list[dict[str, str]] = []
-        self.insecure: list[str] = []
-        self.insecure_forms: list[str] = []
         self.outside_head: list[str] = []
         self.relative_images: list[str] = []
-        self.upgraded = False
-        self._secure = page.final_url[:6].lower() == "https:"
-        self._base_insecure = self._secure and page.base_url[:5].lower() == "http:"
         self._in_body = False
 
     def readers(self) -> dict[str, Reader]:
-        """Return its readers by tag; those of what elements load only for a page in https."""
-        loading = dict.fromkeys(_LOADING, self._loading) if self._secure else {}
+        """Return its readers by tag."""
         return {
             "title": self._title,
             "meta": self._meta,
             "link": self._link,
             "a": self._anchor,
             "area": self._anchor,
-            "form": self._form,
             "img": self._image,
             "body": self._body,
-            **loading,
         }
 
     def _anchor(self, element: HtmlElement) -> None:
@@ -140,12 +106,8 @@ class FactElements(Collector):
         elif name in _SHARED_IMAGES:
             self._shared_image((get("content") or "").strip())
         kind = get("http-equiv")
-        if kind:
-            kind, content = kind.strip().lower(), fold(get("content"))
-            if kind == "refresh":
-                self.refresh = self.refresh or content[: self.max_length]
-            elif kind == "content-security-policy":
-                self.upgraded = self.upgraded or "upgrade-insecure-requests" in content.lower()
+        if kind and not self.refresh and kind.strip().lower() == "refresh":
+            self.refresh = fold(get("content"))[: self.max_length]
 
     def _shared_image(self, link: str) -> None:
         if link and not link[:8].lower().startswith(("http://", "https://")):
@@ -161,8 +123,8 @@ class FactElements(Collector):
                 url = _normal_link(self._links, get("href") or "")[: self.max_length * 4]
                 self.hreflangs.append({"lang": language.strip()[:100], "url": url} | self._place())
             self._note_outside("hreflang")
-        elif self._secure and not _LOADING_LINKS.isdisjoint(kinds):
-            self._check_loaded(get("href"))
+        elif "amphtml" in kinds and not self._in_body:
+            self.amphtml = self.amphtml or _normal_link(self._links, get("href") or "")[: self.max_length * 4]
 
     def _canonical(self, href: str) -> None:
         if len(self.canonicals) < self.max_entries:
@@ -174,31 +136,6 @@ class FactElements(Collector):
     def _place(self) -> dict[str, str]:
         return {"place": "body"} if self._in_body else {}
 
-    def _form(self, element: HtmlElement) -> None:
-        action = element.get("action")
-        if self._secure and action and self._is_insecure(action):
-            self._add(self.insecure_forms, self._absolute(action))
-
-    def _loading(self, element: HtmlElement) -> None:
-        for name in _LOADING[str(element.tag)]:
-            self._check_loaded(element.get(name))
-        if several := element.get("srcset"):
-            self._check_srcset(several)
-
-    def _is_insecure(self, link: str) -> bool:
-        if self._base_insecure:
-            link = self._absolute(link)
-        return link.lstrip()[:5].lower() == "http:"
-
-    def _check_loaded(self, link: str | None) -> None:
-        if link and self._is_insecure(link):
-            self._add(self.insecure, self._absolute(link))
-
-    def _check_srcset(self, value: str) -> None:
-        if "http:" in value or "HTTP:" in value:
-            for found in _IN_SRCSET.finditer(value):
-                self._add(self.insecure, found[1].rstrip(","))
-
     def _image(self, element: HtmlElement) -> None:
         get = element.get
         self.images += 1
@@ -209,14 +146,10 @@ class FactElements(Collector):
             self._empty_alt(element)
         elif len(alt) > DEFAULT_MAX_ALT:
             self._long_alt(element, fold(alt))
-        if not (width and height) and not _is_pixel(width, height):
+        if not (width and height) and not is_pixel(width, height):
             source = source and source.lstrip()
             if source and source[:5].lower() != "data:":
                 self._add_image(self.without_size, element)
-        if self._secure:
-            self._check_loaded(source)
-            if several := get("srcset"):
-                self._check_srcset(several)
 
     def _long_alt(self, element: HtmlElement, text: str) -> None:
         if len(text) > DEFAULT_MAX_ALT and len(self.long_alt) < self.max_entries:
@@ -247,11 +180,6 @@ def _is_alternate(kinds: list[str], media_type: str | None) -> bool:
         return False
     kind = (media_type or "").partition(";")[0].strip().lower()
     return kind in ("", "text/html", "application/xhtml+xml")
-
-
-def _is_pixel(width: str | None, height: str | None) -> bool:
-    """Return whether an image is one pixel wide or high, as tracking pixels are."""
-    return (width or height or "").strip().removesuffix("px") in ("0", "1")
 
 
 def _normal_link(links: Links, href: str) -> str:
@@ -301,11 +229,12 @@ def analyse(page: Page) -> dict[str, Any]:
         "canonicals": elements.canonicals,
         "hreflangs": elements.hreflangs,
         "outsideHead": elements.outside_head,
-        "declaredCharset": (page.declared_charset or "")[:100],
+        "declaredCharset": (page.declared_charset or order_mark(page.content))[:100],
         "googlebot": ", ".join(page.metas("googlebot"))[:500],
         "refresh": elements.refresh,
         "internalLinks": links.internal,
         "externalLinks": links.external,
+        "subdomainLinks": links.subdomains,
         "links": links.pages,
         "linksWithoutName": judged.nameless,
         "genericLinks": judged.generic,
@@ -317,12 +246,13 @@ def analyse(page: Page) -> dict[str, Any]:
         "imagesWithEmptyAlt": elements.empty_alt,
         "imagesWithoutSize": elements.without_size,
         "imagesWithLongAlt": elements.long_alt,
-        "mixedContent": [] if elements.upgraded else list(dict.fromkeys(elements.insecure)),
-        "insecureForms": [] if elements.upgraded else list(dict.fromkeys(elements.insecure_forms)),
+        **loading_facts(page, collected(page, LoadingElements)),
         "structuredTypes": structured.types,
         "structuredErrors": structured.faults,
         **access_facts(page, collected(page, AccessElements)),
         **head_facts(page),
+        "amphtml": elements.amphtml,
+        "amp": page.tree.get("amp") is not None or page.tree.get("⚡") is not None,
         "relativeImages": elements.relative_images,
         "contentHash": content_hash(main_text(page)),
     }

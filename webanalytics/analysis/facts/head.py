@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from webanalytics.analysis.page.page import Page
-from webanalytics.analysis.page.parsing import declared_label
+from webanalytics.analysis.page.parsing import declared_label, order_mark
 
 EARLY_BYTES = 1_024
 """Bytes in which a page has to declare its encoding (HTML Standard, section 4.2.5.4)."""
@@ -36,7 +36,7 @@ def head_facts(page: Page) -> dict[str, Any]:
     Examples
     --------
     >>> head_facts(Page("<head><title>Tea</title><div>x</div><meta name=robots content=noindex></head>"))
-    {'doctype': False, 'charsetLate': False, 'heads': 1, 'headEndedBy': '<div>'}
+    {'doctype': False, 'charsetLate': False, 'heads': 1, 'headEndedBy': '<div>', 'xmlLang': ''}
     """
     html = page.html
     heads, ended = _read_head(html)
@@ -45,6 +45,7 @@ def head_facts(page: Page) -> dict[str, Any]:
         "charsetLate": _is_late(page),
         "heads": heads,
         "headEndedBy": ended,
+        "xmlLang": "" if page.tree.get("lang") else (page.tree.get("xml:lang") or "").strip()[:100],
     }
 
 
@@ -55,7 +56,7 @@ def _is_late(page: Page) -> bool:
         return False
     start = content[:EARLY_BYTES]
     start = start if isinstance(start, bytes) else start.encode("utf-8", "replace")
-    return declared_label(start, EARLY_BYTES) is None and start[:3] != b"\xef\xbb\xbf"
+    return declared_label(start, EARLY_BYTES) is None and not order_mark(content)
 
 
 def _read_head(html: str) -> tuple[int, str]:

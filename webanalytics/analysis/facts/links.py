@@ -12,7 +12,14 @@ from lxml.html import HtmlElement
 from webanalytics.analysis.facts.link_texts import LONGEST, bare, generic_texts
 from webanalytics.analysis.facts.names import Names, is_hidden
 from webanalytics.analysis.page.page import Collector, Page, Reader, fold
-from webanalytics.urls import NORMAL_IN_PATH, NORMAL_NAME, NORMAL_QUERY, address, with_slashes
+from webanalytics.urls import (
+    NORMAL_IN_PATH,
+    NORMAL_NAME,
+    NORMAL_QUERY,
+    address,
+    registrable_domain,
+    with_slashes,
+)
 
 DEFAULT_MAX_LINKS = 2_000
 """Most links kept per page."""
@@ -31,10 +38,14 @@ _OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*+:", re.IGNORECASE)
 
 
 class LinkFacts(NamedTuple):
-    """The numbers of links to the page's own host and elsewhere, and the distinct pages of its own host."""
+    """The numbers of links to the page's own host and elsewhere, and the distinct pages of its own host.
+
+    Of those that lead elsewhere, ``subdomains`` go to other hosts of the same registrable domain.
+    """
 
     internal: int
     external: int
+    subdomains: int
     pages: list[str]
 
 
@@ -55,12 +66,13 @@ def read_links(
     --------
     >>> page = Page("<p>", "https://example.org/a")
     >>> read_links(page, ["/b#c", "b", "https://other.example/", "mailto:x@example.org", "#top"])
-    LinkFacts(internal=2, external=1, pages=['https://example.org/b'])
+    LinkFacts(internal=2, external=1, subdomains=0, pages=['https://example.org/b'])
     """
     base = address(page.final_url)
     own = base.host if base else ""
     resolve = Resolver(page).resolve
-    internal = external = 0
+    domain = registrable_domain(own) if own else ""
+    internal = external = subdomains = 0
     kept: dict[str, None] = {}
     for href, count in Counter(hrefs).items():
         target = resolve(href)
@@ -68,11 +80,13 @@ def read_links(
             continue
         if target[0] != own:
             external += count
+            if domain and registrable_domain(target[0]) == domain:
+                subdomains += count
             continue
         internal += count
         if len(kept) < max_links and len(target[1]) <= max_url:
             kept[target[1]] = None
-    return LinkFacts(internal, external, list(kept))
+    return LinkFacts(internal, external, subdomains, list(kept))
 
 
 class Resolver:

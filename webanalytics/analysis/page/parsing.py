@@ -178,11 +178,24 @@ def decode(content: bytes | str, content_type: str = "") -> Decoded:
         start = content[:PRESCAN_BYTES].encode("utf-8", "replace")
         return Decoded(content.removeprefix("\ufeff"), "utf-8", header, declared_label(start))
     declared = declared_label(content)
-    for mark, name in _BYTE_ORDER_MARKS:
-        if content.startswith(mark):
-            return Decoded(_decode(content[len(mark) :], name), name, header, declared)
+    if name := order_mark(content):
+        length = 3 if name == "utf-8" else 2
+        return Decoded(_decode(content[length:], name), name, header, declared)
     name = _choose(content, header, declared)
     return Decoded(_decode(content, name), name, header, declared)
+
+
+def order_mark(content: bytes | str) -> str:
+    r"""Return the encoding that a byte order mark at the start of a page declares, "" without one.
+
+    Examples
+    --------
+    >>> order_mark(b"\xef\xbb\xbfTea"), order_mark("Tea")
+    ('utf-8', '')
+    """
+    if isinstance(content, str):
+        return "utf-8" if content[:1] == "\ufeff" else ""
+    return next((name for mark, name in _BYTE_ORDER_MARKS if content.startswith(mark)), "")
 
 
 def _choose(content: bytes, header: str | None, declared: str | None) -> str:

@@ -37,6 +37,7 @@ FACTS = (
     Fact("http_status", "HTTP status"),
     Fact("final_url", "Ended at"),
     Fact("redirects", "Redirects"),
+    Fact("redirect_kinds", "Kinds of redirects"),
     Fact("indexability", "Indexability"),
     Fact("canonical", "Canonical"),
     Fact("canonicalState", "Canonical state"),
@@ -62,6 +63,7 @@ FACTS = (
     Fact("inSitemap", "In the sitemap"),
     Fact("internalLinks", "Internal links on it"),
     Fact("externalLinks", "External links on it"),
+    Fact("subdomainLinks", "Those to own subdomains"),
     Fact("images", "Images"),
     Fact("structuredTypes", "Structured data"),
     Fact("nearDuplicateCluster", "Near-duplicate cluster"),
@@ -113,6 +115,7 @@ class RuleLine:
     findings: int = 0
     share: float = 0.0
     issues: int = 0
+    help: str = ""
 
     @property
     def urgency(self) -> tuple[int, int, int, int]:
@@ -267,6 +270,7 @@ def _rules(
         _add(lines, name, known[name])
         line.title = line.title or name.replace("_", " ").capitalize()
         line.priority = line.priority.lower() if line.priority.lower() in PRIORITIES else "low"
+        line.help = _help(name)
         line.issues = counts[name]
         line.pages = line.pages or len(urls[name])
         line.indexable = line.indexable if "indexable" in summary else len(urls[name] & free)
@@ -310,6 +314,13 @@ def _declared(name: str) -> dict[str, Scalar]:
 
     rule = RULES.get(name)
     return {} if rule is None else {key: str(getattr(rule, key)) for key in _TEXTS}
+
+
+def _help(name: str) -> str:
+    """Return the address of the page that explains a rule of this package or of the user, '' without one."""
+    from webanalytics.audits.rules import RULES
+
+    return RULES[name].help if name in RULES else ""
 
 
 def _untried(issues: pd.DataFrame) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:

@@ -12,18 +12,23 @@ import pandas as pd
 from webanalytics.audits.rules import (
     accessibility,
     canonical,
+    canonical_targets,
     content,
     description,
     directives,
     duplicates,
     head,
+    headers,
     headings,
     hreflang,
+    hreflang_sets,
     html,
     images,
     indexability,
     link_elements,
     links,
+    loading,
+    redirects,
     resources,
     response,
     security,
@@ -39,14 +44,18 @@ from webanalytics.operations.model import Dtype
 
 _FILES = (
     response,
+    redirects,
     security,
+    headers,
     indexability,
     directives,
     canonical,
+    canonical_targets,
     sitemap,
     links,
     link_elements,
     hreflang,
+    hreflang_sets,
     title,
     description,
     headings,
@@ -59,6 +68,7 @@ _FILES = (
     social,
     html,
     head,
+    loading,
     accessibility,
 )
 
@@ -75,6 +85,9 @@ _COLUMNS: dict[str, Dtype] = {
     "unit": "string",
     "explanation": "string",
     "fix": "string",
+    "measured": "string",
+    "source": "string",
+    "help": "string",
 }
 
 
@@ -102,7 +115,8 @@ def rules() -> pd.DataFrame:
     -------
     pandas.DataFrame
         Columns ``name``, ``title``, ``category``, ``type``, ``priority``, ``threshold`` (missing if a rule
-        has none), ``unit``, ``explanation`` and ``fix``; the index is the name too.
+        has none), ``unit``, ``explanation``, ``fix``, ``measured`` (how), ``source`` (what the rule rests on)
+        and ``help`` (the address of its page in the documentation); the index is the name too.
 
     Examples
     --------

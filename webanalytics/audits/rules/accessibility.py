@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import Find, enumerated, listed
 from webanalytics.audits.site import Site
@@ -44,6 +45,9 @@ RULES = (
         fix="Add a label element for the field, or an aria-label.",
         find=_fields(with_example=False),
         columns=("fieldsWithoutLabel",),
+        measured="Fields of forms without a label element, aria-label, aria-labelledby or title are "
+        "counted; hidden ones and those with a placeholder are left out.",
+        source=sources.wcag("1.3.1", "3.3.2", "4.1.2"),
     ),
     Rule(
         name="fields_with_placeholder_only",
@@ -56,6 +60,9 @@ RULES = (
         fix="Add a label element for the field, or an aria-label, and keep the placeholder for an example.",
         find=_fields(with_example=True),
         columns=("fieldsWithoutLabel",),
+        measured="Fields of forms that have a placeholder, but no label element, aria-label, aria- "
+        "labelledby or title.",
+        source=sources.wcag("3.3.2"),
     ),
     Rule(
         name="buttons_without_name",
@@ -68,6 +75,9 @@ RULES = (
         fix="Give the button a text, or one that shows a mere icon an aria-label.",
         find=listed("buttonsWithoutName"),
         columns=("buttonsWithoutName",),
+        measured="Buttons are counted that have neither text nor an alternative text, label or title; "
+        "hidden ones are left out.",
+        source=sources.wcag("4.1.2"),
     ),
     Rule(
         name="iframes_without_title",
@@ -80,6 +90,9 @@ RULES = (
         fix="Add a title to the iframe that says what it shows.",
         find=listed("iframesWithoutTitle"),
         columns=("iframesWithoutTitle",),
+        measured="iframe and frame elements without title, aria-label or aria-labelledby are counted; "
+        "hidden ones are left out.",
+        source=sources.wcag("4.1.2"),
     ),
     Rule(
         name="duplicate_ids_used",
@@ -92,6 +105,8 @@ RULES = (
         fix="Give each element an id of its own, and let each label name the one it is for.",
         find=listed("duplicateIdsUsed"),
         columns=("duplicateIdsUsed",),
+        measured="Ids that several elements have and that a label, a cell or an attribute of ARIA refers to.",
+        source=sources.both(sources.wcag("1.3.1", "4.1.2"), sources.ID),
     ),
     Rule(
         name="duplicate_ids",
@@ -104,6 +119,8 @@ RULES = (
         fix="Give each element an id of its own.",
         find=_ids,
         columns=("duplicateIds",),
+        measured="Ids that several elements have and that no label, cell or attribute of ARIA refers to.",
+        source=sources.ID,
     ),
     Rule(
         name="headings_empty",
@@ -116,6 +133,8 @@ RULES = (
         fix="Remove the heading, or give it a text; make room between parts by style alone.",
         find=listed("emptyHeadings"),
         columns=("emptyHeadings",),
+        measured="Headings without text, alternative text or label are counted; hidden ones are left out.",
+        source=sources.wcag("1.3.1", "2.4.6"),
     ),
     Rule(
         name="tabindex_positive",
@@ -128,5 +147,7 @@ RULES = (
         fix="Use tabindex 0 or none, and put elements into the order in which they are used.",
         find=listed("positiveTabindex"),
         columns=("positiveTabindex",),
+        measured="Elements whose tabindex is over 0 are counted.",
+        source=sources.wcag("2.4.3"),
     ),
 )

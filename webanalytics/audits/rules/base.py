@@ -31,6 +31,9 @@ Category = Literal[
 ]
 Type = Literal["issue", "warning", "opportunity"]
 
+DOCUMENTATION = "https://webanalytics.readthedocs.io/en/stable/"
+"""Where the documentation of a release is: the same address as in the package's metadata."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -85,6 +88,8 @@ class Rule:
         How it is measured, in one or two sentences.
     source : str
         What it rests on: a standard with its section, or the name and address of a documentation page.
+    address : str or None
+        Where a rule from elsewhere is explained; None means the documentation of this package.
     """
 
     name: str
@@ -101,3 +106,16 @@ class Rule:
     needs: tuple[Fact, ...] = ()
     measured: str = ""
     source: str = ""
+    address: str | None = None
+
+    @property
+    def help(self) -> str:
+        """Address of the page that explains the rule, '' if there is none.
+
+        Examples
+        --------
+        >>> from webanalytics.audits.rules import RULES
+        >>> RULES["title_missing"].help.removeprefix(DOCUMENTATION)
+        'rules/title_missing.html'
+        """
+        return f"{DOCUMENTATION}rules/{self.name}.html" if self.address is None else self.address

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.link_graph import Target, in_head, listed
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import outside_head
 from webanalytics.audits.site import Site
@@ -19,6 +20,17 @@ def _hrefs(cell: Any) -> list[str]:
     return [entry["href"] for entry in in_head(cell or ()) if entry["href"].strip()]
 
 
+def _links(site: Site) -> Iterator[tuple[int, Any, Any]]:
+    """Yield the pages that were read with the state of their canonical and all canonical links."""
+    return ((row, state, site.canonicals[row]) for row, state in site.read("canonicalState"))
+
+
+def _where(cell: Any) -> str:
+    """Return which of the links stand in the Link header, '' if none does."""
+    sent = [entry["href"] for entry in cell or () if entry.get("place") == "header"]
+    return f" (in the Link header: {listed(dict.fromkeys(sent))})" if sent else ""
+
+
 def _missing(site: Site, _: Any) -> Iterator[Finding]:
     for row, state in site.read("canonicalState"):
         if state == "missing":
@@ -26,21 +38,22 @@ def _missing(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _conflicting(site: Site, _: Any) -> Iterator[Finding]:
-    for row, state, cell in site.read("canonicalState", "canonicals"):
+    for row, state, cell in _links(site):
         if state == "multiple":
             hrefs = list(dict.fromkeys(_hrefs(cell)))
-            yield Finding(row, len(hrefs), listed(hrefs))
+            yield Finding(row, len(hrefs), f"{listed(hrefs)}{_where(cell)}")
 
 
 def _multiple(site: Site, _: Any) -> Iterator[Finding]:
-    for row, state, cell in site.read("canonicalState", "canonicals"):
+    for row, state, cell in _links(site):
         hrefs = _hrefs(cell)
         if len(hrefs) > 1 and state != "multiple":
-            yield Finding(row, len(hrefs), f"{len(hrefs)} times {listed(dict.fromkeys(hrefs))}")
+            shown = f"{len(hrefs)} times {listed(dict.fromkeys(hrefs))}{_where(cell)}"
+            yield Finding(row, len(hrefs), shown)
 
 
 def _relative(site: Site, _: Any) -> Iterator[Finding]:
-    for row, state, cell in site.read("canonicalState", "canonicals"):
+    for row, state, cell in _links(site):
         relative = [href for href in _hrefs(cell) if not _ABSOLUTE.match(href)]
         if relative and state != "invalid":
             yield Finding(row, relative[0], listed(relative))
@@ -53,13 +66,13 @@ def _invalid(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _fragment(site: Site, _: Any) -> Iterator[Finding]:
-    for row, cell in site.read("canonicals"):
+    for row, _, cell in _links(site):
         found = [href for href in _hrefs(cell) if "#" in href]
         if found:
             yield Finding(row, found[0], listed(found))
 
 
-def _targets(site: Site) -> Iterator[tuple[int, str, Target]]:
+def targets(site: Site) -> Iterator[tuple[int, str, Target]]:
     """Yield the pages that name another page of the audit as canonical."""
     for row, state, url in site.read("canonicalState", "canonicalUrl"):
         target = site.find(url) if state == "other" else None
@@ -68,29 +81,33 @@ def _targets(site: Site) -> Iterator[tuple[int, str, Target]]:
 
 
 def _failing(site: Site, _: Any) -> Iterator[Finding]:
-    for row, url, target in _targets(site):
+    for row, url, target in targets(site):
         if fault := site.fault(target):
             yield Finding(row, url, f"{listed([url])} {fault}.")
 
 
 def _not_indexable(site: Site, _: Any) -> Iterator[Finding]:
-    for row, url, target in _targets(site):
+    for row, url, target in targets(site):
         reason = "" if site.fault(target) else site.closed(target)
         if reason and reason != "canonicalised":
             yield Finding(row, url, f"{listed([url])} is not indexable: {reason}.")
 
 
+def following(site: Site) -> dict[int, int]:
+    """Return the row of the canonical page of each page that names another one of the audit."""
+    return {row: site.addresses.page(target) for row, _, target in targets(site) if not site.fault(target)}
+
+
 def _chain(site: Site, _: Any) -> Iterator[Finding]:
-    following = {
-        row: site.addresses.page(target) for row, _, target in _targets(site) if not site.fault(target)
-    }
-    for row in following:
+    after = following(site)
+    for row in after:
         path = [row]
-        while (after := following.get(path[-1])) is not None and len(path) < _LONGEST_CHAIN:
-            path.append(after)
-            if after in path[:-1]:
+        while (step := after.get(path[-1])) is not None and len(path) < _LONGEST_CHAIN:
+            path.append(step)
+            if step in path[:-1]:
                 break
-        if len(path) > 2:
+        # Circles are left to another rule.
+        if len(path) > 2 and path[-1] != row:
             yield Finding(row, len(path) - 1, " → ".join(site.name(step)[:100] for step in path))
 
 
@@ -107,6 +124,8 @@ RULES = (
         fix="Give every page a canonical link, to itself where no other page is meant.",
         find=_missing,
         columns=("canonicalState",),
+        measured="Canonical links with an address in the head of the page.",
+        source=sources.CANONICALS,
     ),
     Rule(
         name="canonical_conflicting",
@@ -120,6 +139,8 @@ RULES = (
         fix="Leave one canonical link in the page.",
         find=_conflicting,
         columns=("canonicals",),
+        measured="Different canonical addresses in the head are counted, in normal form.",
+        source=sources.both(sources.CANONICALS, sources.rfc(6596, "3 (canonical)")),
     ),
     Rule(
         name="canonical_multiple",
@@ -133,6 +154,8 @@ RULES = (
         fix="Leave one canonical link in the page.",
         find=_multiple,
         columns=("canonicals",),
+        measured="Canonical links in the head are counted where all of them name one address.",
+        source=sources.CANONICALS,
     ),
     Rule(
         name="canonical_relative",
@@ -147,6 +170,8 @@ RULES = (
         fix="Write the canonical link as a whole address, with https and the host.",
         find=_relative,
         columns=("canonicals",),
+        measured="Canonical links in the head that do not begin with http:// or https:// and a host.",
+        source=sources.CANONICALS,
     ),
     Rule(
         name="canonical_invalid",
@@ -160,6 +185,9 @@ RULES = (
         fix="Write the canonical link as a whole address, with https and the host.",
         find=_invalid,
         columns=("canonicalState",),
+        measured="A canonical link in the head that is not an address of http or https, once it is joined "
+        "to the page's.",
+        source=sources.both(sources.CANONICALS, sources.rfc(6596, "3 (canonical)")),
     ),
     Rule(
         name="canonical_fragment",
@@ -173,6 +201,8 @@ RULES = (
         fix="Remove the fragment from the canonical link.",
         find=_fragment,
         columns=("canonicals",),
+        measured="A # in a canonical link in the head.",
+        source=sources.CANONICALS,
     ),
     Rule(
         name="canonical_failing",
@@ -187,6 +217,9 @@ RULES = (
         find=_failing,
         columns=("canonicalState",),
         needs=("http_status",),
+        measured="What the audit knows of the canonical address: whether it redirected, answered with an "
+        "error, or did not answer. An address that is not in the audit is not judged.",
+        source=sources.both(sources.CANONICALS, sources.CANONICALIZATION),
     ),
     Rule(
         name="canonical_not_indexable",
@@ -201,6 +234,9 @@ RULES = (
         fix="Let the canonical link point to an indexable page, or make the canonical page indexable.",
         find=_not_indexable,
         columns=("canonicalState",),
+        measured="What the audit knows of the canonical page: noindex, or closed by robots.txt. A page that "
+        "is not in the audit is not judged.",
+        source=sources.both(sources.CANONICALS, sources.NOINDEX),
     ),
     Rule(
         name="canonical_chain",
@@ -214,6 +250,9 @@ RULES = (
         fix="Let the canonical link point to the last page of the chain.",
         find=_chain,
         columns=("canonicalState",),
+        measured="Canonical links are followed from page to page within the audit; two steps or more are a "
+        "chain.",
+        source=sources.both(sources.CANONICALS, sources.CANONICALIZATION),
     ),
     Rule(
         name="canonical_outside_head",
@@ -227,5 +266,8 @@ RULES = (
         "too early.",
         find=outside_head("canonical"),
         columns=("outsideHead",),
+        measured="Whether a canonical link comes after the start of the body, in the tree that a browser "
+        "builds.",
+        source=sources.both(sources.CANONICALS, sources.HEAD_METADATA),
     ),
 )

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.languages import same_language
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import empty
 from webanalytics.audits.site import Site
@@ -106,6 +107,8 @@ RULES = (
         fix="Let the server send the content of the page, or leave the page out of the index.",
         find=empty("text"),
         columns=("text",),
+        measured="The main text of the page as the server sends it; scripts are not run.",
+        source=sources.HELPFUL,
     ),
     Rule(
         name="content_low",
@@ -120,6 +123,9 @@ RULES = (
         threshold=200,
         unit="words",
         columns=("wordCount",),
+        measured="Words of the main text. No search engine publishes a least number: the default is the "
+        "usual one of SEO tools.",
+        source=sources.HELPFUL,
     ),
     Rule(
         name="readability_difficult",
@@ -134,6 +140,9 @@ RULES = (
         threshold=50,
         unit="Flesch reading ease",
         columns=("fleschReadingEase",),
+        measured="Flesch reading ease of the main text from the rule for very difficult texts up to the "
+        "threshold, or the value of the scale of the language at the same place.",
+        source=sources.FLESCH,
     ),
     Rule(
         name="readability_very_difficult",
@@ -148,6 +157,9 @@ RULES = (
         threshold=VERY_DIFFICULT,
         unit="Flesch reading ease",
         columns=("fleschReadingEase",),
+        measured="Flesch reading ease of the main text below the threshold, or the value of the scale of "
+        "the language at the same place.",
+        source=sources.FLESCH,
     ),
     Rule(
         name="lorem_ipsum",
@@ -159,6 +171,8 @@ RULES = (
         fix="Replace the placeholder by real content, or take the page offline.",
         find=_lorem_ipsum,
         columns=("text",),
+        measured="The words lorem ipsum side by side in the main text, the title or the description.",
+        source=sources.HELPFUL,
     ),
     Rule(
         name="language_differs",
@@ -171,5 +185,8 @@ RULES = (
         fix="Set the lang attribute of the html element to the language of the text.",
         find=_language_differs,
         columns=("lang", "language"),
+        measured="The lang attribute against the language detected from the main text, where that has at "
+        "least 200 letters and sentences.",
+        source=sources.both(sources.wcag("3.1.1"), sources.LANG),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Rule
 from webanalytics.audits.rules.shared import above, below, empty, listed, outside_head
 from webanalytics.thresholds import DESCRIPTION_PIXELS
@@ -17,6 +18,8 @@ RULES = (
         fix="Add a meta description of one or two sentences that tells why to open the page.",
         find=empty("description"),
         columns=("description",),
+        measured="The first meta element named description that has content.",
+        source=sources.SNIPPETS,
     ),
     Rule(
         name="description_too_long",
@@ -31,6 +34,9 @@ RULES = (
         threshold=DESCRIPTION_PIXELS[1],
         unit="pixels",
         columns=("descriptionPixels",),
+        measured="Width in pixels of the description at 14 pixels in an Arial-like font. Search engines "
+        "publish no limit: the default is the usual one of SEO tools.",
+        source=sources.SNIPPETS,
     ),
     Rule(
         name="description_too_short",
@@ -44,6 +50,9 @@ RULES = (
         threshold=DESCRIPTION_PIXELS[0],
         unit="pixels",
         columns=("descriptionPixels",),
+        measured="Width in pixels of the description at 14 pixels in an Arial-like font. No search engine "
+        "publishes a least width: the default is the usual one of SEO tools.",
+        source=sources.SNIPPETS,
     ),
     Rule(
         name="description_multiple",
@@ -55,6 +64,8 @@ RULES = (
         fix="Keep the best meta description and remove the others, which often come from a plug-in.",
         find=listed("descriptions", 2),
         columns=("descriptions",),
+        measured="Meta elements named description are counted; those of Open Graph and of cards are others.",
+        source=sources.both(sources.SNIPPETS, sources.DESCRIPTION),
     ),
     Rule(
         name="description_outside_head",
@@ -68,5 +79,8 @@ RULES = (
         "too early.",
         find=outside_head("description"),
         columns=("outsideHead",),
+        measured="Whether a meta description comes after the start of the body, in the tree that a browser "
+        "builds.",
+        source=sources.both(sources.HEAD_METADATA, sources.HEAD),
     ),
 )

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.robots import directives
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import Find
 from webanalytics.audits.site import Site
@@ -57,6 +58,9 @@ RULES = (
         fix="Say it once: remove the directive that is not meant.",
         find=_conflict,
         columns=("robots",),
+        measured="index beside noindex, follow beside nofollow, and all beside either, in robots and "
+        "googlebot meta elements and X-Robots-Tag headers together.",
+        source=sources.ROBOTS_META,
     ),
     Rule(
         name="nosnippet",
@@ -68,6 +72,8 @@ RULES = (
         fix="Remove nosnippet from pages whose text may be shown, or use data-nosnippet for a part of them.",
         find=_says("nosnippet"),
         columns=("robots",),
+        measured="nosnippet in a robots or googlebot meta element or an X-Robots-Tag header.",
+        source=sources.ROBOTS_META,
     ),
     Rule(
         name="max_snippet_zero",
@@ -79,6 +85,8 @@ RULES = (
         fix="Remove max-snippet:0, or set -1 for any length.",
         find=_no_snippet_length,
         columns=("robots",),
+        measured="max-snippet:0 in a robots or googlebot meta element or an X-Robots-Tag header.",
+        source=sources.ROBOTS_META,
     ),
     Rule(
         name="noimageindex",
@@ -90,6 +98,8 @@ RULES = (
         fix="Remove noimageindex from pages whose images are meant to be found.",
         find=_says("noimageindex"),
         columns=("robots",),
+        measured="noimageindex in a robots or googlebot meta element or an X-Robots-Tag header.",
+        source=sources.ROBOTS_META,
     ),
     Rule(
         name="noarchive",
@@ -102,5 +112,7 @@ RULES = (
         fix="Remove noarchive if copies and answers from the page are welcome.",
         find=_says("noarchive"),
         columns=("robots",),
+        measured="noarchive in a robots or googlebot meta element or an X-Robots-Tag header.",
+        source=sources.both(sources.ROBOTS_NAMES, sources.ROBOTS_META),
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
 
@@ -30,7 +31,7 @@ def _near(site: Site, threshold: Any) -> Iterator[Finding]:
         if cluster is not None:
             groups.setdefault(int(cluster), []).append(row)
     hashes = site.values("contentHash")
-    for group in groups.values():
+    for group in (own for cluster in groups.values() for own in site.by_domain(cluster)):
         # Pages with exactly the same text are left to another rule.
         if len({hashes[row] or row for row in group}) > 1:
             for row in group:
@@ -74,6 +75,8 @@ RULES = (
         fix="Keep one page and redirect the others to it, or name it as canonical.",
         find=_exact,
         columns=("contentHash",),
+        measured="The main texts of indexable pages are equal, white space folded (SHA-256).",
+        source=sources.both(sources.CANONICALIZATION, sources.CANONICALS),
     ),
     Rule(
         name="near_duplicate",
@@ -89,6 +92,9 @@ RULES = (
         threshold=90,
         unit="per cent",
         columns=("text",),
+        measured="Similarity of the main texts of indexable pages: the share of runs of three words that "
+        "two of them have in common (Jaccard similarity), in per cent.",
+        source=sources.CANONICALIZATION,
     ),
     Rule(
         name="title_duplicate",
@@ -103,6 +109,9 @@ RULES = (
         fix="Write a title of its own for each page.",
         find=_title,
         columns=("title",),
+        measured="Titles of indexable pages are compared, white space folded; of several rows with one "
+        "address, one counts.",
+        source=sources.TITLE_LINKS,
     ),
     Rule(
         name="description_duplicate",
@@ -117,6 +126,9 @@ RULES = (
         fix="Write a description of its own for each page that matters.",
         find=_description,
         columns=("description",),
+        measured="Meta descriptions of indexable pages are compared, white space folded; of several rows "
+        "with one address, one counts.",
+        source=sources.SNIPPETS,
     ),
     Rule(
         name="h1_duplicate",
@@ -128,5 +140,8 @@ RULES = (
         fix="Write a first heading of its own for each page.",
         find=_heading,
         columns=("headings",),
+        measured="The first h1 of indexable pages is compared, white space folded; of several rows with one "
+        "address, one counts.",
+        source=sources.STARTER_GUIDE,
     ),
 )

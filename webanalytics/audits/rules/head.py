@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.link_graph import normal
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import LONGEST, enumerated, listed, outside_head
 from webanalytics.audits.site import Site
@@ -83,6 +84,9 @@ RULES = (
         fix="Begin the page with <!doctype html>.",
         find=_no_doctype,
         columns=("doctype",),
+        measured="Whether the source begins with a document type; white space and comments may come before "
+        "it.",
+        source=sources.DOCTYPE,
     ),
     Rule(
         name="charset_late",
@@ -95,6 +99,9 @@ RULES = (
         fix='Put <meta charset="utf-8"> first into the head, or name the encoding in the header.',
         find=_charset_late,
         columns=("charsetLate",),
+        measured="Whether the first 1,024 bytes declare the encoding that a later meta element names, where "
+        "the header and a byte order mark do not.",
+        source=sources.CHARSET,
     ),
     Rule(
         name="head_multiple",
@@ -108,6 +115,8 @@ RULES = (
         threshold=1,
         unit="heads",
         columns=("heads",),
+        measured="Head tags in the source up to the body; those in comments and scripts are left out.",
+        source=sources.HEAD,
     ),
     Rule(
         name="head_ended_early",
@@ -120,6 +129,8 @@ RULES = (
         fix="Move what is named into the body.",
         find=_head_ended,
         columns=("headEndedBy",),
+        measured="The first element or text before </head> at which a browser ends the head.",
+        source=sources.both(sources.HEAD_PARSING, sources.HEAD_METADATA),
     ),
     Rule(
         name="robots_outside_head",
@@ -131,6 +142,9 @@ RULES = (
         fix="Move the tag into the head, before anything that ends it.",
         find=outside_head("robots"),
         columns=("outsideHead",),
+        measured="Whether a robots meta element comes after the start of the body, in the tree that a "
+        "browser builds.",
+        source=sources.both(sources.HEAD_METADATA, sources.ROBOTS_META),
     ),
     Rule(
         name="title_same_as_description",
@@ -142,6 +156,9 @@ RULES = (
         fix="Write a description that says what a reader finds on the page.",
         find=_title_is_description,
         columns=("title", "description"),
+        measured="Title and description are compared without regard to case and to how white space is "
+        "written.",
+        source=sources.SNIPPETS,
     ),
     Rule(
         name="images_alt_file_name",
@@ -153,6 +170,9 @@ RULES = (
         fix="Describe in the alt attribute what the image shows.",
         find=_alt_is_file,
         columns=("imgTags",),
+        measured="Alternative texts that end like the file of an image, or that are the name a camera "
+        "gives, are counted.",
+        source=sources.both(sources.WAI_IMAGES, sources.IMAGES),
     ),
     Rule(
         name="h1_only_image",
@@ -165,6 +185,8 @@ RULES = (
         fix="Write the main heading as text, and keep the logo out of it.",
         find=_h1_image,
         columns=("imageHeadings",),
+        measured="h1 elements without text of their own whose name is the alternative text of an image.",
+        source=sources.both(sources.WAI_HEADINGS, sources.STARTER_GUIDE),
     ),
     Rule(
         name="og_url_differs",
@@ -176,6 +198,8 @@ RULES = (
         fix="Let og:url name the same address as the canonical.",
         find=_other_url,
         columns=("og:url",),
+        measured="og:url against the address of the page and its canonical, in normal form.",
+        source=sources.OPEN_GRAPH,
     ),
     Rule(
         name="open_graph_image_relative",
@@ -187,5 +211,8 @@ RULES = (
         fix="Write the full address of the image, beginning with https://.",
         find=listed("relativeImages"),
         columns=("relativeImages",),
+        measured="Addresses in og:image and twitter:image that do not begin with http:// or https:// are "
+        "counted.",
+        source=sources.OPEN_GRAPH,
     ),
 )

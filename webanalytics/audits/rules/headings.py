@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import LONGEST, Find, enumerated
 from webanalytics.audits.site import Site
@@ -85,6 +86,9 @@ RULES = (
         fix="Add one h1 with text that describes the content of the page.",
         find=_h1_missing,
         columns=("headings",),
+        measured="h1 elements with text are counted; one that has only an image with an alternative text is "
+        "left to another rule.",
+        source=sources.both(sources.STARTER_GUIDE, sources.WAI_HEADINGS),
     ),
     Rule(
         name="h1_multiple",
@@ -98,6 +102,8 @@ RULES = (
         threshold=1,
         unit="headings",
         columns=("headings",),
+        measured="h1 elements with text are counted.",
+        source=sources.both(sources.HEADINGS, sources.WAI_HEADINGS),
     ),
     Rule(
         name="h1_too_long",
@@ -111,6 +117,9 @@ RULES = (
         threshold=70,
         unit="characters",
         columns=("headings",),
+        measured="Characters of the longest h1. No standard has a limit: the default is the usual one of "
+        "SEO tools.",
+        source=sources.WAI_HEADINGS,
     ),
     Rule(
         name="h1_not_first",
@@ -123,6 +132,9 @@ RULES = (
         fix="Put the h1 before all other headings, or make those above it something other than headings.",
         find=_h1_not_first,
         columns=("headings",),
+        measured="Whether the first heading of the document is another one than an h1, where there is an h1 "
+        "with text.",
+        source=sources.WAI_HEADINGS,
     ),
     Rule(
         name="h2_missing",
@@ -134,6 +146,8 @@ RULES = (
         fix="Divide the content into parts and give each an h2 that says what it is about.",
         find=_missing("h2"),
         columns=("headings",),
+        measured="h2 elements with text are counted.",
+        source=sources.WAI_HEADINGS,
     ),
     Rule(
         name="h2_multiple",
@@ -148,6 +162,8 @@ RULES = (
         threshold=1,
         unit="headings",
         columns=("headings",),
+        measured="h2 elements with text are counted.",
+        source=sources.WAI_HEADINGS,
     ),
     Rule(
         name="h2_too_long",
@@ -161,6 +177,9 @@ RULES = (
         threshold=70,
         unit="characters",
         columns=("headings",),
+        measured="Characters of the longest h2. No standard has a limit: the default is the usual one of "
+        "SEO tools.",
+        source=sources.WAI_HEADINGS,
     ),
     Rule(
         name="headings_not_sequential",
@@ -173,5 +192,8 @@ RULES = (
         fix="Let each heading be at most one level below the one before it.",
         find=_not_sequential,
         columns=("headings",),
+        measured="Headings that are more than one level below the heading before them are counted, in "
+        "document order.",
+        source=sources.both(sources.WAI_HEADINGS, sources.HEADINGS),
     ),
 )

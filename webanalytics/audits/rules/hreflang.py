@@ -7,6 +7,7 @@ from typing import Any
 
 from webanalytics.audits.languages import hreflang_problem
 from webanalytics.audits.link_graph import Target, listed
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import outside_head
 from webanalytics.audits.site import Site
@@ -108,6 +109,9 @@ RULES = (
         fix="Let every page of the group name all pages of the group, itself included.",
         find=_missing_return,
         columns=("hreflangs",),
+        measured="Alternates of the page that are in the audit, were read at their own address and do not "
+        "name it in turn are counted.",
+        source=sources.LANGUAGES,
     ),
     Rule(
         name="hreflang_missing_self",
@@ -121,6 +125,8 @@ RULES = (
         fix="Add an hreflang entry with the page's own language and address.",
         find=_no_self,
         columns=("hreflangs",),
+        measured="Whether one of the alternates that the page names is the page's own address.",
+        source=sources.LANGUAGES,
     ),
     Rule(
         name="hreflang_invalid_language",
@@ -134,6 +140,8 @@ RULES = (
         fix="Use a language such as en, or a language and region joined by a hyphen such as en-GB.",
         find=_invalid_language,
         columns=("hreflangs",),
+        measured="Whether each hreflang value is x-default or begins with a language of ISO 639-1.",
+        source=sources.LANGUAGES,
     ),
     Rule(
         name="hreflang_invalid_region",
@@ -145,6 +153,9 @@ RULES = (
         fix="Use a region of two letters of ISO 3166-1, or none at all.",
         find=_invalid_region,
         columns=("hreflangs",),
+        measured="Whether the region of each hreflang value, where it has one, is of ISO 3166-1 with two "
+        "letters.",
+        source=sources.LANGUAGES,
     ),
     Rule(
         name="hreflang_conflicting",
@@ -156,6 +167,8 @@ RULES = (
         fix="Leave one entry for each language and region.",
         find=_conflicting,
         columns=("hreflangs",),
+        measured="Different addresses that one hreflang value of a page leads to.",
+        source=sources.LANGUAGES,
     ),
     Rule(
         name="hreflang_failing",
@@ -168,6 +181,9 @@ RULES = (
         find=_failing,
         columns=("hreflangs",),
         needs=("http_status",),
+        measured="Alternates of the page are counted that the audit knows to redirect or to fail. Addresses "
+        "that are not in the audit are not judged.",
+        source=sources.LANGUAGES,
     ),
     Rule(
         name="hreflang_not_indexable",
@@ -181,6 +197,9 @@ RULES = (
         fix="Let hreflang entries point to indexable, canonical pages.",
         find=_not_indexable,
         columns=("hreflangs",),
+        measured="Alternates of the page are counted that the audit knows as noindex, canonicalised to "
+        "another page, or closed by robots.txt.",
+        source=sources.both(sources.LANGUAGES, sources.NOINDEX),
     ),
     Rule(
         name="hreflang_missing_x_default",
@@ -192,6 +211,8 @@ RULES = (
         fix="Add an x-default entry, to the page where visitors choose a language or to the main version.",
         find=_no_default,
         columns=("hreflangs",),
+        measured="Whether one of the hreflang values of a page with alternates is x-default.",
+        source=sources.LANGUAGES,
     ),
     Rule(
         name="hreflang_outside_head",
@@ -204,5 +225,8 @@ RULES = (
         "too early.",
         find=outside_head("hreflang"),
         columns=("outsideHead",),
+        measured="Whether an alternate with hreflang comes after the start of the body, in the tree that a "
+        "browser builds.",
+        source=sources.both(sources.LANGUAGES, sources.HEAD_METADATA),
     ),
 )

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.languages import is_language
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import empty
 from webanalytics.audits.site import Site
@@ -18,6 +19,7 @@ _NO_ZOOM = re.compile(
 _RESPONSIVE = re.compile(r"(?:^|[,;\s])(?:width|initial-scale)\s*=", re.IGNORECASE)
 _AT_ONCE = re.compile(r"\s*[01]?(?:\.\d*)?\s*[;,]\s*\S", re.ASCII)
 """A meta refresh that leads elsewhere within a second (HTML Standard, section 4.2.5.3)."""
+_XML = "application/xhtml+xml"
 _HEADER_CHARSET = re.compile(r";\s*charset\s*=", re.IGNORECASE)
 
 
@@ -43,6 +45,14 @@ def _charset_not_utf8(site: Site, _: Any) -> Iterator[Finding]:
     for row, charset in site.read("charset"):
         if charset and charset.strip().lower() not in ("utf-8", "utf8"):
             yield Finding(row, evidence=charset[:100])
+
+
+def _lang_missing(site: Site, _: Any) -> Iterator[Finding]:
+    for row, lang, xml, header in site.read("lang", "xmlLang", "content_type"):
+        if lang is not None and not lang.strip():
+            yield Finding(row)
+        elif xml and _XML not in (header or "").lower():
+            yield Finding(row, evidence=f'xml:lang="{xml}" alone, which browsers do not read in HTML')
 
 
 def _lang_invalid(site: Site, _: Any) -> Iterator[Finding]:
@@ -75,6 +85,8 @@ RULES = (
         fix='Add <meta name="viewport" content="width=device-width, initial-scale=1"> to the head.',
         find=empty("viewport"),
         columns=("viewport",),
+        measured="The content of the meta element named viewport.",
+        source=sources.VIEWPORT,
     ),
     Rule(
         name="viewport_without_width",
@@ -86,6 +98,8 @@ RULES = (
         fix="Set the viewport to width=device-width, initial-scale=1.",
         find=_viewport_fixed,
         columns=("viewport",),
+        measured="Whether the viewport names a width or an initial scale.",
+        source=sources.VIEWPORT,
     ),
     Rule(
         name="viewport_blocks_zoom",
@@ -97,6 +111,8 @@ RULES = (
         fix="Remove user-scalable=no and maximum-scale from the viewport.",
         find=_zoom_blocked,
         columns=("viewport",),
+        measured="user-scalable=no or 0, or a maximum scale below 2, in the viewport.",
+        source=sources.both(sources.ZOOM, sources.wcag("1.4.4")),
     ),
     Rule(
         name="charset_missing",
@@ -108,6 +124,9 @@ RULES = (
         fix='Add <meta charset="utf-8"> as the first element of the head.',
         find=_charset_missing,
         columns=("declaredCharset",),
+        measured="Whether a meta element, a byte order mark or the Content-Type header declares the "
+        "encoding.",
+        source=sources.CHARSET,
     ),
     Rule(
         name="charset_not_utf8",
@@ -120,6 +139,8 @@ RULES = (
         fix="Save the page as UTF-8 and declare it.",
         find=_charset_not_utf8,
         columns=("charset",),
+        measured="The encoding that the page was read with, as declared in the header or in the page.",
+        source=sources.CHARSET,
     ),
     Rule(
         name="lang_missing",
@@ -129,8 +150,10 @@ RULES = (
         priority="low",
         explanation="Screen readers pronounce and browsers translate a page by the language it declares.",
         fix='Add the language to the html element, such as <html lang="en">.',
-        find=empty("lang"),
+        find=_lang_missing,
         columns=("lang",),
+        measured="The lang attribute of the html element.",
+        source=sources.both(sources.wcag("3.1.1"), sources.LANG),
     ),
     Rule(
         name="lang_invalid",
@@ -142,6 +165,9 @@ RULES = (
         fix="Write a tag of BCP 47 such as en, en-GB or pt-BR, with hyphens.",
         find=_lang_invalid,
         columns=("lang",),
+        measured="Whether the lang attribute is well-formed, and begins with a language of the registry of "
+        "BCP 47.",
+        source=sources.both(sources.rfc(5646, "2.1 (syntax)"), sources.LANG),
     ),
     Rule(
         name="meta_refresh",
@@ -154,6 +180,8 @@ RULES = (
         fix="Redirect with status 301 instead, and let readers reload a page themselves.",
         find=_refresh,
         columns=("refresh",),
+        measured="A meta refresh that reloads the page, or that leads elsewhere after more than a second.",
+        source=sources.both(sources.wcag("2.2.1", "3.2.5"), sources.REFRESH),
     ),
     Rule(
         name="meta_refresh_redirect",
@@ -166,6 +194,8 @@ RULES = (
         fix="Let the server redirect with status 301.",
         find=_refresh_redirect,
         columns=("refresh",),
+        measured="A meta refresh that leads elsewhere within a second.",
+        source=sources.both(sources.REDIRECTS, sources.REFRESH),
     ),
     Rule(
         name="favicon_missing",
@@ -178,5 +208,7 @@ RULES = (
         fix='Add <link rel="icon" href="/favicon.ico"> to the head.',
         find=empty("favicons"),
         columns=("favicons",),
+        measured="Link elements whose rel is icon or one of Apple's names for it.",
+        source=sources.both(sources.FAVICONS, sources.ICON),
     ),
 )

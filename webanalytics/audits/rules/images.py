@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import LONGEST, enumerated, listed
 from webanalytics.audits.site import Site
@@ -41,6 +42,9 @@ RULES = (
         threshold=100,
         unit="kB",
         columns=("imageBytes",),
+        measured="Bytes of each image of the page as it was fetched; they are known only where "
+        "`image_sizes=True` was given.",
+        source=sources.both(sources.WEBP, sources.IMAGES),
     ),
     Rule(
         name="images_without_alt_attribute",
@@ -52,6 +56,8 @@ RULES = (
         fix="Give every image an alt attribute: a description, or an empty one for a mere decoration.",
         find=listed("imagesWithoutAlt"),
         columns=("imagesWithoutAlt",),
+        measured="img elements that have no alt attribute are counted.",
+        source=sources.both(sources.ALT, sources.IMAGES),
     ),
     Rule(
         name="images_without_alt_text",
@@ -63,6 +69,9 @@ RULES = (
         fix="Describe in the alt attribute what the image shows; leave it empty only for mere decorations.",
         find=listed("imagesWithEmptyAlt"),
         columns=("imagesWithEmptyAlt",),
+        measured="img elements whose alt attribute is empty or white space are counted, those left out that "
+        "are marked as decoration by their role or aria-hidden.",
+        source=sources.both(sources.IMAGES, sources.WAI_IMAGES),
     ),
     Rule(
         name="images_alt_too_long",
@@ -76,6 +85,9 @@ RULES = (
         threshold=100,
         unit="characters",
         columns=("imgTags",),
+        measured="Characters of the longest alternative text. No standard has a limit: the default is the "
+        "usual one of SEO tools.",
+        source=sources.both(sources.WAI_IMAGES, sources.ALT),
     ),
     Rule(
         name="images_without_size",
@@ -88,5 +100,8 @@ RULES = (
         fix="Add the width and height attributes to each image.",
         find=listed("imagesWithoutSize"),
         columns=("imagesWithoutSize",),
+        measured="img elements without width or without height are counted; data: addresses and pixels that "
+        "count visits are left out. Style sheets are not read.",
+        source=sources.LAYOUT_SHIFT,
     ),
 )

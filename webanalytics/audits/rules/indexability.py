@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from webanalytics.audits.robots import directives, unavailable_after
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
 
@@ -74,6 +75,8 @@ RULES = (
         fix="Remove noindex from the meta tag of pages that are meant to be found.",
         find=_noindex,
         columns=("robots",),
+        measured="noindex or none in a meta element named robots or googlebot.",
+        source=sources.both(sources.NOINDEX, sources.ROBOTS_META),
     ),
     Rule(
         name="noindex_header",
@@ -91,6 +94,8 @@ RULES = (
         find=_noindex_header,
         columns=("x_robots_tag",),
         needs=("headers",),
+        measured="noindex or none in an X-Robots-Tag header for all crawlers or for Googlebot.",
+        source=sources.both(sources.NOINDEX, sources.ROBOTS_META),
     ),
     Rule(
         name="nofollow",
@@ -104,6 +109,8 @@ RULES = (
         fix="Remove nofollow from the robots meta tag or header, and mark single links instead.",
         find=_nofollow,
         columns=("robots",),
+        measured="nofollow or none in a robots or googlebot meta element or an X-Robots-Tag header.",
+        source=sources.ROBOTS_META,
     ),
     Rule(
         name="unavailable_after_passed",
@@ -115,6 +122,9 @@ RULES = (
         fix="Remove unavailable_after from pages that are meant to be found, or name a later date.",
         find=_expired,
         columns=("robots",),
+        measured="The date of unavailable_after in a robots meta element or X-Robots-Tag header, against "
+        "the time of the judgement; without a zone it is read as UTC.",
+        source=sources.ROBOTS_META,
     ),
     Rule(
         name="canonicalised",
@@ -130,6 +140,8 @@ RULES = (
         ),
         find=_canonicalised,
         columns=("canonicalState",),
+        measured="The canonical address against the address at which the page was read, both in normal form.",
+        source=sources.CANONICALS,
     ),
     Rule(
         name="blocked_by_robots",
@@ -144,5 +156,7 @@ RULES = (
         find=_blocked,
         columns=("error_type",),
         needs=("robots",),
+        measured="Whether the rules of robots.txt for the crawler of the audit forbid the address.",
+        source=sources.both(sources.rfc(9309, "2.2 (protocol)"), sources.ROBOTS_TXT),
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import enumerated, listed
 from webanalytics.audits.site import Site
@@ -48,6 +49,9 @@ RULES = (
         fix="Give the link a text, the image in it an alt text, or a link of a mere icon an aria-label.",
         find=_nameless,
         columns=("linksWithoutName",),
+        measured="Links are counted that have neither text nor an alternative text, label or title; hidden "
+        "ones are left out.",
+        source=sources.both(sources.wcag("2.4.4", "4.1.2"), sources.LINKS),
     ),
     Rule(
         name="links_generic_text",
@@ -60,6 +64,9 @@ RULES = (
         fix="Write what the other page is about into the text of the link.",
         find=_generic,
         columns=("genericLinks",),
+        measured="Links are counted whose text is, in the language of the page or in English, one of those "
+        "that say nothing; a label of ARIA that says more makes up for it.",
+        source=sources.both(sources.LINK_TEXT, sources.LINKS, sources.wcag("2.4.4")),
     ),
     Rule(
         name="links_not_crawlable",
@@ -72,6 +79,9 @@ RULES = (
         fix="Give links to pages an address in href, and make what only runs a script a button.",
         find=_uncrawlable,
         columns=("uncrawlableLinks",),
+        measured="Anchors are counted that have a text but no href, and links whose href is a script, a "
+        "local file or an address without a host.",
+        source=sources.LINKS,
     ),
     Rule(
         name="internal_nofollow",
@@ -84,6 +94,8 @@ RULES = (
         fix="Remove nofollow from links to own pages; keep others from being indexed with noindex.",
         find=listed("nofollowLinks"),
         columns=("nofollowLinks",),
+        measured="Links with rel=nofollow to pages of the page's own host are counted.",
+        source=sources.both(sources.NOFOLLOW, sources.LINKS),
     ),
     Rule(
         name="links_to_http",
@@ -96,5 +108,7 @@ RULES = (
         fix="Link to the https addresses.",
         find=listed("insecureLinks"),
         columns=("insecureLinks",),
+        measured="Links of a page in https to addresses in http of its own host are counted.",
+        source=sources.both(sources.CANONICALIZATION, sources.MIXED_CONTENT),
     ),
 )

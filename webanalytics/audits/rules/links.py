@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.link_graph import listed
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
 
 
 def _no_internal(site: Site, _: Any) -> Iterator[Finding]:
-    for row, count, external in site.read("internalLinks", "externalLinks"):
-        if count == 0 and site.addresses.final[row] is not None:  # of a saved file no host is known
+    for row, count, external, own in site.read("internalLinks", "externalLinks", "subdomainLinks"):
+        if (
+            count == 0 and not own and site.addresses.final[row] is not None
+        ):  # of a saved file no host is known
             yield Finding(row, 0, f"{external or 0:,} links, all to other sites" if external else "no links")
 
 
@@ -23,7 +26,11 @@ def _over(site: Site, column: str, threshold: Any) -> Iterator[Finding]:
 
 
 def _many_external(site: Site, threshold: Any) -> Iterator[Finding]:
-    return _over(site, "externalLinks", threshold)
+    for row, external, own in site.read("externalLinks", "subdomainLinks"):
+        count = (external or 0) - (own or 0)
+        if count > threshold:
+            more = f", {own:,} more to other hosts of its domain" if own else ""
+            yield Finding(row, count, f"{count:,} links{more}")
 
 
 def _many_internal(site: Site, threshold: Any) -> Iterator[Finding]:
@@ -80,6 +87,9 @@ RULES = (
         find=_to_failing,
         columns=("links",),
         needs=("http_status",),
+        measured="Links to addresses of the audit that answered with an error or not at all are counted. "
+        "Addresses that are not in the audit are not judged.",
+        source=sources.both(sources.HTTP_ERRORS, sources.LINKS),
     ),
     Rule(
         name="links_to_redirects",
@@ -95,6 +105,8 @@ RULES = (
         find=_to_redirects,
         columns=("links",),
         needs=("redirects",),
+        measured="Links to addresses of the audit that redirected are counted.",
+        source=sources.REDIRECTS,
     ),
     Rule(
         name="no_internal_links",
@@ -108,6 +120,9 @@ RULES = (
         fix="Link to related pages and to the site's navigation, in HTML rather than by script alone.",
         find=_no_internal,
         columns=("internalLinks",),
+        measured="Links to pages of the page's own host are counted; those to a place on the page itself "
+        "are none.",
+        source=sources.LINKS,
     ),
     Rule(
         name="no_inlinks",
@@ -121,6 +136,9 @@ RULES = (
         fix="Link to the page from related ones, or remove it if it is not needed.",
         find=_no_inlinks,
         columns=("inlinks",),
+        measured="Pages of the audit that link to the page, redirects followed; home pages and hosts with "
+        "one page are left out.",
+        source=sources.LINKS,
     ),
     Rule(
         name="many_external_links",
@@ -134,6 +152,9 @@ RULES = (
         threshold=100,
         unit="links",
         columns=("externalLinks",),
+        measured="Links to other hosts, repeated ones too. No search engine publishes a limit: the default "
+        "is meant to be looked at.",
+        source=sources.SPAM,
     ),
     Rule(
         name="many_internal_links",
@@ -147,5 +168,8 @@ RULES = (
         threshold=1_000,
         unit="links",
         columns=("internalLinks",),
+        measured="Links to the page's own host, repeated ones too. No search engine publishes a limit: the "
+        "default is meant to be looked at.",
+        source=sources.LINKS,
     ),
 )

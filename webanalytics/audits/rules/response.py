@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
 
@@ -38,26 +39,29 @@ def _timeout(site: Site, _: Any) -> Iterator[Finding]:
 def _loop(site: Site, _: Any) -> Iterator[Finding]:
     for row, trip in enumerate(site.fetches):
         if trip.problem == "redirect loop":
-            yield Finding(row, trip.hops, _way(site, row))
+            yield Finding(row, trip.hops, hops(site, row))
 
 
 def _redirect(site: Site, _: Any) -> Iterator[Finding]:
     for row, trip in enumerate(site.fetches):
         if trip.hops == 1 and trip.problem != "redirect loop":
-            yield Finding(row, site.name(row), _way(site, row))
+            yield Finding(row, site.name(row), hops(site, row))
 
 
 def _chain(site: Site, threshold: Any) -> Iterator[Finding]:
     for row, trip in enumerate(site.fetches):
         if trip.hops >= max(threshold, 2) and trip.problem != "redirect loop":
-            yield Finding(row, trip.hops, _way(site, row))
+            yield Finding(row, trip.hops, hops(site, row))
 
 
-def _way(site: Site, row: int) -> str:
-    """Return the addresses that a fetch went through."""
-    passed = [str(url) for url in site.values("redirects")[row] or [site.values("url")[row]]]
+def hops(site: Site, row: int) -> str:
+    """Return the addresses that a fetch went through, with the status of each where it is known."""
+    passed = [str(url)[:100] for url in site.values("redirects")[row] or [site.values("url")[row]]]
+    kinds = site.values("redirect_kinds")[row] or ()
+    if len(kinds) == len(passed):
+        passed = [f"{url} ({kind})" for url, kind in zip(passed, kinds, strict=True)]
     shown = passed if len(passed) <= _SHOWN else [*passed[: _SHOWN - 1], "…"]
-    return " → ".join(url[:100] for url in (*shown, site.name(row)))
+    return " → ".join((*shown, site.name(row)[:100]))
 
 
 def _slow(site: Site, threshold: Any) -> Iterator[Finding]:
@@ -84,6 +88,8 @@ RULES = (
         find=_client_error,
         columns=("error",),
         needs=("http_status",),
+        measured="The status of the last answer is 400 to 499.",
+        source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.5 (client errors)")),
     ),
     Rule(
         name="server_error",
@@ -98,6 +104,8 @@ RULES = (
         find=_server_error,
         columns=("error",),
         needs=("http_status",),
+        measured="The status of the last answer is 500 to 599.",
+        source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.6 (server errors)")),
     ),
     Rule(
         name="no_response",
@@ -113,6 +121,9 @@ RULES = (
         find=_no_response,
         columns=("error",),
         needs=("http_status",),
+        measured="The host has no address, refused the connection or showed an invalid certificate, or its "
+        "answer was no valid HTTP.",
+        source=sources.HTTP_ERRORS,
     ),
     Rule(
         name="timeout",
@@ -127,6 +138,8 @@ RULES = (
         find=_timeout,
         columns=("error",),
         needs=("http_status",),
+        measured="The page did not arrive within the time of the option `timeout`.",
+        source=sources.HTTP_ERRORS,
     ),
     Rule(
         name="redirect",
@@ -141,6 +154,8 @@ RULES = (
         find=_redirect,
         columns=("final_url",),
         needs=("redirects",),
+        measured="One redirect between the address as it was given and the page.",
+        source=sources.both(sources.REDIRECTS, sources.rfc(9110, "15.4 (redirects)")),
     ),
     Rule(
         name="redirect_chain",
@@ -158,6 +173,8 @@ RULES = (
         unit="redirects",
         columns=("redirects",),
         needs=("redirects",),
+        measured="Redirects between the address as it was given and the page are counted.",
+        source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.4 (redirects)")),
     ),
     Rule(
         name="redirect_loop",
@@ -170,6 +187,8 @@ RULES = (
         find=_loop,
         columns=("error",),
         needs=("redirects",),
+        measured="The redirects came back to an address, or were more than the crawler follows.",
+        source=sources.rfc(9110, "15.4 (redirects)"),
     ),
     Rule(
         name="slow_response",
@@ -186,6 +205,9 @@ RULES = (
         threshold=1.0,
         unit="seconds",
         columns=("elapsed",),
+        measured="Seconds that the fetch of the page took, all redirects and the body included, as seen "
+        "from this machine.",
+        source=sources.FIRST_BYTE,
     ),
     Rule(
         name="html_too_large",
@@ -201,5 +223,7 @@ RULES = (
         threshold=2_000_000,
         unit="bytes",
         columns=("bytes",),
+        measured="Bytes of the page after decompression.",
+        source=sources.GOOGLEBOT,
     ),
 )

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.link_graph import listed
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
 
@@ -18,7 +19,9 @@ def _http(site: Site, _: Any) -> Iterator[Finding]:
 
 def _addresses(site: Site, column: str) -> Iterator[Finding]:
     for row, urls in site.read(column):
-        if urls:
+        headers = site.headers[row]
+        # The facts know a policy in the page; one in the headers upgrades its requests just the same.
+        if urls and not (headers is not None and headers.enforces("upgrade-insecure-requests")):
             yield Finding(row, len(urls), listed(urls))
 
 
@@ -43,6 +46,8 @@ RULES = (
         fix="Serve the page over https and redirect the http address to it.",
         find=_http,
         columns=("final_url",),
+        measured="The scheme of the address at which the page was read.",
+        source=sources.both(sources.CANONICALIZATION, sources.MIXED_CONTENT),
     ),
     Rule(
         name="mixed_content",
@@ -54,6 +59,9 @@ RULES = (
         fix="Load everything over https.",
         find=_mixed,
         columns=("mixedContent",),
+        measured="Addresses in http of images, scripts, style sheets, frames and media that a page in https "
+        "loads are counted; a page that lets its requests be upgraded has none.",
+        source=sources.MIXED_CONTENT,
     ),
     Rule(
         name="insecure_form",
@@ -65,5 +73,8 @@ RULES = (
         fix="Let the form send to an https address.",
         find=_form,
         columns=("insecureForms",),
+        measured="Forms of a page in https whose action is in http are counted; a page that lets its "
+        "requests be upgraded has none.",
+        source=sources.MIXED_CONTENT,
     ),
 )

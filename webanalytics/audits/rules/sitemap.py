@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.link_graph import origin
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.links import unlinked
 from webanalytics.audits.site import Site
@@ -69,6 +70,9 @@ RULES = (
         fix="Remove the page from the sitemap, or make it indexable.",
         find=_not_indexable,
         columns=("inSitemap",),
+        measured="Pages of the sitemap that are noindex, canonicalised to another page, or closed by "
+        "robots.txt.",
+        source=sources.SITEMAPS,
     ),
     Rule(
         name="sitemap_failing",
@@ -81,6 +85,8 @@ RULES = (
         find=_failing,
         columns=("inSitemap",),
         needs=("http_status",),
+        measured="Addresses of the sitemap that redirected, answered with an error or did not answer.",
+        source=sources.both(sources.SITEMAPS, sources.SITEMAP_PROTOCOL),
     ),
     Rule(
         name="sitemap_missing_page",
@@ -92,6 +98,8 @@ RULES = (
         fix="Add the page to the sitemap if it is meant to be found.",
         find=_not_listed,
         columns=("inSitemap",),
+        measured="Indexable pages of the audit whose address, in normal form, no sitemap of it lists.",
+        source=sources.SITEMAPS,
     ),
     Rule(
         name="sitemap_orphan",
@@ -105,6 +113,9 @@ RULES = (
         fix="Link to the page from related ones, or remove it from the sitemap if it is not needed.",
         find=_orphan,
         columns=("inSitemap", "inlinks"),
+        measured="Indexable pages of the sitemap that no other page of the audit links to; home pages and "
+        "hosts with one page are left out.",
+        source=sources.both(sources.LINKS, sources.SITEMAPS),
     ),
     Rule(
         name="robots_txt_problems",
@@ -118,5 +129,8 @@ RULES = (
         ),
         fix="Correct the lines that the evidence names.",
         find=_robots,
+        measured="The lines of robots.txt are read as search engines do: unknown directives, rules without "
+        "a user agent, a file that is no text or too large, all closed, long delays.",
+        source=sources.both(sources.rfc(9309, "2.2 (protocol)"), sources.ROBOTS_TXT),
     ),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
 
@@ -55,6 +56,9 @@ RULES = (
         fix="Add og:title, og:type, og:url, og:image and og:description to the head.",
         find=_open_graph_missing,
         columns=_BASIC,
+        measured="og:title, og:type, og:image, og:url and og:description: a page is reported that has none "
+        "of them.",
+        source=sources.OPEN_GRAPH,
     ),
     Rule(
         name="open_graph_incomplete",
@@ -67,6 +71,8 @@ RULES = (
         fix="Add the tags that are named to the head.",
         find=_open_graph_incomplete,
         columns=_BASIC,
+        measured="Which of og:title, og:type and og:url a page lacks that has another one of them.",
+        source=sources.OPEN_GRAPH,
     ),
     Rule(
         name="open_graph_image_missing",
@@ -78,6 +84,8 @@ RULES = (
         fix="Add og:image with the full address of an image of 1200 by 630 pixels.",
         find=_open_graph_image_missing,
         columns=_BASIC,
+        measured="Whether og:image has an address, on pages that have other tags of Open Graph.",
+        source=sources.OPEN_GRAPH,
     ),
     Rule(
         name="social_card_missing",
@@ -89,6 +97,8 @@ RULES = (
         fix="Add the meta tag twitter:card, with summary_large_image for pages that have a good picture.",
         find=_card_missing,
         columns=("card:card",),
+        measured="Whether twitter:card has a value.",
+        source=sources.CARDS,
     ),
     Rule(
         name="social_card_without_image",
@@ -100,5 +110,7 @@ RULES = (
         fix="Add og:image, which cards use too, with the full address of an image.",
         find=_card_image_missing,
         columns=("card:card", "card:image", "og:image"),
+        measured="Whether twitter:image or og:image has an address, on pages with twitter:card.",
+        source=sources.CARDS,
     ),
 )

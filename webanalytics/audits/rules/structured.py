@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import Find, enumerated
 from webanalytics.audits.site import Site
@@ -43,6 +44,8 @@ RULES = (
         "a semicolon stands at the end.",
         find=_faults("broken"),
         columns=("structuredErrors",),
+        measured="Blocks of JSON-LD that are no JSON are counted.",
+        source=sources.both(sources.rfc(8259, "2 (JSON grammar)"), sources.STRUCTURED_DATA),
     ),
     Rule(
         name="structured_data_incomplete",
@@ -55,6 +58,9 @@ RULES = (
         fix="Add the properties that are named, with values that the page itself shows.",
         find=_faults("required"),
         columns=("structuredErrors",),
+        measured="Properties that Google names as required for a rich result and that an item of its type "
+        "lacks, by the table in the reference on structured data.",
+        source=sources.STRUCTURED_DATA,
     ),
     Rule(
         name="structured_data_invalid",
@@ -67,6 +73,9 @@ RULES = (
         fix="Write dates as 2026-11-22, prices as 19.90, currencies as EUR, and enumerations by their names.",
         find=_faults("value"),
         columns=("structuredErrors",),
+        measured="Values that are not of the form that schema.org names: dates, prices, currencies, "
+        "enumerations, ratings out of range, offers and postings that are over.",
+        source=sources.both(sources.SCHEMA_ORG, sources.STRUCTURED_DATA),
     ),
     Rule(
         name="structured_data_unknown",
@@ -78,6 +87,8 @@ RULES = (
         fix="Correct the names that are named, or take a property that schema.org has.",
         find=_faults("unknown"),
         columns=("structuredErrors",),
+        measured="Types and properties of schema.org's namespace that its vocabulary does not have.",
+        source=sources.SCHEMA_ORG,
     ),
     Rule(
         name="structured_data_recommended",
@@ -89,6 +100,9 @@ RULES = (
         fix="Add the properties that are named where the page has values for them.",
         find=_faults("recommended"),
         columns=("structuredErrors",),
+        measured="Properties that Google names as recommended for a rich result and that an item of its "
+        "type lacks, by the table in the reference on structured data.",
+        source=sources.STRUCTURED_DATA,
     ),
     Rule(
         name="structured_data_missing",
@@ -100,5 +114,7 @@ RULES = (
         fix="Add JSON-LD of the schema.org type that fits, such as Article, Product or BreadcrumbList.",
         find=_missing,
         columns=("structuredTypes", "structuredErrors"),
+        measured="Whether the page has JSON-LD or microdata with a type of schema.org.",
+        source=sources.STRUCTURED_DATA,
     ),
 )

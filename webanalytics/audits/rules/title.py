@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import above, below, empty, listed, outside_head
 from webanalytics.audits.site import Site
@@ -33,6 +34,9 @@ RULES = (
         fix="Add a title element to the head that says in a few words what the page is about.",
         find=empty("title"),
         columns=("title",),
+        measured="The first title element with text, anywhere in the document but in drawings (SVG); a page "
+        "is reported where none has text.",
+        source=sources.both(sources.TITLE_LINKS, sources.TITLE),
     ),
     Rule(
         name="title_too_long",
@@ -47,6 +51,9 @@ RULES = (
         threshold=TITLE_PIXELS[1],
         unit="pixels",
         columns=("titlePixels",),
+        measured="Width in pixels of the title at 20 pixels in an Arial-like font, by the advance width of "
+        "each letter. Search engines publish no limit: the default is the usual one of SEO tools.",
+        source=sources.TITLE_LINKS,
     ),
     Rule(
         name="title_too_short",
@@ -60,6 +67,9 @@ RULES = (
         threshold=TITLE_PIXELS[0],
         unit="pixels",
         columns=("titlePixels",),
+        measured="Width in pixels of the title at 20 pixels in an Arial-like font. No search engine "
+        "publishes a least width: the default is the usual one of SEO tools.",
+        source=sources.TITLE_LINKS,
     ),
     Rule(
         name="title_same_as_h1",
@@ -72,6 +82,9 @@ RULES = (
         fix="Word one of the two differently, for example with a related search term in the title.",
         find=_same_as_h1,
         columns=("title", "headings"),
+        measured="The title and the first h1 with text are compared without regard to case and to white "
+        "space at their ends.",
+        source=sources.TITLE_LINKS,
     ),
     Rule(
         name="title_multiple",
@@ -84,6 +97,8 @@ RULES = (
         fix="Keep the best title element and remove the others, which often come from a plug-in.",
         find=listed("titles", 2),
         columns=("titles",),
+        measured="Title elements are counted in the whole document; those of drawings (SVG) are left out.",
+        source=sources.both(sources.TITLE, sources.HEAD_METADATA),
     ),
     Rule(
         name="title_outside_head",
@@ -97,5 +112,8 @@ RULES = (
         "too early.",
         find=outside_head("title"),
         columns=("outsideHead",),
+        measured="Whether a title element comes after the start of the body, in the tree that a browser "
+        "builds.",
+        source=sources.both(sources.HEAD_METADATA, sources.HEAD),
     ),
 )

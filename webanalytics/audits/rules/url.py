@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import unquote
 
+from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import LONGEST, Find, above
 from webanalytics.audits.site import Site
@@ -88,6 +89,9 @@ RULES = (
         threshold=115,
         unit="characters",
         columns=("urlLength",),
+        measured="Characters of the address as it was given. No standard has a limit: the default is the "
+        "usual one of SEO tools.",
+        source=sources.URLS,
     ),
     Rule(
         name="url_with_space",
@@ -99,6 +103,8 @@ RULES = (
         fix="Put a hyphen in place of each space and redirect the old address.",
         find=_where(_spaces),
         columns=("url",),
+        measured="A space, or its escape %20, anywhere in the address as it was given.",
+        source=sources.both(sources.rfc(3986, "2 (characters)"), sources.URLS),
     ),
     Rule(
         name="url_upper_case",
@@ -110,6 +116,8 @@ RULES = (
         fix="Write paths in lower case and redirect the other spelling.",
         find=_where(_upper_case),
         columns=("url",),
+        measured="An upper case letter in the path; escapes such as %C3 and the query are left out.",
+        source=sources.both(sources.URLS, sources.rfc(3986, "6.2.2.1 (case normalization)")),
     ),
     Rule(
         name="url_underscores",
@@ -121,6 +129,8 @@ RULES = (
         fix="Separate words with hyphens in new paths; existing addresses are seldom worth a redirect.",
         find=_where(_underscores),
         columns=("url",),
+        measured="An underscore in the path.",
+        source=sources.URLS,
     ),
     Rule(
         name="url_parameters",
@@ -132,6 +142,8 @@ RULES = (
         fix="Give pages that should be found a path without parameters, and a canonical link on the others.",
         find=_where(_parameters),
         columns=("url",),
+        measured="A query that is not empty.",
+        source=sources.URLS,
     ),
     Rule(
         name="url_not_ascii",
@@ -144,6 +156,8 @@ RULES = (
         fix="Prefer letters without accents in new paths where the language allows it.",
         find=_where(_not_ascii),
         columns=("url",),
+        measured="A character outside of ASCII in the address, written as it is or as an escape.",
+        source=sources.both(sources.URLS, sources.rfc(3986, "2.1 (percent-encoding)")),
     ),
     Rule(
         name="url_repeated_slashes",
@@ -155,6 +169,8 @@ RULES = (
         fix="Correct the links and redirect the address to the one with single slashes.",
         find=_where(_repeated_slashes),
         columns=("url",),
+        measured="Two slashes in a row within the path.",
+        source=sources.both(sources.URLS, sources.rfc(3986, "3.3 (path)")),
     ),
     Rule(
         name="url_repeated_path",
@@ -167,5 +183,8 @@ RULES = (
         fix="Correct the links that lead here, and let the server answer such addresses with 404.",
         find=_where(_repeated_path),
         columns=("url",),
+        measured="One or more parts of the path that come again at once, such as /shop/tin/shop/tin/; parts "
+        "that are numbers alone are dates.",
+        source=sources.URLS,
     ),
 )

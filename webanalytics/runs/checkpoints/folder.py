@@ -165,7 +165,7 @@ class Checkpoint:
         for key, place, row in self._rows():
             number = keys.get(key)
             if number is not None:
-                again = failed_again and row["data"] is None
+                again = failed_again and row["error"] is not None
                 kept[number, place] = None if again else self._restored(number, place, row)
         answers = [answer for answer in kept.values() if answer is not None]
         done: dict[int, set[int]] = {}
@@ -187,7 +187,7 @@ class Checkpoint:
         self.premium_missing.clear()
         kept: dict[str, dict[int, JobResult]] = {}
         for key, place, row in self._rows():
-            if failed_again and row["data"] is None:
+            if failed_again and row["error"] is not None:
                 kept.get(key, {}).pop(place, None)
             else:
                 kept.setdefault(key, {})[place] = self._restored(-1, place, row)
@@ -210,7 +210,7 @@ class Checkpoint:
         operation = self._operations[place]
         outcome = outcome_of(operation, row)
         outcomes: Sequence[Outcome] = (outcome,)
-        if outcome.data is not None:
+        if outcome.error is None and outcome.data is not None:
             absent = {field.name for field in operation.fields if field.premium} - outcome.data.keys()
             self.premium_missing |= absent
             if operation.kind == "page":

@@ -83,11 +83,12 @@ def outcome_of(operation: Operation, row: Mapping[str, Any]) -> Outcome:
         For a row of another form, or values that the operation's columns cannot hold.
     """
     text, error, blob_field = row["data"], row["error"], row["blob_field"]
+    failed = text is None or error is not None
+    if failed and (error is None or row["error_type"] not in ERROR_TYPES):
+        raise Unreadable
+    key = row["error_key"] if row["error_key"] in MESSAGES else None
     if text is None:
-        if error is None or row["error_type"] not in ERROR_TYPES:
-            raise Unreadable
-        key = row["error_key"]
-        return Outcome(None, error, row["error_type"], key if key in MESSAGES else None)
+        return Outcome(None, error, row["error_type"], key)
     data = _loaded(text)
     if blob_field is not None:
         if blob_field not in data or row["blob"] is None:
@@ -95,7 +96,7 @@ def outcome_of(operation: Operation, row: Mapping[str, Any]) -> Outcome:
         data[blob_field] = row["blob"]
     if not _holds(operation, data):
         raise Unreadable
-    return Outcome(data)
+    return Outcome(data, error, row["error_type"], key) if failed else Outcome(data)
 
 
 def can_be_kept(operation: Operation, outcome: Outcome) -> bool:

@@ -79,7 +79,8 @@ class Issues {
     const head = [
       element("h4", {}, badge(detail.priority), " ", foreign(detail.title)), element("p", { class: "wa-note" }, foreign(detail.facts.filter(Boolean).join(" · "))),
       ...[["Why", detail.explanation], ["Fix", detail.fix]].filter(([, text]) => text).map(([name, text]) => element("p", {}, element("strong", {}, `${name}: `), foreign(text))),
-    ];
+      detail.help ? element("p", {}, outsideLink(detail.help, "How it is measured, with examples")) : null,
+    ].filter(Boolean);
     const list = element("div", { class: "wa-rule-pages" }, element("p", { class: "wa-note", role: "status" }, "Loading …"));
     this.ruleBox.replaceChildren(...head, list);
     try {

@@ -1,0 +1,290 @@
+"""What a page loads: without encryption, before it is shown, and images that could come later or smaller."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from lxml import etree
+from lxml.html import HtmlElement
+
+from webanalytics.analysis.page.page import Collector, Page, Reader, fold
+
+FIRST_IMAGES = 5
+"""Images at the start of a page that are taken to be in view when it opens; it depends on styles."""
+
+LARGE_IMAGE = 600
+"""Pixels of width over which phones need a smaller version of an image: they show some 400."""
+
+SMALL_IMAGE = 64
+"""Pixels of width or height up to which the format of an image hardly matters."""
+
+LONGEST_POLICY = 2_000
+"""Characters of a policy that are kept."""
+
+_LOADING = {
+    "script": ("src",),
+    "iframe": ("src",),
+    "frame": ("src",),
+    "embed": ("src",),
+    "audio": ("src",),
+    "video": ("src", "poster"),
+    "source": ("src",),
+    "track": ("src",),
+    "object": ("data",),
+}
+"""Attributes by which elements load what they show or run (HTML Standard, sections 4.8 and 4.12).
+
+Besides, ``img`` and ``source`` have ``srcset``, an ``input`` of the type image ``src``, and styles URLs.
+"""
+_LOADING_LINKS = frozenset(
+    (
+        "stylesheet",
+        "icon",
+        "apple-touch-icon",
+        "mask-icon",
+        "preload",
+        "modulepreload",
+        "prefetch",
+        "manifest",
+    )
+)
+_IN_SRCSET = re.compile(r"(?:^|[\s,])(http:[^\s]+)", re.IGNORECASE)
+_COMMENTS = re.compile(r"/\*(?:.*?\*/|.*)", re.DOTALL)
+# A namespace is a name that looks like an address: nothing is loaded from it.
+_IN_STYLE = re.compile(
+    r"@namespace[^;]*+|(?:url\(\s*+[\"']?|@import\s*+[\"'])\s*+(http:[^\s\"')]++)", re.IGNORECASE
+)
+_STYLES: Any = etree.XPath("//@style[contains(., 'http:') or contains(., 'HTTP:')]", smart_strings=False)
+_COUNT: Any = etree.XPath("count(//*)")
+_SCRIPT_TYPES = frozenset(("", "text/javascript", "application/javascript", "application/ecmascript"))
+_SHOWN_MEDIA = frozenset(("", "all", "screen"))
+_OLD = re.compile(r"[^?#]*\.(?:jpe?g|jfif|png|bmp)(?:[?#]|$)", re.IGNORECASE)
+_NEGOTIATED = re.compile(r"webp|avif|jxl|auto=|=auto|f_auto", re.IGNORECASE)
+
+
+class LoadingElements(Collector):
+    """What elements load; addresses without encryption only of a page in https."""
+
+    max_entries = 500
+    max_length = 500
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page)
+        self.insecure: list[str] = []
+        self.insecure_forms: list[str] = []
+        self.scripts: list[str] = []
+        self.styles: list[str] = []
+        self.not_lazy: list[str] = []
+        self.old_formats: list[str] = []
+        self.without_srcset: list[str] = []
+        self.policy = ""
+        self.referrer = ""
+        self._images = 0
+        self._in_body = False
+        self._secure = page.final_url[:6].lower() == "https:"
+        self._base_insecure = self._secure and page.base_url[:5].lower() == "http:"
+
+    def readers(self) -> dict[str, Reader]:
+        """Return its readers by tag; those of what elements load only for a page in https."""
+        found = {
+            "meta": self._meta,
+            "link": self._link,
+            "script": self._script,
+            "img": self._image,
+            "body": self._body,
+        }
+        if not self._secure:
+            return found
+        secure = {
+            "style": self._style,
+            "form": self._form,
+            "button": self._button,
+            "input": self._input,
+            **dict.fromkeys(_LOADING, self._loading),
+        }
+        return {**secure, **found, "script": self._secure_script}
+
+    def _add(self, entries: list[str], text: str) -> None:
+        if len(entries) < self.max_entries:
+            entries.append(text[: self.max_length])
+
+    def _body(self, _: HtmlElement) -> None:
+        self._in_body = True
+
+    def _meta(self, element: HtmlElement) -> None:
+        kind = element.get("http-equiv")
+        if kind and kind.strip().lower() == "content-security-policy":
+            said = fold(element.get("content"))
+            self.policy = f"{self.policy}, {said}" if self.policy else said
+        elif (name := element.get("name")) and name.strip().lower() == "referrer":
+            self.referrer = fold(element.get("content"))
+
+    def _link(self, element: HtmlElement) -> None:
+        kinds = (element.get("rel") or "").lower().split()
+        if not _LOADING_LINKS.isdisjoint(kinds):
+            href = element.get("href")
+            if self._secure:
+                self._check(href)
+            if href and "stylesheet" in kinds and not self._in_body and _blocks(element, kinds):
+                self._add(self.styles, self._absolute(href))
+
+    def _script(self, element: HtmlElement) -> None:
+        get = element.get
+        source = get("src")
+        if not source or self._in_body:
+            return
+        if get("async") is None and get("defer") is None and get("nomodule") is None:
+            kind = (get("type") or "").partition(";")[0].strip().lower()
+            if kind in _SCRIPT_TYPES:
+                self._add(self.scripts, self._absolute(source))
+
+    def _secure_script(self, element: HtmlElement) -> None:
+        self._script(element)
+        self._check(element.get("src"))
+
+    def _form(self, element: HtmlElement) -> None:
+        self._check_form(element.get("action"))
+
+    def _button(self, element: HtmlElement) -> None:
+        self._check_form(element.get("formaction"))
+
+    def _input(self, element: HtmlElement) -> None:
+        self._check_form(element.get("formaction"))
+        if source := element.get("src"):
+            kind = element.get("type")
+            if kind and kind.strip().lower() == "image":
+                self._check(source)
+
+    def _style(self, element: HtmlElement) -> None:
+        if text := element.text:
+            self._check_style(text)
+
+    def _loading(self, element: HtmlElement) -> None:
+        for name in _LOADING[str(element.tag)]:
+            self._check(element.get(name))
+        if several := element.get("srcset"):
+            self._check_srcset(several)
+
+    def _is_insecure(self, link: str) -> bool:
+        if self._base_insecure:
+            link = self._absolute(link)
+        return link.lstrip()[:5].lower() == "http:"
+
+    def _check(self, link: str | None) -> None:
+        if link and self._is_insecure(link):
+            self._add(self.insecure, self._absolute(link))
+
+    def _check_form(self, link: str | None) -> None:
+        if link and self._is_insecure(link):
+            self._add(self.insecure_forms, self._absolute(link))
+
+    def _check_srcset(self, value: str) -> None:
+        if "http:" in value or "HTTP:" in value:
+            for found in _IN_SRCSET.finditer(value):
+                self._add(self.insecure, found[1].rstrip(","))
+
+    def _check_style(self, text: str) -> None:
+        if "http:" in text or "HTTP:" in text:
+            for found in _IN_STYLE.finditer(_COMMENTS.sub(" ", text)):
+                if found[1]:
+                    self._add(self.insecure, found[1])
+
+    def check_attributes(self, page: Page) -> None:
+        """Look for addresses without encryption in the style attributes of a page."""
+        if self._secure and ("http:" in page.html or "HTTP:" in page.html):
+            for text in _STYLES(page.tree):
+                self._check_style(text)
+
+    def _image(self, element: HtmlElement) -> None:
+        get = element.get
+        source, several = get("src"), get("srcset")
+        if self._secure:
+            self._check(source)
+            if several:
+                self._check_srcset(several)
+        source = (source or "").strip()
+        width, height = get("width"), get("height")
+        if not source or source[:5].lower() == "data:" or is_pixel(width, height):
+            return
+        self._images += 1
+        if self._images > FIRST_IMAGES and not _waits(element):
+            self._add(self.not_lazy, self._absolute(source))
+        pixels = (_number(width), _number(height))
+        if _OLD.match(source) and not any(0 < count <= SMALL_IMAGE for count in pixels):
+            self._old_format(element, source, several or "")
+        if pixels[0] > LARGE_IMAGE and not several and get("data-srcset") is None:
+            self._one_size(element, source)
+
+    def _old_format(self, element: HtmlElement, source: str, several: str) -> None:
+        if not _NEGOTIATED.search(source + several) and not _sources(element, modern=True):
+            self._add(self.old_formats, self._absolute(source))
+
+    def _one_size(self, element: HtmlElement, source: str) -> None:
+        if not source.partition("?")[0].lower().endswith(".svg") and not _sources(element):
+            self._add(self.without_srcset, self._absolute(source))
+
+
+def _waits(element: HtmlElement) -> bool:
+    """Return whether an image is loaded late: by the browser, or by a script that reads another attribute."""
+    get = element.get
+    loading = get("loading")
+    if loading is not None and loading.strip().lower() == "lazy":
+        return True
+    return get("data-src") is not None or get("data-srcset") is not None or get("data-lazy-src") is not None
+
+
+def _sources(element: HtmlElement, *, modern: bool = False) -> bool:
+    """Return whether a picture around an image offers other sources, ``modern`` ones where asked for."""
+    parent = element.getparent()
+    if parent is None or parent.tag != "picture":
+        return False
+    offered = [f"{other.get('type', '')} {other.get('srcset', '')}" for other in parent.iterfind("source")]
+    return any(_NEGOTIATED.search(text) for text in offered) if modern else bool(offered)
+
+
+def _number(text: str | None) -> int:
+    digits = (text or "").strip().removesuffix("px")
+    return int(digits) if digits.isdecimal() and len(digits) < 6 else 0
+
+
+def is_pixel(width: str | None, height: str | None) -> bool:
+    """Return whether an image is one pixel wide or high, as tracking pixels are."""
+    return (width or height or "").strip().removesuffix("px") in ("0", "1")
+
+
+def _blocks(element: HtmlElement, kinds: list[str]) -> bool:
+    """Return whether a browser waits for a style sheet before it shows anything."""
+    if "alternate" in kinds or element.get("disabled") is not None:
+        return False
+    return (element.get("media") or "").strip().lower() in _SHOWN_MEDIA
+
+
+def loading_facts(page: Page, elements: LoadingElements) -> dict[str, Any]:
+    """Return the facts about what a page loads.
+
+    Mixed content is that of W3C Mixed Content; a page that lets its requests be upgraded has none.
+
+    Examples
+    --------
+    >>> from webanalytics.analysis.page.page import collected
+    >>> html = "<script src=a.js></script><body style='background: url(http://b.example/c.png)'>"
+    >>> page = Page(html, "https://a.example/")
+    >>> facts = loading_facts(page, collected(page, LoadingElements))
+    >>> facts["mixedContent"], facts["blockingScripts"], facts["elements"]
+    (['http://b.example/c.png'], ['https://a.example/a.js'], 4)
+    """
+    elements.check_attributes(page)
+    upgraded = "upgrade-insecure-requests" in elements.policy.lower()
+    return {
+        "mixedContent": [] if upgraded else list(dict.fromkeys(elements.insecure)),
+        "insecureForms": [] if upgraded else list(dict.fromkeys(elements.insecure_forms)),
+        "blockingScripts": elements.scripts,
+        "blockingStyles": elements.styles,
+        "imagesNotLazy": elements.not_lazy,
+        "imagesInOldFormats": elements.old_formats,
+        "imagesWithoutSrcset": elements.without_srcset,
+        "elements": int(_COUNT(page.tree)),
+        "metaPolicy": elements.policy[:LONGEST_POLICY],
+        "metaReferrer": elements.referrer[:100],
+    }
