@@ -14,12 +14,12 @@ from typing import Any
 from urllib.parse import urljoin, urlsplit
 
 from lxml import etree
-from protego import Protego
 
 from webanalytics.errors import ErrorType
 from webanalytics.fetching.content import DecodingError, Inflate
 from webanalytics.fetching.fetcher import Fetcher
 from webanalytics.fetching.response import FetchError, Problem
+from webanalytics.fetching.robots_rules import RobotsFile
 
 Row = dict[str, Any]
 
@@ -178,7 +178,7 @@ def parse_sitemap(content: bytes, url: str, max_bytes: int = SitemapLimits.max_b
         return _from_xml(content.removeprefix(b"\xef\xbb\xbf").lstrip() if not utf16 else content, url)
     text = content.decode("utf-8-sig", "replace")
     if urlsplit(url).path.endswith("/robots.txt"):
-        return _Document(children=[urljoin(url, link) for link in Protego.parse(text).sitemaps])
+        return _Document(children=[urljoin(url, link) for link in RobotsFile(content).sitemaps])
     lines = [line.strip() for line in text.splitlines()]
     links = [line for line in lines if line.lower().startswith(("http://", "https://"))]
     if not links and any(lines):

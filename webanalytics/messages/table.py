@@ -112,6 +112,11 @@ FETCHING: Final[Table] = MappingProxyType(
             "robots",
             "The `{parameter}` parameter {names} a page that the site's robots.txt forbids to fetch.",
         ),
+        "robots_effort": (
+            "robots",
+            "The `{parameter}` parameter {names} an address that is too long to be checked against the many "
+            "rules of the site's robots.txt.",
+        ),
         "robots_unreadable": (
             "robots",
             "The `{parameter}` parameter {names} a page of a site whose robots.txt answered HTTP {status}, "
