@@ -6,6 +6,7 @@ Local backend, service and audits share it; each request of a fetch is an `excha
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
 from typing import Self
@@ -15,7 +16,7 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from webanalytics.fetching.content import Accept
-from webanalytics.fetching.exchange import RawResponse, Wanted, exchange, open_session, resolver
+from webanalytics.fetching.exchange import RawResponse, Sink, Wanted, exchange, open_session, resolver
 from webanalytics.fetching.guard import check_redirect, check_url, host_key
 from webanalytics.fetching.limits import FetchSettings, Limits, backoff
 from webanalytics.fetching.response import FetchError, Problem, Response
@@ -99,7 +100,13 @@ class Fetcher:
             await self._own_names.close()
 
     async def fetch(
-        self, url: str, parameter: str = "url", accept: Accept = "page", *, max_bytes: int | None = None
+        self,
+        url: str,
+        parameter: str = "url",
+        accept: Accept = "page",
+        *,
+        max_bytes: int | None = None,
+        sink: Callable[[str], Sink] | None = None,
     ) -> Response:
         """Return the response of a URL, redirects followed.
 
@@ -114,6 +121,9 @@ class Fetcher:
             text); "image" anything but HTML; "any" everything.
         max_bytes : int, optional
             Size after decompression; `FetchSettings.max_bytes` by default.
+        sink : callable, optional
+            Makes, of the address that answers, what takes the body as it arrives; each try has one of its
+            own. The response has no content then.
 
         Returns
         -------
@@ -131,7 +141,7 @@ class Fetcher:
             start = check_url(url, allow_private=settings.allow_private, ports=settings.ports)
         except Problem as problem:
             raise _error(problem, parameter, None) from None
-        wanted = Wanted(accept, settings.max_bytes if max_bytes is None else max_bytes)
+        wanted = Wanted(accept, settings.max_bytes if max_bytes is None else max_bytes, sink=sink)
         state = _FetchState(wanted, start, robots=settings.robots)
         try:
             response = await self._tries(state)

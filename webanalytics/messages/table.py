@@ -166,6 +166,14 @@ FETCHING: Final[Table] = MappingProxyType(
             "too_large",
             "The `{parameter}` parameter {names} a sitemap that leads to more than {limit} others.",
         ),
+        "large_sitemaps": (
+            "too_large",
+            "The `{parameter}` parameter {names} sitemaps that are larger than {limit} bytes in all.",
+        ),
+        "long_sitemaps": (
+            "too_large",
+            "The `{parameter}` parameter {names} sitemaps whose addresses are too long to be kept.",
+        ),
         "full_sitemap": (
             "too_large",
             "The `{parameter}` parameter {names} a sitemap with more entries than the limit of {limit}.",

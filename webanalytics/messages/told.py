@@ -75,6 +75,8 @@ TOLD: Final[Mapping[str, str]] = MappingProxyType(
         "broken_sitemap": "The sitemap is broken after its first {count} entries.",
         "deep_sitemap": "The sitemap is nested more than {limit} levels deep.",
         "many_sitemaps": "The sitemap leads to more than {limit} others.",
+        "large_sitemaps": "The sitemaps are larger than {limit} bytes in all.",
+        "long_sitemaps": "The addresses of the sitemaps are too long to be kept.",
         "full_sitemap": "The sitemap has more entries than the limit of {limit}.",
         "unreadable_file": "The file cannot be read: {reason}.",
         "unreadable_content": "The content could not be read ({exception}).",
