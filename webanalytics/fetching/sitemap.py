@@ -209,7 +209,8 @@ class _Reading:
             await self._fetcher.fetch(url, self._parameter, "any", max_bytes=limits.max_bytes, sink=sink)
             await sinks[-1].close()
         except FetchError as error:
-            file.failures.append(error)
+            # Of the error itself, its traceback would keep the blocks that were at hand.
+            file.failures.append(FetchError(error.key, error.message.values))
         except Problem as problem:
             file.failures.append(self._failed(problem))
         return sinks[-1].parser.document if sinks else Document()

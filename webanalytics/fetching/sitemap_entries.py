@@ -27,6 +27,8 @@ _REQUIRED: Mapping[str, tuple[str, ...]] = {
 }
 """Parts that Google requires: developers.google.com/search/docs/crawling-indexing/sitemaps/image-sitemaps,
 .../video-sitemaps and .../news-sitemap."""
+MOST_ALTERNATES = 1_000
+"""Language versions of one page that are kept."""
 MOST_IMAGES = 1_000
 """Images of one page in a sitemap, by the same pages."""
 MOST_NEWS = 1_000
@@ -178,7 +180,7 @@ class Entry:
     def _alternate(self, attributes: Mapping[str, str]) -> None:
         lang, url = attributes.get("hreflang"), attributes.get("href", "")
         if lang is not None and "alternate" in attributes.get("rel", "alternate").lower().split():
-            if len(url) > LONGEST_URL:
+            if len(url) > LONGEST_URL or len(self.alternates) >= MOST_ALTERNATES:
                 self.long = True
             else:
                 self.alternates.append(Alternate(lang[:_LONGEST_FIELD].strip(), url.strip()))

@@ -32,8 +32,12 @@ MOST_NAMES = 20_000
 """Different names of elements, attributes and namespaces over the whole tree."""
 DEEPEST = 100
 """Elements within elements."""
-SILENCE = 1_048_576
-"""Bytes without an element, text or an address after which a document is given up."""
+SILENCE = 2_097_152
+"""Bytes without an entry after which a document is given up."""
+MOST_ELEMENTS = (200_000, 60)
+"""Elements of a document, and those that each entry adds to them: language versions, images."""
+MOST_LINES = 100_000
+"""Lines of a text that are no addresses."""
 
 _GZIP_MAGIC = b"\x1f\x8b"
 _ROOTS = frozenset(("urlset", "sitemapindex", "rss", "feed", "RDF"))
@@ -102,11 +106,11 @@ class _Target:
         self._entry: Entry | None = None
         self._local = ""
         self._depth = self._entry_depth = 0
-        self.events = 0
+        self.elements = 0
         self.rooted = False
 
     def start(self, tag: str, attributes: Mapping[str, str]) -> None:
-        self.events += 1
+        self.elements += 1
         self._depth += 1
         self._know(tag, *attributes)
         if self._depth > DEEPEST:
@@ -134,7 +138,6 @@ class _Target:
         self._depth -= 1
 
     def data(self, text: str) -> None:
-        self.events += 1
         if self._entry is not None:
             self._entry.data(text)
 
@@ -207,7 +210,7 @@ class SitemapParser:
         self._decoder: Any = None
         self._parser: Any = None
         self._start, self._rest = b"", ""
-        self._silent = 0
+        self._silent = self._odd_lines = 0
 
     def feed(self, data: bytes) -> None:
         """Take a further block, or raise `Problem`."""
@@ -238,7 +241,7 @@ class SitemapParser:
                 add_child(self.document, self._budget, absolute(self._url, link))
         else:
             self._lines(self._decoder.decode(b"", True) + "\n")
-            if not self.document.count and self._silent:
+            if not self.document.count and self._odd_lines:
                 raise Problem("not_sitemap")
 
     def _unpacked(self, data: bytes) -> bytes:
@@ -298,11 +301,12 @@ class SitemapParser:
         text = self._decoder.decode(data).encode("utf-8", "replace")
         if self._prologue is not None:
             text = self._after_prologue(text)
-        before = self._target.events
+        before = self.document.count
         if text:
             self._feed_lxml(text)
-        self._silent = 0 if self._target.events > before else self._silent + len(text)
-        if self._silent > SILENCE:
+        self._silent = 0 if self.document.count > before else self._silent + len(text)
+        few, more = MOST_ELEMENTS
+        if self._silent > SILENCE or self._target.elements > few + more * self.document.count:
             raise self._broken()
 
     def _after_prologue(self, text: bytes) -> bytes:
@@ -354,7 +358,7 @@ class SitemapParser:
         before = self.document.count
         self._lines(self._decoder.decode(data))
         self._silent = 0 if self.document.count > before else self._silent + len(data)
-        if self._silent > SILENCE:
+        if self._silent > SILENCE or self._odd_lines > MOST_LINES:
             raise self._broken() if self.document.count else Problem("not_sitemap")
 
     def _lines(self, text: str) -> None:
@@ -367,7 +371,7 @@ class SitemapParser:
 
     def _line(self, link: str) -> None:
         if not link.lower().startswith(("http://", "https://")):
-            self._silent += bool(link)
+            self._odd_lines += bool(link)
         elif len(link) > LONGEST_URL:
             self.document.broken = True
         else:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from itertools import repeat
 from typing import Any, TypedDict
 
 import pandas as pd
@@ -42,52 +43,48 @@ SITEMAP_FIELDS = (
 _COUNTS = {plural: kind for kind, plural in COUNTED.items()}
 
 
-class _Columns:
-    """The columns of a frame as they grow; of an entry no object of its own is made."""
+_FAILED = ("sitemap", "status", "error", "error_type", "error_key")
 
-    def __init__(self) -> None:
-        self.cells: dict[str, list[Any]] = {field.name: [] for field in SITEMAP_FIELDS}
-        self.files: list[dict[str, Any]] = []
 
-    def add(self, tree: SitemapTree, given: str) -> None:
-        """Append all rows of a tree of sitemaps."""
-        before = len(self.cells["url"])
+def _failure(url: str, key: str, sentence: str, error_type: Any) -> dict[str, Any]:
+    cells = (url, "error", told(key, sentence, "sitemap"), error_type, key)
+    return dict(zip(_FAILED, cells, strict=True))
+
+
+def _entry_cells(file: SitemapFile, name: str) -> Iterable[Any]:
+    """Return one column of the entries of a file."""
+    entries, count = file.entries, len(file.entries)
+    match name:
+        case "url":
+            return entries.urls
+        case "lastmod":
+            return entries.lastmods
+        case "changefreq":
+            return entries.changefreqs
+        case "priority":
+            return (None if math.isnan(value) else value for value in entries.priorities)
+        case "alternates":
+            return ([one._asdict() for one in entries.alternates.get(place, ())] for place in range(count))
+        case "extension_faults":
+            return (entries.faults.get(place, "") for place in range(count))
+        case _ if name in _COUNTS:
+            return entries.counts[_COUNTS[name]]
+    return repeat({"sitemap": file.url, "status": "ok"}.get(name), count)
+
+
+def _column(trees: Sequence[tuple[str, SitemapTree]], name: str) -> list[Any]:
+    """Return one column of all trees: no other is in memory as objects meanwhile."""
+    cells: list[Any] = []
+    for given, tree in trees:
+        before = len(cells)
         for file in tree:
-            self._add_entries(file)
+            cells += _entry_cells(file, name)
             for error in file.failures:
-                self._fail(file.url, told(error.key, error.sentence, "sitemap"), error.error_type, error.key)
-            self.files.append(_facts(file))
-        if len(self.cells["url"]) == before:
+                cells.append(_failure(file.url, error.key, error.sentence, error.error_type).get(name))
+        if len(cells) == before:
             empty = Message("empty_sitemap", {"parameter": "url"})
-            self._fail(given, told(empty.key, str(empty), "sitemap"), empty.error_type, empty.key)
-
-    def _add_entries(self, file: SitemapFile) -> None:
-        entries, cells, count = file.entries, self.cells, len(file.entries)
-        cells["url"] += entries.urls
-        cells["lastmod"] += entries.lastmods
-        cells["changefreq"] += entries.changefreqs
-        cells["priority"] += (None if math.isnan(value) else value for value in entries.priorities)
-        cells["sitemap"] += [file.url] * count
-        cells["status"] += ["ok"] * count
-        cells["alternates"] += (
-            [one._asdict() for one in entries.alternates.get(place, ())] for place in range(count)
-        )
-        cells["extension_faults"] += (entries.faults.get(place, "") for place in range(count))
-        for name, kind in _COUNTS.items():
-            cells[name] += entries.counts[kind]
-        self._fill()
-
-    def _fail(self, url: str, error: str, error_type: Any, key: str) -> None:
-        row = {"sitemap": url, "status": "error", "error": error, "error_type": error_type, "error_key": key}
-        for name, value in row.items():
-            if name in self.cells:
-                self.cells[name].append(value)
-        self._fill()
-
-    def _fill(self) -> None:
-        size = len(self.cells["status"])
-        for cells in self.cells.values():
-            cells += [None] * (size - len(cells))
+            cells.append(_failure(given, empty.key, str(empty), empty.error_type).get(name))
+    return cells
 
 
 def _facts(file: SitemapFile) -> dict[str, Any]:
@@ -109,18 +106,16 @@ async def sitemap_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -
     given = [urls] if isinstance(urls, str) else list(urls)
     if not given or not all(isinstance(url, str) and url.strip() for url in given):
         raise ParameterError("The `url` parameter must be the URL of a sitemap, or a list of them.", "url")
-    columns = _Columns()
     async with Fetcher(fetch_settings(options)) as fetcher:
-        for url in given:
-            columns.add(await read_sitemap(fetcher, url), url)
-    index = pd.RangeIndex(len(columns.cells["url"]))
+        trees = [(url, await read_sitemap(fetcher, url)) for url in given]
+    index = pd.RangeIndex(len(_column(trees, "status")))
     series = {
-        field.name: make_series(columns.cells.pop(field.name), field.dtype, index) for field in SITEMAP_FIELDS
+        field.name: make_series(_column(trees, field.name), field.dtype, index) for field in SITEMAP_FIELDS
     }
     frame = as_frame(series, index, "sitemap")
     frame.attrs["webanalytics"] |= {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "sitemaps": columns.files,
+        "sitemaps": [_facts(file) for _, tree in trees for file in tree],
     }
     return frame
 
