@@ -26,6 +26,7 @@ __all__ = [
     "dane",
     "hmac",
     "keywords",
+    "llms_txt",
     "metadata",
     "phones",
     "readability",
@@ -38,6 +39,7 @@ convert = awaited(images.convert)
 dane = awaited(records.dane)
 hmac = awaited(generated.hmac)
 keywords = awaited(pages.keywords)
+llms_txt = awaited(sites.llms_txt)
 metadata = awaited(generated.metadata)
 phones = awaited(records.phones)
 readability = awaited(generated.readability)

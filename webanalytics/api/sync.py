@@ -23,6 +23,7 @@ __all__ = [
     "dane",
     "hmac",
     "keywords",
+    "llms_txt",
     "load",
     "metadata",
     "phones",
@@ -38,6 +39,7 @@ convert = plain(images.convert)
 dane = plain(records.dane)
 hmac = plain(generated.hmac)
 keywords = plain(pages.keywords)
+llms_txt = plain(sites.llms_txt)
 metadata = plain(generated.metadata)
 phones = plain(records.phones)
 readability = plain(generated.readability)

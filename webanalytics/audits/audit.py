@@ -177,7 +177,7 @@ class Audit(ContentMethods, Pages):
         if part is not None:
             return part[0].site
         origin = self._origin
-        return self._once("site", lambda: make_site(self.plain(), origin.sitemap, origin.robots))
+        return self._once("site", lambda: make_site(self.plain(), *origin.besides()))
 
     @classmethod
     def of(cls, value: Any, parameter: str) -> Audit:

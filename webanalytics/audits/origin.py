@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import pandas as pd
 
 from webanalytics.audits.profiles import Profile
+from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.crawl import CrawlFacts
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ class Origin:
         When the pages were read: ISO 8601, UTC.
     score : float or None
         The score that a saved audit had when it was saved, by the rules of that version.
+    robots_files : Mapping
+        The robots.txt of each origin as it was read.
     crawl : CrawlFacts or None
         Links, and what was not fetched and why, if the pages were found by a crawl.
     """
@@ -46,6 +49,11 @@ class Origin:
     date: str | None = None
     score: float | None = None
     crawl: CrawlFacts | None = None
+    robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
+
+    def besides(self) -> tuple[pd.DataFrame | None, Mapping[str, list[str]], Mapping[str, RobotsCopy]]:
+        """Return what rules examine besides the pages: sitemap, problems of robots.txt, its files."""
+        return self.sitemap, self.robots, self.robots_files
 
 
 class Audited(Protocol):

@@ -13,6 +13,7 @@ import pandas as pd
 from webanalytics.audits.link_graph import Addresses, canonical_of, normal
 from webanalytics.audits.robots import directives
 from webanalytics.audits.site import Site
+from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.schema import AUDIT_LAST as LAST
 from webanalytics.frames.schema import make_series
 from webanalytics.operations.model import Dtype
@@ -101,13 +102,14 @@ def make_site(
     frame: pd.DataFrame,
     sitemap: pd.DataFrame | None = None,
     robots: Mapping[str, list[str]] = MappingProxyType({}),
+    robots_files: Mapping[str, RobotsCopy] = MappingProxyType({}),
     *,
     near_duplicates: float | None = 90.0,
 ) -> Site:
     """Return what rules examine, made from an audit's frame; its pages have the columns of `DERIVED`."""
     pages = pd.DataFrame(frame).reset_index(drop=True)
     pages = pages.drop(columns=[name for name in DERIVED if name in pages])
-    site = Site(pages, sitemap, robots, 90.0 if near_duplicates is None else near_duplicates)
+    site = Site(pages, sitemap, robots, 90.0 if near_duplicates is None else near_duplicates, robots_files)
     cells = {**_texts(site), **_headings(site), **_robots(site), **_places(site)}
     cells.update(_canonicals(site))
     cells.update(_indexability(site, cells))

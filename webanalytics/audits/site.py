@@ -21,6 +21,7 @@ from webanalytics.audits.link_graph import (
     listed,
     normal,
 )
+from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.urls import lacks_scheme
 
 _ANSWERED = ("client error", "server error")
@@ -47,12 +48,15 @@ class Site:
         What is wrong with the robots.txt of each origin (``https://example.org``), in sentences.
     near_duplicates : float
         Similarity threshold, in per cent, of the pages' near-duplicate clusters.
+    robots_files : Mapping
+        The robots.txt of each origin as it was read.
     """
 
     pages: pd.DataFrame
     sitemap: pd.DataFrame | None = None
     robots: Mapping[str, list[str]] = field(default_factory=dict)
     near_duplicates: float = 90.0
+    robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
     _values: dict[str, list[Any]] = field(default_factory=dict, repr=False)
 
     def values(self, column: str) -> list[Any]:

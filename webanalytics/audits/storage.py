@@ -21,6 +21,7 @@ from webanalytics._version import __version__
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import Profile, resolve_profile
 from webanalytics.errors import ParameterError
+from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.arrow import Unreadable, Unstorable, arrow_table, declared, frame_of
 from webanalytics.frames.store import Store, folder_path, refusal
 
@@ -49,6 +50,7 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
         "package": __version__,
         "profile": _profile_parts(origin.profile),
         "robots": dict(origin.robots),
+        "robots_files": {name: copy.as_dict() for name, copy in origin.robots_files.items()},
         "date": origin.date,
         "score": origin.score,
     }
@@ -75,7 +77,8 @@ def load(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, Origin]:
         manifest = _checked(store.read_manifest())
         frames = {name: _read(store, name, part) for name, part in manifest["parts"].items()}
         profile, (date, score) = _profile(manifest["profile"]), _history(manifest)
-        origin = Origin(frames.get("sitemap"), manifest["robots"], profile, date, score)
+        copies = {name: RobotsCopy.of(values) for name, values in manifest.get("robots_files", {}).items()}
+        origin = Origin(frames.get("sitemap"), manifest["robots"], profile, date, score, robots_files=copies)
     except FileNotFoundError:
         raise refusal("folder", "that holds a saved audit") from None
     except (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

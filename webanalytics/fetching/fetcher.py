@@ -21,6 +21,7 @@ from webanalytics.fetching.guard import check_redirect, check_url, host_key
 from webanalytics.fetching.limits import FetchSettings, Limits, backoff
 from webanalytics.fetching.response import FetchError, Problem, Response
 from webanalytics.fetching.robots import RobotsCache, Rules, parse_in_thread
+from webanalytics.fetching.robots_kept import RobotsCopy, copy_of, keep
 from webanalytics.messages import FETCHING
 
 _NO_RULES = Rules()
@@ -237,7 +238,10 @@ class Fetcher:
         try:
             response = await self._tries(state)
         except Problem as problem:
+            status, kind = problem.http_status, FETCHING[problem.key][0]
+            keep(origin, RobotsCopy(http_status=status, error_type=str(kind)))
             return _rules_without_file(problem, state)
+        keep(origin, copy_of(response.content, response.status))
         rules = await parse_in_thread(response.content, settings.user_agent, settings.max_crawl_delay)
         return replace(rules, elapsed=state.spent)
 

@@ -114,8 +114,7 @@ FETCHING: Final[Table] = MappingProxyType(
         ),
         "robots_effort": (
             "robots",
-            "The `{parameter}` parameter {names} an address that is too long to be checked against the many "
-            "rules of the site's robots.txt.",
+            "The `{parameter}` parameter {names} an address too long to be checked against robots.txt.",
         ),
         "robots_unreadable": (
             "robots",
@@ -168,11 +167,11 @@ FETCHING: Final[Table] = MappingProxyType(
         ),
         "large_sitemaps": (
             "too_large",
-            "The `{parameter}` parameter {names} sitemaps that are larger than {limit} bytes in all.",
+            "The `{parameter}` parameter leads to over {limit} bytes of sitemaps.",
         ),
         "long_sitemaps": (
             "too_large",
-            "The `{parameter}` parameter {names} sitemaps whose addresses are too long to be kept.",
+            "The `{parameter}` parameter leads to sitemaps with too long URLs.",
         ),
         "full_sitemap": (
             "too_large",

@@ -108,6 +108,7 @@ FACTS = Operation(
         Field("heads", int, "Head tags in the source, up to its body."),
         Field("headEndedBy", str, "What ends the head before the source says so, empty where nothing does."),
         Field("relativeImages", list[str], "Addresses of images for sharing that are not absolute."),
+        Field("scripts", int, "Scripts that the page runs, data in script elements left out."),
         Field("contentHash", str, "SHA-256 of the main text, white space folded; empty without text."),
     ),
     credits=0,

@@ -15,6 +15,7 @@ from webanalytics.analysis.facts.access import AccessElements, access_facts
 from webanalytics.analysis.facts.head import head_facts
 from webanalytics.analysis.facts.links import LinkElements, judged_links, read_links
 from webanalytics.analysis.facts.schema_org import structured_facts
+from webanalytics.analysis.facts.scripts import ScriptElements
 from webanalytics.analysis.page.page import Collector, Links, Page, Reader, collected, fold
 from webanalytics.analysis.structured.jsonld import JsonLdBlocks
 from webanalytics.analysis.text.main_text import main_text
@@ -67,7 +68,7 @@ class FactElements(Collector):
     Links are kept as they are written, titles and descriptions with empty ones, the rest as in the result.
     """
 
-    alongside = (JsonLdBlocks, LinkElements, AccessElements)
+    alongside = (JsonLdBlocks, LinkElements, AccessElements, ScriptElements)
     max_entries = DEFAULT_MAX_ENTRIES
     max_length = DEFAULT_MAX_LENGTH
 
@@ -324,6 +325,7 @@ def analyse(page: Page) -> dict[str, Any]:
         **access_facts(page, collected(page, AccessElements)),
         **head_facts(page),
         "relativeImages": elements.relative_images,
+        "scripts": collected(page, ScriptElements).count,
         "contentHash": content_hash(main_text(page)),
     }
 

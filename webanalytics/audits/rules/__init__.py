@@ -11,6 +11,7 @@ import pandas as pd
 
 from webanalytics.audits.rules import (
     accessibility,
+    ai,
     canonical,
     content,
     description,
@@ -25,8 +26,10 @@ from webanalytics.audits.rules import (
     link_elements,
     links,
     response,
+    robots,
     security,
     sitemap,
+    sitemap_files,
     social,
     structured,
     title,
@@ -43,6 +46,9 @@ _FILES = (
     directives,
     canonical,
     sitemap,
+    sitemap_files,
+    robots,
+    ai,
     links,
     link_elements,
     hreflang,
