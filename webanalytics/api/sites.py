@@ -60,8 +60,8 @@ async def llms_txt(urls: str | Iterable[str], **options: Unpack[RunOptions]) -> 
     Returns
     -------
     pandas.DataFrame
-        One row for each site: ``url`` of the file, ``present``, ``title``, ``sections``, ``links``, ``bytes``,
-        ``faults`` (a list of sentences), ``status``, ``error``, ``error_type``.
+        One row for each site: ``url`` of the file, ``present``, ``title``, ``sections``, ``links``,
+        ``bytes``, ``faults`` (a list of sentences), ``status``, ``error``, ``error_type``.
 
     Raises
     ------

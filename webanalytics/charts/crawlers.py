@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
 from webanalytics.charts import data, style, writing
 from webanalytics.charts.labels import BASE_FONT, counted, lettering, shortened
-from webanalytics.errors import ParameterError
 from webanalytics.strings import percent
 
 PURPOSES = {"search": "Search", "user": "On request of users", "training": "Training of models"}
@@ -62,33 +61,33 @@ def crawler_access(
     ['/', '/blog']
     """
     max_sections = data.whole_number(max_sections, "max_sections", 1, 60)
-    if not isinstance(frame, pd.DataFrame) or not set(_NEEDED) <= set(frame.columns):
-        raise ParameterError(
-            "The `frame` parameter must be a DataFrame that Audit.ai_sections() returned.", "frame"
-        )
-    rows = frame[[isinstance(name, str) for name in frame["crawler"]]]
-    rows = rows.assign(share=data.numbers(rows["share"]), pages=data.numbers(rows["pages"]))
-    rows = rows[rows["share"].notna() & rows["pages"].notna()]
-    rows = rows.assign(section=rows["section"].where(rows["section"].notna(), "").astype(str))
-    crawlers = _crawlers(rows)
-    sections, hidden = _sections(rows, max_sections)
+    picked = data.pick(frame, _NEEDED, ("audit().ai_sections",))
+    rows = picked.assign(
+        **{name: data.strings(picked[name]) for name in ("section", "crawler", "purpose")},
+        **{name: data.numbers(picked[name]) for name in ("pages", "share")},
+    )
+    usable = rows[["crawler", "pages", "share"]].notna().all(axis=1).to_numpy() & ~data.has_failed(picked)
+    good = rows[usable]
+    good = good.assign(section=good["section"].fillna(""), purpose=good["purpose"].fillna(""))
+    crawlers = _crawlers(good)
+    sections, hidden = _sections(good, max_sections)
+    notes = [data.left_out(picked, usable, "without a share") if len(picked) > 1 else ""]
     with style.context():
-        ax = style.start(ax, style.row_height(len(sections), 3.0, 0.3))
-        if not crawlers or not sections:
-            writing.message(ax, "No page whose robots.txt is known.")
+        ax = style.start(ax, style.row_height(len(sections), 3.2, 0.28))
+        if not sections:
+            none = "No page whose robots.txt is known."
+            writing.message(ax, data.why_empty(picked, none, none, none))
         else:
-            shares = rows.pivot_table(index="section", columns="crawler", values="share", aggfunc="mean")
+            shares = good.pivot_table(index="section", columns="crawler", values="share", aggfunc="mean")
             cells = shares.reindex(index=sections, columns=[name for name, _ in crawlers]).to_numpy(float)
-            _draw(ax, cells)
+            _draw(ax, np.clip(cells, 0, 1))
             _name(ax, sections, crawlers)
-        note = data.joined(
-            f"{hidden:,} smaller sections left out" if hidden else "", _LEGEND if sections else ""
-        )
-        writing.headline(ax, title or _title(crawlers, sections), note)
+            notes = [f"{hidden:,} smaller sections left out" if hidden else "", *notes, _LEGEND]
+        writing.headline(ax, title or _title(crawlers, sections), data.joined(*notes))
     return ax
 
 
-_LEGEND = "per cent of the section's pages that robots.txt leaves open"
+_LEGEND = "numbers: % of pages that robots.txt leaves open"
 
 
 def _crawlers(rows: pd.DataFrame) -> list[tuple[str, str]]:
@@ -120,9 +119,9 @@ def _draw(ax: Axes, cells: Any) -> None:
     for row, column in np.ndindex(height, width):
         share = cells[row, column]
         colour: Any = _UNKNOWN if np.isnan(share) else _CLOSED if share <= 0 else tints(share)
-        colours[row, column] = _rgba(colour)
+        colours[row, column] = to_rgba(colour)
     ax.imshow(colours, aspect="auto", interpolation="nearest").set_zorder(0)
-    ax.set(ylim=(max(height, style.FEWEST_ROWS) - 0.5, -0.5), xlim=(-0.5, max(width, 4) - 0.5))
+    ax.set(ylim=(max(height, style.FEWEST_ROWS) - 0.5, -1.2), xlim=(-0.5, max(width, 4) - 0.5))
     ax.hlines(np.arange(height + 1) - 0.5, -0.5, width - 0.5, color=style.CARD, linewidth=1.4)
     ax.vlines(np.arange(width + 1) - 0.5, -0.5, height - 0.5, color=style.CARD, linewidth=1.4)
     if width > writing.most_ticks(ax, 18):
@@ -141,12 +140,6 @@ def _draw(ax: Axes, cells: Any) -> None:
             )
 
 
-def _rgba(colour: Any) -> Any:
-    from matplotlib.colors import to_rgba
-
-    return to_rgba(colour)
-
-
 def _name(ax: Axes, sections: list[str], crawlers: list[tuple[str, str]]) -> None:
     writing.row_labels(ax, [f"/{name}" for name in sections], width=30)
     names, families = lettering(shortened([name for name, _ in crawlers], 24))
@@ -163,6 +156,7 @@ def _name(ax: Axes, sections: list[str], crawlers: list[tuple[str, str]]) -> Non
     ax.tick_params(axis="x", length=0, labelcolor=style.ink(ax))
     ax.spines["bottom"].set_visible(False)
     ax.set_xlabel("", fontfamily=[BASE_FONT])
+    ax.set_ylim(max(len(sections), style.FEWEST_ROWS) - 0.5, -1.2)  # room for the headings of the groups
     purposes = [purpose for _, purpose in crawlers]
     for purpose, name in PURPOSES.items():
         places = [place for place, other in enumerate(purposes) if other == purpose]
@@ -170,13 +164,12 @@ def _name(ax: Axes, sections: list[str], crawlers: list[tuple[str, str]]) -> Non
             continue
         if places[0]:
             ax.axvline(places[0] - 0.5, color=style.MUTED, linewidth=1.2)
-        ax.annotate(
+        writing.inner_text(
+            ax,
             name if len(places) > 3 else name.split()[0],
-            (places[0] - 0.4, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 4),
-            textcoords="offset points",
+            (places[0] - 0.42, -0.85),
+            (0, 0),
+            ha="left",
             fontsize=8.5,
-            color=style.muted(ax),
-            annotation_clip=False,
+            color=style.MUTED,
         )

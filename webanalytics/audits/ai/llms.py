@@ -54,7 +54,7 @@ def llms_facts(text: str) -> dict[str, Any]:
 
     Examples
     --------
-    >>> llms_facts("# Tea\n\n> All about tea\n\n## Docs\n\n- [Green](https://tea.example/green.md): leaves\n")["faults"]
+    >>> llms_facts("# Tea\n\n## Docs\n\n- [Green](https://tea.example/green.md): leaves\n")["faults"]
     []
     >>> llms_facts("## Docs\n- green tea\n")["faults"]
     ['It does not begin with a title ("# Name").', 'Line 2 is no link.', 'It has no link.']
