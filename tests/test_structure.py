@@ -136,7 +136,7 @@ def test_rooms_stay_light(module: str) -> None:
     allowed = {
         "webanalytics.operations.types": {"pydantic"},
         "webanalytics.operations.model": {"pydantic"},
-        "webanalytics.fetching.sitemap": {"lxml"},
+        "webanalytics.fetching.sitemap_parser": {"lxml"},
     }.get(module, set())
     assert outside & (FORBIDDEN[room(module)] - allowed) == set()
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         dane,
         hmac,
         keywords,
+        llms_txt,
         load,
         metadata,
         phones,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
         text,
         tlsa_record,
     )
+    from webanalytics.audits.ai.roster import ai_crawlers
     from webanalytics.audits.audit import Audit
     from webanalytics.audits.comparison import Comparison
     from webanalytics.backends.hosted import Hosted
@@ -69,6 +71,7 @@ __all__ = [
     "ParameterError",
     "WebAnalyticsError",
     "__version__",
+    "ai_crawlers",
     "aio",
     "app",
     "audit",
@@ -83,6 +86,7 @@ __all__ = [
     "hmac",
     "keywords",
     "last_partial",
+    "llms_txt",
     "load",
     "metadata",
     "option_context",
@@ -103,6 +107,7 @@ _HOMES = {
     "errors": ("AuditInterrupted", "BackendError", "HostedError", "ParameterError", "WebAnalyticsError"),
     "run_options": ("option_context", "options", "use"),
     "runs.blocking": ("last_partial",),
+    "audits.ai.roster": ("ai_crawlers",),
     "audits.audit": ("Audit",),
     "audits.comparison": ("Comparison",),
     "runs.estimates": ("estimate",),

@@ -27,6 +27,7 @@ __all__ = [
     "dane",
     "hmac",
     "keywords",
+    "llms_txt",
     "metadata",
     "phones",
     "readability",
@@ -40,6 +41,7 @@ crawl = awaited(crawls.crawl)
 dane = awaited(records.dane)
 hmac = awaited(generated.hmac)
 keywords = awaited(pages.keywords)
+llms_txt = awaited(sites.llms_txt)
 metadata = awaited(generated.metadata)
 phones = awaited(records.phones)
 readability = awaited(generated.readability)

@@ -203,7 +203,8 @@ def read(
             return answer(body, type="application/xml")
 
         async with server(respond) as served, Fetcher(settings()) as fetcher:
-            rows = await read_sitemap(fetcher, served.url + path, limits=SitemapLimits(**limits))
+            tree = await read_sitemap(fetcher, served.url + path, limits=SitemapLimits(**limits))
+            rows = list(tree.rows())
             for row in rows:
                 row["sitemap"] = row["sitemap"].removeprefix(served.url)
             return rows

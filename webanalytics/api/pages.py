@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import nullcontext
@@ -18,10 +19,18 @@ from webanalytics.audits.bodies import FactsOfBodies
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import resolve_profile
 from webanalytics.audits.resources import Resources, loaded_by_pages
-from webanalytics.audits.sources import is_sitemap, listed, listed_in, with_image_sizes
+from webanalytics.audits.sources import (
+    is_sitemap,
+    listed,
+    listed_in,
+    with_image_sizes,
+    with_listed,
+    with_robots,
+)
 from webanalytics.audits.terms import of_main_texts
 from webanalytics.backends.base import LOCAL_FAMILY
 from webanalytics.errors import ParameterError
+from webanalytics.fetching.robots_kept import keeping
 from webanalytics.frames.inputs import Inputs
 from webanalytics.frames.texts import pages_or_texts
 from webanalytics.frames.tidy import tidy_keywords
@@ -220,14 +229,15 @@ async def audit(
     if sitemap is None and column is None and is_sitemap(urls):
         found = await listed_in(urls, resolved)
         urls = found.inputs
-        origin = replace(origin, sitemap=found.sitemap, robots=found.robots)
+        origin = with_listed(origin, found)
     elif sitemap is not None:
         found = await listed(sitemap, urls, column, resolved)
         urls, column = found.inputs, None
-        origin = replace(origin, sitemap=found.sitemap, robots=found.robots)
+        origin = with_listed(origin, found)
     elif urls is None:
         raise ParameterError("The `urls` parameter is required where no `sitemap` is given.", "urls")
-    async with nullcontext() if here else FactsOfBodies(resolved, keep=body) as facts:
+    facts_of = nullcontext() if here else FactsOfBodies(resolved, keep=body)
+    async with facts_of as facts, keeping() as kept:
         frame = await collect(
             AUDIT_PAGES if loaded is None else CRAWL_PAGES,
             urls,
@@ -242,6 +252,7 @@ async def audit(
                 on_restored=None if loaded is None else loaded.take,
             ),
         )
+    origin = await asyncio.to_thread(with_robots, origin, kept)
     if image_sizes:
         frame = await with_image_sizes(frame, resolved)
     if loaded is not None:

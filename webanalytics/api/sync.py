@@ -24,6 +24,7 @@ __all__ = [
     "dane",
     "hmac",
     "keywords",
+    "llms_txt",
     "load",
     "metadata",
     "phones",
@@ -40,6 +41,7 @@ crawl = plain(crawls.crawl)
 dane = plain(records.dane)
 hmac = plain(generated.hmac)
 keywords = plain(pages.keywords)
+llms_txt = plain(sites.llms_txt)
 metadata = plain(generated.metadata)
 phones = plain(records.phones)
 readability = plain(generated.readability)

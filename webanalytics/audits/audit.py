@@ -183,9 +183,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         if part is not None:
             return part[0].site
         origin = self._origin
-        return self._once(
-            "site", lambda: make_site(self.plain(), origin.sitemap, origin.robots, crawl=origin.crawl)
-        )
+        return self._once("site", lambda: make_site(self.plain(), *origin.besides()))
 
     @classmethod
     def of(cls, value: Any, parameter: str) -> Audit:

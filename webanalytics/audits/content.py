@@ -6,6 +6,7 @@ from typing import Any, Literal, Protocol
 
 import pandas as pd
 
+from webanalytics.audits.ai.methods import CrawlerMethods
 from webanalytics.audits.site import Site
 
 
@@ -17,7 +18,7 @@ class HasSite(Protocol):
         """What is known of the pages."""
 
 
-class ContentMethods:
+class ContentMethods(CrawlerMethods):
     """Methods of `webanalytics.Audit` on content."""
 
     def keywords(self: HasSite, by: Literal["page", "site"] = "page", **settings: Any) -> pd.DataFrame:

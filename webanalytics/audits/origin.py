@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import pandas as pd
 
 from webanalytics.audits.profiles import Profile
+from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.crawl import CrawlFacts
 
 if TYPE_CHECKING:
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 
 Thresholds: TypeAlias = Mapping[str, float] | str | os.PathLike[str]
 """Limits by the name of their rule, or a TOML file of them."""
+
+
+Besides: TypeAlias = tuple[
+    pd.DataFrame | None, Mapping[str, list[str]], Mapping[str, RobotsCopy], CrawlFacts | None
+]
+"""What rules examine besides the pages, in the order of the arguments of `make_site`."""
 
 
 @dataclass(frozen=True)
@@ -36,6 +43,8 @@ class Origin:
         When the pages were read: ISO 8601, UTC.
     score : float or None
         The score that a saved audit had when it was saved, by the rules of that version.
+    robots_files : Mapping
+        The robots.txt of each origin as it was read.
     crawl : CrawlFacts or None
         Links, and what was not fetched and why, if the pages were found by a crawl.
     checked : pandas.DataFrame or None
@@ -50,6 +59,11 @@ class Origin:
     score: float | None = None
     crawl: CrawlFacts | None = None
     checked: pd.DataFrame | None = None
+    robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
+
+    def besides(self) -> Besides:
+        """Return what rules examine besides the pages: sitemap, problems of robots.txt, its files, the crawl."""
+        return self.sitemap, self.robots, self.robots_files, self.crawl
 
 
 class Audited(Protocol):

@@ -14,6 +14,7 @@ from webanalytics.audits.graph.tables import crawl_columns
 from webanalytics.audits.link_graph import Addresses, canonical_of, normal
 from webanalytics.audits.robots import directives
 from webanalytics.audits.site import Site
+from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.crawl import CrawlFacts
 from webanalytics.frames.schema import AUDIT_LAST as LAST
 from webanalytics.frames.schema import make_series
@@ -116,9 +117,10 @@ def make_site(
     frame: pd.DataFrame,
     sitemap: pd.DataFrame | None = None,
     robots: Mapping[str, list[str]] = MappingProxyType({}),
+    robots_files: Mapping[str, RobotsCopy] = MappingProxyType({}),
+    crawl: CrawlFacts | None = None,
     *,
     near_duplicates: float | None = 90.0,
-    crawl: CrawlFacts | None = None,
 ) -> Site:
     """Return what rules examine, made from an audit's frame; its pages have the columns of `DERIVED`.
 
@@ -126,7 +128,9 @@ def make_site(
     """
     pages = pd.DataFrame(frame).reset_index(drop=True)
     pages = pages.drop(columns=[name for name in (*DERIVED, *CRAWLED) if name in pages])
-    site = Site(pages, sitemap, robots, 90.0 if near_duplicates is None else near_duplicates, crawl)
+    site = Site(
+        pages, sitemap, robots, 90.0 if near_duplicates is None else near_duplicates, crawl, robots_files
+    )
     cells = {**_texts(site), **_headings(site), **_robots(site), **_places(site)}
     cells.update(_canonicals(site))
     cells.update(_indexability(site, cells))

@@ -92,6 +92,18 @@ def directives(text: str) -> frozenset[str]:
     return frozenset(found)
 
 
+def every_directive(text: str) -> frozenset[str]:
+    """Return the directives of a robots meta tag or header for whomever they are meant, in lower case.
+
+    Examples
+    --------
+    >>> sorted(every_directive("NoAI, otherbot: noimageai"))
+    ['noai', 'noimageai', 'otherbot']
+    """
+    parts = (part.strip() for part in re.split(r"[,:\n]", text.lower()[:5_000]))
+    return frozenset(part for part in parts if part)
+
+
 def unavailable_after(text: str) -> datetime | None:
     """Return the date after which a robots meta tag or header asks to drop the page, None without one.
 

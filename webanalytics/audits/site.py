@@ -25,6 +25,7 @@ from webanalytics.audits.link_graph import (
     listed,
     normal,
 )
+from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.crawl import CrawlFacts
 from webanalytics.urls import lacks_scheme, registrable_domain
 
@@ -54,6 +55,8 @@ class Site:
         Similarity threshold, in per cent, of the pages' near-duplicate clusters.
     crawl : CrawlFacts or None
         What a crawl knows besides its pages, if one found them.
+    robots_files : Mapping
+        The robots.txt of each origin as it was read.
     """
 
     pages: pd.DataFrame
@@ -61,6 +64,7 @@ class Site:
     robots: Mapping[str, list[str]] = field(default_factory=dict)
     near_duplicates: float = 90.0
     crawl: CrawlFacts | None = None
+    robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
     _values: dict[str, list[Any]] = field(default_factory=dict, repr=False)
 
     def values(self, column: str) -> list[Any]:

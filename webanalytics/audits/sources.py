@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 from urllib.parse import urlsplit
 
 import pandas as pd
 
+from webanalytics.audits.origin import Origin
 from webanalytics.audits.robots import robots_problems
 from webanalytics.backends.local import fetch_settings
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, FetchError
+from webanalytics.fetching.robots_kept import MOST_ORIGINS, RobotsCopy, RobotsKept, copy_of
 from webanalytics.frames.inputs import Inputs, read_values
 from webanalytics.frames.schema import make_series
 from webanalytics.frames.sitemap import sitemap_frame
 from webanalytics.operations import METADATA
 
-MOST_ORIGINS = 100
-"""Most origins whose robots.txt is read."""
 LARGEST_ROBOTS = 600_000
 """Bytes of a robots.txt that are read: more than RFC 9309 section 2.5 asks for."""
 MOST_IMAGES = 10_000
@@ -43,11 +43,14 @@ class Listed:
         What `webanalytics.sitemap` answers.
     robots : dict
         What is wrong with each origin's robots.txt, in sentences.
+    robots_files : dict
+        Each origin's robots.txt as it was read.
     """
 
     inputs: pd.Series
     sitemap: pd.DataFrame
     robots: dict[str, list[str]]
+    robots_files: dict[str, RobotsCopy]
 
 
 async def listed(
@@ -98,8 +101,9 @@ async def _with_robots(
     if not addresses:
         raise _no_page(found, parameter)
     origins = _origins([*addresses, *found["sitemap"].dropna().tolist()])
-    robots = await read_robots(origins, options)
-    return Listed(pd.Series(addresses, dtype=object, name="url"), found, robots)
+    files = await read_robots(origins, options)
+    robots = await asyncio.to_thread(all_problems, files)
+    return Listed(pd.Series(addresses, dtype=object, name="url"), found, robots, files)
 
 
 def _no_page(found: pd.DataFrame, parameter: str) -> ParameterError:
@@ -144,33 +148,58 @@ def _origin(url: str) -> str | None:
     return f"{parts.scheme}://{parts.netloc.rpartition('@')[2].lower()}"
 
 
-async def read_robots(origins: Iterable[str], options: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return what is wrong with the robots.txt of each origin; an empty list for a valid one."""
+async def read_robots(origins: Iterable[str], options: Mapping[str, Any]) -> dict[str, RobotsCopy]:
+    """Return the robots.txt of each origin."""
     async with Fetcher(fetch_settings({**options, "robots": False})) as fetcher:
 
-        async def read(origin: str) -> list[str]:
+        async def read(origin: str) -> RobotsCopy:
             try:
                 answer = await fetcher.fetch(f"{origin}/robots.txt", accept="any", max_bytes=LARGEST_ROBOTS)
             except FetchError as error:
-                return _unread(error)
-            return await asyncio.to_thread(robots_problems, answer.content)
+                return RobotsCopy(http_status=error.http_status, error_type=str(error.error_type))
+            return copy_of(answer.content, answer.http_status)
 
         named = list(dict.fromkeys(origins))
         return dict(zip(named, await asyncio.gather(*map(read, named)), strict=True))
 
 
-def _unread(error: FetchError) -> list[str]:
-    """Return what a robots.txt that cannot be read means (RFC 9309 section 2.3.1)."""
-    status = error.http_status
-    if error.error_type == "too_large":
-        return ["It is larger than 500 KiB; search engines ignore what comes after that."]
+def all_problems(files: Mapping[str, RobotsCopy]) -> dict[str, list[str]]:
+    """Return what is wrong with the robots.txt of each origin; an empty list for a valid one."""
+    return {origin: problems_of(copy) for origin, copy in files.items()}
+
+
+def problems_of(copy: RobotsCopy) -> list[str]:
+    """Return what is wrong with a robots.txt, and what it means if there is none (RFC 9309 section 2.3.1)."""
+    too_large = "It is larger than 500 KiB; search engines ignore what comes after that."
+    status = copy.http_status
+    if copy.text is not None:
+        return [too_large] * (not copy.whole) + robots_problems(copy.text)
+    if copy.error_type == "too_large":
+        return [too_large]
     if status in (404, 410):
         return ["It is missing: search engines may read every page, and find no sitemap there."]
     if status is not None and 400 <= status < 500 and status != 429:
         return [f"It answers HTTP {status}: search engines take it as if there were none."]
     if status is not None and (status >= 500 or status == 429):
         return [f"It answers HTTP {status}: search engines may stop reading the whole site."]
-    return [f"It cannot be read ({error.error_type}): search engines may stop reading the whole site."]
+    return [f"It cannot be read ({copy.error_type}): search engines may stop reading the whole site."]
+
+
+def with_listed(origin: Origin, found: Listed) -> Origin:
+    """Return what an audit knows, with its sitemaps and robots.txt."""
+    return replace(origin, sitemap=found.sitemap, robots=found.robots, robots_files=found.robots_files)
+
+
+def with_robots(origin: Origin, kept: RobotsKept) -> Origin:
+    """Return what an audit knows, with what its run has read of robots.txt."""
+    new = {name: copy for name, copy in kept.copies.items() if name not in origin.robots_files}
+    if not new:
+        return origin
+    return replace(
+        origin,
+        robots={**origin.robots, **all_problems(new)},
+        robots_files={**origin.robots_files, **new},
+    )
 
 
 async def with_image_sizes(frame: pd.DataFrame, options: Mapping[str, Any]) -> pd.DataFrame:

@@ -22,6 +22,7 @@ from webanalytics.audits.crawl_parts import PARTS, checked_of, crawl_of, frames_
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import Profile, resolve_profile
 from webanalytics.errors import ParameterError
+from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.arrow import Unreadable, Unstorable, arrow_table, declared, frame_of
 from webanalytics.frames.store import Store, folder_path, refusal
 from webanalytics.operations.model import Field
@@ -58,6 +59,7 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
         "package": __version__,
         "profile": _profile_parts(origin.profile),
         "robots": dict(origin.robots),
+        "robots_files": {name: copy.as_dict() for name, copy in origin.robots_files.items()},
         "date": origin.date,
         "score": origin.score,
         **({} if crawl is None else {"crawl": values_of(crawl)}),
@@ -87,7 +89,9 @@ def load(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, Origin]:
         profile, (date, score) = _profile(manifest["profile"]), _history(manifest)
         crawl = crawl_of(frames, manifest["crawl"]) if manifest["format"] == OF_CRAWLS else None
         checked = checked_of(frames)
-        origin = Origin(frames.get("sitemap"), manifest["robots"], profile, date, score, crawl, checked)
+        copies = {name: RobotsCopy.of(values) for name, values in manifest.get("robots_files", {}).items()}
+        sitemap, robots = frames.get("sitemap"), manifest["robots"]
+        origin = Origin(sitemap, robots, profile, date, score, crawl, checked, copies)
     except FileNotFoundError:
         raise refusal("folder", "that holds a saved audit") from None
     except (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):

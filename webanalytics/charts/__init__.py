@@ -17,6 +17,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("charts", "matplotlib", "drawing charts") from error
 
+from webanalytics.charts.crawlers import crawler_access
 from webanalytics.charts.distribution import readability_distribution
 from webanalytics.charts.heatmap import keyword_heatmap
 from webanalytics.charts.images import image_sizes
@@ -30,6 +31,7 @@ from webanalytics.charts.tlsa import tlsa_security
 from webanalytics.strings import did_you_mean
 
 __all__ = [
+    "crawler_access",
     "disposable_by_country",
     "disposable_by_month",
     "image_sizes",

@@ -20,14 +20,15 @@ def update_from(source: str, *, allow_private: bool = False) -> str:
     ParameterError
         For a source that cannot be read, or that is not such a list.
     """
-    report: UpdateReport = update(_content(source, allow_private))
+    report: UpdateReport = update(content_of(source, allow_private))
     return (
         f"{report.added} numbers added, {report.earlier} seen earlier than known, {report.skipped} skipped; "
         f"{report.total} in all"
     )
 
 
-def _content(source: str, allow_private: bool) -> bytes:
+def content_of(source: str, allow_private: bool) -> bytes:
+    """Return the content of a file or of an address."""
     if "://" not in source:
         try:
             return Path(source).read_bytes()

@@ -21,6 +21,7 @@ from webanalytics.audits.audit import Audit
 from webanalytics.backends.hosted import Hosted
 from webanalytics.backends.hosted.backend import KEY_VARIABLE
 from webanalytics.cli import audit as audits
+from webanalytics.cli.crawlers import add_crawlers
 from webanalytics.cli.names import DESCRIPTION, SERVICE_COMMANDS
 from webanalytics.errors import AuditInterrupted, HostedError, ParameterError
 from webanalytics.frames.reading import SUFFIXES, read_csv, read_frame
@@ -140,6 +141,7 @@ def _parser() -> argparse.ArgumentParser:
     sitemap = commands.add_parser("sitemap", help="Read a sitemap, or an index of them, into a list of URLs.")
     _common(sitemap, "url", hosted=False)
     sitemap.set_defaults(run=_run_operation, function="sitemap")
+    add_crawlers(commands)
     demo = commands.add_parser("demo", help="Serve the sample site, audit it and write tables and charts.")
     demo.add_argument("folder", nargs="?", default="webanalytics-demo", help="where the files go")
     demo.set_defaults(run=_run_demo)

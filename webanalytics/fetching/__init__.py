@@ -9,7 +9,7 @@ from webanalytics.fetching.content import Accept
 from webanalytics.fetching.fetcher import Fetcher
 from webanalytics.fetching.limits import FetchSettings
 from webanalytics.fetching.response import FetchError, Response
-from webanalytics.fetching.sitemap import SitemapLimits, read_sitemap
+from webanalytics.fetching.sitemap import SitemapLimits, SitemapTree, read_sitemap
 
 __all__ = [
     "Accept",
@@ -18,5 +18,6 @@ __all__ = [
     "Fetcher",
     "Response",
     "SitemapLimits",
+    "SitemapTree",
     "read_sitemap",
 ]

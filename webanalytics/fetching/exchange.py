@@ -9,8 +9,9 @@ import asyncio
 import errno
 import socket
 import ssl
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
@@ -29,6 +30,7 @@ RETRIED = frozenset((429, 503))
 # Browsers take 256 KB of headers; sites with long security policies need more than aiohttp's 8 KB.
 HEADER_BYTES = 32_768
 INTERIM_RESPONSES = 20
+_PIECE = 4_096
 # Idle connections are file descriptors: a run over thousands of hosts must not collect them.
 KEEP_ALIVE = 3.0
 ERROR_BYTES = 500_000
@@ -42,12 +44,20 @@ _WANTED: dict[str, str] = {
 }
 
 
+class Sink(Protocol):
+    """Takes a body as it arrives, after decompression."""
+
+    async def write(self, data: bytes) -> None:
+        """Take some bytes, or raise `Problem` to hear no more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Wanted:
     """What is requested: a kind of content, of at most `max_bytes` after decompression.
 
     With `cut`, the first `max_bytes` of a longer body are taken rather than none of it. With `error_pages`
-    so are the first `ERROR_BYTES` of a page that comes with an HTTP error.
+    so are the first `ERROR_BYTES` of a page that comes with an HTTP error. With `sink`, the body
+    goes to what that makes of the address that answers, and is not kept.
     """
 
     accept: Accept
@@ -55,6 +65,7 @@ class Wanted:
     cut: bool = False
     method: Method = "GET"
     error_pages: bool = False
+    sink: Callable[[str], Sink] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +196,9 @@ async def _read(response: aiohttp.ClientResponse, wanted: Wanted, received: _Cou
         return RawResponse(status, headers)
     content_type = headers.get("Content-Type", "")
     check_type(content_type, wanted.accept)
+    if wanted.sink is not None:
+        await _pour(response, wanted, wanted.sink(str(response.url)), received)
+        return RawResponse(status, headers)
     content = await _body(response, wanted, received)
     check_body(content, content_type, wanted.accept)
     return RawResponse(status, headers, content)
@@ -228,6 +242,26 @@ async def _body(response: aiohttp.ClientResponse, wanted: Wanted, received: _Cou
     if not decoder.complete:
         raise Problem("interrupted", again=True)
     return bytes(body)
+
+
+async def _pour(response: aiohttp.ClientResponse, wanted: Wanted, sink: Sink, received: _Count) -> None:
+    """Hand the body over in small pieces: each may become a thousand times as large."""
+    decoder = decoder_for(response.headers.getall("Content-Encoding", ()))
+    too_large = Problem("too_large", limit=f"{wanted.max_bytes:,}")
+    if (response.content_length or 0) > wanted.max_bytes:
+        raise too_large
+    raw = 0
+    async for chunk in response.content.iter_any():
+        raw += len(chunk)
+        for start in range(0, len(chunk), _PIECE):
+            piece = decoder.feed(chunk[start : start + _PIECE], wanted.max_bytes + 1 - received.size)
+            received.size += len(piece)
+            if received.size > wanted.max_bytes or raw > wanted.max_bytes + 65_536:
+                raise too_large
+            if piece:
+                await sink.write(piece)
+    if not decoder.complete:
+        raise Problem("interrupted", again=True)
 
 
 def _readable(value: str) -> str:

@@ -6,6 +6,7 @@ Local backend, service and audits share it; each request of a fetch is an `excha
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
@@ -15,12 +16,21 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from webanalytics.fetching.content import Accept
-from webanalytics.fetching.exchange import Method, RawResponse, Wanted, exchange, open_session, resolver
+from webanalytics.fetching.exchange import (
+    Method,
+    RawResponse,
+    Sink,
+    Wanted,
+    exchange,
+    open_session,
+    resolver,
+)
 from webanalytics.fetching.gates import Limits, Waiting
 from webanalytics.fetching.guard import check_redirect, check_url, host_key
 from webanalytics.fetching.limits import FetchSettings, backoff
 from webanalytics.fetching.response import FetchError, Problem, Response
 from webanalytics.fetching.robots import RobotsCache, Rules, parse_in_thread
+from webanalytics.fetching.robots_kept import RobotsCopy, copy_of, keep
 from webanalytics.messages import FETCHING
 
 _NO_RULES = Rules()
@@ -114,6 +124,7 @@ class Fetcher:
         *,
         max_bytes: int | None = None,
         error_pages: bool = False,
+        sink: Callable[[str], Sink] | None = None,
     ) -> Response:
         """Return the response of a URL, redirects followed.
 
@@ -130,6 +141,9 @@ class Fetcher:
             Size after decompression; `FetchSettings.max_bytes` by default.
         error_pages : bool
             Read the page that comes with an HTTP error too: it is the error's ``content``.
+        sink : callable, optional
+            Makes, of the address that answers, what takes the body as it arrives; each try has one of its
+            own. The response has no content then.
 
         Returns
         -------
@@ -143,7 +157,7 @@ class Fetcher:
             http, too_large, not_html, blocked, invalid.
         """
         most = self.settings.max_bytes if max_bytes is None else max_bytes
-        return await self._fetch(url, parameter, Wanted(accept, most, error_pages=error_pages))
+        return await self._fetch(url, parameter, Wanted(accept, most, error_pages=error_pages, sink=sink))
 
     async def ask(
         self, url: str, method: Method = "HEAD", parameter: str = "url", *, max_bytes: int = 4096
@@ -290,7 +304,10 @@ class Fetcher:
         try:
             response = await self._tries(state)
         except Problem as problem:
+            status, kind = problem.http_status, FETCHING[problem.key][0]
+            keep(origin, RobotsCopy(http_status=status, error_type=str(kind)))
             return _rules_without_file(problem, state)
+        keep(origin, copy_of(response.content, response.status))
         rules = await parse_in_thread(response.content, settings.user_agent, settings.max_crawl_delay)
         return replace(rules, elapsed=state.spent)
 

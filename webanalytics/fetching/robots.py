@@ -1,4 +1,4 @@
-"""robots.txt (RFC 9309): fetched once for each origin of a run, read by Protego.
+"""robots.txt (RFC 9309): fetched once for each origin of a run.
 
 What an unreadable robots.txt means:
 
@@ -17,15 +17,15 @@ from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from protego import Protego
-
 from webanalytics.fetching.response import Problem
+from webanalytics.fetching.robots_rules import Decision, RobotsFile, RuleSet
 
-_AGENT_LINE = re.compile(r"\s*user[ -]?agent\s*[:\s]\s*([^#]*)", re.IGNORECASE)
 _PRODUCT = re.compile(r"([A-Za-z][\w.-]*)/\d")
-OURS = "ours"
 # Parsing up to here takes a few milliseconds; longer texts are parsed in a thread.
 _SHORT = 20_000
+
+
+_NONE = RuleSet()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +34,8 @@ class Rules:
 
     Attributes
     ----------
-    parser : protego.Protego or None
-        The rules, or None.
+    paths : RuleSet
+        Which paths are allowed.
     problem : Problem or None
         Why nothing may be fetched.
     crawl_delay : float
@@ -43,10 +43,10 @@ class Rules:
     elapsed : float
         Seconds on the network that reading the rules took.
     size : int
-        Characters of the rules, a measure of the memory they take.
+        Bytes of memory that the rules take, about.
     """
 
-    parser: Protego | None = None
+    paths: RuleSet = _NONE
     problem: Problem | None = None
     crawl_delay: float = 0.0
     elapsed: float = 0.0
@@ -56,8 +56,13 @@ class Rules:
         """Raise `Problem` when the URL may not be fetched."""
         if self.problem is not None:
             raise self.problem.once()
-        if self.parser is not None and not self.parser.can_fetch(url, OURS):
-            raise Problem("robots")
+        decision = self.decide(url)
+        if not decision.allowed:
+            raise Problem("robots" if decision.decided else "robots_effort")
+
+    def decide(self, url: str) -> Decision:
+        """Return whether the rules allow a URL, and which of them decides."""
+        return self.paths.decide(url)
 
 
 def product_tokens(agent: str) -> frozenset[str]:
@@ -70,32 +75,6 @@ def product_tokens(agent: str) -> frozenset[str]:
     """
     found = {name.lower() for name in _PRODUCT.findall(agent)} or {agent.split()[0].lower()}
     return frozenset(found - {"mozilla"} or found)
-
-
-def own_groups(text: str, agent: str) -> str:
-    r"""Return a robots.txt whose groups are named "ours", "theirs" and "*".
-
-    Rules for others need not be distinguished, and a group of thousands of names with thousands of
-    rules would otherwise take the product of both in time and memory.
-
-    Examples
-    --------
-    >>> own_groups("User-agent: webanalytics\nUser-agent: a\nDisallow: /", "webanalytics/1.0").split("\n")
-    ['User-agent: ours', 'User-agent: theirs', 'Disallow: /']
-    """
-    tokens = product_tokens(agent)
-
-    def line(text: str) -> str:
-        found = _AGENT_LINE.match(text)
-        if not found:
-            return text
-        name = found[1].strip().lower()
-        if name == "*":
-            return "User-agent: *"
-        own = name.partition("/")[0].replace("*", "").strip() in tokens
-        return f"User-agent: {OURS if own else 'theirs'}"
-
-    return "\n".join(map(line, text.splitlines()))
 
 
 def parse(content: bytes, agent: str, max_crawl_delay: float) -> Rules:
@@ -119,10 +98,10 @@ def parse(content: bytes, agent: str, max_crawl_delay: float) -> Rules:
     Traceback (most recent call last):
     webanalytics.fetching.response.Problem: robots
     """
-    text = own_groups(content.decode("utf-8-sig", "replace"), agent)
-    parser = Protego.parse(text)
-    delay = min(parser.crawl_delay(OURS) or 0.0, max_crawl_delay)
-    return Rules(parser, crawl_delay=delay, size=len(text))
+    file = RobotsFile(content)
+    tokens = sorted(product_tokens(agent))
+    paths = file.rules(*tokens)
+    return Rules(paths, crawl_delay=min(file.crawl_delay(*tokens), max_crawl_delay), size=paths.size)
 
 
 class RobotsCache:
@@ -136,7 +115,7 @@ class RobotsCache:
     load : callable
         Fetches the rules of an origin; does not raise.
     max_size : int
-        Characters of rules kept in all; the least recently used go first.
+        Bytes of rules kept in all, about; the least recently used go first.
     failure_seconds : float
         How long a failure is kept.
     keep_seconds : float
@@ -148,7 +127,7 @@ class RobotsCache:
         self,
         load: Callable[[str], Awaitable[Rules]],
         *,
-        max_size: int = 5_000_000,
+        max_size: int = 40_000_000,
         failure_seconds: float = 30.0,
         keep_seconds: float = 86_400.0,
     ) -> None:

@@ -1,31 +1,25 @@
-"""Sitemaps (sitemaps.org protocol 0.9), indexes, and the other forms it allows, read into rows.
+"""Sitemaps (sitemaps.org protocol 0.9), indexes, and other forms of them: a whole tree, read in bounds.
 
-lxml reads the XML as it stands: entities are not expanded and nothing is loaded, so neither a bomb
-of entities nor a reference to a file does anything.
+Each is fetched and parsed as a stream: what has arrived is read in a thread, one block at a time over all of
+them, and only addresses and dates are kept. Cancelling ends it after the block at hand.
 """
 
 from __future__ import annotations
 
 import asyncio
-import io
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
-from urllib.parse import urljoin, urlsplit
-
-from lxml import etree
-from protego import Protego
+from typing import Any, Literal
 
 from webanalytics.errors import ErrorType
-from webanalytics.fetching.content import DecodingError, Inflate
 from webanalytics.fetching.fetcher import Fetcher
 from webanalytics.fetching.response import FetchError, Problem
+from webanalytics.fetching.sitemap_entries import Entries
+from webanalytics.fetching.sitemap_parser import BLOCK, MOST_CHILDREN, Budget, Document, SitemapParser
 
 Row = dict[str, Any]
-
-_ATOM = "{http://www.w3.org/2005/Atom}"
-_GZIP_MAGIC = b"\x1f\x8b"
-_ROOTS = frozenset(("urlset", "sitemapindex", "rss", "feed", "RDF"))
+Source = Literal["given", "index", "robots.txt"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,30 +36,81 @@ class SitemapLimits:
         Indexes within indexes; the protocol allows none, sites do it all the same.
     max_bytes : int
         Size of one sitemap after decompression; the protocol's limit is 50 MB.
+    max_total_bytes : int
+        Size of all of them after decompression.
+    max_characters : int
+        Characters of addresses that are kept in all.
     at_once : int
-        Sitemaps fetched and parsed at one time.
+        Sitemaps fetched at one time.
     """
 
     max_urls: int = 500_000
     max_sitemaps: int = 1_000
     max_depth: int = 5
     max_bytes: int = 52_428_800
+    max_total_bytes: int = 500_000_000
+    max_characters: int = 60_000_000
     at_once: int = 4
 
 
 @dataclass(slots=True)
-class _Document:
-    """The contents of one sitemap."""
+class SitemapFile:
+    """One sitemap: its entries, and what kept it from being read to its end.
 
-    rows: list[Row] = field(default_factory=list)
-    children: list[str] = field(default_factory=list)
-    broken: bool = False
+    Attributes
+    ----------
+    url : str
+        Where it stands.
+    source : {"given", "index", "robots.txt"}
+        What named it.
+    entries : Entries
+        Pages that it lists.
+    children : int
+        Further sitemaps that it names.
+    size : int
+        Bytes after decompression.
+    failures : list of FetchError
+        Why it was not read, or not to its end; with the address of a further one that was not followed.
+    """
+
+    url: str
+    source: Source
+    entries: Entries = field(default_factory=Entries)
+    children: int = 0
+    size: int = 0
+    failures: list[FetchError] = field(default_factory=list)
+
+
+class SitemapTree(Sequence[SitemapFile]):
+    """All sitemaps that one leads to, in their order; `rows` has their entries and failures."""
+
+    def __init__(self, files: list[SitemapFile]) -> None:
+        self._files = files
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._files[place]
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def rows(self) -> Iterator[Row]:
+        """Yield one row for each entry and each failure, made one at a time."""
+        for file in self._files:
+            yield from (_entry_row(file, place) for place in range(len(file.entries)))
+            for failure in file.failures:
+                yield _row(
+                    None,
+                    file.url,
+                    error=failure.sentence,
+                    error_type=failure.error_type,
+                    error_key=failure.key,
+                )
 
 
 async def read_sitemap(
     fetcher: Fetcher, url: str, *, parameter: str = "url", limits: SitemapLimits | None = None
-) -> list[Row]:
-    """Return the URLs of a sitemap, or of all sitemaps of an index, in their order.
+) -> SitemapTree:
+    """Return a sitemap and all that it leads to, in their order.
 
     Parameters
     ----------
@@ -81,20 +126,47 @@ async def read_sitemap(
 
     Returns
     -------
-    list of dict
-        One row for each entry, with ``url``, ``lastmod``, ``changefreq`` (strings as they stand, or
-        None), ``priority`` (float or None), ``sitemap`` (the URL of the sitemap that holds it),
-        ``status`` "ok", ``error``, ``error_type`` and ``error_key`` None. A sitemap that could not
-        be read, or not to its end, has one row with ``url`` None, its URL in ``sitemap``,
-        ``status`` "error", a sentence, an error type and a key. Nothing is raised for it, nothing
-        left out.
+    SitemapTree
+        Its `rows` have ``url``, ``lastmod``, ``changefreq`` (strings as they stand, or None), ``priority``
+        (float or None), ``sitemap`` (the URL of the sitemap that holds it), ``alternates``, ``images``,
+        ``videos``, ``news``, ``extension_faults``, ``status`` "ok", ``error``, ``error_type`` and
+        ``error_key`` None. A sitemap that could not be read, or not to its end, has one row with ``url``
+        None, its URL in ``sitemap``, ``status`` "error", a sentence, an error type and a key. Nothing is
+        raised for it, nothing left out.
 
     Notes
     -----
     Formats: https://www.sitemaps.org/protocol.html (sitemaps, text files, feeds), RFC 9309 and the
     ``Sitemap`` line of robots.txt.
     """
-    return await _Reading(fetcher, parameter, limits or SitemapLimits()).read(url, 0)
+    reading = _Reading(fetcher, parameter, limits or SitemapLimits())
+    return SitemapTree(await reading.read(url, 0, "given"))
+
+
+class _Sink:
+    """Takes the body of one answer as it arrives, and parses it in a thread in blocks."""
+
+    def __init__(self, url: str, budget: Budget, max_bytes: int, turn: asyncio.Lock) -> None:
+        self.parser = SitemapParser(url, budget, max_bytes)
+        self._turn = turn
+        self._waiting = bytearray()
+
+    async def write(self, data: bytes) -> None:
+        """Take some bytes."""
+        self._waiting += data
+        if len(self._waiting) >= BLOCK:
+            await self._parse()
+
+    async def close(self) -> None:
+        """Parse what is left, and end the document."""
+        await self._parse()
+        async with self._turn:
+            await asyncio.to_thread(self.parser.close)
+
+    async def _parse(self) -> None:
+        block, self._waiting = bytes(self._waiting), bytearray()
+        async with self._turn:  # they would share one processor, and take its memory twice
+            await asyncio.to_thread(self.parser.feed, block)
 
 
 class _Reading:
@@ -105,55 +177,93 @@ class _Reading:
         self._parameter = parameter
         self._limits = limits
         self._seen: set[str] = set()
-        self._left = limits.max_urls
+        self._budget = Budget(limits.max_urls, limits.max_total_bytes, limits.max_characters)
         self._turn = asyncio.Semaphore(limits.at_once)
+        self._parsing = asyncio.Lock()
 
-    async def read(self, url: str, depth: int) -> list[Row]:
-        """Return the rows of a sitemap and of those that it leads to."""
-        limits = self._limits
+    async def read(self, url: str, depth: int, source: Source) -> list[SitemapFile]:
+        """Return a sitemap and those that it leads to."""
         self._seen.add(url)
-        try:
-            async with self._turn:
-                if self._left <= 0:
-                    raise Problem("full_sitemap", limit=limits.max_urls)
-                response = await self._fetcher.fetch(url, self._parameter, "any", max_bytes=limits.max_bytes)
-                document = await asyncio.to_thread(
-                    parse_sitemap, response.content, response.final_url, limits.max_bytes
-                )
-        except (FetchError, Problem) as error:
-            return [self._failed(url, error)]
-        rows = document.rows[: self._left]
-        for row in rows:
-            row["sitemap"] = url
-        self._left -= len(rows)
-        if len(rows) < len(document.rows):
-            rows.append(self._failed(url, Problem("full_sitemap", limit=limits.max_urls)))
-        if document.broken:
-            count = len(document.rows) + len(document.children)
-            rows.append(self._failed(url, Problem("broken_sitemap", count=count)))
-        return rows + await self._children(document.children, depth)
+        file = SitemapFile(url, source)
+        async with self._turn:
+            document = await self._document(url, file)
+        file.entries, file.children, file.size = document.entries, len(document.children), document.size
+        if document.broken and not file.failures:
+            file.failures.append(self._failed(Problem("broken_sitemap", count=document.count)))
+        children, document.children = list(dict.fromkeys(document.children)), []
+        named: Source = "robots.txt" if url.split("?")[0].endswith("/robots.txt") else "index"
+        return [file, *await self._children(children, depth, named)]
 
-    async def _children(self, children: list[str], depth: int) -> list[Row]:
+    async def _document(self, url: str, file: SitemapFile) -> Document:
+        """Return what could be read of a sitemap, and note why it was not all."""
+        sinks: list[_Sink] = []
         limits = self._limits
-        fresh = [child for child in dict.fromkeys(children) if child not in self._seen]
+
+        def sink(final_url: str) -> _Sink:
+            sinks.append(_Sink(final_url, self._budget, limits.max_bytes, self._parsing))
+            return sinks[-1]
+
+        try:
+            if self._budget.entries <= 0:
+                raise Problem("full_sitemap", limit=limits.max_urls)
+            await self._fetcher.fetch(url, self._parameter, "any", max_bytes=limits.max_bytes, sink=sink)
+            await sinks[-1].close()
+        except FetchError as error:
+            # Of the error itself, its traceback would keep the blocks that were at hand.
+            file.failures.append(FetchError(error.key, error.message.values))
+        except Problem as problem:
+            file.failures.append(self._failed(problem))
+        return sinks[-1].parser.document if sinks else Document()
+
+    async def _children(self, children: list[str], depth: int, source: Source) -> list[SitemapFile]:
+        limits = self._limits
+        fresh = [child for child in children if child not in self._seen]
         if not fresh:
             return []
         if depth >= limits.max_depth:
-            return [self._failed(child, Problem("deep_sitemap", limit=limits.max_depth)) for child in fresh]
+            return [
+                self._refused(child, source, Problem("deep_sitemap", limit=limits.max_depth))
+                for child in fresh
+            ]
         room = max(0, limits.max_sitemaps - len(self._seen))
         self._seen.update(fresh[:room])
-        parts = await asyncio.gather(*(self.read(child, depth + 1) for child in fresh[:room]))
-        rows = [row for part in parts for row in part]
+        parts = await asyncio.gather(*(self.read(child, depth + 1, source) for child in fresh[:room]))
         full = Problem("many_sitemaps", limit=limits.max_sitemaps)
-        return rows + [self._failed(child, full) for child in fresh[room:]]
+        return [file for part in parts for file in part] + [
+            self._refused(child, source, full) for child in fresh[room:]
+        ]
 
-    def _failed(self, url: str, error: FetchError | Problem) -> Row:
-        if isinstance(error, Problem):
-            error = FetchError(error.key, {"parameter": self._parameter, **error.details})
-        return _row(None, url, error=error.sentence, error_type=error.error_type, error_key=error.key)
+    def _refused(self, url: str, source: Source, problem: Problem) -> SitemapFile:
+        return SitemapFile(url, source, failures=[self._failed(problem)])
+
+    def _failed(self, problem: Problem) -> FetchError:
+        return FetchError(problem.key, {"parameter": self._parameter, **problem.details})
 
 
-def parse_sitemap(content: bytes, url: str, max_bytes: int = SitemapLimits.max_bytes) -> _Document:
+@dataclass(slots=True)
+class Parsed:
+    """The contents of one sitemap that is at hand."""
+
+    document: Document
+
+    @property
+    def rows(self) -> list[Row]:
+        """Its entries."""
+        file = SitemapFile("", "given", self.document.entries)
+        return [_entry_row(file, place) for place in range(len(file.entries))]
+
+    @property
+    def children(self) -> list[str]:
+        """The sitemaps that it names."""
+        return self.document.children
+
+    @property
+    def broken(self) -> bool:
+        """Whether it could not be read to its end."""
+        return self.document.broken
+
+
+def parse_sitemap(content: bytes, url: str, max_bytes: int = SitemapLimits.max_bytes) -> Parsed:
     r"""Return the entries and the further sitemaps of one document, or raise `Problem`.
 
     Parameters
@@ -170,145 +280,35 @@ def parse_sitemap(content: bytes, url: str, max_bytes: int = SitemapLimits.max_b
     >>> parse_sitemap(b"https://example.com/\nhttps://example.com/a", "https://example.com/s.txt").rows[1]["url"]
     'https://example.com/a'
     """
-    if content.startswith(_GZIP_MAGIC):
-        content = _unpacked(content, max_bytes)
-    start = content[:1000].removeprefix(b"\xef\xbb\xbf").lstrip()
-    utf16 = content.startswith((b"\xff\xfe", b"\xfe\xff"))
-    if start.startswith(b"<") or utf16:
-        return _from_xml(content.removeprefix(b"\xef\xbb\xbf").lstrip() if not utf16 else content, url)
-    text = content.decode("utf-8-sig", "replace")
-    if urlsplit(url).path.endswith("/robots.txt"):
-        return _Document(children=[urljoin(url, link) for link in Protego.parse(text).sitemaps])
-    lines = [line.strip() for line in text.splitlines()]
-    links = [line for line in lines if line.lower().startswith(("http://", "https://"))]
-    if not links and any(lines):
-        raise Problem("not_sitemap")
-    return _Document([_row(link) for link in links])
-
-
-def _unpacked(content: bytes, max_bytes: int) -> bytes:
-    decoder = Inflate(gzip=True)
+    parser = SitemapParser(url, Budget(children=MOST_CHILDREN), max_bytes)
     try:
-        unpacked = decoder.feed(content, max_bytes + 1)
-    except DecodingError:
-        raise Problem("encoding") from None
-    if len(unpacked) > max_bytes:
-        raise Problem("too_large", limit=f"{max_bytes:,}")
-    # What is missing of a file that was cut off shows as broken XML.
-    return unpacked
+        parser.feed(content)
+        parser.close()
+    except Problem as problem:
+        if problem.key != "broken_sitemap":
+            raise
+        parser.document.broken = True
+    return Parsed(parser.document)
 
 
-def _from_xml(content: bytes, url: str) -> _Document:
-    document = _Document()
-    events = etree.iterparse(
-        io.BytesIO(content),
-        events=("start", "end"),
-        resolve_entities=False,
-        load_dtd=False,
-        no_network=True,
-        huge_tree=False,
-        recover=True,
-        remove_comments=True,
-        remove_pis=True,
+def _entry_row(file: SitemapFile, place: int) -> Row:
+    entries = file.entries
+    priority = entries.priorities[place]
+    row = _row(
+        entries.urls[place],
+        file.url,
+        lastmod=entries.lastmods[place],
+        changefreq=entries.changefreqs[place],
+        priority=None if math.isnan(priority) else priority,
     )
-    root: etree._Element | None = None
-    try:
-        for event, element in events:
-            if root is None:
-                root = element
-                if _name(element) not in _ROOTS:
-                    raise Problem("not_sitemap")
-            read = _READERS.get(_name(element)) if event == "end" else None
-            if read is not None:
-                read(element, url, document)
-                _discard(element)
-    except etree.XMLSyntaxError:
-        if root is None:
-            raise Problem("not_sitemap") from None
-        document.broken = True
-    if root is None:
-        raise Problem("not_sitemap")
-    document.broken |= any(entry.level >= etree.ErrorLevels.ERROR for entry in events.error_log)
-    return document
+    row |= {plural: entries.counts[kind][place] for kind, plural in COUNTED.items()}
+    row["alternates"] = [one._asdict() for one in entries.alternates.get(place, ())]
+    row["extension_faults"] = entries.faults.get(place, "")
+    return row
 
 
-def _discard(element: etree._Element) -> None:
-    """Free an element that was read and all before it: only one entry is in memory at a time."""
-    element.clear()
-    parent = element.getparent()
-    if parent is not None:
-        while element.getprevious() is not None:
-            del parent[0]
-
-
-def _name(element: etree._Element) -> str:
-    return str(element.tag).rpartition("}")[2]
-
-
-def _own_children(element: etree._Element) -> Iterator[tuple[str, str]]:
-    """Yield name and text of the children in the element's own namespace (not image:loc and the like)."""
-    namespace = str(element.tag).rpartition("}")[0]
-    for child in element:
-        tag = child.tag
-        if isinstance(tag, str) and tag.rpartition("}")[0] == namespace:
-            yield tag.rpartition("}")[2], "".join(child.itertext()).strip()
-
-
-def _read_url(element: etree._Element, url: str, document: _Document) -> None:
-    fields = dict(_own_children(element))
-    if fields.get("loc"):
-        document.rows.append(
-            _row(
-                _absolute(url, fields["loc"]),
-                lastmod=fields.get("lastmod") or None,
-                changefreq=fields.get("changefreq") or None,
-                priority=_number(fields.get("priority")),
-            )
-        )
-
-
-def _read_sitemap(element: etree._Element, url: str, document: _Document) -> None:
-    link = dict(_own_children(element)).get("loc")
-    if link:
-        document.children.append(_absolute(url, link))
-
-
-def _read_item(element: etree._Element, url: str, document: _Document) -> None:
-    fields = dict(_own_children(element))
-    if fields.get("link"):
-        document.rows.append(_row(_absolute(url, fields["link"]), lastmod=fields.get("pubDate") or None))
-
-
-def _read_entry(element: etree._Element, url: str, document: _Document) -> None:
-    fields = dict(_own_children(element))
-    links = element.findall(f"{_ATOM}link")
-    first = next((link for link in links if link.get("rel", "alternate") == "alternate"), None)
-    if first is not None and first.get("href"):
-        target = _absolute(url, str(first.get("href")))
-        document.rows.append(_row(target, lastmod=fields.get("updated") or None))
-
-
-_READERS: dict[str, Callable[[etree._Element, str, _Document], None]] = {
-    "url": _read_url,
-    "sitemap": _read_sitemap,
-    "item": _read_item,
-    "entry": _read_entry,
-}
-
-
-def _absolute(base: str, link: str) -> str:
-    try:
-        return urljoin(base, link)
-    except ValueError:
-        return link
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text or "")
-    except ValueError:
-        return None
-    return value if 0.0 <= value <= 1.0 else None
+COUNTED = {"image": "images", "video": "videos", "news": "news"}
+"""Columns that count the extensions of an entry."""
 
 
 def _row(

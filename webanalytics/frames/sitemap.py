@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from itertools import repeat
+from typing import Any, TypedDict
 
 import pandas as pd
 
 from webanalytics.backends.local import fetch_settings
 from webanalytics.errors import ParameterError
-from webanalytics.fetching import Fetcher, read_sitemap
+from webanalytics.fetching import Fetcher, SitemapTree, read_sitemap
+from webanalytics.fetching.sitemap import COUNTED, SitemapFile
 from webanalytics.frames.schema import ERROR_COLUMNS, STATUS, as_frame, make_series
 from webanalytics.messages import Message, told
 from webanalytics.operations import Field
+
+
+class LanguageVersion(TypedDict):
+    """One language version of a page, as its sitemap names it."""
+
+    lang: str
+    url: str
+
 
 SITEMAP_FIELDS = (
     Field("url", str, "Address of the page."),
@@ -20,21 +32,71 @@ SITEMAP_FIELDS = (
     Field("changefreq", str, "How often the page changes, as the sitemap says."),
     Field("priority", float, "Priority within the site, 0 to 1."),
     Field("sitemap", str, "The file that lists the page."),
+    Field("alternates", list[LanguageVersion], "Language versions that the entry names (hreflang)."),
+    Field("images", int, "Images that the entry names."),
+    Field("videos", int, "Videos that the entry names."),
+    Field("news", int, "News articles that the entry names."),
+    Field("extension_faults", str, "What images, videos and articles of the entry lack."),
     STATUS,
     *ERROR_COLUMNS,
 )
+_COUNTS = {plural: kind for kind, plural in COUNTED.items()}
 
 
-def _empty(url: str) -> dict[str, Any]:
-    empty = Message("empty_sitemap", {"parameter": "url"})
-    failure = {"error": str(empty), "error_type": empty.error_type, "error_key": empty.key}
-    return {"sitemap": url, "status": "error", **failure}
+_FAILED = ("sitemap", "status", "error", "error_type", "error_key")
 
 
-def _said(row: dict[str, Any]) -> dict[str, Any]:
-    """Return a row with its failure in the words of frames."""
-    error = row.get("error")
-    return row if error is None else {**row, "error": told(row["error_key"], error, "sitemap")}
+def _failure(url: str, key: str, sentence: str, error_type: Any) -> dict[str, Any]:
+    cells = (url, "error", told(key, sentence, "sitemap"), error_type, key)
+    return dict(zip(_FAILED, cells, strict=True))
+
+
+def _entry_cells(file: SitemapFile, name: str) -> Iterable[Any]:
+    """Return one column of the entries of a file."""
+    entries, count = file.entries, len(file.entries)
+    match name:
+        case "url":
+            return entries.urls
+        case "lastmod":
+            return entries.lastmods
+        case "changefreq":
+            return entries.changefreqs
+        case "priority":
+            return (None if math.isnan(value) else value for value in entries.priorities)
+        case "alternates":
+            return ([one._asdict() for one in entries.alternates.get(place, ())] for place in range(count))
+        case "extension_faults":
+            return (entries.faults.get(place, "") for place in range(count))
+        case _ if name in _COUNTS:
+            return entries.counts[_COUNTS[name]]
+    return repeat({"sitemap": file.url, "status": "ok"}.get(name), count)
+
+
+def _column(trees: Sequence[tuple[str, SitemapTree]], name: str) -> list[Any]:
+    """Return one column of all trees: no other is in memory as objects meanwhile."""
+    cells: list[Any] = []
+    for given, tree in trees:
+        before = len(cells)
+        for file in tree:
+            cells += _entry_cells(file, name)
+            for error in file.failures:
+                cells.append(_failure(file.url, error.key, error.sentence, error.error_type).get(name))
+        if len(cells) == before:
+            empty = Message("empty_sitemap", {"parameter": "url"})
+            cells.append(_failure(given, empty.key, str(empty), empty.error_type).get(name))
+    return cells
+
+
+def _facts(file: SitemapFile) -> dict[str, Any]:
+    """Return what is known of one file, in plain values."""
+    return {
+        "url": file.url,
+        "source": file.source,
+        "entries": len(file.entries),
+        "sitemaps": file.children,
+        "bytes": file.size,
+        "error_key": file.failures[0].key if file.failures else None,
+    }
 
 
 async def sitemap_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -> pd.DataFrame:
@@ -44,14 +106,48 @@ async def sitemap_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -
     given = [urls] if isinstance(urls, str) else list(urls)
     if not given or not all(isinstance(url, str) and url.strip() for url in given):
         raise ParameterError("The `url` parameter must be the URL of a sitemap, or a list of them.", "url")
-    rows: list[dict[str, Any]] = []
     async with Fetcher(fetch_settings(options)) as fetcher:
-        for url in given:
-            found = await read_sitemap(fetcher, url)
-            rows.extend(map(_said, found or [_empty(url)]))
-    index = pd.RangeIndex(len(rows))
-    columns = {
-        field.name: make_series([row.get(field.name) for row in rows], field.dtype, index)
-        for field in SITEMAP_FIELDS
+        trees = [(url, await read_sitemap(fetcher, url)) for url in given]
+    index = pd.RangeIndex(len(_column(trees, "status")))
+    series = {
+        field.name: make_series(_column(trees, field.name), field.dtype, index) for field in SITEMAP_FIELDS
     }
-    return as_frame(columns, index, "sitemap")
+    frame = as_frame(series, index, "sitemap")
+    frame.attrs["webanalytics"] |= {
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "sitemaps": [_facts(file) for _, tree in trees for file in tree],
+    }
+    return frame
+
+
+SITEMAP_FILES = {
+    "url": "string",
+    "source": "string",
+    "entries": "integer",
+    "sitemaps": "integer",
+    "bytes": "integer",
+    "error_key": "string",
+}
+"""Columns of `sitemap_files`: address, what named it (given, index or robots.txt), pages and sitemaps that it
+lists, its size after decompression, and the key of what kept it from being read to its end."""
+
+
+def sitemap_files(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each file that `webanalytics.sitemap` read, with its size and what it lists.
+
+    Examples
+    --------
+    >>> sitemap_files(pd.DataFrame({"url": ["https://a.example/"]})).columns.tolist()
+    ['url', 'source', 'entries', 'sitemaps', 'bytes', 'error_key']
+    """
+    made = frame.attrs.get("webanalytics")
+    known = made.get("sitemaps") if isinstance(made, Mapping) else None
+    rows = [row for row in known if isinstance(row, Mapping)] if isinstance(known, list) else []
+    index = pd.RangeIndex(len(rows))
+    return pd.DataFrame(
+        {
+            name: make_series([row.get(name) for row in rows], dtype, index)  # type: ignore[arg-type]
+            for name, dtype in SITEMAP_FILES.items()
+        },
+        index=index,
+    )

@@ -117,6 +117,10 @@ FETCHING: Final[Table] = MappingProxyType(
             "robots",
             "The `{parameter}` parameter {names} a page that the site's robots.txt forbids to fetch.",
         ),
+        "robots_effort": (
+            "robots",
+            "The `{parameter}` parameter {names} an address too long to be checked against robots.txt.",
+        ),
         "robots_unreadable": (
             "robots",
             "The `{parameter}` parameter {names} a page of a site whose robots.txt answered HTTP {status}, "
@@ -165,6 +169,14 @@ FETCHING: Final[Table] = MappingProxyType(
         "many_sitemaps": (
             "too_large",
             "The `{parameter}` parameter {names} a sitemap that leads to more than {limit} others.",
+        ),
+        "large_sitemaps": (
+            "too_large",
+            "The `{parameter}` parameter leads to over {limit} bytes of sitemaps.",
+        ),
+        "long_sitemaps": (
+            "too_large",
+            "The `{parameter}` parameter leads to sitemaps with too long URLs.",
         ),
         "full_sitemap": (
             "too_large",

@@ -128,6 +128,7 @@ FACTS = Operation(
         Field("amphtml", str, "Address of the page's AMP version, empty where it names none."),
         Field("amp", bool, "Whether the page is an AMP page."),
         Field("relativeImages", list[str], "Addresses of images for sharing that are not absolute."),
+        Field("scripts", int, "Scripts that the page runs, data in script elements left out."),
         Field("contentHash", str, "SHA-256 of the main text, white space folded; empty without text."),
     ),
     credits=0,

@@ -15,6 +15,7 @@ from webanalytics.analysis.facts.head import head_facts
 from webanalytics.analysis.facts.links import LinkElements, judged_links, read_links
 from webanalytics.analysis.facts.loading import LoadingElements, is_pixel, loading_facts
 from webanalytics.analysis.facts.schema_org import structured_facts
+from webanalytics.analysis.facts.scripts import ScriptElements
 from webanalytics.analysis.page.page import Collector, Links, Page, Reader, collected, fold
 from webanalytics.analysis.page.parsing import order_mark
 from webanalytics.analysis.structured.jsonld import JsonLdBlocks
@@ -40,7 +41,7 @@ class FactElements(Collector):
     Links are kept as they are written, titles and descriptions with empty ones, the rest as in the result.
     """
 
-    alongside = (JsonLdBlocks, LinkElements, AccessElements, LoadingElements)
+    alongside = (JsonLdBlocks, LinkElements, AccessElements, LoadingElements, ScriptElements)
     max_entries = DEFAULT_MAX_ENTRIES
     max_length = DEFAULT_MAX_LENGTH
 
@@ -254,6 +255,7 @@ def analyse(page: Page) -> dict[str, Any]:
         "amphtml": elements.amphtml,
         "amp": page.tree.get("amp") is not None or page.tree.get("⚡") is not None,
         "relativeImages": elements.relative_images,
+        "scripts": collected(page, ScriptElements).count,
         "contentHash": content_hash(main_text(page)),
     }
 

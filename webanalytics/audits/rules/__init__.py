@@ -11,6 +11,7 @@ import pandas as pd
 
 from webanalytics.audits.rules import (
     accessibility,
+    ai,
     canonical,
     canonical_targets,
     content,
@@ -31,8 +32,10 @@ from webanalytics.audits.rules import (
     redirects,
     resources,
     response,
+    robots,
     security,
     sitemap,
+    sitemap_files,
     social,
     structured,
     title,
@@ -52,6 +55,9 @@ _FILES = (
     canonical,
     canonical_targets,
     sitemap,
+    sitemap_files,
+    robots,
+    ai,
     links,
     link_elements,
     hreflang,

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from webanalytics.audits.origin import Origin
-from webanalytics.audits.sources import listed
+from webanalytics.audits.sources import listed, with_listed
 from webanalytics.backends.local import fetch_settings
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, FetchError
@@ -165,7 +165,7 @@ async def list_pages(text: str, given: list[str], most: int, options: Mapping[st
     read = await listed(found.sitemaps, given or None, None, resolved)
     pages = read.inputs.tolist()
     cut = f" Its first {most:,} of {len(pages):,} pages." if len(pages) > most else ""
-    return Listing(pages[:most], found.said + cut, Origin(sitemap=read.sitemap, robots=read.robots))
+    return Listing(pages[:most], found.said + cut, with_listed(Origin(), read))
 
 
 def _short(address: str) -> str:

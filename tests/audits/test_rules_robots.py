@@ -1,0 +1,167 @@
+"""Rules on robots.txt, files of sitemaps and AI services: each with what triggers it and a near miss."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tests.audits.sites import HOST, page, site
+from webanalytics.audits import rules
+from webanalytics.audits.rules import ai, robots, sitemap_files
+from webanalytics.audits.site import Site
+from webanalytics.fetching.robots_kept import RobotsCopy
+from webanalytics.frames.sitemap import SITEMAP_FIELDS
+
+RULES = {rule.name: rule for file in (robots, ai, sitemap_files) for rule in file.RULES}
+FILE = f"{HOST}/sitemap.xml"
+TODAY = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def with_robots(pages: Site, text: str | None, status: int = 200, host: str = HOST) -> Site:
+    pages.robots_files = {host: RobotsCopy(text, status)}
+    return pages
+
+
+def listed(*entries: dict[str, Any], files: list[dict[str, Any]] | None = None, pages: int = 3) -> Site:
+    """An audit of some pages whose sitemap has these entries."""
+    frame = pd.DataFrame(
+        [{"sitemap": FILE, "status": "ok", **entry} for entry in entries],
+        columns=[field.name for field in SITEMAP_FIELDS],
+        dtype=object,
+    )
+    facts = {"url": FILE, "source": "given", "entries": 3, "sitemaps": 0, "bytes": 100, "error_key": None}
+    frame.attrs["webanalytics"] = {
+        "operation": "sitemap",
+        "date": TODAY.isoformat(),
+        "sitemaps": [facts | file for file in files or [{}]],
+    }
+    made = site(page("/"), *(page(f"/{number}") for number in range(1, pages)))
+    made.sitemap = frame
+    return made
+
+
+def at(path: str, **cells: Any) -> dict[str, Any]:
+    return {"url": f"{HOST}{path}", **cells}
+
+
+IMAGES = {"imgTags": [{"src": f"{HOST}/img/a.png"}, {"src": "https://cdn.example/b.png"}]}
+CLOSED = "User-agent: *\nDisallow: /a\nUser-agent: googlebot\nDisallow: /b\nUser-agent: Bing\nDisallow: /"
+DAY = TODAY.date().isoformat()
+LATER = (TODAY + timedelta(days=3)).date().isoformat()
+
+CASES: dict[str, tuple[Site, set[int], Site]] = {
+    "blocked_for_googlebot": (
+        with_robots(site(page("/a"), page("/b")), CLOSED),
+        {1},
+        with_robots(site(page("/b")), CLOSED.replace("googlebot", "googlebot-news")),
+    ),
+    "blocked_for_bingbot": (
+        with_robots(site(page("/a"), page("/b")), CLOSED),
+        {0},
+        with_robots(site(page("/a"), page("/b")), CLOSED.replace("*", "bingo")),
+    ),
+    "blocked_resources": (
+        with_robots(site(page("/a"), page("/b", **IMAGES)), "User-agent: *\nDisallow: /img/*.png$"),
+        {1},
+        with_robots(site(page("/b", **IMAGES)), "User-agent: *\nDisallow: /img/*.gif$\nDisallow: /b.png"),
+    ),
+    "content_signal_faults": (
+        with_robots(site(page("/a"), page("/b")), "User-agent: *\nContent-Signal: ai-train=never"),
+        {0},
+        with_robots(site(page("/a")), "User-agent: *\nContent-Signal: search=yes, ai-train=no, use=full"),
+    ),
+    "content_by_scripts": (
+        site(page("/a", wordCount=0, scripts=2), page("/b")),
+        {0},
+        site(page("/a", wordCount=0, scripts=0), page("/b", wordCount=1, scripts=9)),
+    ),
+    "sitemap_too_large": (
+        listed(at("/1"), files=[{"entries": 50_000, "sitemaps": 1}]),
+        {0},
+        listed(at("/1"), files=[{"entries": 50_000, "bytes": 52_428_800}]),
+    ),
+    "sitemap_other_host": (
+        listed(at("/1"), at("/2", sitemap="https://www.example.org/sitemap.xml")),
+        {2},
+        with_robots(
+            listed(at("/2", sitemap="https://www.example.org/s.xml")),
+            "Sitemap: https://www.example.org/s.xml",
+        ),
+    ),
+    "sitemap_other_scheme": (
+        listed(at("/1", sitemap="http://example.org/sitemap.xml")),
+        {1},
+        listed(at("/1"), at("/2", sitemap="https://other.example/s.xml")),
+    ),
+    "sitemap_repeated": (
+        listed(at("/1"), at("/2"), at("/1", sitemap=f"{HOST}/news.xml")),
+        {1},
+        listed(at("/1"), at("/2")),
+    ),
+    "sitemap_date_in_future": (
+        listed(at("/1", lastmod=LATER), at("/2", lastmod="2026-03-02T11:00:00Z")),
+        {1},
+        listed(at("/2", lastmod="2026-03-02T12:00:00Z"), at("/1", lastmod="soon")),
+    ),
+    "sitemap_date_invalid": (
+        listed(at("/1", lastmod="31.12.2025"), at("/2", lastmod="2026-02-30")),
+        {1, 2},
+        listed(at("/1", lastmod="2026-01-01T10:00+01:00"), at("/2", lastmod="2026-01"), at("/")),
+    ),
+    "sitemap_date_always_today": (
+        listed(*(at(f"/{number}", lastmod=f"{DAY}T10:00:00Z") for number in range(20))),
+        {0},
+        listed(*(at(f"/{n}", lastmod=DAY if n else "2026-02-28") for n in range(25))),
+    ),
+    "sitemap_not_in_robots": (
+        with_robots(listed(at("/1")), "User-agent: *\nSitemap: https://example.org/other.xml"),
+        {0},
+        with_robots(
+            listed(at("/1"), files=[{}, {"url": f"{HOST}/2.xml", "source": "index"}]), f"Sitemap: {FILE}"
+        ),
+    ),
+    "sitemap_extension_faults": (
+        listed(at("/1", extension_faults="video without title"), at("/2", extension_faults="")),
+        {1},
+        listed(at("/1", images=3, extension_faults="")),
+    ),
+}
+
+
+def found(name: str, pages: Site) -> set[int]:
+    rule = RULES[name]
+    findings = list(rule.find(pages, rule.threshold))
+    assert len({finding.row for finding in findings}) == len(findings)
+    return {finding.row for finding in findings}
+
+
+def test_every_rule_has_its_case() -> None:
+    assert CASES.keys() == RULES.keys()
+    assert all(rule.measured and rule.source for rule in RULES.values())
+    assert RULES.keys() <= rules.RULES.keys()
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_rule_speaks_and_keeps_silent(name: str) -> None:
+    trigger, rows, near_miss = CASES[name]
+    assert found(name, trigger) == rows
+    assert found(name, near_miss) == set()
+
+
+def test_evidence_names_the_line() -> None:
+    (finding,) = RULES["blocked_for_googlebot"].find(CASES["blocked_for_googlebot"][0], None)
+    assert (finding.value, finding.evidence) == (4, "robots.txt, line 4: Disallow: /b")
+
+
+@pytest.mark.parametrize("status", [None, 500, 503, 429])
+def test_nothing_is_said_without_a_robots_txt(status: int | None) -> None:
+    for name in ("blocked_for_googlebot", "blocked_for_bingbot", "blocked_resources"):
+        assert found(name, with_robots(site(page("/a", **IMAGES)), None, status)) == set()
+
+
+def test_nothing_of_crawlers_lowers_the_score() -> None:
+    own = {rule.name: rule.type for file in (robots, ai) for rule in file.RULES}
+    assert set(own.values()) == {"warning"}

@@ -1,0 +1,121 @@
+"""Rules about what robots.txt closes to the crawlers of search engines: pages, and what pages load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from webanalytics.audits.ai.access import blocked, may_read
+from webanalytics.audits.link_graph import listed
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.shared import Find
+from webanalytics.audits.site import Site
+from webanalytics.frames.link_table import KINDS
+
+_LOADED = ("script", "stylesheet", "image")
+_COLUMNS = ("blockingScripts", "blockingStyles", "imagesNotLazy")
+_GOOGLE = (
+    "How Google interprets the robots.txt specification (https://developers.google.com/search/docs/"
+    "crawling-indexing/robots/robots_txt); RFC 9309 section 2.2"
+)
+
+
+def _blocked_for(token: str) -> Find:
+    def find(site: Site, _: Any) -> Iterator[Finding]:
+        for row, verdict in blocked(site, token):
+            yield Finding(row, verdict.line, f"robots.txt, line {verdict.line}: {verdict.rule}"[:400])
+
+    return find
+
+
+def _loaded(site: Site) -> Iterator[tuple[int, set[str]]]:
+    """Yield what each page loads, as far as it is known: images, and scripts and style sheets of a crawl."""
+    more: dict[str, set[str]] = {}
+    crawl = getattr(site, "crawl", None)
+    if crawl is not None:
+        links, kinds = crawl.links, {KINDS.index(kind) for kind in _LOADED}
+        for source, target, kind in zip(links.source, links.target, links.kind, strict=True):
+            if int(kind) in kinds:
+                more.setdefault(links.urls[source], set()).add(links.urls[target])
+    for row, tags, *columns in site.read("imgTags", *_COLUMNS):
+        found = {str(tag.get("src") or "") for tag in tags or () if isinstance(tag, dict)}
+        found.update(url for cell in columns for url in cell or () if isinstance(url, str))
+        found |= more.get(site.addresses.final[row] or "", set())
+        yield row, {url for url in found if url.startswith(("http://", "https://"))}
+
+
+def _blocked_resources(site: Site, _: Any) -> Iterator[Finding]:
+    if not site.robots_files:
+        return
+    closed: dict[str, bool] = {}
+    for row, urls in _loaded(site):
+        new = urls - closed.keys()
+        closed.update(dict.fromkeys(new, False))
+        closed.update((url, verdict.allowed is False) for url, verdict in may_read(site, "Googlebot", new))
+        found = sorted(url for url in urls if closed[url])
+        if found:
+            yield Finding(row, len(found), listed(found))
+
+
+RULES = (
+    Rule(
+        name="blocked_for_googlebot",
+        title="Blocked for Googlebot",
+        category="indexability",
+        type="warning",
+        priority="high",
+        explanation=(
+            "robots.txt closes the page to Google's crawler: Google may list the address from links to it, "
+            "but reads nothing on the page, not even a noindex."
+        ),
+        fix="Open the path to Googlebot if the page is meant to be found; to hide a page use noindex.",
+        find=_blocked_for("Googlebot"),
+        columns=("url",),
+        measured=(
+            "By the group of robots.txt that speaks to Googlebot, else that for all; the line that decides "
+            "is named."
+        ),
+        source=_GOOGLE,
+    ),
+    Rule(
+        name="blocked_for_bingbot",
+        title="Blocked for Bingbot",
+        category="indexability",
+        type="warning",
+        priority="medium",
+        explanation=(
+            "robots.txt closes the page to Bing's crawler, and so to those who use its index, DuckDuckGo "
+            "among them."
+        ),
+        fix="Open the path to Bingbot if the page is meant to be found.",
+        find=_blocked_for("bingbot"),
+        columns=("url",),
+        measured=(
+            "By the group of robots.txt that speaks to Bingbot, else that for all; the line that decides is "
+            "named."
+        ),
+        source=(
+            "How to create a robots.txt file, Bing Webmaster Tools (https://www.bing.com/webmasters/help/"
+            "how-to-create-a-robots-txt-file-cb7c31ec); RFC 9309 section 2.2"
+        ),
+    ),
+    Rule(
+        name="blocked_resources",
+        title="Resources blocked for Googlebot",
+        category="indexability",
+        type="warning",
+        priority="medium",
+        explanation=(
+            "The page loads images, scripts or style sheets that robots.txt closes to Google, which then "
+            "sees another page than visitors do."
+        ),
+        fix="Open the paths of what the page needs to be shown.",
+        find=_blocked_resources,
+        columns=("imgTags",),
+        measured=(
+            "By the robots.txt of each origin that was read, for the images of the page; for its scripts and "
+            "style sheets too where they are known, as after a crawl."
+        ),
+        source=_GOOGLE,
+    ),
+)

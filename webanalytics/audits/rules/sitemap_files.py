@@ -1,0 +1,341 @@
+"""Rules about the files and entries of sitemaps: sizes, hosts, dates, repetitions, extensions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from webanalytics.audits.link_graph import listed, normal, origin
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.site import Site
+from webanalytics.audits.sitemap_dates import day_of, moment_of
+from webanalytics.frames.sitemap import sitemap_files
+
+LARGEST_FILE = 52_428_800
+"""Bytes of a sitemap without compression."""
+FEWEST_ALIKE = 20
+"""Entries of a file from which on one date for all of them says that it is no date of a change."""
+_PROTOCOL = "Sitemaps XML format (https://www.sitemaps.org/protocol.html)"
+_GOOGLE = (
+    "Build and submit a sitemap (https://developers.google.com/search/docs/crawling-indexing/sitemaps/"
+    "build-sitemap)"
+)
+
+Entry = dict[str, Any]
+
+
+def _entries(site: Site) -> dict[int, list[Entry]]:
+    """Return the entries of the sitemap of each page of the audit; found once."""
+    known = site.__dict__.get("_sitemap_entries")
+    if known is None:
+        known = site.__dict__["_sitemap_entries"] = _found(site)
+    found: dict[int, list[Entry]] = known
+    return found
+
+
+def _found(site: Site) -> dict[int, list[Entry]]:
+    found: dict[int, list[Entry]] = {}
+    if site.sitemap is None:
+        return found
+    names = [name for name in ("url", "sitemap", "lastmod", "extension_faults") if name in site.sitemap]
+    for values in zip(*(site.sitemap[name].tolist() for name in names), strict=True):
+        entry = {
+            name: value if isinstance(value, str) else "" for name, value in zip(names, values, strict=True)
+        }
+        target = site.find(entry["url"])
+        if target is not None:
+            found.setdefault(target.row, []).append(entry)
+    return found
+
+
+def _rows_of_files(site: Site) -> dict[str, int]:
+    """Return the page that stands for each sitemap: the home page of its origin, else its first page."""
+    first: dict[str, int] = {}
+    homes: dict[str, int] = {}
+    for row, url in enumerate(site.addresses.requested):
+        place = origin(url)
+        if place is not None and (url == f"{place}/" or place not in homes):
+            homes[place] = row
+    for row, entries in _entries(site).items():
+        for entry in entries:
+            first[entry["sitemap"]] = min(row, first.get(entry["sitemap"], row))
+    if site.sitemap is not None:
+        for file in sitemap_files(site.sitemap)["url"]:
+            place = origin(file)
+            if place in homes:
+                first[file] = homes[place]
+    return first
+
+
+def _by_page(site: Site, files: list[tuple[str, Any, str]]) -> Iterator[Finding]:
+    """Yield one finding for each page that stands for some files."""
+    rows = _rows_of_files(site)
+    found: dict[int, list[tuple[Any, str]]] = {}
+    for url, value, evidence in files:
+        if url in rows:
+            found.setdefault(rows[url], []).append((value, evidence))
+    for row, items in sorted(found.items()):
+        more = f" And {len(items) - 3:,} more." if len(items) > 3 else ""
+        yield Finding(row, items[0][0], (" ".join(evidence for _, evidence in items[:3]) + more)[:600])
+
+
+def _too_large(site: Site, threshold: float) -> Iterator[Finding]:
+    if site.sitemap is None:
+        return iter(())
+    large = []
+    for row in sitemap_files(site.sitemap).to_dict("records"):
+        count = int(row["entries"]) + int(row["sitemaps"])
+        if count > threshold:
+            large.append((row["url"], count, f"{row['url']} lists {count:,} addresses."))
+        elif row["bytes"] > LARGEST_FILE or row["error_key"] == "too_large":
+            large.append((row["url"], int(row["bytes"]), f"{row['url']} has more than 50 MB."))
+    return _by_page(site, large)
+
+
+def _own_hosts(site: Site) -> dict[str, set[str]]:
+    """Return the sitemaps that the robots.txt of each origin names: those may stand on another host."""
+    return {
+        origin(place) or place: {normal(url) or url for url in copy.file.sitemaps}
+        for place, copy in site.robots_files.items()
+    }
+
+
+def _elsewhere(site: Site, part: str) -> Iterator[Finding]:
+    allowed = _own_hosts(site)
+    for row, entries in _entries(site).items():
+        for entry in entries:
+            page, file = origin(entry["url"]), origin(entry["sitemap"])
+            if page is None or file is None or page == file:
+                continue
+            same_host = page.partition("://")[2] == file.partition("://")[2]
+            if same_host != (part == "scheme"):
+                continue
+            if not same_host and normal(entry["sitemap"]) in allowed.get(page, ()):
+                continue
+            yield Finding(row, page, f"Listed in {entry['sitemap']}")
+            break
+
+
+def _other_host(site: Site, _: Any) -> Iterator[Finding]:
+    return _elsewhere(site, "host")
+
+
+def _other_scheme(site: Site, _: Any) -> Iterator[Finding]:
+    return _elsewhere(site, "scheme")
+
+
+def _repeated(site: Site, _: Any) -> Iterator[Finding]:
+    for row, entries in _entries(site).items():
+        same: dict[str, list[str]] = {}
+        for entry in entries:
+            same.setdefault(normal(entry["url"]) or entry["url"], []).append(entry["sitemap"])
+        most = max(same.values(), key=len)
+        if len(most) > 1:
+            files = dict.fromkeys(most)
+            where = listed(files) if len(files) > 1 else f"{most[0]}, {len(most)} times"
+            yield Finding(row, len(most), f"Listed in {where}.")
+
+
+def _now(site: Site) -> datetime:
+    """Return when the sitemaps were read, or now."""
+    made = {} if site.sitemap is None else site.sitemap.attrs.get("webanalytics", {})
+    return moment_of(str(made.get("date") or "")) or datetime.now(UTC)
+
+
+def _future(site: Site, _: Any) -> Iterator[Finding]:
+    limit = _now(site) + timedelta(days=1)  # a day in another zone may have begun already
+    for row, entries in _entries(site).items():
+        for entry in entries:
+            moment = moment_of(entry.get("lastmod", ""))
+            if moment is not None and moment > limit:
+                yield Finding(row, entry["lastmod"], f"{entry['lastmod']} in {entry['sitemap']}")
+                break
+
+
+def _invalid(site: Site, _: Any) -> Iterator[Finding]:
+    for row, entries in _entries(site).items():
+        for entry in entries:
+            said = entry.get("lastmod", "")
+            if said and moment_of(said) is None:
+                yield Finding(row, said[:60], f'"{said[:60]}" in {entry["sitemap"]}')
+                break
+
+
+def _always_today(site: Site, threshold: float) -> Iterator[Finding]:
+    if site.sitemap is None or "lastmod" not in site.sitemap:
+        return iter(())
+    read = _now(site)
+    days: dict[str, list[str]] = {}
+    for file, said in zip(site.sitemap["sitemap"].tolist(), site.sitemap["lastmod"].tolist(), strict=True):
+        if isinstance(file, str) and isinstance(said, str) and said:
+            days.setdefault(file, []).append(day_of(said))
+    today = {(read + timedelta(hours=hours)).date().isoformat() for hours in (-14, 0, 14)}
+    fresh = [
+        (file, len(found), f"{file}: all {len(found):,} dates are {found[0]}, the day on which it was read.")
+        for file, found in days.items()
+        if len(found) >= threshold and len(set(found)) == 1 and found[0] in today
+    ]
+    return _by_page(site, fresh)
+
+
+def _unnamed(site: Site, _: Any) -> Iterator[Finding]:
+    if site.sitemap is None:
+        return iter(())
+    allowed = _own_hosts(site)
+    known = {origin(place) for place, copy in site.robots_files.items() if copy.is_known}
+    named = set().union(*allowed.values()) if allowed else set()
+    unnamed = [
+        (row["url"], None, f"{row['url']} is not in the robots.txt of its host.")
+        for row in sitemap_files(site.sitemap).to_dict("records")
+        if row["source"] == "given"
+        and not row["url"].endswith("/robots.txt")
+        and origin(row["url"]) in known
+        and (normal(row["url"]) or row["url"]) not in named
+    ]
+    return _by_page(site, unnamed)
+
+
+def _extensions(site: Site, _: Any) -> Iterator[Finding]:
+    for row, entries in _entries(site).items():
+        faults = [entry for entry in entries if entry.get("extension_faults")]
+        if faults:
+            first = faults[0]
+            yield Finding(row, len(faults), f"{first['extension_faults']} ({first['sitemap']})"[:400])
+
+
+RULES = (
+    Rule(
+        name="sitemap_too_large",
+        title="Sitemap over the limits",
+        category="sitemap",
+        type="issue",
+        priority="medium",
+        explanation="Search engines read at most 50,000 addresses and 50 MB of one sitemap.",
+        fix="Split the sitemap, and list its parts in an index.",
+        find=_too_large,
+        threshold=50_000,
+        unit="addresses",
+        columns=("inSitemap",),
+        measured="Entries of each file, and its size without compression; the home page stands for its host.",
+        source=_PROTOCOL,
+    ),
+    Rule(
+        name="sitemap_other_host",
+        title="Page in the sitemap of another host",
+        category="sitemap",
+        type="issue",
+        priority="medium",
+        explanation=(
+            "A sitemap speaks for its own host; search engines leave out pages of others, unless the "
+            "robots.txt of theirs names it."
+        ),
+        fix="List the page in a sitemap of its own host, or name this sitemap in its host's robots.txt.",
+        find=_other_host,
+        columns=("inSitemap",),
+        measured="The host of the page, the port included, is not that of the sitemap.",
+        source=f"{_PROTOCOL}, sitemap file location and cross submits",
+    ),
+    Rule(
+        name="sitemap_other_scheme",
+        title="Page in the sitemap with the wrong scheme",
+        category="sitemap",
+        type="issue",
+        priority="medium",
+        explanation="A sitemap in https lists the page in http, or the other way round.",
+        fix="List the page with the scheme under which it is served, in a sitemap of the same scheme.",
+        find=_other_scheme,
+        columns=("inSitemap",),
+        measured="The scheme of the page is not that of its sitemap, on the same host.",
+        source=f"{_PROTOCOL}, sitemap file location",
+    ),
+    Rule(
+        name="sitemap_repeated",
+        title="Page several times in sitemaps",
+        category="sitemap",
+        type="warning",
+        priority="low",
+        explanation="Search engines read the address more than once, and dates may contradict each other.",
+        fix="List each page once.",
+        find=_repeated,
+        columns=("inSitemap",),
+        measured="Equal addresses in one file or in several ones.",
+        source=_GOOGLE,
+    ),
+    Rule(
+        name="sitemap_date_in_future",
+        title="Date in the sitemap lies in the future",
+        category="sitemap",
+        type="issue",
+        priority="low",
+        explanation="A page cannot have changed tomorrow: search engines stop trusting dates that are wrong.",
+        fix="Give the day of the last change of the page's content, or none.",
+        find=_future,
+        columns=("inSitemap",),
+        measured="lastmod is more than a day later than when the sitemap was read.",
+        source=_GOOGLE,
+    ),
+    Rule(
+        name="sitemap_date_invalid",
+        title="Date in the sitemap cannot be read",
+        category="sitemap",
+        type="issue",
+        priority="low",
+        explanation="Search engines read dates in the form of W3C Datetime alone, such as 2026-01-31.",
+        fix="Write dates as year-month-day, with a time and its zone where it matters.",
+        find=_invalid,
+        columns=("inSitemap",),
+        measured="lastmod is no date of W3C Datetime; in a feed, none of RFC 822 either.",
+        source="Date and time formats, W3C note (https://www.w3.org/TR/NOTE-datetime)",
+    ),
+    Rule(
+        name="sitemap_date_always_today",
+        title="All dates in the sitemap are those of today",
+        category="sitemap",
+        type="warning",
+        priority="low",
+        explanation=(
+            "The dates are of the moment at which the sitemap was made and say nothing of the pages; search "
+            "engines ignore them then."
+        ),
+        fix="Give the day of the last change of each page's content, or none.",
+        find=_always_today,
+        threshold=FEWEST_ALIKE,
+        unit="entries",
+        columns=("inSitemap",),
+        measured="All of at least so many dates of one file are of the day on which it was read.",
+        source=_GOOGLE,
+    ),
+    Rule(
+        name="sitemap_not_in_robots",
+        title="Sitemap not named in robots.txt",
+        category="sitemap",
+        type="opportunity",
+        priority="low",
+        explanation="Search engines to which the sitemap was not submitted find it by robots.txt alone.",
+        fix='Add a line "Sitemap:" with its full address to robots.txt.',
+        find=_unnamed,
+        columns=("inSitemap",),
+        measured="No robots.txt that was read names the sitemap; files that an index lists need no line.",
+        source=f"{_PROTOCOL}, specifying the sitemap location in robots.txt",
+    ),
+    Rule(
+        name="sitemap_extension_faults",
+        title="Faults in image, video or news entries",
+        category="sitemap",
+        type="issue",
+        priority="medium",
+        explanation="An image, video or article in the sitemap lacks what search engines require of it.",
+        fix="Add what is missing, or remove the entry.",
+        find=_extensions,
+        columns=("inSitemap",),
+        measured=(
+            "Required: image:loc; video:thumbnail_loc, title, description and content_loc or player_loc; "
+            "news:name, language, publication_date and title."
+        ),
+        source=(
+            "Image, video and news sitemaps (https://developers.google.com/search/docs/crawling-indexing/"
+            "sitemaps/video-sitemaps)"
+        ),
+    ),
+)

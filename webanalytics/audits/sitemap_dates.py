@@ -1,0 +1,54 @@
+"""Dates of sitemaps: W3C Datetime, and RFC 822 in feeds."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+_W3C = re.compile(
+    r"(?P<year>\d{4})(?:-(?P<month>\d\d)(?:-(?P<day>\d\d)"
+    r"(?:T(?P<time>\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(?P<zone>Z|[+-]\d\d:\d\d))?)?)?"
+)
+
+
+def moment_of(text: str) -> datetime | None:
+    """Return the moment that a date of a sitemap names, None for what is no such date.
+
+    A year or a month is its first day; a day begins at midnight UTC.
+
+    Examples
+    --------
+    >>> moment_of("2026-01-31").isoformat(), moment_of("2026-01-31T10:00:00+02:00").isoformat()
+    ('2026-01-31T00:00:00+00:00', '2026-01-31T10:00:00+02:00')
+    >>> moment_of("31.01.2026"), moment_of("2026-02-30"), moment_of("2026-01-31T10:00:00")
+    (None, None, None)
+    """
+    found = _W3C.fullmatch(text.strip())
+    try:
+        if found is None:
+            return _of_feed(text)
+        day = f"{found['year']}-{found['month'] or '01'}-{found['day'] or '01'}"
+        if found["time"] is None:
+            return datetime.fromisoformat(day).replace(tzinfo=UTC)
+        time, _, fraction = found["time"].partition(".")
+        zone = "+00:00" if found["zone"] == "Z" else found["zone"]
+        return datetime.fromisoformat(
+            f"{day}T{time}{'.' + fraction[:6].ljust(6, '0') if fraction else ''}{zone}"
+        )
+    except ValueError:
+        return None
+
+
+def _of_feed(text: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text[:60])
+    except (ValueError, TypeError, IndexError):
+        return None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
+
+
+def day_of(text: str) -> str:
+    """Return the day of a date as it is written, the text itself for what is no date."""
+    moment = moment_of(text)
+    return text if moment is None else moment.date().isoformat()
