@@ -152,7 +152,13 @@ async def crawl(
         origin = replace(origin, profile=resolve_profile(profile, thresholds))
 
     def finish(frame: pd.DataFrame, facts: CrawlFacts, listed: Listed) -> Audit:
-        known = replace(origin, sitemap=listed.sitemap, robots=listed.robots, crawl=facts)
+        known = replace(
+            origin,
+            sitemap=listed.sitemap,
+            robots=listed.robots,
+            robots_files=listed.robots_files,
+            crawl=facts,
+        )
         return Audit(frame if counted else of_main_texts(frame), known)
 
     wanted: dict[str, Any] = {"metadata": {"body": body or not here}, "keywords": {"details": False}}

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pandas as pd
 
-from webanalytics.audits.sources import read_robots
+from webanalytics.audits.sources import all_problems, read_robots
+from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.sitemap import sitemap_frame
 
 
@@ -22,10 +23,13 @@ class Listed:
         What `webanalytics.sitemap` answers, None where there is no sitemap.
     robots : Mapping
         What is wrong with the robots.txt of the site, by origin.
+    robots_files : Mapping
+        The files themselves, by origin.
     """
 
     sitemap: pd.DataFrame | None = None
     robots: Mapping[str, list[str]] = field(default_factory=dict)
+    robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
 
     @property
     def urls(self) -> Iterable[str]:
@@ -35,15 +39,16 @@ class Listed:
 
 async def read_listed(wanted: tuple[str, ...] | None, origin: str, options: Mapping[str, Any]) -> Listed:
     """Read the sitemaps of a crawl; "auto" are those that robots.txt names, else /sitemap.xml if it is there."""
-    robots = await read_robots([origin], options)
+    files = await read_robots([origin], options)
+    without = Listed(None, all_problems(files), files)
     if not wanted:
-        return Listed(robots=robots)
+        return without
     if wanted != ("auto",):
-        return Listed(await sitemap_frame(wanted, options), robots)
+        return replace(without, sitemap=await sitemap_frame(wanted, options))
     free = {**options, "robots": False}  # what a robots.txt names is meant to be read
     found = await sitemap_frame([f"{origin}/robots.txt"], free)
     if not (found["error_type"].isna() | (found["sitemap"] != f"{origin}/robots.txt")).any():
         found = await sitemap_frame([f"{origin}/sitemap.xml"], options)
         if found["url"].isna().all():
-            return Listed(robots=robots)
-    return Listed(found, robots)
+            return without
+    return replace(without, sitemap=found)
