@@ -50,7 +50,16 @@ def test_an_audit_walks_over_a_page_once(walks: list[list[str]]) -> None:
     paths = {item.name: item.analysis for item in AUDIT_PAGES}
     answers = answer_page(paths, {name: {} for name in paths}, (HTML.encode(), URL))
     assert all(isinstance(answer, dict) for answer in answers)
-    assert walks == [["AccessElements", "FactElements", "JsonLdBlocks", "LinkElements", "MetadataElements"]]
+    assert walks == [
+        [
+            "AccessElements",
+            "FactElements",
+            "JsonLdBlocks",
+            "LinkElements",
+            "LoadingElements",
+            "MetadataElements",
+        ]
+    ]
 
 
 def test_alone_an_analysis_walks_for_itself(walks: list[list[str]]) -> None:
@@ -58,7 +67,7 @@ def test_alone_an_analysis_walks_for_itself(walks: list[list[str]]) -> None:
         answer_page({name: DECLARED[name].analysis}, {name: {}}, (HTML.encode(), URL))
     assert walks == [
         ["JsonLdBlocks", "MetadataElements"],
-        ["AccessElements", "FactElements", "JsonLdBlocks", "LinkElements"],
+        ["AccessElements", "FactElements", "JsonLdBlocks", "LinkElements", "LoadingElements"],
         ["JsonLdBlocks"],
     ]
 

@@ -57,7 +57,7 @@ class Answering:
     def __init__(self, **failures: str) -> None:
         self.failures, self.asked = failures, list[str]()
 
-    async def fetch(self, url: str, operation: Any) -> Any:
+    async def fetch(self, url: str, operation: Any, *, error_pages: bool) -> Any:
         self.asked.append(url)
         key = self.failures.get(url.partition(":")[0])
         if key:
@@ -68,6 +68,7 @@ class Answering:
 def asked(url: str, **failures: str) -> list[str]:
     run: Any = local._Run.__new__(local._Run)
     run._is_page, run._operation, run._answering = True, METADATA, Answering(**failures)
+    run._error_pages = False
     try:
         asyncio.run(run._fetched(url))
     except FetchError as error:

@@ -210,10 +210,10 @@ class LoadingElements(Collector):
         self._images += 1
         if self._images > FIRST_IMAGES and not _waits(element):
             self._add(self.not_lazy, self._absolute(source))
-        pixels = (_number(width), _number(height))
-        if _OLD.match(source) and not any(0 < count <= SMALL_IMAGE for count in pixels):
+        if _OLD.match(source) and not (_is_small(width) or _is_small(height)):
             self._old_format(element, source, several or "")
-        if pixels[0] > LARGE_IMAGE and not several and get("data-srcset") is None:
+        # Three digits are the least that a large width takes: most images need no further look.
+        if width and len(width) > 2 and not several and _number(width) > LARGE_IMAGE:
             self._one_size(element, source)
 
     def _old_format(self, element: HtmlElement, source: str, several: str) -> None:
@@ -221,7 +221,8 @@ class LoadingElements(Collector):
             self._add(self.old_formats, self._absolute(source))
 
     def _one_size(self, element: HtmlElement, source: str) -> None:
-        if not source.partition("?")[0].lower().endswith(".svg") and not _sources(element):
+        drawn = source.partition("?")[0].lower().endswith(".svg")
+        if not drawn and element.get("data-srcset") is None and not _sources(element):
             self._add(self.without_srcset, self._absolute(source))
 
 
@@ -241,6 +242,10 @@ def _sources(element: HtmlElement, *, modern: bool = False) -> bool:
         return False
     offered = [f"{other.get('type', '')} {other.get('srcset', '')}" for other in parent.iterfind("source")]
     return any(_NEGOTIATED.search(text) for text in offered) if modern else bool(offered)
+
+
+def _is_small(side: str | None) -> bool:
+    return side is not None and 0 < _number(side) <= SMALL_IMAGE
 
 
 def _number(text: str | None) -> int:
