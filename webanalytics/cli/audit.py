@@ -126,12 +126,17 @@ def as_flags(text: str) -> str:
     --------
     >>> as_flags("`robots=False` fetches it, `timeout=` sets it, `allow_private=True` lets it in")
     '--no-robots fetches it, --timeout sets it, --allow-private lets it in'
+    >>> as_flags('`retry="failed"` asks again')
+    '--retry failed asks again'
     """
-    return re.sub(r"`([a-z_]+)=(True|False)?`", _flag, text)
+    return re.sub(r'`([a-z_]+)=(True|False|"[a-z]+")?`', _flag, text)
 
 
 def _flag(found: re.Match[str]) -> str:
-    return ("--no-" if found[2] == "False" else "--") + found[1].replace("_", "-")
+    name, value = found[1].replace("_", "-"), found[2] or ""
+    if value.startswith('"'):
+        return f"--{name} {value.strip(chr(34))}"
+    return ("--no-" if value == "False" else "--") + name
 
 
 def _gate(issues: pd.DataFrame, lowest: str | None, what: str, flag: str) -> int:

@@ -17,8 +17,8 @@ SILENT = frozenset(("timeout", "connect_timeout"))
 FEWEST_ROUNDS = 3
 """Rounds of nothing but refusals after which a host is given up,"""
 PATIENCE = 60.0
-"""if they took this many seconds, or if it asks for a longer wait than is waited for. A server that starts anew
-refuses for a quarter of a minute."""
+"""if they took this many seconds, or if it asks for a longer wait than is waited for. A server that starts
+anew refuses for a quarter of a minute."""
 LATEST = 30
 """Answers and rounds of refusals over which a host that nearly always refuses is known."""
 MOST_REFUSED = 24
