@@ -1,8 +1,8 @@
 """The frontier of a crawl: which address is fetched next, and in which order answers count.
 
-The order is breadth first and depends on content alone: an answer counts when all addresses before its own have
-been settled, so caps and traps are decided as if pages were fetched one by one. Fetching goes ahead of that
-order: first what is admitted, host by host in turn, then what pages link to whose turn has not come yet.
+The order is breadth first and depends on content alone: an answer counts when all addresses before its own
+have been settled, so caps and traps are decided as if pages were fetched one by one. Fetching goes ahead of
+that order: first what is admitted, host by host in turn, then what pages link to whose turn has not come yet.
 """
 
 from __future__ import annotations
@@ -23,6 +23,9 @@ AHEAD = 400
 
 GUESSES = 8
 """Of these, most of one folder that has brought nothing new yet; one more for each of its pages that has."""
+
+GENERATIONS = 3
+"""How many guesses may follow from each other: a trap would provide them without end."""
 
 SUSPECTS = 4
 """Addresses of what may be a trap that are fetched at once."""
@@ -159,8 +162,9 @@ class Frontier:
 
     def _guess_from(self, page: Candidate) -> None:
         result = self._ready.get(page.number)
-        if result is None or page.state is not State.READY or page.guess:
-            return  # a guess leads to no further ones: they would be those of a trap, first of all
+        generation = page.level if page.guess else 0
+        if result is None or page.state is not State.READY or generation >= GENERATIONS:
+            return
         room = self._admission.room - len(self._ready) - sum(self._under_way.values())
         for url in self._admission.likely(page, self._read(page.url, result)):
             if len(self._guessed) >= min(self._ahead, room):
@@ -170,7 +174,7 @@ class Frontier:
                 if self._guesses_in[folder] >= GUESSES + self._admission.traps.fruitful[folder]:
                     continue
                 self._guesses_in[folder] += 1
-                candidate = Candidate(url, None, 0, guess=folder)
+                candidate = Candidate(url, None, generation + 1, guess=folder)
                 self._number(candidate)
                 self._guessed[url] = candidate
                 self._guesses.append(candidate)

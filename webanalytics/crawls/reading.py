@@ -1,4 +1,4 @@
-"""What a crawl reads from the answer about one page: where it ended, its links, and what must not be followed."""
+"""What a crawl reads from the answer about a page: where it ended, its links, and what is not followed."""
 
 from __future__ import annotations
 
@@ -93,8 +93,8 @@ def _header_links(base: str, headers: str) -> Iterator[Link]:
 
     Examples
     --------
-    >>> list(_header_links("https://a.example/x", 'Link: </y>; rel="canonical", </de>; rel=alternate; hreflang=de'))
-    ... # doctest: +NORMALIZE_WHITESPACE
+    >>> header = 'Link: </y>; rel="canonical", </de>; rel=alternate; hreflang=de'
+    >>> list(_header_links("https://a.example/x", header))  # doctest: +NORMALIZE_WHITESPACE
     [Link(target='https://a.example/y', anchor='', rel=0, kind='canonical', position='http'),
      Link(target='https://a.example/de', anchor='de', rel=0, kind='hreflang', position='http')]
     """

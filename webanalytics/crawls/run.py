@@ -1,4 +1,4 @@
-"""One crawl: jobs from the frontier to a backend, answers back, and in the end an audit with what is known besides.
+"""One crawl: jobs from the frontier to a backend, answers back, and in the end an audit of the pages.
 
 `webanalytics.api.crawls` calls `crawl`; it does for a crawl what `runs.run` does for inputs known in advance.
 """
@@ -54,7 +54,7 @@ Finish = Callable[[pd.DataFrame, CrawlFacts, Listed], pd.DataFrame]
 
 @dataclass(frozen=True)
 class Call:
-    """A crawl as it was asked for: scope, checked settings by operation, options, and those that were given."""
+    """A crawl as it was asked for: scope, settings by operation, options, and which of them were given."""
 
     scope: Scope
     settings: Mapping[str, Mapping[str, Any]]
@@ -215,8 +215,8 @@ class _Crawl:
         """Raise `ParameterError` where the service returns no HTML to read links from."""
         if self._frontier.blind:
             raise ParameterError(
-                f"The `backend` parameter must be an API that returns the HTML of pages (`responseBody`, a Premium "
-                f"field), from which a crawl reads their links; {self._backend.name} does not.",
+                "The `backend` parameter must be an API that returns the HTML of pages (`responseBody`, a "
+                f"Premium field), from which a crawl reads their links; {self._backend.name} does not.",
                 "backend",
             )
 

@@ -1,9 +1,9 @@
 """Endless families of addresses, recognised by what grows without bringing anything new.
 
-A page is barren if nearly all its text was seen in its family before and if it leads to no new address outside
-of it. Families whose barren pages keep finding further addresses of the same family are closed: addresses found
-on their barren pages are refused, those found elsewhere are not. Nothing depends on the time of an answer: pages
-are judged in the crawl's order.
+A page is barren if nearly all its text was seen in its family before and if it shows no new picture and leads
+to no new address outside of it. Families whose barren pages keep finding further addresses of the same family
+are closed: addresses found on their barren pages are refused, those found elsewhere are not. Nothing depends
+on the time of an answer: pages are judged in the crawl's order.
 """
 
 from __future__ import annotations
@@ -23,10 +23,12 @@ NEW_SHARE = 0.1
 """Share of a page's pairs of words from which its text is new to its family."""
 BARREN = 24
 """Barren pages found on barren pages of their family from which it is closed."""
+BARREN_SOON = 16
+"""The same where filters or dates grow, as they do without end."""
 BARREN_AGAIN = 8
 """Barren pages from which a family is closed where another of its parameters, or of its root, was."""
 CHAIN = 4
-"""Barren pages in a row, each found on the one before, that are needed too where neither filters nor dates grow."""
+"""Barren pages in a row, each found on the one before, that are needed where no filters or dates grow."""
 SAME = 40
 """Pages of one path in a row with the same text, whatever their query, from which it is closed."""
 RECENT = 20
@@ -193,9 +195,10 @@ class Traps:
         """Close a family if what was seen of it is enough."""
         pattern = trace.pattern
         whatever = family.same >= SAME
-        limit = BARREN_AGAIN if again else BARREN
         several = len(family.names) > 1
-        enough = 1 if several or again or kind_of(pattern) == "calendar" else CHAIN
+        soon = several or kind_of(pattern) == "calendar"
+        limit = BARREN_AGAIN if again else BARREN_SOON if soon else BARREN
+        enough = 1 if soon or again else CHAIN
         recent = min(family.fetched, RECENT)
         barren = (
             family.barren >= limit
@@ -206,8 +209,8 @@ class Traps:
             return
         if barren:
             said = (
-                f"{family.barren} of the {family.fetched} pages fetched of it have no text that the others lack and "
-                "lead to no new address outside of it, and each was found on another one of them"
+                f"{family.barren} of the {family.fetched} pages fetched of it have no text or picture that "
+                "the others lack, lead to no new address outside of it, and were found on others of them"
             )
         else:
             said = f"{family.same + 1} pages of it in a row have the same text"
@@ -265,7 +268,7 @@ class Traps:
         return family is not None and family.barren >= SUSPECT
 
     def rows(self, skipped: dict[str, int]) -> list[dict[str, Any]]:
-        """Return the traps as rows of `webanalytics.frames.crawl.TRAPS`, given how many addresses each refused."""
+        """Return the rows of `webanalytics.frames.crawl.TRAPS`, given how many addresses each refused."""
         return [
             {
                 "pattern": trap.pattern,
