@@ -13,7 +13,7 @@ from urllib.parse import urldefrag, urljoin
 
 import pytest
 
-from webanalytics.testing import CrawlSite, crawl_site
+from webanalytics.testing import CrawlSite, crawl_site, large_site
 
 KINDS = {"canonical", "next", "prev", "stylesheet", "icon"}
 CLICKED = {"link", "redirect", "refresh", "frame"}
@@ -52,11 +52,11 @@ class Reader(HTMLParser):
             self.add("hreflang" if at["rel"] == "alternate" else at["rel"], at["href"])
         elif tag in ("script", "iframe"):
             self.add("frame" if tag == "iframe" else tag, at["src"])
-        elif tag == "form":
+        elif tag == "form" and "action" in at:
             self.add("form", at["action"])
         elif tag == "area":
             self.add("link", at["href"], at["alt"])
-        elif tag == "a":
+        elif tag == "a" and "href" in at:
             self.add("link", at["href"], at.get("aria-label", ""), at.get("rel", ""))
             self.open = self.found[-1]
         elif tag in ("img", "source"):
@@ -211,3 +211,39 @@ def test_unknown_addresses(site: CrawlSite) -> None:
     assert asked(site.url + "/no-such-page")[0] == 404
     assert asked(site.url + "/lab/soft/no-such-page")[0] == 200
     assert asked(site.elsewhere + "/no-such-page")[0] == 404
+
+
+BODY = b"""<html><head><title>Old</title><base href=/far/><link rel=canonical href=/x><meta name=robots content=nofollow>
+</head><body><a class=b href='/one' rel=nofollow>1</a><a href=two>2</a><a name=x>no</a><form action=/f></form></body></html>"""
+
+
+@pytest.mark.parametrize("bodies", [(), (BODY,)], ids=["made up", "given"])
+def test_all_pages_of_a_large_site_are_within_clicks(bodies: tuple[bytes, ...]) -> None:
+    with large_site(300, bodies) as site:
+        found, queue = {site.start_url: 0}, deque([site.start_url])
+        titles = set()
+        while queue:
+            url = queue.popleft()
+            status, headers, body = asked(url)
+            reader = Reader(url, headers)
+            reader.feed(body)
+            assert status == 200
+            assert not reader.nofollow
+            titles |= set(re.findall("<title>(.*?)</title>", body))
+            for kind, target, _, rel, _ in reader.found:
+                assert (kind, rel) in (("link", ""), ("link", "follow"))
+                if kind == "link" and target in site.pages and target not in found:
+                    found[target] = found[url] + 1
+                    queue.append(target)
+        assert sorted(found) == sorted(site.pages)
+        assert len(titles) == len(site.pages) == 300
+        assert max(found.values()) <= 4
+
+
+def test_traps_of_a_large_site() -> None:
+    with large_site(50) as site, large_site(50, traps=False) as plain:
+        for path in ("/calendar/2030/01", "/section-0/?brand=tin&size=large"):
+            assert asked(site.url + path)[0] == 200
+        assert asked(plain.url + "/calendar/2030/01")[0] == 404
+        assert "calendar" in asked(site.pages[1])[2]
+        assert "calendar" not in asked(plain.pages[1])[2]

@@ -9,14 +9,15 @@ import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
 from webanalytics.audits.comparison import Comparison
 from webanalytics.audits.content import ContentMethods
+from webanalytics.audits.export import ExportMethods
 from webanalytics.audits.kept import NEEDED, Pages, forgetful, is_part, issues_of, places
+from webanalytics.audits.linked import LinkMethods
 from webanalytics.audits.origin import Origin, Thresholds
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
 from webanalytics.errors import ParameterError
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Audit(ContentMethods, Pages):
+class Audit(ExportMethods, ContentMethods, LinkMethods):
     """The pages of an audit, one row per input, with the issues found in them.
 
     It is the frame of the pages itself, and every method of a DataFrame works on it. Rows of it are an audit
@@ -168,6 +169,11 @@ class Audit(ContentMethods, Pages):
         rows = self._once("rows", lambda: places(self["url"].tolist(), whole["url"].tolist()))
         return None if rows is None else (whole, rows)
 
+    def _selected(self) -> list[int] | None:
+        """Return which rows of the whole audit this has, None for all."""
+        part = self._rows()
+        return None if part is None or len(part[1]) == len(part[0]) else part[1]
+
     @property
     def site(self) -> Site:
         """What the rules examine: the pages with derived columns, the sitemap, robots.txt problems."""
@@ -177,7 +183,9 @@ class Audit(ContentMethods, Pages):
         if part is not None:
             return part[0].site
         origin = self._origin
-        return self._once("site", lambda: make_site(self.plain(), origin.sitemap, origin.robots))
+        return self._once(
+            "site", lambda: make_site(self.plain(), origin.sitemap, origin.robots, crawl=origin.crawl)
+        )
 
     @classmethod
     def of(cls, value: Any, parameter: str) -> Audit:
@@ -334,92 +342,6 @@ class Audit(ContentMethods, Pages):
         """
         return Comparison(self, Audit.of(after, "after"))
 
-    def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write a report: one HTML file that needs no network.
-
-        Parameters
-        ----------
-        path : str or path
-            File to write.
-        **options
-            See `webanalytics.audits.report.write_report`; ``keywords=None`` leaves out that chapter.
-
-        Returns
-        -------
-        pathlib.Path
-            The file written.
-        """
-        from webanalytics.audits.report import besides, write_report
-
-        return write_report(path, self.pages, self.issues, self.summary(), **besides(self, options))
-
-    def to_excel(self, excel_writer: Any, *args: Any, **kwargs: Any) -> None:  # type: ignore[misc]
-        """Write score and figures, summary, failures, issues and pages to a workbook, one sheet for each.
-
-        Parameters
-        ----------
-        excel_writer : str, path or pandas.ExcelWriter
-            File to write. A writer, or a path with any further argument, gets what
-            `pandas.DataFrame.to_excel` writes: one sheet of the pages.
-        *args, **kwargs
-            See `pandas.DataFrame.to_excel`.
-
-        Raises
-        ------
-        MissingExtraError
-            Where openpyxl is not installed.
-        """
-        # a writer of pandas has a path too
-        is_path = isinstance(excel_writer, (str, os.PathLike)) and not isinstance(
-            excel_writer, pd.ExcelWriter
-        )
-        if args or kwargs or not is_path:
-            super().to_excel(excel_writer, *args, **kwargs)
-            return
-        from webanalytics.audits.display import audit_overview
-        from webanalytics.audits.excel import sheets_of, write_workbook
-
-        write_workbook(excel_writer, sheets_of(audit_overview(self, self._origin), self.parts()))
-
-    def parts(self) -> dict[str, pd.DataFrame]:
-        """Return the frames that an audit consists of, by name: summary, failures, issues, pages, sitemap.
-
-        Failures and sitemap are there if there are any.
-        """
-        failures = self.failures()
-        parts = {
-            "Summary": self.summary(),
-            **({"Failures": failures} if len(failures) else {}),
-            "Issues": self.issues,
-            "Pages": self.pages,
-        }
-        return parts if self.site.sitemap is None else {**parts, "Sitemap": self.site.sitemap}
-
-    def save(self, folder: str | os.PathLike[str]) -> Path:
-        """Save the audit to a folder, whole or not at all; `webanalytics.load` reads it.
-
-        Parameters
-        ----------
-        folder : str or path
-            A folder that is new, empty, or holds an audit, which is replaced.
-
-        Returns
-        -------
-        pathlib.Path
-            The folder.
-
-        Raises
-        ------
-        ParameterError
-            For a folder with other files, or a column that cannot be saved.
-        MissingExtraError
-            Where pyarrow is not installed.
-        """
-        from webanalytics.audits.storage import save
-
-        score = self.score if self.columns.is_unique else None  # else it is refused, with the reason
-        return save(self.plain(), replace(self._origin, score=score), folder)
-
     def _judged(self) -> Judged:
         from webanalytics.audits.compare import Judged
         from webanalytics.audits.health import costs_by_rule
@@ -454,7 +376,7 @@ class Audit(ContentMethods, Pages):
 @cache
 def _declared() -> frozenset[str]:
     """Return the names of an audit's own columns, and of those that rules derive."""
-    from webanalytics.audits.pages import DERIVED
+    from webanalytics.audits.pages import CRAWLED, DERIVED
     from webanalytics.frames.arrow import declared
 
-    return frozenset((*declared("audit"), *DERIVED))
+    return frozenset((*declared("audit"), *DERIVED, *CRAWLED))

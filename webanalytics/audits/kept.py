@@ -31,7 +31,7 @@ OF_AUDITS = frozenset(
             "compare",
             "save",
         ),
-        *("with_profile", "parts"),
+        *("with_profile", "parts", "broken_links", "paths", "skipped", "traps", "hosts"),
     )
 )
 """What an audit has and other frames have not."""

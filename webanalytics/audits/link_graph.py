@@ -274,6 +274,15 @@ class Addresses:
         row = self._ended.get(url, asked)
         return None if row is None else Target(row, url, False)
 
+    def places(self, urls: Iterable[str]) -> tuple[list[int], list[int]]:
+        """Return for each address the row that asked for it and the row where it ends, -1 for none."""
+        asked, pages = [], []
+        for url in urls:
+            target = self._find(normal(url) if "%" in url else url)
+            asked.append(-1 if target is None else target.row)
+            pages.append(-1 if target is None else self.page(target))
+        return asked, pages
+
     def first(self, row: int) -> bool:
         """Return whether a row represents the address where it ended."""
         url = self.final[row]

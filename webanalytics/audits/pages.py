@@ -10,9 +10,11 @@ from urllib.parse import urlsplit
 
 import pandas as pd
 
+from webanalytics.audits.graph.tables import crawl_columns
 from webanalytics.audits.link_graph import Addresses, canonical_of, normal
 from webanalytics.audits.robots import directives
 from webanalytics.audits.site import Site
+from webanalytics.frames.crawl import CrawlFacts
 from webanalytics.frames.schema import AUDIT_LAST as LAST
 from webanalytics.frames.schema import make_series
 from webanalytics.operations.model import Dtype
@@ -39,6 +41,19 @@ DERIVED: Mapping[str, tuple[Dtype, str]] = {
     "inSitemap": ("boolean", "Whether the sitemap lists the URL."),
 }
 """Derived columns: dtype and meaning."""
+
+CRAWLED: Mapping[str, tuple[Dtype, str]] = {
+    "crawl_depth": ("integer", "Fewest clicks from a start; missing where no way leads here."),
+    "found_on": ("string", "Page of the first link on a shortest way to this one."),
+    "inlinks_all": ("integer", "Links of other pages to this one, repeated ones too."),
+    "inlinks_followed": ("integer", "Other pages with a link to this one that search engines follow."),
+    "outlinks": ("integer", "Different other addresses of the site that the page links to."),
+    "outlinks_external": ("integer", "Different addresses of other sites that the page links to."),
+    "link_score": ("float", "Weight of the page in the links of the site, 0 to 100, by its PageRank."),
+    "pagerank": ("float", "The PageRank itself; that of all pages adds up to 1."),
+    "orphan": ("boolean", "Whether no other page links to this one."),
+}
+"""Further derived columns of a crawl: dtype and meaning."""
 
 FOUND: Mapping[str, tuple[Dtype, str]] = {
     "score": ("float", "The page's health, 0 to 100."),
@@ -103,16 +118,21 @@ def make_site(
     robots: Mapping[str, list[str]] = MappingProxyType({}),
     *,
     near_duplicates: float | None = 90.0,
+    crawl: CrawlFacts | None = None,
 ) -> Site:
-    """Return what rules examine, made from an audit's frame; its pages have the columns of `DERIVED`."""
+    """Return what rules examine, made from an audit's frame; its pages have the columns of `DERIVED`.
+
+    Those of a crawl have the columns of `CRAWLED` too.
+    """
     pages = pd.DataFrame(frame).reset_index(drop=True)
-    pages = pages.drop(columns=[name for name in DERIVED if name in pages])
-    site = Site(pages, sitemap, robots, 90.0 if near_duplicates is None else near_duplicates)
+    pages = pages.drop(columns=[name for name in (*DERIVED, *CRAWLED) if name in pages])
+    site = Site(pages, sitemap, robots, 90.0 if near_duplicates is None else near_duplicates, crawl)
     cells = {**_texts(site), **_headings(site), **_robots(site), **_places(site)}
     cells.update(_canonicals(site))
     cells.update(_indexability(site, cells))
     nothing: Cells = [None] * len(pages)
-    cells["inlinks"] = nothing if site.inlinks is None else site.inlinks.counts
+    listed_links = None if crawl is not None else site.inlinks
+    cells["inlinks"] = nothing if listed_links is None else listed_links.counts
     cells["inSitemap"] = _listed(site, sitemap)
     cells["nearDuplicateCluster"] = (
         nothing
@@ -122,6 +142,20 @@ def make_site(
     columns = {name: make_series(cells[name], dtype, pages.index) for name, (dtype, _) in DERIVED.items()}
     site.pages = pd.concat([pages, pd.DataFrame(columns, index=pages.index)], axis=1)
     site.pages.attrs.update(frame.attrs)
+    return site if crawl is None else _with_links(site)
+
+
+def _with_links(site: Site) -> Site:
+    """Add the columns of a crawl, for which other derived columns must be known."""
+    cells = crawl_columns(site.graph, site.good, stopped=bool(site.crawl and site.crawl.stopped))
+    kinds = {**DERIVED, **CRAWLED}
+    index = site.pages.index
+    columns = {name: make_series(values, kinds[name][0], index) for name, values in cells.items()}
+    attrs = site.pages.attrs
+    others = site.pages.drop(columns=[name for name in columns if name in site.pages])
+    site.pages = pd.concat([others, pd.DataFrame(columns, index=index)], axis=1)
+    site.pages.attrs.update(attrs)
+    site.forget(*columns)
     return site
 
 
@@ -140,7 +174,7 @@ def with_counts(site: Site, issues: pd.DataFrame) -> pd.DataFrame:
 
 def part_of(pages: pd.DataFrame, rows: list[int], own: pd.DataFrame) -> pd.DataFrame:
     """Return the columns of some rows, and what is derived for and found on them in the whole."""
-    more = [name for name in (*DERIVED, *FOUND) if name in pages]
+    more = [name for name in (*DERIVED, *CRAWLED, *FOUND) if name in pages]
     known = own.drop(columns=[name for name in more if name in own])
     joined = pd.concat([known, pages[more].iloc[rows].set_axis(own.index, axis=0)], axis=1)
     return _by_use(joined, pages.attrs)
@@ -148,7 +182,7 @@ def part_of(pages: pd.DataFrame, rows: list[int], own: pd.DataFrame) -> pd.DataF
 
 def _by_use(pages: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
     first = [name for name in FIRST if name in pages]
-    later = [name for name in DERIVED if name in pages and name not in first]
+    later = [name for name in (*DERIVED, *CRAWLED) if name in pages and name not in first]
     last = [name for name in pages.columns if name.startswith(LAST)]
     named = {*first, *later, *last}
     ordered = pages[[*first, *(name for name in pages.columns if name not in named), *later, *last]]

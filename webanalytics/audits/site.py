@@ -9,7 +9,10 @@ from typing import Any
 
 import pandas as pd
 
+from webanalytics.audits.graph.links import CLICKED, LinkGraph, Standing
+from webanalytics.audits.graph.tables import table_of_pages
 from webanalytics.audits.link_graph import (
+    SHOWN,
     Addresses,
     FetchOutcome,
     Inlinks,
@@ -21,6 +24,7 @@ from webanalytics.audits.link_graph import (
     listed,
     normal,
 )
+from webanalytics.frames.crawl import CrawlFacts
 from webanalytics.urls import lacks_scheme
 
 _ANSWERED = ("client error", "server error")
@@ -47,12 +51,15 @@ class Site:
         What is wrong with the robots.txt of each origin (``https://example.org``), in sentences.
     near_duplicates : float
         Similarity threshold, in per cent, of the pages' near-duplicate clusters.
+    crawl : CrawlFacts or None
+        What a crawl knows besides its pages, if one found them.
     """
 
     pages: pd.DataFrame
     sitemap: pd.DataFrame | None = None
     robots: Mapping[str, list[str]] = field(default_factory=dict)
     near_duplicates: float = 90.0
+    crawl: CrawlFacts | None = None
     _values: dict[str, list[Any]] = field(default_factory=dict, repr=False)
 
     def values(self, column: str) -> list[Any]:
@@ -64,6 +71,11 @@ class Site:
             else:
                 self._values[column] = [None] * len(self.pages)
         return self._values[column]
+
+    def forget(self, *columns: str) -> None:
+        """Read columns anew, which were added to the pages."""
+        for column in columns:
+            self._values.pop(column, None)
 
     @cached_property
     def good(self) -> list[bool]:
@@ -92,7 +104,44 @@ class Site:
     @cached_property
     def inlinks(self) -> Inlinks | None:
         """Which pages others link to; None if no page's links are known."""
-        return inlinks(self.addresses, self.values("links"))
+        if self.crawl is None:
+            return inlinks(self.addresses, self.values("links"))
+        return Inlinks(*self.graph.linked_from(self.graph.hyperlinks, SHOWN))
+
+    @cached_property
+    def graph(self) -> LinkGraph:
+        """The links of the site: those of the crawl, else what the columns of the pages know of them."""
+        states, targets = self.values("canonicalState"), self.values("canonicalUrl")
+        canonical = list(range(len(states)))
+        for row, (state, url) in enumerate(zip(states, targets, strict=True)):
+            if state == "other":
+                target = self.find(url)
+                canonical[row] = -1 if target is None else self.addresses.page(target)
+        scored = [
+            good and self.addresses.first(row) and states[row] != "other"
+            for row, good in enumerate(self.good)
+        ]
+        nofollow = [value is True for value in self.values("nofollow")]
+        crawl = self.crawl
+        if crawl is None:
+            names = ("links", "canonicals", "hreflangs", "redirects")
+            cells = [self.values(name) for name in names]
+            table = table_of_pages(self.addresses, *cells)
+            return LinkGraph(table, self.addresses, Standing(nofollow, scored, canonical))
+        places = (*crawl.starts, *self.addresses.requested)
+        hosts = frozenset(url.split("/", 3)[2] for url in map(normal, places) if url is not None)
+        follow = crawl.options.get("follow")
+        standing = Standing(
+            nofollow,
+            scored,
+            canonical,
+            crawl.starts,
+            hosts,
+            crawl.options.get("subdomains") is True,
+            tuple(follow) if isinstance(follow, (list, tuple)) else CLICKED,
+            crawl.options.get("nofollow") is not True,
+        )
+        return LinkGraph(crawl.links, self.addresses, standing)
 
     @cached_property
     def hosts(self) -> dict[str, int]:

@@ -18,39 +18,49 @@ from typing import Any
 import pandas as pd
 
 from webanalytics._version import __version__
+from webanalytics.audits.crawl_parts import PARTS, checked_of, crawl_of, frames_of, values_of
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import Profile, resolve_profile
 from webanalytics.errors import ParameterError
 from webanalytics.frames.arrow import Unreadable, Unstorable, arrow_table, declared, frame_of
 from webanalytics.frames.store import Store, folder_path, refusal
+from webanalytics.operations.model import Field
 
 FORMAT = 3
 EARLIER = 2
 """The format of audits without a score and a date, which are read too."""
+OF_CRAWLS = 4
+"""The format of audits with the parts of a crawl."""
 MANIFEST = "audit.json"
 ROWS_AT_ONCE = 1_000
+LINKS_AT_ONCE = 100_000
 
-_PART = re.compile(r"(pages|sitemap)-[0-9a-f]{32}\.parquet")
 _DECLARED = {"pages": "audit", "sitemap": "sitemap"}
+_NAMES = (*_DECLARED, *PARTS)
+_PART = re.compile(rf"({'|'.join(_NAMES)})-[0-9a-f]{{32}}\.parquet")
 
 
 def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) -> Path:
     """Save an audit to a folder; see `webanalytics.Audit.save`."""
     store = _store(folder)
+    crawl = origin.crawl
     frames = {"pages": frame} if origin.sitemap is None else {"pages": frame, "sitemap": origin.sitemap}
+    frames |= {} if origin.checked is None else {"checked": origin.checked}
+    frames |= {} if crawl is None else frames_of(crawl)
     try:
-        tables = {name: arrow_table(part, declared(_DECLARED[name])) for name, part in frames.items()}
+        tables = {name: arrow_table(part, _fields(name)) for name, part in frames.items()}
     except Unstorable as error:
         raise ParameterError(
             f"The `audit` parameter must be a frame that can be kept: {error}.", "audit"
         ) from None
     manifest = {
-        "format": FORMAT,
+        "format": FORMAT if crawl is None else OF_CRAWLS,
         "package": __version__,
         "profile": _profile_parts(origin.profile),
         "robots": dict(origin.robots),
         "date": origin.date,
         "score": origin.score,
+        **({} if crawl is None else {"crawl": values_of(crawl)}),
     }
     json.dumps(manifest, allow_nan=False)  # raises before anything is written
     try:
@@ -62,7 +72,7 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
             file, digest = store.write_part(_named(name), table)
             parts[name] = {"file": file, "sha256": digest}
         store.write_manifest(manifest | {"parts": parts})
-        store.sweep(("audit", *_DECLARED), {part["file"] for part in parts.values()})
+        store.sweep(("audit", *_NAMES), {part["file"] for part in parts.values()})
     except OSError as error:
         raise refusal("folder", f"that can be written to: {error.strerror}") from None
     return store.path
@@ -75,7 +85,9 @@ def load(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, Origin]:
         manifest = _checked(store.read_manifest())
         frames = {name: _read(store, name, part) for name, part in manifest["parts"].items()}
         profile, (date, score) = _profile(manifest["profile"]), _history(manifest)
-        origin = Origin(frames.get("sitemap"), manifest["robots"], profile, date, score)
+        crawl = crawl_of(frames, manifest["crawl"]) if manifest["format"] == OF_CRAWLS else None
+        checked = checked_of(frames)
+        origin = Origin(frames.get("sitemap"), manifest["robots"], profile, date, score, crawl, checked)
     except FileNotFoundError:
         raise refusal("folder", "that holds a saved audit") from None
     except (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -97,9 +109,10 @@ def _checked(manifest: Any) -> dict[str, Any]:
     """Return the manifest, with its outer structure checked."""
     robots = manifest["robots"]
     sentences = [text for texts in robots.values() for text in texts]
+    of_crawl = PARTS if manifest["format"] == OF_CRAWLS else ()
     good = (
-        manifest["format"] in (FORMAT, EARLIER)
-        and {"pages"} <= manifest["parts"].keys() <= _DECLARED.keys()
+        manifest["format"] in (FORMAT, EARLIER, OF_CRAWLS)
+        and {"pages", *of_crawl} <= manifest["parts"].keys() <= {*_DECLARED, "checked", *of_crawl}
         and all(isinstance(texts, list) for texts in robots.values())
         and all(isinstance(text, str) for text in sentences)
     )
@@ -142,4 +155,9 @@ def _read(store: Store, name: str, part: Mapping[str, Any]) -> pd.DataFrame:
     found = _PART.fullmatch(file)
     if found is None or found[1] != name or not isinstance(digest, str):
         raise Unreadable
-    return frame_of(store.table(file, ROWS_AT_ONCE, digest), declared(_DECLARED[name]))
+    rows = ROWS_AT_ONCE if name in _DECLARED else LINKS_AT_ONCE
+    return frame_of(store.table(file, rows, digest), _fields(name))
+
+
+def _fields(name: str) -> Mapping[str, Field]:
+    return declared(_DECLARED[name]) if name in _DECLARED else {}

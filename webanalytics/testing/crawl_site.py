@@ -142,6 +142,8 @@ class CrawlSite(SiteServer):
         found = super().answer(target, method)
         if found is not self._missing and not (target.startswith("/products/lamps/?")):
             return found
+        if target.startswith("/lab/soft/"):  # what is sold out is not there, and the status does not say so
+            return super().answer("/lab/soft/storm-lamp")
         for begins_with, write in TRAP_PAGES:
             if target.startswith(begins_with):
                 reply = Reply(200, _HTML, write(target).encode())
@@ -239,14 +241,15 @@ def _header_link(link: Row, places: _Places) -> str:
 
 
 def _plain(title: str, path: str) -> str:
-    return f"<!doctype html><html lang=en><title>{escape(title)}</title><h1>{escape(title)}</h1>{_text(path)}"
+    heading = f"<title>{escape(title)}</title><h1>{escape(title)}</h1>"
+    return f"<!doctype html><html lang=en>{heading}{made_up_text(path)}"
 
 
 def _html(row: Row, links: list[Row], places: _Places) -> str:
     head = "".join(_in_head(link, places) for link in links if link["position"] == "head")
     base = f'<base href="{{{{origin}}}}{row["base"]}">' if row["base"] else ""
     robots = f'<meta name="robots" content="{row["robots"]}">' if row["robots"] else ""
-    text = "<p>There is nothing here any more.</p>" if row["how"] == "soft" else _text(row["path"])
+    text = "<p>There is nothing here any more.</p>" if row["how"] == "soft" else made_up_text(row["path"])
     sections = []
     for section in _SECTIONS:
         inside = "".join(
@@ -302,7 +305,7 @@ def _in_body(link: Row, places: _Places) -> str:
     return f'<a href="{url}"{rel}>{anchor}</a>'
 
 
-def _text(path: str) -> str:
+def made_up_text(path: str) -> str:
     """Return three paragraphs that no other page has."""
     words = random.Random(path)  # noqa: S311 - the same text each time is what is wanted
     sentences = [" ".join(words.choices(_WORDS, k=12)).capitalize() + "." for _ in range(15)]

@@ -102,17 +102,11 @@ def news(target: str) -> str:
     return _page(f"News, page {number}", "There is no older news.", links)
 
 
-def nothing(_target: str) -> str:
-    """Return what the site says of products that are sold out, with status 200."""
-    return _page("Nothing found", "There is nothing here any more.", [("/products/", "Products")])
-
-
 TRAP_PAGES: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("/calendar/", calendar),
     ("/session/", session),
     ("/tour/", tour),
     ("/products/lamps/?", facets),
     ("/news/page/", news),
-    ("/lab/soft/", nothing),
 )
 """Beginnings of request targets that are no page of the tables, and what is written for them."""

@@ -1,0 +1,86 @@
+"""From the columns of pages to a link table, and from the link graph to columns of pages."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from webanalytics.audits.graph.links import LinkGraph
+from webanalytics.audits.link_graph import Addresses, in_head, normal
+from webanalytics.frames.link_table import Kind, Link, LinkTable, LinkTableBuilder
+
+
+def table_of_pages(
+    known: Addresses,
+    links: Sequence[Any],
+    canonicals: Sequence[Any],
+    hreflangs: Sequence[Any],
+    redirects: Sequence[Any],
+) -> LinkTable:
+    """Return the links of pages whose columns alone are known: without anchors, positions and other sites."""
+    made = LinkTableBuilder()
+    for row, url in enumerate(known.final):
+        if url is None:
+            continue
+        _add_redirects(made, redirects[row], url)
+        if known.first(row):
+            made.add(
+                url,
+                [
+                    *_named(canonicals[row], "canonical"),
+                    *_named(hreflangs[row], "hreflang"),
+                    *(Link(target) for target in _web(links[row])),
+                ],
+            )
+    return made.table()
+
+
+def _add_redirects(made: LinkTableBuilder, hops: object, final: str) -> None:
+    if isinstance(hops, (list, tuple)):
+        for source, target in pairwise([*_web(hops), final]):
+            made.add(source, [Link(target, kind="redirect", position="http")])
+
+
+def _named(entries: object, kind: Kind) -> Iterator[Link]:
+    if isinstance(entries, list):
+        for url in _web(entry.get("url") for entry in in_head(entries)):
+            yield Link(url, kind=kind, position="head")
+
+
+def _web(urls: object) -> Iterator[str]:
+    if isinstance(urls, Iterable):
+        yield from (url for url in map(normal, urls) if url is not None)
+
+
+def crawl_columns(graph: LinkGraph, good: Sequence[bool], *, stopped: bool) -> Mapping[str, list[Any]]:
+    """Return what a crawl knows of each row: the columns of `webanalytics.audits.pages.CRAWLED`, and inlinks.
+
+    Of a crawl that stopped early nobody knows which pages are orphans, as pages may be missing that link to
+    them.
+    """
+    links, internal = graph.hyperlinks, graph.internal
+    found = graph.found_on.tolist()
+    urls, sources = graph.table.urls, graph.table.source
+    return {
+        "inlinks": graph.linking_pages(links),
+        "crawl_depth": [None if depth < 0 else depth for depth in graph.depth.tolist()],
+        "found_on": [None if link < 0 else urls[sources[link]] for link in found],
+        "inlinks_all": graph.links_to(links),
+        "inlinks_followed": graph.linking_pages(links & graph.followed),
+        "outlinks": _of(good, graph.linked_addresses(links & internal)),
+        "outlinks_external": _of(good, graph.linked_addresses(links & ~internal)),
+        "link_score": _filled(graph.scores.tolist()),
+        "pagerank": _filled(graph.pageranks.tolist()),
+        "orphan": [None] * graph.rows if stopped else _of(good, graph.orphans),
+    }
+
+
+def _of(good: Sequence[bool], values: Iterable[Any]) -> list[Any]:
+    """Return the values of pages that were read."""
+    return [value if read else None for read, value in zip(good, values, strict=True)]
+
+
+def _filled(values: Iterable[float]) -> list[float | None]:
+    return [None if math.isnan(value) else value for value in values]

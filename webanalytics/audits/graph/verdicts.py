@@ -1,0 +1,51 @@
+"""What became of a request, in one word: what is gone is told from what only refused us."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, get_args
+
+Verdict: TypeAlias = Literal["ok", "redirected", "gone", "blocked", "failed", "soft 404"]
+
+VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
+
+BROKEN: tuple[Verdict, ...] = ("gone", "soft 404", "failed", "blocked")
+"""Verdicts on what does not answer as it should, the surest first."""
+
+GONE = frozenset((404, 410))
+BLOCKED = frozenset((401, 403, 407, 429, 451, 999))
+"""Statuses that say more of who asks than of what is asked for; 999 is LinkedIn's for whom it takes for a
+program."""
+
+
+def verdict(status: int | None, error_type: str | None = None, *, redirected: bool = False) -> Verdict:
+    """Return what became of a request.
+
+    Parameters
+    ----------
+    status : int or None
+        HTTP status of the last answer, if there was one.
+    error_type : str or None
+        Kind of failure: ``dns``, ``timeout``, ``refused``, ``tls``, ``http``, ``robots`` and so on.
+    redirected : bool
+        Whether the answer is that of another address.
+
+    Notes
+    -----
+    ``gone`` is HTTP 404 and 410 (RFC 9110, sections 15.5.5 and 15.5.11) and a host that does not exist.
+    ``blocked`` is what a visitor may well be able to see: 401, 403, 407, 429, 451, 999, a time limit, and
+    what robots.txt closes. Everything else that is no answer is ``failed``.
+
+    Examples
+    --------
+    >>> verdict(200), verdict(404), verdict(429), verdict(503), verdict(None, "dns"), verdict(None, "timeout")
+    ('ok', 'gone', 'blocked', 'failed', 'gone', 'blocked')
+    """
+    if status is not None and status >= 400:
+        return "gone" if status in GONE else "blocked" if status in BLOCKED else "failed"
+    if error_type == "dns":
+        return "gone"
+    if error_type in ("timeout", "robots"):
+        return "blocked"
+    if error_type in (None, "not_html", "too_large") and status is not None:
+        return "redirected" if redirected else "ok"
+    return "failed"
