@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
+from zlib import crc32
 
 from webanalytics.analysis.facts.outlinks import sketch
 from webanalytics.crawls.admission import Admission
@@ -80,6 +81,7 @@ def answer(job: Job, write: Write) -> JobResult:
         "outlinks": outlinks,
         "nofollow": page.nofollow,
         "sketch": sketch(page.text),
+        "lines": [crc32(line.encode()) for line in page.text.split("\n")],
         "textHash": page.text,
     }
     return JobResult(job.number, (Outcome({}),), fetched, apart=(Outcome(data),))

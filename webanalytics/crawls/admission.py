@@ -311,7 +311,7 @@ class Admission:
         news = pictures or any(
             url not in self.seen and not found.pattern.grows_with(trace.pattern) for url, found in fresh
         )
-        return self.traps.judge(candidate.url, trace, page.sketch, page.text, news=news)
+        return self.traps.judge(candidate.url, trace, page, news=news)
 
     def _take_address(
         self, url: str, trace: Trace, source: Candidate, depth: int | None, *, barren: bool
