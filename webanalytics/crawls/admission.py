@@ -172,10 +172,6 @@ class Admission:
         self.seen[candidate.url] = Skip("trap", detail, candidate.depth, candidate.found_on)
         self._gone += 1
 
-    def suspects(self, candidate: Candidate) -> bool:
-        """Return whether an address may be part of a trap."""
-        return not candidate.trusted and candidate.trace is not None and self.traps.suspects(candidate.trace)
-
     # ---------------------------------------------------------------- settling
 
     def settle(self, candidate: Candidate, page: Read, result: JobResult) -> bool:
@@ -364,6 +360,6 @@ class Admission:
             url = self.scope.normal(url)
             if url in self.seen or self._refusal(url, flags, kind, depth, ""):
                 continue
-            trace = Trace(pattern_of(url), 1, None, None)
-            if not self.traps.suspects(trace):
+            pattern = pattern_of(url)
+            if not pattern.numbered or not self.traps.suspects(pattern.key):
                 yield url

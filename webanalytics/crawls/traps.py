@@ -33,8 +33,10 @@ SAME = 40
 """Pages of one path in a row with the same text, whatever their query, from which it is closed."""
 RECENT = 20
 """Pages of a family that were fetched last, nearly all of which must be barren."""
-SUSPECT = 4
-"""Barren pages from which a family is not fetched ahead."""
+SUSPECT = 0b1111
+"""The last four pages of a family were barren: from then on it is hardly fetched ahead."""
+ALLOWED = 8
+"""Addresses of a family that are fetched before it is known what it brings."""
 SESSION_PROOF = 3
 """Pages that were equal under two numbers of a session from which it is taken for one."""
 
@@ -67,6 +69,7 @@ class _Family:
     """What was seen of the addresses that are counted together."""
 
     fetched: int = 0
+    novel: int = 0
     barren: int = 0
     chain: int = 0
     history: int = 0
@@ -183,6 +186,7 @@ class Traps:
         pattern = trace.pattern
         family = self._families.setdefault(pattern.key, _Family())
         family.fetched += 1
+        family.novel += not barren
         family.history = (family.history << 1 | barren) & ((1 << RECENT) - 1)
         elsewhere = bool(pattern.names) and pattern.names <= self._closed_names
         again = elsewhere or pattern.family in self._closed_roots
@@ -269,12 +273,20 @@ class Traps:
         )
         return self._found.setdefault(shown, Trap(shown, "session", evidence, url))
 
-    def suspects(self, trace: Trace) -> bool:
-        """Return whether an address is better not fetched before its turn."""
-        if trace.session is not None and trace.session[0] in self._texts:
-            return True
-        family = self._families.get(trace.pattern.key)
-        return family is not None and family.barren >= SUSPECT
+    def suspects(self, key: str) -> bool:
+        """Return whether addresses that are counted together may turn out to be a trap."""
+        family = self._families.get(key)
+        return family is not None and family.history & SUSPECT == SUSPECT
+
+    def allowance(self, key: str) -> int:
+        """Return how many addresses may be fetched ahead of those that are counted together with them.
+
+        The more of them have brought something new, the more; few where the last ones have not.
+        """
+        family = self._families.get(key)
+        if family is None:
+            return ALLOWED
+        return ALLOWED // 2 if self.suspects(key) else ALLOWED + 2 * family.novel
 
     def rows(self, skipped: dict[str, int]) -> list[dict[str, Any]]:
         """Return the rows of `webanalytics.frames.crawl.TRAPS`, given how many addresses each refused."""
