@@ -31,7 +31,6 @@ from webanalytics.crawls.joining import Joining, whole
 from webanalytics.crawls.listed import Listed, read_listed
 from webanalytics.crawls.reading import read
 from webanalytics.crawls.scope import Scope
-from webanalytics.crawls.soft404 import seen_in, soft_404s
 from webanalytics.errors import IncompleteRunWarning, ParameterError
 from webanalytics.fetching import Fetcher
 from webanalytics.frames.build import FrameBuilder
@@ -283,6 +282,8 @@ class _Crawl:
 
     async def _besides(self, fetcher: Fetcher, frame: pd.DataFrame) -> None:
         """Ask for what is wanted besides the pages: soft 404s, links to elsewhere, resources."""
+        from webanalytics.crawls.soft404 import seen_in, soft_404s  # extractors of texts come with it
+
         self._report.note("looking for soft 404s")
         self._soft = (await soft_404s(fetcher, seen_in(frame))).pages
         targets = to_check(self._admission)
