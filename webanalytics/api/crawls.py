@@ -69,15 +69,16 @@ async def crawl(
     nofollow : bool, default False
         Follow links with rel nofollow, ugc or sponsored, and those of pages that say nofollow.
     external : {"list", "check", "ignore"}, default "list"
-        What to do with addresses elsewhere: list them as skipped, ask each once whether it is there, or neither.
+        What to do with addresses elsewhere: list them as skipped, ask each once whether it is there, or
+        neither.
     resources : {"ignore", "check"}, default "ignore"
         Whether to ask for images, scripts, style sheets and the like, each once.
     sitemap : str, iterable of str or None, default "auto"
         Sitemaps whose pages are fetched too, after those that links lead to; by default those that robots.txt
         names, else ``/sitemap.xml`` if it is there.
     follow : sequence of str, optional
-        Kinds of links that are followed, of link, redirect, refresh, canonical, hreflang, next, prev, amp, frame
-        and form; by default link, redirect, refresh, canonical and frame.
+        Kinds of links that are followed, of link, redirect, refresh, canonical, hreflang, next, prev, amp,
+        frame and form; by default link, redirect, refresh, canonical and frame.
     body : bool, default False
         Fill ``responseBody`` with the HTML of each page.
     profile : str or path, optional
@@ -108,11 +109,11 @@ async def crawl(
     `per_host`, `delay` and robots.txt. The order in which answers arrive changes neither rows nor links: an
     answer counts when all before it in breadth-first order have been counted.
 
-    Endless families of addresses (calendars, filters, sessions, paths that repeat) are recognised by pages that
-    bring neither new text nor links out of their family, bounded, and reported in ``traps``.
+    Endless families of addresses (calendars, filters, sessions, paths that repeat) are recognised by pages
+    that bring neither new text nor links out of their family, bounded, and reported in ``traps``.
 
-    With ``checkpoint=`` the same call goes on where it was interrupted; ``max_pages`` and what is followed may
-    differ.
+    With ``checkpoint=`` the same call goes on where it was interrupted; ``max_pages`` and what is followed
+    may differ.
 
     Examples
     --------

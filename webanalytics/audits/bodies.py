@@ -1,4 +1,4 @@
-"""Facts and links of pages that a hosted API has fetched: extracted on this machine from the HTML it returns."""
+"""Facts and links of pages that a hosted API has fetched: read on this machine from its HTML."""
 
 from __future__ import annotations
 

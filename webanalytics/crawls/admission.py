@@ -132,8 +132,8 @@ class Admission:
         limit = f"max_pages={self.scope.max_pages}"
         left = self._leave_out(limit)
         return (
-            f"The crawl stopped at {self.scope.max_pages:,} pages, and {left:,} addresses that it had found were not "
-            "fetched: they are in `.skipped`. `max_pages=` sets the limit."
+            f"The crawl stopped at {self.scope.max_pages:,} pages, and {left:,} addresses that it had found "
+            "were not fetched: they are in `.skipped`. `max_pages=` sets the limit."
         )
 
     def cut(self) -> None:
@@ -171,10 +171,6 @@ class Admission:
         detail = trap.pattern if trap else ""
         self.seen[candidate.url] = Skip("trap", detail, candidate.depth, candidate.found_on)
         self._gone += 1
-
-    def suspects(self, candidate: Candidate) -> bool:
-        """Return whether an address may be part of a trap."""
-        return not candidate.trusted and candidate.trace is not None and self.traps.suspects(candidate.trace)
 
     # ---------------------------------------------------------------- settling
 
@@ -311,7 +307,7 @@ class Admission:
         news = pictures or any(
             url not in self.seen and not found.pattern.grows_with(trace.pattern) for url, found in fresh
         )
-        return self.traps.judge(candidate.url, trace, page.sketch, page.text, news=news)
+        return self.traps.judge(candidate.url, trace, page, news=news)
 
     def _take_address(
         self, url: str, trace: Trace, source: Candidate, depth: int | None, *, barren: bool
@@ -364,6 +360,6 @@ class Admission:
             url = self.scope.normal(url)
             if url in self.seen or self._refusal(url, flags, kind, depth, ""):
                 continue
-            trace = Trace(pattern_of(url), 1, None, None)
-            if not self.traps.suspects(trace):
+            pattern = pattern_of(url)
+            if not pattern.numbered or not self.traps.suspects(pattern.key):
                 yield url

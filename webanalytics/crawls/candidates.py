@@ -43,7 +43,7 @@ class Candidate:
 
     __slots__ = (
         *("depth", "found_on", "host", "level", "number", "ordinal", "start", "state", "subject"),
-        *("guess", "suspected", "trace", "trusted", "url"),
+        *("guess", "trace", "trusted", "url"),
     )
 
     def __init__(
@@ -66,8 +66,12 @@ class Candidate:
         self.start, self.trusted = start, trusted
         self.number = self.ordinal = -1
         self.state = State.QUEUED
-        self.suspected = False
         self.guess = guess
+
+    @property
+    def family(self) -> str:
+        """The addresses that it is counted with, "" where none can grow."""
+        return self.trace.pattern.key if self.trace is not None and self.trace.pattern.numbered else ""
 
 
 class Skip(NamedTuple):

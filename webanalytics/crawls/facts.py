@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from webanalytics.crawls.admission import Admission
-from webanalytics.crawls.candidates import Skip
+from webanalytics.crawls.candidates import Candidate, Skip
+from webanalytics.crawls.scope import PAGE_KINDS
 from webanalytics.frames.crawl import CHECKED, HOSTS, SKIPPED, TRAPS, CrawlFacts, table
-from webanalytics.frames.link_table import LinkTable
+from webanalytics.frames.link_table import KINDS, LinkTable
 
 
 def crawl_facts(
@@ -45,6 +46,26 @@ def crawl_facts(
         admission.scope.plain,
         stopped,
     )
+
+
+def to_check(admission: Admission) -> dict[str, str]:
+    """Return the addresses that are asked for their status alone, with their kinds, in order of discovery."""
+    scope, found = admission.scope, dict[str, str]()
+    if scope.external == "check":
+        skips = ((url, known) for url, known in admission.seen.items() if isinstance(known, Skip))
+        found |= {url: "external" for url, skip in skips if skip.reason == "external"}
+    if scope.resources == "check":
+        links = admission.links.table()
+        kinds = {KINDS.index(kind) for kind in KINDS if kind not in PAGE_KINDS}
+        for target, kind in zip(links.target.tolist(), links.kind.tolist(), strict=True):
+            if kind in kinds:
+                found.setdefault(links.urls[target], KINDS[kind])
+    asked = {row["url"] for row in admission.files}
+    return {
+        url: kind
+        for url, kind in found.items()
+        if url not in asked and not isinstance(admission.seen.get(url), Candidate)
+    }
 
 
 def _links_to(links: LinkTable, urls: Sequence[str]) -> list[int]:

@@ -1,8 +1,8 @@
 """The frontier of a crawl: which address is fetched next, and in which order answers count.
 
-The order is breadth first and depends on content alone: an answer counts when all addresses before its own have
-been settled, so caps and traps are decided as if pages were fetched one by one. Fetching goes ahead of that
-order: first what is admitted, host by host in turn, then what pages link to whose turn has not come yet.
+The order is breadth first and depends on content alone: an answer counts when all addresses before its own
+have been settled, so caps and traps are decided as if pages were fetched one by one. Fetching goes ahead of
+that order: first what is admitted, host by host in turn, then what pages link to whose turn has not come yet.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ AHEAD = 400
 GUESSES = 8
 """Of these, most of one folder that has brought nothing new yet; one more for each of its pages that has."""
 
-SUSPECTS = 4
-"""Addresses of what may be a trap that are fetched at once."""
+GENERATIONS = 3
+"""How many guesses may follow from each other: a trap would provide them without end."""
 
 
 class Settled(NamedTuple):
@@ -66,8 +66,8 @@ class Frontier:
         self._queues: dict[str, deque[Candidate]] = {}
         self._turns: deque[str] = deque()
         self._under_way: dict[str, int] = {}
-        self._suspects: deque[Candidate] = deque()
-        self._suspected = 0
+        self._held: dict[str, deque[Candidate]] = {}
+        self._unsettled: Counter[str] = Counter()
         self._ready: dict[int, JobResult] = {}
         self._fresh: deque[Candidate] = deque()
         self._guessed: dict[str, Candidate] = {}
@@ -92,10 +92,11 @@ class Frontier:
         """Return the next job, None while there is none to hand out."""
         if self.ended:
             return None
-        candidate = self._expected() or self._queued() or self._suspect() or self._guess()
+        candidate = self._expected() or self._released() or self._queued() or self._guess()
         if candidate is None:
             return None
         candidate.state = State.FLYING
+        self._unsettled[candidate.family] += 1
         self._under_way[candidate.host] = self._under_way.get(candidate.host, 0) + 1
         self.fetched += 1
         return Job(candidate.number, candidate.subject)
@@ -111,35 +112,47 @@ class Frontier:
         return candidate
 
     def _queued(self) -> Candidate | None:
-        """Return the first address of the next host in turn."""
-        for _ in range(len(self._turns)):
+        """Return the first address of the next host in turn that need not be held back."""
+        hosts = len(self._turns)
+        while hosts:
             host = self._turns[0]
-            self._turns.rotate(-1)
             queue = self._queues[host]
             while queue and queue[0].state is not State.QUEUED:
                 queue.popleft()
             if not queue:
-                self._turns.remove(host)
+                self._turns.popleft()
                 del self._queues[host]
+            elif self._under_way.get(host, 0) >= self._per_host or not self._admission.has_room(queue[0]):
+                self._turns.rotate(-1)
+            elif self._is_open(queue[0]):
+                self._turns.rotate(-1)
+                return queue.popleft()
+            else:
+                self._held.setdefault(queue[0].family, deque()).append(queue.popleft())
                 continue
-            if self._under_way.get(host, 0) >= self._per_host or not self._admission.has_room(queue[0]):
-                continue
-            candidate = queue.popleft()
-            if self._admission.suspects(candidate):
-                self._suspects.append(candidate)
-                return self._queued()
-            return candidate
+            hosts -= 1
         return None
 
-    def _suspect(self) -> Candidate | None:
-        if self._suspected >= SUSPECTS:
-            return None
-        while self._suspects:
-            candidate = self._suspects.popleft()
-            if candidate.state is State.QUEUED and not self._admission.refused(candidate):
-                candidate.suspected = True
-                self._suspected += 1
-                return candidate
+    def _is_open(self, candidate: Candidate) -> bool:
+        """Return whether a further address of a family may be fetched before the last ones were settled."""
+        family = candidate.family
+        if not family or candidate.trusted:
+            return True
+        return self._unsettled[family] < self._admission.traps.allowance(family)
+
+    def _released(self) -> Candidate | None:
+        """Return an address that was held back and need not be any more."""
+        for family, queue in list(self._held.items()):
+            while queue and queue[0].state is not State.QUEUED:
+                queue.popleft()
+            if not queue:
+                del self._held[family]
+            elif (
+                self._is_open(queue[0])
+                and self._under_way.get(queue[0].host, 0) < self._per_host
+                and not self._admission.refused(queue[0])
+            ):
+                return queue.popleft()
         return None
 
     def _guess(self) -> Candidate | None:
@@ -159,8 +172,9 @@ class Frontier:
 
     def _guess_from(self, page: Candidate) -> None:
         result = self._ready.get(page.number)
-        if result is None or page.state is not State.READY or page.guess:
-            return  # a guess leads to no further ones: they would be those of a trap, first of all
+        generation = page.level if page.guess else 0
+        if result is None or page.state is not State.READY or generation >= GENERATIONS:
+            return
         room = self._admission.room - len(self._ready) - sum(self._under_way.values())
         for url in self._admission.likely(page, self._read(page.url, result)):
             if len(self._guessed) >= min(self._ahead, room):
@@ -170,7 +184,7 @@ class Frontier:
                 if self._guesses_in[folder] >= GUESSES + self._admission.traps.fruitful[folder]:
                     continue
                 self._guesses_in[folder] += 1
-                candidate = Candidate(url, None, 0, guess=folder)
+                candidate = Candidate(url, None, generation + 1, guess=folder)
                 self._number(candidate)
                 self._guessed[url] = candidate
                 self._guesses.append(candidate)
@@ -182,9 +196,6 @@ class Frontier:
         candidate = self._all[result.number]
         self.fetched -= kept
         self._under_way[candidate.host] -= 1
-        if candidate.suspected:
-            candidate.suspected = False
-            self._suspected -= 1
         if candidate.state is State.DROPPED:
             self.dropped += 1
             return
@@ -217,6 +228,7 @@ class Frontier:
 
     def _settle(self, candidate: Candidate, result: JobResult) -> None:
         candidate.state = State.DONE
+        self._unsettled[candidate.family] -= 1
         page = self._read(candidate.url, result)
         self.blind = self.blind or page.blind
         if self._admission.settle(candidate, page, result):
@@ -231,6 +243,8 @@ class Frontier:
                 self._number(candidate)
             else:
                 self._guesses_in[guess.guess] -= 1
+                if guess.state is not State.QUEUED:
+                    self._unsettled[candidate.family] += 1
                 candidate.number, candidate.state = guess.number, guess.state
                 guess.state = State.DONE  # no longer a guess
                 self._all[guess.number] = candidate
@@ -248,6 +262,8 @@ class Frontier:
         if candidate.state is State.READY:
             self._ready.pop(candidate.number, None)
             self.dropped += 1
+        if candidate.state is not State.QUEUED:
+            self._unsettled[candidate.family] -= 1
         candidate.state = State.DROPPED
 
     def _drop_rest(self) -> None:

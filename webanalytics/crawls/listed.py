@@ -1,4 +1,4 @@
-"""The sitemaps of a crawl: those that were named, or those of the site, and what is wrong with its robots.txt."""
+"""The sitemaps of a crawl: those named, or those of the site; and what is wrong with its robots.txt."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Listed:
 
 
 async def read_listed(wanted: tuple[str, ...] | None, origin: str, options: Mapping[str, Any]) -> Listed:
-    """Read the sitemaps of a crawl; "auto" are those that robots.txt names, else /sitemap.xml if it is there."""
+    """Read a crawl's sitemaps; "auto" are those that robots.txt names, else /sitemap.xml if it is there."""
     files = await read_robots([origin], options)
     without = Listed(None, all_problems(files), files)
     if not wanted:

@@ -103,7 +103,7 @@ def _generalised(part: str) -> str:
 
 
 def repeats(url: str) -> str | None:
-    """Return where a path begins to repeat itself: a part of it three times on end, or a name four times in all.
+    """Return where a path begins to repeat itself: a part three times on end, or a name four times in all.
 
     Numbers may repeat: /1/1/1 may be a date.
 
@@ -165,7 +165,8 @@ def kind_of(pattern: Pattern) -> str:
 
     Examples
     --------
-    >>> [kind_of(pattern_of(f"https://a.example/{path}")) for path in ("x?a=1&b=2", "calendar/2026/1", "x?page=2")]
+    >>> paths = ("x?a=1&b=2", "calendar/2026/1", "x?page=2")
+    >>> [kind_of(pattern_of(f"https://a.example/{path}")) for path in paths]
     ['filters', 'calendar', 'pagination']
     """
     if any(map(_TIME.fullmatch, (*pattern.names, *re.split(r"[/?._-]", pattern.text)))):

@@ -1,4 +1,4 @@
-"""What a crawl reads from the answer about one page: where it ended, its links, and what must not be followed."""
+"""What a crawl reads from the answer about a page: where it ended, its links, and what is not followed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Read:
         Its links, those of headers first.
     nofollow : bool
         Whether the page says that its links are not to be followed.
-    sketch, text : sequence of int, str
+    sketch, lines, text : sequence of int, sequence of int, str
         What tells its content from that of others.
     failed : str
         The error type of the fetch, "" for a page that was read.
@@ -48,6 +48,7 @@ class Read:
     links: list[Link] = field(default_factory=list)
     nofollow: bool = False
     sketch: Sequence[int] = ()
+    lines: Sequence[int] = ()
     text: str = ""
     failed: str = ""
     blind: bool = False
@@ -68,7 +69,8 @@ def read(requested: str, result: JobResult) -> Read:
         return page
     page.blind = "outlinks" not in data
     page.nofollow = page.nofollow or bool(data.get("nofollow"))
-    page.sketch, page.text = data.get("sketch") or (), str(data.get("textHash") or "")
+    page.sketch, page.lines = data.get("sketch") or (), data.get("lines") or ()
+    page.text = str(data.get("textHash") or "")
     page.links = [*_header_links(page.url, fetched.headers or ""), *_links(data.get("outlinks") or {})]
     return page
 
@@ -93,8 +95,8 @@ def _header_links(base: str, headers: str) -> Iterator[Link]:
 
     Examples
     --------
-    >>> list(_header_links("https://a.example/x", 'Link: </y>; rel="canonical", </de>; rel=alternate; hreflang=de'))
-    ... # doctest: +NORMALIZE_WHITESPACE
+    >>> header = 'Link: </y>; rel="canonical", </de>; rel=alternate; hreflang=de'
+    >>> list(_header_links("https://a.example/x", header))  # doctest: +NORMALIZE_WHITESPACE
     [Link(target='https://a.example/y', anchor='', rel=0, kind='canonical', position='http'),
      Link(target='https://a.example/de', anchor='de', rel=0, kind='hreflang', position='http')]
     """

@@ -1,4 +1,4 @@
-"""One crawl: jobs from the frontier to a backend, answers back, and in the end an audit with what is known besides.
+"""One crawl: jobs from the frontier to a backend, answers back, and in the end an audit of the pages.
 
 `webanalytics.api.crawls` calls `crawl`; it does for a crawl what `runs.run` does for inputs known in advance.
 """
@@ -20,11 +20,12 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.audits.bodies import FactsOfBodies
+from webanalytics.audits.checking import check
 from webanalytics.backends.answering import worker_count
 from webanalytics.backends.base import Backend, Report, RunSpec, Task
 from webanalytics.backends.local import LocalBackend, fetch_settings
 from webanalytics.crawls.admission import Admission
-from webanalytics.crawls.facts import crawl_facts
+from webanalytics.crawls.facts import crawl_facts, to_check
 from webanalytics.crawls.frontier import AHEAD, Frontier, Settled
 from webanalytics.crawls.joining import Joining, whole
 from webanalytics.crawls.listed import Listed, read_listed
@@ -54,7 +55,7 @@ Finish = Callable[[pd.DataFrame, CrawlFacts, Listed], pd.DataFrame]
 
 @dataclass(frozen=True)
 class Call:
-    """A crawl as it was asked for: scope, checked settings by operation, options, and those that were given."""
+    """A crawl as it was asked for: scope, settings by operation, options, and which of them were given."""
 
     scope: Scope
     settings: Mapping[str, Mapping[str, Any]]
@@ -131,7 +132,8 @@ class _Crawl:
                 stack.push_async_callback(_ended, tasks)
                 await self._pages(fetcher)
                 await tasks[0]
-                await self._besides(fetcher)
+                frame = await asyncio.to_thread(self._frame, self._frontier.rows)
+                await self._besides(fetcher, frame)
                 self._hosts = fetcher.hosts()
         except ParameterError:
             raise
@@ -147,7 +149,7 @@ class _Crawl:
         stopped = self._frontier.stopped or self._report.stop_reason
         if stopped:
             self._run.emit(functools.partial(warnings.warn, stopped, IncompleteRunWarning))
-        return await asyncio.to_thread(self._finished)
+        return await asyncio.to_thread(self._audit, frame, stopped)
 
     async def _begin(self) -> None:
         if self._options["checkpoint"] is not None:
@@ -215,8 +217,8 @@ class _Crawl:
         """Raise `ParameterError` where the service returns no HTML to read links from."""
         if self._frontier.blind:
             raise ParameterError(
-                f"The `backend` parameter must be an API that returns the HTML of pages (`responseBody`, a Premium "
-                f"field), from which a crawl reads their links; {self._backend.name} does not.",
+                "The `backend` parameter must be an API that returns the HTML of pages (`responseBody`, a "
+                f"Premium field), from which a crawl reads their links; {self._backend.name} does not.",
                 "backend",
             )
 
@@ -278,46 +280,58 @@ class _Crawl:
 
     # ---------------------------------------------------------------- ending
 
-    async def _besides(self, fetcher: Fetcher) -> None:
-        """Ask for what is wanted besides the pages: links to elsewhere, resources, soft 404s."""
+    async def _besides(self, fetcher: Fetcher, frame: pd.DataFrame) -> None:
+        """Ask for what is wanted besides the pages: soft 404s, links to elsewhere, resources."""
+        from webanalytics.crawls.soft404 import seen_in, soft_404s  # extractors of texts come with it
+
+        self._report.note("looking for soft 404s")
+        self._soft = (await soft_404s(fetcher, seen_in(frame))).pages
+        targets = to_check(self._admission)
+        done = 0
+
+        def on_row(row: dict[str, Any]) -> None:
+            nonlocal done
+            done += 1
+            self._checked.append(row)
+            self._report.note(f"{done:,} of {len(targets):,} links checked")
+
+        if targets:
+            self._checked = await check(fetcher, targets, on_row)
 
     def _partial(self) -> pd.DataFrame:
         """Return the audit of what an interrupted crawl has, the same each time."""
         if self._made is None:
             rows = [*self._frontier.rows, *self._frontier.cut()]
             self._admission.leave_out_rest()
-            self._made = self._audit(rows, "The crawl was interrupted.")
+            self._made = self._audit(self._frame(rows), "The crawl was interrupted.")
         return self._made
 
-    def _finished(self) -> pd.DataFrame:
-        return self._audit(self._frontier.rows, self._frontier.stopped or self._report.stop_reason)
-
-    def _audit(self, rows: Sequence[Settled], stopped: str) -> pd.DataFrame:
+    def _frame(self, rows: Sequence[Settled]) -> pd.DataFrame:
         urls = [row.candidate.url for row in rows]
         jobs = [Job(number, url) for number, url in enumerate(urls)]
-        builder = FrameBuilder(
-            Rows(pd.RangeIndex(len(rows)), list(urls), jobs, np.arange(len(rows), dtype=np.int64)),
-            AUDIT_PAGES,
-        )
+        numbers = np.arange(len(rows), dtype=np.int64)
+        builder = FrameBuilder(Rows(pd.RangeIndex(len(rows)), list(urls), jobs, numbers), AUDIT_PAGES)
         for number, row in enumerate(rows):
             builder.add(replace(row.result, number=number))
-        frame = builder.frame()
-        frame.attrs["webanalytics"]["crawl"] = {
+        return builder.frame()
+
+    def _audit(self, frame: pd.DataFrame, stopped: str) -> pd.DataFrame:
+        about = frame.attrs["webanalytics"]
+        about["crawl"] = {
             "fetched": self._frontier.fetched,
             "dropped": self._frontier.dropped,
             "query": list(self._call.scope.query) or ["keep"],
             "stopped": stopped,
         }
+        report = self._report
+        if report.hosts:
+            about["hosts"] = list(report.hosts)
         if self._backend.priced:
-            report = self._report
-            frame.attrs["credits"] = {
-                "used": report.used,
-                "left": report.left,
-                "needed": report.credits_needed,
-            }
-            frame.attrs["webanalytics"]["premium_left_out"] = sorted(report.premium_missing)
+            needed = report.credits_needed
+            frame.attrs["credits"] = {"used": report.used, "left": report.left, "needed": needed}
+            about["premium_left_out"] = sorted(report.premium_missing)
         if self._options["backend"] is not None:
-            frame.attrs["webanalytics"]["backend"] = self._backend.name
+            about["backend"] = self._backend.name
         facts = crawl_facts(self._admission, self._checked, self._hosts, self._soft, stopped)
         return self._call.finish(frame, facts, self._listed)
 

@@ -19,8 +19,8 @@ PAGE_KINDS: tuple[Kind, ...] = (
 """Kinds of links that lead to pages; the others lead to what pages are made of."""
 
 FOLLOWED: tuple[Kind, ...] = ("link", "redirect", "refresh", "canonical", "frame")
-"""Kinds that are followed by default, as by Screaming Frog SEO Spider: hreflang, pagination and AMP are listed
-there and not followed (screamingfrog.co.uk/seo-spider/user-guide/configuration, "Crawl")."""
+"""Kinds that are followed by default, as by Screaming Frog SEO Spider, which lists hreflang, pagination and
+AMP and does not follow them (screamingfrog.co.uk/seo-spider/user-guide/configuration, "Crawl")."""
 
 TRACKING = re.compile(
     r"utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|twclid|ttclid|li_fat_id|igshid|yclid|ysclid|_openstat"
@@ -87,7 +87,7 @@ class Scope:
         return tuple(compiled(one, "exclude") for one in self.exclude)
 
     def pattern(self, url: str) -> str | None:
-        """Return the pattern that keeps an address out, "include" if none lets it in, None where it is let in.
+        """Return the pattern that keeps an address out, "include" if none lets it in, else None.
 
         Examples
         --------
@@ -126,7 +126,7 @@ class Scope:
 
 
 class Site:
-    """The hosts of a crawl: those of its starts and where these redirect to, and their subdomains if wanted."""
+    """The hosts of a crawl: those of its starts and of where these redirect to, with subdomains if wanted."""
 
     def __init__(self, *, subdomains: bool) -> None:
         self._subdomains = subdomains
@@ -148,16 +148,25 @@ class Site:
 
 
 def registrable(host: str) -> str:
-    """Return the registrable domain of a host by the public suffix list; the host itself where it has none.
+    """Return the registrable domain of a host by the Public Suffix List; the host itself where it has none.
+
+    Notes
+    -----
+    publicsuffix.org/list, "Algorithm": where no rule matches, the last label is the suffix.
 
     Examples
     --------
-    >>> registrable("shop.example.co.uk"), registrable("example.org:8080"), registrable("127.0.0.1:80")
-    ('example.co.uk', 'example.org', '127.0.0.1:80')
+    >>> registrable("shop.example.co.uk"), registrable("www.example.test:8080"), registrable("127.0.0.1:80")
+    ('example.co.uk', 'example.test', '127.0.0.1:80')
     """
     from tld import get_fld
 
-    return get_fld(f"http://{host}", fail_silently=True, search_private=True) or host
+    found = get_fld(f"http://{host}", fail_silently=True, search_private=True)
+    name = host.rpartition(":")[0] if host[-1:].isdigit() and ":" in host else host
+    labels = name.split(".")
+    if found or len(labels) < 2 or labels[-1].isdigit() or name.endswith("]"):
+        return found or host
+    return ".".join(labels[-2:])
 
 
 def compiled(pattern: str, parameter: str) -> re.Pattern[str]:

@@ -1,15 +1,14 @@
 """Endless families of addresses, recognised by what grows without bringing anything new.
 
-A page is barren if nearly all its text was seen in its family before and if it leads to no new address outside
-of it. Families whose barren pages keep finding further addresses of the same family are closed: addresses found
-on their barren pages are refused, those found elsewhere are not. Nothing depends on the time of an answer: pages
-are judged in the crawl's order.
+A page is barren if nearly all its text was seen in its family before and if it shows no new picture and leads
+to no new address outside of it. Families whose barren pages keep finding further addresses of the same family
+are closed: addresses found on their barren pages are refused, those found elsewhere are not. Nothing depends
+on the time of an answer: pages are judged in the crawl's order.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -18,21 +17,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webanalytics.crawls.patterns import Pattern, folder_of, kind_of, pattern_of, repeats, without_session
+from webanalytics.crawls.reading import Read
 
 NEW_SHARE = 0.1
 """Share of a page's pairs of words from which its text is new to its family."""
 BARREN = 24
 """Barren pages found on barren pages of their family from which it is closed."""
+BARREN_SOON = 16
+"""The same where filters or dates grow, as they do without end."""
 BARREN_AGAIN = 8
 """Barren pages from which a family is closed where another of its parameters, or of its root, was."""
 CHAIN = 4
-"""Barren pages in a row, each found on the one before, that are needed too where neither filters nor dates grow."""
+"""Barren pages in a row, each found on the one before, that are needed where no filters or dates grow."""
 SAME = 40
 """Pages of one path in a row with the same text, whatever their query, from which it is closed."""
 RECENT = 20
 """Pages of a family that were fetched last, nearly all of which must be barren."""
-SUSPECT = 4
-"""Barren pages from which a family is not fetched ahead."""
+SUSPECT = 0b1111
+"""The last four pages of a family were barren: from then on it is hardly fetched ahead."""
+ALLOWED = 8
+"""Addresses of a family that are fetched before it is known what it brings."""
 SESSION_PROOF = 3
 """Pages that were equal under two numbers of a session from which it is taken for one."""
 
@@ -65,12 +69,15 @@ class _Family:
     """What was seen of the addresses that are counted together."""
 
     fetched: int = 0
+    novel: int = 0
     barren: int = 0
     chain: int = 0
     history: int = 0
     same: int = 0
     last_text: str = ""
+    equal: int = 0
     names: set[str] = field(default_factory=set)
+    names_equal: set[str] = field(default_factory=set)
     trap: Trap | None = None
 
 
@@ -142,7 +149,7 @@ class Traps:
             run = parent.run + 1
         return Trace(pattern, run, repeats(url), without_session(url))
 
-    def judge(self, url: str, trace: Trace, sketch: Sequence[int], text: str, *, news: bool) -> bool:
+    def judge(self, url: str, trace: Trace, page: Read, *, news: bool) -> bool:
         """Take a fetched page, and return whether it is barren.
 
         Parameters
@@ -151,34 +158,40 @@ class Traps:
             Its address.
         trace : Trace
             The address as traps see it.
-        sketch : sequence of int
-            Hashes of its pairs of words.
-        text : str
-            Hash of its visible text.
+        page : Read
+            What was read of it.
         news : bool
             Whether it leads to new addresses outside of its family.
         """
-        pattern, hashes = trace.pattern, np.array(sketch, np.uint32)
+        pattern, hashes = trace.pattern, np.array(page.sketch, np.uint32)
+        lines = np.array(page.lines, np.uint32)
         barren = pattern.numbered and not news
         barren = barren and self._known.share_new(pattern.family, hashes) < NEW_SHARE
+        same = barren and bool(pattern.names)
+        same = same and self._known.share_new(f"{pattern.family}=", lines) < NEW_SHARE
         if pattern.numbered:
             self._known.add(pattern.family, hashes)
+        # What queries of this path will be compared with.
+        self._known.add(f"{pattern.family}=" if pattern.names else f"{pattern.key}?=", lines)
         if not pattern.names:
-            self._known.add(f"{pattern.key}?", hashes)  # what queries of this path will be compared with
+            self._known.add(f"{pattern.key}?", hashes)
         if not barren:
             self.fruitful[folder_of(url)] += 1
-        self._compare_session(url, trace, text)
+        self._compare_session(url, trace, page.text)
         if pattern.numbered:
-            self._count(url, trace, text, barren=barren)
+            self._count(url, trace, page.text, barren=barren, same=same)
         return barren
 
-    def _count(self, url: str, trace: Trace, text: str, *, barren: bool) -> None:
+    def _count(self, url: str, trace: Trace, text: str, *, barren: bool, same: bool) -> None:
         pattern = trace.pattern
         family = self._families.setdefault(pattern.key, _Family())
         family.fetched += 1
+        family.novel += not barren
         family.history = (family.history << 1 | barren) & ((1 << RECENT) - 1)
         elsewhere = bool(pattern.names) and pattern.names <= self._closed_names
         again = elsewhere or pattern.family in self._closed_roots
+        family.equal += same
+        family.names_equal |= pattern.names if same else frozenset()
         if barren and (trace.run or elsewhere):
             family.barren += 1
             family.chain = max(family.chain, trace.run)
@@ -186,43 +199,46 @@ class Traps:
         if pattern.names:
             family.same = family.same + 1 if text == family.last_text else 0
             family.last_text = text
-        if family.trap is None:
+        if family.trap is None or not family.trap.whatever:
             self._close(url, trace, family, again=again, elsewhere=elsewhere)
 
     def _close(self, url: str, trace: Trace, family: _Family, *, again: bool, elsewhere: bool) -> None:
         """Close a family if what was seen of it is enough."""
         pattern = trace.pattern
-        whatever = family.same >= SAME
-        limit = BARREN_AGAIN if again else BARREN
+        # Lists under filters are made of lines that the whole list has, numbers and all, wherever a link to
+        # them stands.
+        filters = family.equal >= BARREN_SOON and len(family.names_equal) > 1
+        whatever = family.same >= SAME or filters
         several = len(family.names) > 1
-        enough = 1 if several or again or kind_of(pattern) == "calendar" else CHAIN
+        soon = several or kind_of(pattern) == "calendar"
+        limit = BARREN_AGAIN if again else BARREN_SOON if soon else BARREN
+        enough = 1 if soon or again else CHAIN
         recent = min(family.fetched, RECENT)
-        barren = (
-            family.barren >= limit
-            and (elsewhere or family.chain >= enough)
-            and family.history.bit_count() >= recent - recent // 10
-        )
-        if not barren and not whatever:
+        if family.history.bit_count() < recent - recent // 10 and family.same < SAME:
             return
-        if barren:
+        barren = family.barren >= limit and (elsewhere or family.chain >= enough)
+        if not whatever and (not barren or family.trap is not None):
+            return
+        if barren and not whatever:
             said = (
-                f"{family.barren} of the {family.fetched} pages fetched of it have no text that the others lack and "
-                "lead to no new address outside of it, and each was found on another one of them"
+                f"{family.barren} of the {family.fetched} pages fetched of it have no text or picture that "
+                "the others lack, lead to no new address outside of it, and were found on others of them"
             )
+        elif filters:
+            said = f"{family.equal} of the {family.fetched} pages fetched of it have no line that others lack"
         else:
             said = f"{family.same + 1} pages of it in a row have the same text"
-        shown = (
-            f"{pattern.key}{'&'.join(sorted(family.names or pattern.names))}"
-            if pattern.names
-            else pattern.key
-        )
-        shown = shown[:500]
         whatever = whatever or elsewhere
-        family.trap = self._found[shown] = Trap(shown, kind_of(pattern), said, url, family, whatever)
-        if several and pattern.names:
-            self._closed_names |= family.names
-        elif not pattern.names:
+        names = family.names | family.names_equal or pattern.names
+        if pattern.names:
+            self._closed_names |= names if len(names) > 1 else set()
+        else:
             self._closed_roots.add(pattern.family)
+        if family.trap is not None:  # it was closed for some of its addresses alone
+            family.trap.whatever, family.trap.evidence = whatever, said
+            return
+        shown = f"{pattern.key}{'&'.join(sorted(names))}"[:500] if pattern.names else pattern.key
+        family.trap = self._found[shown] = Trap(shown, kind_of(pattern), said, url, family, whatever)
 
     def _compare_session(self, url: str, trace: Trace, text: str) -> None:
         bare, name = trace.session or (url, "")
@@ -257,15 +273,23 @@ class Traps:
         )
         return self._found.setdefault(shown, Trap(shown, "session", evidence, url))
 
-    def suspects(self, trace: Trace) -> bool:
-        """Return whether an address is better not fetched before its turn."""
-        if trace.session is not None and trace.session[0] in self._texts:
-            return True
-        family = self._families.get(trace.pattern.key)
-        return family is not None and family.barren >= SUSPECT
+    def suspects(self, key: str) -> bool:
+        """Return whether addresses that are counted together may turn out to be a trap."""
+        family = self._families.get(key)
+        return family is not None and family.history & SUSPECT == SUSPECT
+
+    def allowance(self, key: str) -> int:
+        """Return how many addresses may be fetched ahead of those that are counted together with them.
+
+        The more of them have brought something new, the more; few where the last ones have not.
+        """
+        family = self._families.get(key)
+        if family is None:
+            return ALLOWED
+        return ALLOWED // 2 if self.suspects(key) else ALLOWED + 2 * family.novel
 
     def rows(self, skipped: dict[str, int]) -> list[dict[str, Any]]:
-        """Return the traps as rows of `webanalytics.frames.crawl.TRAPS`, given how many addresses each refused."""
+        """Return the rows of `webanalytics.frames.crawl.TRAPS`, given how many addresses each refused."""
         return [
             {
                 "pattern": trap.pattern,

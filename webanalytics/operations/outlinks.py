@@ -35,6 +35,7 @@ OUTLINKS = Operation(
         ),
         Field("nofollow", bool, "Whether a meta element named robots says nofollow or none."),
         Field("sketch", list[int], "Hashes of pairs of words: near-equal pages have nearly the same."),
+        Field("lines", list[int], "Hashes of the lines of the visible text, numbers and all."),
         Field("textHash", str, "Hash of all visible text."),
     ),
     credits=0,

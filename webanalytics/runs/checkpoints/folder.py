@@ -162,11 +162,10 @@ class Checkpoint:
         keys = {digest(job.subject): job.number for job in jobs}
         self.premium_missing.clear()
         kept: dict[tuple[int, int], JobResult | None] = {}
-        for key, place, row in self._rows():
+        for key, place, answer in self._answers(failed_again=failed_again):
             number = keys.get(key)
             if number is not None:
-                again = failed_again and row["error"] is not None
-                kept[number, place] = None if again else self._restored(number, place, row)
+                kept[number, place] = None if answer is None else replace(answer, number=number)
         answers = [answer for answer in kept.values() if answer is not None]
         done: dict[int, set[int]] = {}
         for answer in answers:
@@ -186,21 +185,23 @@ class Checkpoint:
         """
         self.premium_missing.clear()
         kept: dict[str, dict[int, JobResult]] = {}
-        for key, place, row in self._rows():
-            if failed_again and row["error"] is not None:
+        for key, place, answer in self._answers(failed_again=failed_again):
+            if answer is None:
                 kept.get(key, {}).pop(place, None)
             else:
-                kept.setdefault(key, {})[place] = self._restored(-1, place, row)
+                kept.setdefault(key, {})[place] = answer
         return kept
 
-    def _rows(self) -> Iterator[tuple[str, int, dict[str, Any]]]:
-        """Yield key, place of the operation, and row of every answer that is kept."""
+    def _answers(self, *, failed_again: bool) -> Iterator[tuple[str, int, JobResult | None]]:
+        """Yield every answer with the digest of its input and the place of its operation; None to ask again."""
         places = {operation.name: place for place, operation in enumerate(self._operations)}
         for name in self._parts:
             try:
                 for row in rows_of(self._store, name):
-                    if row["operation"] in places and row["key"] is not None:
-                        yield row["key"], places[row["operation"]], row
+                    place = places.get(row["operation"])
+                    if place is not None and row["key"] is not None:
+                        again = failed_again and row["error"] is not None
+                        yield row["key"], place, None if again else self._restored(-1, place, row)
             except (Unreadable, OSError):
                 raise wrong(
                     f"whose parts can be read, and {name} cannot; without it its rows are done again"
