@@ -19,6 +19,7 @@ from webanalytics.audits.content import ContentMethods
 from webanalytics.audits.kept import NEEDED, Pages, forgetful, is_part, issues_of, places
 from webanalytics.audits.origin import Origin, Thresholds
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
+from webanalytics.audits.rules import rule_table
 from webanalytics.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -143,7 +144,7 @@ class Audit(ContentMethods, Pages):
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
         """Return the cached value of a name, or make it."""
-        layout = (len(self), *self.columns)
+        layout = (rule_table().changes, len(self), *self.columns)
         known = self._known
         if (
             known is None
