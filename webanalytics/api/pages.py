@@ -8,23 +8,27 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Literal, Unpack
+from typing import Any, Literal, Unpack
 
 import pandas as pd
 
+from webanalytics.analysis.extraction import Selector, selectors
 from webanalytics.analysis.keywords.stopwords import chosen_stop_words
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.bodies import FactsOfBodies
 from webanalytics.audits.origin import Origin
+from webanalytics.audits.pages import DERIVED, FOUND
 from webanalytics.audits.profiles import resolve_profile
 from webanalytics.audits.sources import is_sitemap, listed, listed_in, with_image_sizes
 from webanalytics.audits.terms import of_main_texts
 from webanalytics.backends.base import LOCAL_FAMILY
 from webanalytics.errors import ParameterError
+from webanalytics.frames.arrow import declared
+from webanalytics.frames.extracted import REPLACED, spread
 from webanalytics.frames.inputs import Inputs
 from webanalytics.frames.texts import pages_or_texts
 from webanalytics.frames.tidy import tidy_keywords
-from webanalytics.operations import AUDIT_PAGES, FACTS, KEYWORDS
+from webanalytics.operations import AUDIT_PAGES, EXTRACT, FACTS, KEYWORDS
 from webanalytics.run_options import RunOptions, resolve
 from webanalytics.runs.run import Hooks, collect
 
@@ -148,6 +152,7 @@ async def audit(
     profile: str | os.PathLike[str] | None = None,
     thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
     image_sizes: bool = False,
+    extract: Mapping[str, Any] | None = None,
     **options: Unpack[RunOptions],
 ) -> Audit:
     """Metadata, text, readability and keywords of pages, from one fetch and one parse of each, and issues.
@@ -172,6 +177,12 @@ async def audit(
     image_sizes : bool, default False
         Fetch the images of the pages too, each once and up to 2 MB, for the rule on large images: the column
         ``imageBytes`` maps their addresses to their sizes.
+    extract : mapping, optional
+        Columns of one's own: name to a CSS selector (``".price::text"``, ``"a::attr(href)"``), an XPath 1.0
+        (``"//meta[@itemprop='sku']/@content"``) or a compiled regular expression, which is searched in the
+        source and gives its first group. The column has the first value as a string, missing where there is
+        none; ``[selector]``, a list of one, makes a column of lists of all values. What takes longer than
+        five seconds on a page is missing there, and ``extractNote`` says so.
     **options
         Options of this call; `webanalytics.options` prints them all.
 
@@ -207,6 +218,7 @@ async def audit(
     backend = resolved["backend"]
     counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
     here = backend is None or backend.serves(FACTS)  # else they are read from the pages that it returns
+    own_columns = () if extract is None else own_selectors(extract)
     origin = Origin(date=datetime.now(UTC).isoformat(timespec="seconds"))
     if profile is not None or thresholds is not None:
         origin = replace(origin, profile=resolve_profile(profile, thresholds))
@@ -220,17 +232,32 @@ async def audit(
         origin = replace(origin, sitemap=found.sitemap, robots=found.robots)
     elif urls is None:
         raise ParameterError("The `urls` parameter is required where no `sitemap` is given.", "urls")
-    async with nullcontext() if here else FactsOfBodies(resolved, keep=body) as facts:
+    own = {"entries": [selector.entry() for selector in own_columns]}
+    operations = (*AUDIT_PAGES, EXTRACT) if own_columns else AUDIT_PAGES
+    bodies = FactsOfBodies(resolved, keep=body, extract=own if own_columns else None)
+    async with nullcontext() if here else bodies as facts:
         frame = await collect(
-            AUDIT_PAGES,
+            operations,
             urls,
             "urls",
             column=column,
-            settings={"metadata": {"body": body or not here}, "keywords": {"details": False}},
+            settings={"metadata": {"body": body or not here}, "keywords": {"details": False}, "extract": own},
             options=options,
             hooks=Hooks(
-                finish=lambda frame: Audit(frame if counted else of_main_texts(frame), origin),
+                finish=lambda frame: Audit(_columns(frame, counted, own_columns), origin),
                 on_group=None if facts is None else facts.add,
             ),
         )
     return Audit(await with_image_sizes(frame, resolved), origin) if image_sizes else Audit(frame, origin)
+
+
+def _columns(frame: pd.DataFrame, counted: bool, chosen: Sequence[Selector]) -> pd.DataFrame:
+    """Return an audit's frame with keywords of the main texts, and what users extracted in columns."""
+    made = frame if counted else of_main_texts(frame)
+    return spread(made, chosen) if chosen else made
+
+
+def own_selectors(extract: Any) -> tuple[Selector, ...]:
+    """Return the checked selectors of ``extract=``, or raise `ParameterError` before any work."""
+    known = frozenset((*declared("audit"), *DERIVED, *FOUND, "extracted", "extractNote"))
+    return selectors(extract, known - REPLACED, single=REPLACED)

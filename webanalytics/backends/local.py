@@ -20,11 +20,12 @@ from urllib.parse import urlsplit
 from webanalytics.backends.answering import Answering, worker_count
 from webanalytics.backends.base import LOCAL_FAMILY, Task
 from webanalytics.backends.content import check_size, embedded_content, file_content
+from webanalytics.backends.extracting import extracted
 from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
 from webanalytics.fetching.data_urls import is_data_url
 from webanalytics.fetching.response import LONGEST_HEADER, header_block
-from webanalytics.operations import Operation
+from webanalytics.operations import EXTRACT, Operation
 from webanalytics.outcomes import (
     Fetched,
     Job,
@@ -126,7 +127,9 @@ class _Run:
     def __init__(self, task: Task, fetcher: Fetcher, pool: WorkerPool) -> None:
         options = task.spec.options
         self._answering = Answering(fetcher, pool)
-        self._operations = task.operations
+        self._pool = pool
+        self._operations = tuple(item for item in task.operations if item is not EXTRACT)
+        self._extract = task.spec.settings[EXTRACT.name] if EXTRACT in task.operations else None
         self._operation = self._operations[0]
         self._subject = self._operation.subject
         self._is_page = self._operation.kind == "page"
@@ -152,6 +155,9 @@ class _Run:
                     self._deadline,
                     parameter=parameter,
                 )
+                if self._extract is not None:
+                    more = await extracted(self._pool, (content, *page), self._extract)
+                    found = PackedOutcomes.pack([*PackedOutcomes(found).unpack(), more])
             outcomes = PackedOutcomes(found) if self._is_page else tuple(map(outcome_of, found))
             return JobResult(job.number, outcomes, fetched)
         except FetchError as error:
