@@ -234,7 +234,8 @@ async def audit(
         raise ParameterError("The `urls` parameter is required where no `sitemap` is given.", "urls")
     own = {"entries": [selector.entry() for selector in own_columns]}
     operations = (*AUDIT_PAGES, EXTRACT) if own_columns else AUDIT_PAGES
-    bodies = FactsOfBodies(resolved, keep=body, extract=own if own_columns else None)
+    served_here = bool(own_columns) and backend is not None and not backend.serves(EXTRACT)
+    bodies = FactsOfBodies(resolved, keep=body, extract=own if served_here else None)
     async with nullcontext() if here else bodies as facts:
         frame = await collect(
             operations,

@@ -16,10 +16,11 @@ EXTRACT_SECONDS = 5.0
 
 
 async def extracted(
-    pool: WorkerPool, page: tuple[Any, ...], settings: Mapping[str, Any], seconds: float = EXTRACT_SECONDS
+    pool: WorkerPool, page: tuple[Any, ...], settings: Mapping[str, Any]
 ) -> Mapping[str, Any] | Message:
     """Return the answer of `EXTRACT` about a page; a selector that takes too long is named in it."""
     entries: list[list[Any]] = settings["entries"]
+    seconds = EXTRACT_SECONDS
     whole = await _asked(pool, page, entries, seconds)
     if whole is not None:
         return whole
