@@ -32,6 +32,7 @@ from webanalytics.audits.rules import (
     structured,
     title,
     url,
+    variants,
 )
 from webanalytics.audits.rules.base import Rule
 from webanalytics.frames.schema import make_series
@@ -53,6 +54,7 @@ _FILES = (
     content,
     duplicates,
     url,
+    variants,
     images,
     structured,
     social,
