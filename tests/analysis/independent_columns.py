@@ -164,19 +164,23 @@ def generic(root: Element) -> list[str]:
     return found[:500]
 
 
-def meta_values(root: Element, *names: str) -> str:
-    """The first value of the first of the names that has one."""
-    metas = [(e.get("name") or e.get("property") or e.get("itemprop") or "", e) for e in named(root, "meta")]
-    for wanted in names:
-        for name, element in metas:
-            if name.strip().lower() == wanted and (value := fold(element.get("content"))):
-                return value
-    return ""
-
-
 def shared(root: Element) -> list[bool]:
-    wanted = [("og:title",), ("og:type",), ("og:image",), ("og:url",), ("twitter:card",), ("twitter:image",)]
-    return [bool(meta_values(root, *names)) for names in wanted]
+    """Which tags for sharing have a value: property takes several names (RDFa Lite 1.1, section 2.4), and so does name here."""
+    filled = {
+        name
+        for meta in named(root, "meta")
+        if fold(meta.get("content"))
+        for name in f"{meta.get('property', '')} {meta.get('name', '')}".lower().split()
+    }
+    wanted = (
+        {"og:title"},
+        {"og:type"},
+        {"og:image", "og:image:url"},
+        {"og:url"},
+        {"twitter:card"},
+        {"twitter:image", "twitter:image:src"},
+    )
+    return [bool(names & filled) for names in wanted]
 
 
 def icons(root: Element) -> int:

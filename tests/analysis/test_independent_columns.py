@@ -98,6 +98,8 @@ def test_the_names_are_those_of_the_comparison() -> None:
     assert not {*READ_THERE, *TOGETHER} & {*COLUMNS, *NOT_OF_THE_TREE}
 
 
+@pytest.mark.slow
+@pytest.mark.timeout(600)
 def test_columns_of_saved_pages_are_those_of_another_reader(corpus_pages: dict[str, bytes]) -> None:
     differing: dict[tuple[str, str], tuple[Any, Any]] = {}
     found: set[str] = set()
