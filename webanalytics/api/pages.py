@@ -8,11 +8,10 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import pandas as pd
 
-from webanalytics.analysis.extraction import Selector, selectors
 from webanalytics.analysis.keywords.stopwords import chosen_stop_words
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.bodies import FactsOfBodies
@@ -31,6 +30,9 @@ from webanalytics.frames.tidy import tidy_keywords
 from webanalytics.operations import AUDIT_PAGES, EXTRACT, FACTS, KEYWORDS
 from webanalytics.run_options import RunOptions, resolve
 from webanalytics.runs.run import Hooks, collect
+
+if TYPE_CHECKING:
+    from webanalytics.analysis.extraction import Selector
 
 __all__ = ["audit", "keywords"]
 
@@ -260,5 +262,7 @@ def _columns(frame: pd.DataFrame, counted: bool, chosen: Sequence[Selector]) -> 
 
 def own_selectors(extract: Any) -> tuple[Selector, ...]:
     """Return the checked selectors of ``extract=``, or raise `ParameterError` before any work."""
+    from webanalytics.analysis.extraction import selectors  # its parsers take time to load
+
     known = frozenset((*declared("audit"), *DERIVED, *FOUND, "extracted", "extractNote"))
     return selectors(extract, known - REPLACED, single=REPLACED)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from webanalytics.analysis.extraction import too_long
 from webanalytics.messages import Message
 from webanalytics.operations.extract import EXTRACT
 from webanalytics.outcomes import PackedOutcomes
@@ -24,6 +23,8 @@ async def extracted(
     whole = await _asked(pool, page, entries, seconds)
     if whole is not None:
         return whole
+    from webanalytics.analysis.extraction import too_long  # its parsers are for workers
+
     found: dict[str, Any] = {}
     notes: list[str] = []
     for entry in entries:  # one of them does not end: the others are asked without it

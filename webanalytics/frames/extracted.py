@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from webanalytics.analysis.extraction import Selector
 from webanalytics.frames.schema import make_series
+
+if TYPE_CHECKING:
+    from webanalytics.analysis.extraction import Selector
 
 REPLACED = frozenset(("price", "priceCurrency", "availability"))
 """Columns of an audit that users may fill themselves: no rule reads them."""
@@ -25,6 +27,7 @@ def spread(frame: pd.DataFrame, selectors: Sequence[Selector]) -> pd.DataFrame:
 
     Examples
     --------
+    >>> from webanalytics.analysis.extraction import Selector
     >>> frame = pd.DataFrame({"url": ["a", "b"], "extracted": [{"sku": "12"}, None]})
     >>> spread(frame, [Selector("sku", "css", "#sku")])["sku"].tolist()
     ['12', nan]
