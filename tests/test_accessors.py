@@ -48,6 +48,7 @@ def test_every_function_over_a_column_is_a_method() -> None:
         "content_gap",
         "crawl",
         "load",
+        "rule",
         "rules",
         "sitemap",
         "tlsa_record",

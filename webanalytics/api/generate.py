@@ -35,6 +35,7 @@ from typing import Any
 from webanalytics.analysis.dane.tlsa import tlsa_record
 from webanalytics.api import crawls, generated, images, pages, records, sites
 from webanalytics.api.functions import later_function, later_names
+from webanalytics.api.rules import rule
 from webanalytics.audits.content_gap import content_gap
 from webanalytics.audits.rules import rule_table
 from webanalytics.audits.saved import compare, load
@@ -45,7 +46,7 @@ __all__ = [
 
 {functions}
 rules = rule_table()
-"""Every rule of an audit: name, title, category, type, priority, threshold, unit, explanation, fix."""
+"""Every rule of an audit, one per row, users' own too; see `webanalytics.rule`."""
 
 
 def __getattr__(name: str) -> Any:
@@ -92,7 +93,7 @@ def __dir__() -> list[str]:
     return [*__all__, *later_names(__all__)]
 '''
 
-_BESIDES = ("compare", "content_gap", "load", "rules", "tlsa_record")
+_BESIDES = ("compare", "content_gap", "load", "rule", "rules", "tlsa_record")
 """Names in `webanalytics.api.sync` that are not functions of this kind."""
 
 

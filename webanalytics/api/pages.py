@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
-from typing import Literal, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import pandas as pd
 
@@ -17,6 +17,7 @@ from webanalytics.analysis.keywords.stopwords import chosen_stop_words
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.bodies import FactsOfBodies
 from webanalytics.audits.origin import Origin
+from webanalytics.audits.pages import DERIVED, FOUND
 from webanalytics.audits.profiles import resolve_profile
 from webanalytics.audits.resources import Resources, loaded_by_pages
 from webanalytics.audits.sources import (
@@ -31,12 +32,17 @@ from webanalytics.audits.terms import of_main_texts
 from webanalytics.backends.base import LOCAL_FAMILY
 from webanalytics.errors import ParameterError
 from webanalytics.fetching.robots_kept import keeping
+from webanalytics.frames.arrow import declared
+from webanalytics.frames.extracted import REPLACED, spread
 from webanalytics.frames.inputs import Inputs
 from webanalytics.frames.texts import pages_or_texts
 from webanalytics.frames.tidy import tidy_keywords
-from webanalytics.operations import AUDIT_PAGES, CRAWL_PAGES, FACTS, KEYWORDS
+from webanalytics.operations import AUDIT_PAGES, CRAWL_PAGES, EXTRACT, FACTS, KEYWORDS
 from webanalytics.run_options import RunOptions, resolve
 from webanalytics.runs.run import Hooks, collect
+
+if TYPE_CHECKING:
+    from webanalytics.analysis.extraction import Selector
 
 __all__ = ["audit", "keywords"]
 
@@ -159,6 +165,7 @@ async def audit(
     thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
     image_sizes: bool = False,
     resources: Resources = "ignore",
+    extract: Mapping[str, Any] | None = None,
     **options: Unpack[RunOptions],
 ) -> Audit:
     """Metadata, text, readability and keywords of pages, from one fetch and one parse of each, and issues.
@@ -186,6 +193,12 @@ async def audit(
     resources : {"ignore", "check"}, default "ignore"
         With "check", ask each image, script and style sheet of the pages once whether it answers, for the
         rules on broken ones: the column ``brokenResources`` lists those that do not. On this machine only.
+    extract : mapping, optional
+        Columns of one's own: name to a CSS selector (``".price::text"``, ``"a::attr(href)"``), an XPath 1.0
+        (``"//meta[@itemprop='sku']/@content"``) or a compiled regular expression, which is searched in the
+        source and gives its first group. The column has the first value as a string, missing where there is
+        none; ``[selector]``, a list of one, makes a column of lists of all values. What takes longer than
+        five seconds on a page is missing there, and ``extractNote`` says so.
     **options
         Options of this call; `webanalytics.options` prints them all.
 
@@ -223,6 +236,7 @@ async def audit(
     loaded = loaded_by_pages(resources, backend)
     counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
     here = backend is None or backend.serves(FACTS)  # else they are read from the pages that it returns
+    own_columns = () if extract is None else own_selectors(extract)
     origin = Origin(date=datetime.now(UTC).isoformat(timespec="seconds"))
     if profile is not None or thresholds is not None:
         origin = replace(origin, profile=resolve_profile(profile, thresholds))
@@ -236,17 +250,22 @@ async def audit(
         origin = with_listed(origin, found)
     elif urls is None:
         raise ParameterError("The `urls` parameter is required where no `sitemap` is given.", "urls")
-    facts_of = nullcontext() if here else FactsOfBodies(resolved, keep=body)
-    async with facts_of as facts, keeping() as kept:
+    own = {"entries": [selector.entry() for selector in own_columns]}
+    operations = AUDIT_PAGES if loaded is None else CRAWL_PAGES
+    if own_columns:
+        operations = (*operations, EXTRACT)
+    unserved = tuple(item for item in operations if not (backend is None or backend.serves(item)))
+    bodies = FactsOfBodies(resolved, keep=body, operations=operations, read=unserved, extract=own)
+    async with nullcontext() if here else bodies as facts, keeping() as kept:
         frame = await collect(
-            AUDIT_PAGES if loaded is None else CRAWL_PAGES,
+            operations,
             urls,
             "urls",
             column=column,
-            settings={"metadata": {"body": body or not here}, "keywords": {"details": False}},
+            settings={"metadata": {"body": body or not here}, "keywords": {"details": False}, "extract": own},
             options=options,
             hooks=Hooks(
-                finish=lambda frame: Audit(frame if counted else of_main_texts(frame), origin),
+                finish=lambda frame: Audit(_columns(frame, counted, own_columns), origin),
                 on_group=None if facts is None else facts.add,
                 on_answer=None if loaded is None else loaded.take,
                 on_restored=None if loaded is None else loaded.take,
@@ -259,3 +278,17 @@ async def audit(
         frame, asked = await loaded.ask(frame, resolved)
         origin = replace(origin, checked=asked)
     return Audit(frame, origin)
+
+
+def _columns(frame: pd.DataFrame, counted: bool, chosen: Sequence[Selector]) -> pd.DataFrame:
+    """Return an audit's frame with keywords of the main texts, and what users extracted in columns."""
+    made = frame if counted else of_main_texts(frame)
+    return spread(made, chosen) if chosen else made
+
+
+def own_selectors(extract: Any) -> tuple[Selector, ...]:
+    """Return the checked selectors of ``extract=``, or raise `ParameterError` before any work."""
+    from webanalytics.analysis.extraction import selectors  # its parsers take time to load
+
+    known = frozenset((*declared("audit"), *DERIVED, *FOUND, "extracted", "extractNote"))
+    return selectors(extract, known - REPLACED, single=REPLACED)

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
@@ -16,10 +15,11 @@ import pandas as pd
 from webanalytics.audits.comparison import Comparison
 from webanalytics.audits.content import ContentMethods
 from webanalytics.audits.export import ExportMethods
-from webanalytics.audits.kept import NEEDED, Pages, forgetful, is_part, issues_of, places
+from webanalytics.audits.kept import NEEDED, Pages, declared_columns, forgetful, is_part, issues_of, places
 from webanalytics.audits.linked import LinkMethods
 from webanalytics.audits.origin import Origin, Thresholds
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
+from webanalytics.audits.rules import rule_table
 from webanalytics.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         self._known, self._whole, self._state = None, None, object()
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        if isinstance(key, str) and key not in _declared():
+        if isinstance(key, str) and key not in declared_columns():
             self._known = None  # of a further column, no rule knows
         else:
             self._forget()
@@ -124,7 +124,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
 
     def insert(self, loc: int, column: Any, *args: Any, **kwargs: Any) -> None:
         """Insert a column at a place; see `pandas.DataFrame.insert`."""
-        if not isinstance(column, str) or column in _declared():
+        if not isinstance(column, str) or column in declared_columns():
             self._forget()
         super().insert(loc, column, *args, **kwargs)
 
@@ -144,7 +144,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
 
     def _once(self, name: str, make: Callable[[], T]) -> T:
         """Return the cached value of a name, or make it."""
-        layout = (len(self), *self.columns)
+        layout = (rule_table().changes, len(self), *self.columns)
         known = self._known
         if (
             known is None
@@ -369,12 +369,3 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
 
         is_judged = set(NEEDED) <= set(self.columns) or not len(self.columns)
         return as_html(self._overview()) if is_judged else self.plain()._repr_html_()  # type: ignore[operator]
-
-
-@cache
-def _declared() -> frozenset[str]:
-    """Return the names of an audit's own columns, and of those that rules derive."""
-    from webanalytics.audits.pages import CRAWLED, DERIVED
-    from webanalytics.frames.arrow import declared
-
-    return frozenset((*declared("audit"), *DERIVED, *CRAWLED))

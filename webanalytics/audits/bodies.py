@@ -1,4 +1,4 @@
-"""Facts and links of pages that a hosted API has fetched: read on this machine from its HTML."""
+"""What a hosted API does not answer of the pages that it fetched: read here from the HTML it returns."""
 
 from __future__ import annotations
 
@@ -8,26 +8,45 @@ from dataclasses import replace
 from typing import Any
 
 from webanalytics.backends.answering import worker_count
-from webanalytics.operations import CRAWL_PAGES, FACTS, METADATA, Operation
-from webanalytics.outcomes import JobResult, Outcome, PackedOutcomes
+from webanalytics.backends.extracting import extracted
+from webanalytics.operations import EXTRACT, METADATA, Operation
+from webanalytics.outcomes import JobResult, Outcome, PackedOutcomes, outcome_of
 from webanalytics.workers.pool import WorkerDiedError, WorkerPool
 
 BODY = "responseBody"
-_METADATA = CRAWL_PAGES.index(METADATA)
 
 
 class FactsOfBodies:
-    """Adds the facts of a page to the answer about its metadata, if that includes the HTML.
+    """Adds what no service answers about a page to the answer about its metadata, if that has the HTML.
 
-    ``read`` names the operations of `CRAWL_PAGES` that no service has.
+    Parameters
+    ----------
+    options : Mapping
+        Options of the call.
+    keep : bool
+        Whether the HTML stays in the answer.
+    operations : tuple of Operation
+        All of the call, in the order of its outcomes.
+    read : tuple of Operation
+        Those of them that are answered here.
+    extract : Mapping, optional
+        Settings of `EXTRACT`, where it is one of those.
     """
 
     def __init__(
-        self, options: Mapping[str, Any], *, keep: bool, read: tuple[Operation, ...] = (FACTS,)
+        self,
+        options: Mapping[str, Any],
+        *,
+        keep: bool,
+        operations: tuple[Operation, ...],
+        read: tuple[Operation, ...],
+        extract: Mapping[str, Any] | None = None,
     ) -> None:
-        self._read = read
         self._options = options
         self._keep = keep
+        self._places = {operation.name: place for place, operation in enumerate(operations)}
+        self._read = tuple(operation for operation in read if operation is not EXTRACT)
+        self._extract = extract if EXTRACT in read else None
         self._stack = AsyncExitStack()
         self._pool: WorkerPool | None = None
 
@@ -38,39 +57,59 @@ class FactsOfBodies:
         await self._stack.aclose()
 
     async def add(self, group: Sequence[JobResult]) -> list[JobResult]:
-        """Return the answers, and one more for each about metadata."""
+        """Return the answers, and further ones for each about metadata."""
         found: list[JobResult] = []
         for answer in group:
-            if answer.position != _METADATA:
+            if answer.position != self._places[METADATA.name]:
                 found.append(answer)
                 continue
             outcome = answer.outcomes[0]
-            facts = await self._facts(outcome) if outcome.data is not None else [outcome] * len(self._read)
+            more = await self._more(outcome)
             if outcome.data is not None and outcome.data.get(BODY) and not self._keep:
                 packed = PackedOutcomes.pack([{**outcome.data, BODY: ""}])
                 answer = replace(answer, outcomes=PackedOutcomes(packed))
             found.append(answer)
-            for operation, one in zip(self._read, facts, strict=True):
-                place = CRAWL_PAGES.index(operation)
-                found.append(JobResult(answer.number, (one,), position=place))
+            for name, one in more.items():
+                found.append(JobResult(answer.number, (one,), position=self._places[name]))
         return found
 
-    async def _facts(self, outcome: Outcome) -> list[Outcome]:
-        data = outcome.data or {}
-        body = data.get(BODY)
-        if not isinstance(body, str) or not body:
-            return [Outcome({})] * len(self._read)
+    async def _more(self, outcome: Outcome) -> dict[str, Outcome]:
+        """Return the outcomes of what is read here, by operation."""
+        names = [operation.name for operation in self._read]
+        if self._extract is not None:
+            names.append(EXTRACT.name)
+        if outcome.data is None:
+            return dict.fromkeys(names, outcome)
+        page = _page(outcome.data)
+        if page is None:
+            return dict.fromkeys(names, Outcome({}))
+        found = await self._facts(page)
+        if self._extract is not None:
+            found[EXTRACT.name] = outcome_of(await extracted(await self._workers(), page, self._extract))
+        return found
+
+    async def _workers(self) -> WorkerPool:
         if self._pool is None:
             pool = WorkerPool(worker_count(self._options["workers"]), self._options["worker_memory"])
             self._pool = await self._stack.enter_async_context(pool)
-        url, final = str(data.get("requestUrl") or ""), str(data.get("url") or "")
-        page = (body.encode("utf-8", "replace"), url, final, "text/html; charset=utf-8")
+        return self._pool
+
+    async def _facts(self, page: tuple[Any, ...]) -> dict[str, Outcome]:
+        pool = await self._workers()
         paths = {operation.name: operation.analysis for operation in self._read}
         arguments: tuple[Any, ...] = (paths, {name: {} for name in paths}, page)
         try:
-            packed = await self._pool.run(
-                "page", tuple(paths.values()), arguments, self._options["parse_timeout"]
-            )
+            packed = await pool.run("page", tuple(paths.values()), arguments, self._options["parse_timeout"])
         except (TimeoutError, WorkerDiedError):
-            return [Outcome({})] * len(self._read)
-        return [facts if facts.data is not None else Outcome({}) for facts in PackedOutcomes(packed)]
+            return dict.fromkeys(paths, Outcome({}))
+        found = zip(paths, PackedOutcomes(packed), strict=True)
+        return {name: Outcome({}) if one.data is None else one for name, one in found}
+
+
+def _page(data: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """Return the page in an answer about metadata, None if it is not there."""
+    body = data.get(BODY)
+    if not isinstance(body, str) or not body:
+        return None
+    url, final = str(data.get("requestUrl") or ""), str(data.get("url") or "")
+    return body.encode("utf-8", "replace"), url, final, "text/html; charset=utf-8"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -118,3 +119,12 @@ def forgetful(name: str) -> Any:
             super().__setitem__(key, value)
 
     return property(lambda self: Indexer(name, self))
+
+
+@cache
+def declared_columns() -> frozenset[str]:
+    """Return the names of an audit's own columns, and of those that rules derive."""
+    from webanalytics.audits.pages import CRAWLED, DERIVED
+    from webanalytics.frames.arrow import declared
+
+    return frozenset((*declared("audit"), *DERIVED, *CRAWLED))

@@ -17,13 +17,13 @@ from __future__ import annotations
 import math
 import os
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from webanalytics.audits.rules import RULES
+from webanalytics.audits.rules import REMOVED, RULES
 from webanalytics.audits.rules.base import Rule
 from webanalytics.errors import ParameterError
 from webanalytics.strings import did_you_mean
@@ -221,12 +221,22 @@ did you mean `title_too_long`?
 
 def _base(profile: str | os.PathLike[str] | Profile) -> Profile:
     if isinstance(profile, Profile):
-        return Profile.from_dict(profile.as_dict())
+        return Profile.from_dict(without(profile, REMOVED).as_dict())
     if isinstance(profile, os.PathLike) or (isinstance(profile, str) and profile.endswith(".toml")):
         changes = _read(profile, "profile")
         base = changes.pop("profile", DEFAULT_PROFILE)
         return replace(_changed(_known_profile(base), changes, "profile"), name=Path(profile).stem)
     return _known_profile(profile)
+
+
+def without(profile: Profile, names: Set[str]) -> Profile:
+    """Return a profile that was checked earlier without some rules, which have been removed since."""
+    return replace(
+        profile,
+        off=profile.off - names,
+        priorities={name: value for name, value in profile.priorities.items() if name not in names},
+        thresholds={name: value for name, value in profile.thresholds.items() if name not in names},
+    )
 
 
 def _known_profile(name: object) -> Profile:

@@ -64,7 +64,7 @@ class LoadedByPages:
         """Keep the resources of one answer, and return it."""
         self._rows = builder.rows.numbers
         if result.position in (None, _OUTLINKS):
-            self._keep(result.number, result.outcomes[-1])
+            self._keep(result.number, result.outcomes[_OUTLINKS if result.position is None else 0])
         return result
 
     def _keep(self, number: int, found: Outcome) -> None:

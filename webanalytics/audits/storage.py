@@ -20,7 +20,8 @@ import pandas as pd
 from webanalytics._version import __version__
 from webanalytics.audits.crawl_parts import PARTS, checked_of, crawl_of, frames_of, values_of
 from webanalytics.audits.origin import Origin
-from webanalytics.audits.profiles import Profile, resolve_profile
+from webanalytics.audits.profiles import Profile, resolve_profile, without
+from webanalytics.audits.rules import BUILT_IN, RULES
 from webanalytics.errors import ParameterError
 from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.arrow import Unreadable, Unstorable, arrow_table, declared, frame_of
@@ -140,7 +141,9 @@ def _profile_parts(profile: Profile | None) -> dict[str, Any] | None:
     if profile is None:
         return None
     changed = {"priorities": dict(profile.priorities), "thresholds": dict(profile.thresholds)}
-    return {"name": profile.name, "off": sorted(profile.off), **changed}
+    named = {*profile.off, *profile.priorities, *profile.thresholds}
+    own = {"own": sorted(named - BUILT_IN)} if named - BUILT_IN else {}
+    return {"name": profile.name, "off": sorted(profile.off), **changed, **own}
 
 
 def _profile(parts: Mapping[str, Any] | None) -> Profile | None:
@@ -148,10 +151,11 @@ def _profile(parts: Mapping[str, Any] | None) -> Profile | None:
     if parts is None:
         return None
     name = parts["name"]
-    if not isinstance(name, str) or len(parts) != 4:
+    own = parts.get("own", [])
+    if not isinstance(name, str) or len(parts) != 4 + ("own" in parts) or BUILT_IN.intersection(own):
         raise Unreadable
-    off = frozenset(parts["off"])
-    return resolve_profile(Profile(name, off, parts["priorities"], parts["thresholds"]))
+    profile = Profile(name, frozenset(parts["off"]), parts["priorities"], parts["thresholds"])
+    return resolve_profile(without(profile, frozenset(own) - RULES.keys()))
 
 
 def _read(store: Store, name: str, part: Mapping[str, Any]) -> pd.DataFrame:

@@ -20,10 +20,11 @@ from webanalytics.backends.answering import Answering, worker_count
 from webanalytics.backends.base import LOCAL_FAMILY, JobSource, Report, Task
 from webanalytics.backends.content import check_size, embedded_content, file_content
 from webanalytics.backends.error_pages import error_page, said_by, where_it_ended
+from webanalytics.backends.extracting import extracted
 from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
 from webanalytics.fetching.data_urls import is_data_url
-from webanalytics.operations import Operation
+from webanalytics.operations import EXTRACT, Operation
 from webanalytics.outcomes import (
     Fetched,
     Job,
@@ -138,7 +139,9 @@ class _Run:
     def __init__(self, task: Task, fetcher: Fetcher, pool: WorkerPool) -> None:
         options = task.spec.options
         self._answering = Answering(fetcher, pool)
-        self._operations = task.operations
+        self._pool = pool
+        self._operations = tuple(item for item in task.operations if item is not EXTRACT)
+        self._extract = task.spec.settings[EXTRACT.name] if EXTRACT in task.operations else None
         self._operation = self._operations[0]
         self._subject = self._operation.subject
         self._is_page = self._operation.kind == "page"
@@ -167,11 +170,13 @@ class _Run:
                     parameter=parameter,
                     apart=self._apart,
                 )
-            if self._apart:
-                packed, alone = map(PackedOutcomes, found)
-                return JobResult(job.number, packed, fetched, apart=alone)
+                found, alone = found if self._apart else (found, None)
+                if self._extract is not None:
+                    more = await extracted(self._pool, (content, *page), self._extract)
+                    found = PackedOutcomes.pack([*PackedOutcomes(found).unpack(), more])
             outcomes = PackedOutcomes(found) if self._is_page else tuple(map(outcome_of, found))
-            return JobResult(job.number, outcomes, fetched)
+            apart = None if alone is None else PackedOutcomes(alone)
+            return JobResult(job.number, outcomes, fetched, apart=apart)
         except FetchError as error:
             known = job.subject.fetched if isinstance(job.subject, PageRecord) else Fetched()
             failed, fetched = error, where_it_ended(error, known)

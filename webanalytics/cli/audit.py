@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
+import runpy
 import shutil
 import sys
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -25,8 +27,8 @@ LEVELS = PRIORITIES[::-1]
 MOST_RULES = 500
 """Rules that a summary names: all of them."""
 
-_OWN = ("sitemap", "profile", "thresholds", "image_sizes", "resources", "report", "save", "fail_on")
-_KEYWORDS = ("sitemap", "profile", "thresholds", "image_sizes", "resources")
+_OWN = ("rules", "sitemap", "profile", "thresholds", "image_sizes", "resources", "report", "save", "fail_on")
+_KEYWORDS = ("sitemap", "profile", "thresholds", "image_sizes", "resources", "extract")
 """Flags that are arguments of `webanalytics.audit`."""
 
 
@@ -39,6 +41,11 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--image-sizes", action="store_true", default=None, help=meaning)
     meaning = "check: ask each image, script and style sheet of the pages whether it answers"
     group.add_argument("--resources", choices=("ignore", "check"), help=meaning)
+    meaning = (
+        "a column of your own: a CSS selector (.price::text), an XPath (//h1) or regex:...; NAME[]=... has "
+        "all values of a page; may be given several times"
+    )
+    parser.add_argument("--extract", metavar="NAME=SELECTOR", action="append", help=meaning)
 
 
 def add_issue_flags(parser: argparse.ArgumentParser) -> Any:
@@ -51,6 +58,8 @@ def add_issue_flags(parser: argparse.ArgumentParser) -> Any:
     group.add_argument(
         "--thresholds", metavar="FILE", help="TOML file of limits that differ from the profile's"
     )
+    meaning = "a Python file that adds rules of your own with webanalytics.rule; it is run as it is"
+    group.add_argument("--rules", metavar="FILE.py", action="append", help=meaning)
     group.add_argument("--report", metavar="FILE", help="write a report: one HTML file")
     group.add_argument(
         "--save", metavar="FOLDER", help="keep the audit in a folder, for `webanalytics compare`"
@@ -84,11 +93,39 @@ def is_wanted(arguments: argparse.Namespace) -> bool:
 def keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of `webanalytics.audit` that only it has."""
     given = {name: getattr(arguments, name, None) for name in _KEYWORDS}
+    if given["extract"]:
+        given["extract"] = dict(map(_selector, given["extract"]))
     return {name: value for name, value in given.items() if value}
 
 
+def _selector(text: str) -> tuple[str, Any]:
+    """Return name and selector of an own column.
+
+    Examples
+    --------
+    >>> _selector("price=.price::text"), _selector("tags[]=//a[@rel='tag']")
+    (('price', '.price::text'), ('tags', ["//a[@rel='tag']"]))
+    """
+    name, equals, selector = text.partition("=")
+    if not equals:
+        raise ParameterError("The `extract` parameter must be of the form NAME=SELECTOR.", "extract")
+    return (name[:-2], [selector]) if name.endswith("[]") else (name, selector)
+
+
+def add_rules(paths: Iterable[str]) -> None:
+    """Run the files that add rules of the user's own."""
+    for path in paths:
+        try:
+            runpy.run_path(path)
+        except OSError as error:
+            raise ParameterError(
+                f"The `rules` parameter names a file that cannot be read: {error.strerror}.", "rules"
+            ) from None
+
+
 def check(arguments: argparse.Namespace) -> None:
-    """Refuse files that cannot be written, before any page is fetched."""
+    """Refuse files that cannot be written, before any page is fetched, and add the user's rules."""
+    add_rules(getattr(arguments, "rules", None) or ())
     for name in ("report", "save"):
         path = getattr(arguments, name, None)
         if path and not Path(path).absolute().parent.is_dir():

@@ -195,7 +195,9 @@ class _Crawl:
                     await self._take(group)
             return
         names = () if self._here else tuple(item for item in (FACTS, OUTLINKS))
-        async with FactsOfBodies(self._options, keep=self._call.body, read=names) as bodies:
+        async with FactsOfBodies(
+            self._options, keep=self._call.body, operations=CRAWL_PAGES, read=names
+        ) as bodies:
             while jobs := await self._wave():
                 async with aclosing(self._backend.run(self._task(), jobs)) as groups:
                     async for group in groups:

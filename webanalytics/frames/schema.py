@@ -128,7 +128,7 @@ def answer_fields(operations: Sequence[Operation]) -> tuple[tuple[int, Field], .
     if len(operations) == 1:
         return tuple((0, field) for field in operations[0].columns if field.column_name not in taken)
     chosen: dict[str, tuple[int, Field]] = {}
-    for position, operation in enumerate(AUDIT_PAGES):
+    for position, operation in enumerate((*AUDIT_PAGES, *operations[len(AUDIT_PAGES) :])):
         for field in operation.columns:
             if field.audited and field.audit_name not in taken:
                 chosen.setdefault(field.audit_name, (position, replace(field, column=field.audit_name)))

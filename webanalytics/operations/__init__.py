@@ -5,6 +5,7 @@ from __future__ import annotations
 from webanalytics.operations.convert import CONVERT
 from webanalytics.operations.dane import DANE
 from webanalytics.operations.declared import DECLARED, OPERATIONS, by_function, declare, register
+from webanalytics.operations.extract import EXTRACT
 from webanalytics.operations.facts import FACTS
 from webanalytics.operations.hmac import HMAC
 from webanalytics.operations.keywords import KEYWORDS
@@ -15,7 +16,7 @@ from webanalytics.operations.phone import PHONE
 from webanalytics.operations.readability import READABILITY
 from webanalytics.operations.text import TEXT
 
-declare(METADATA, TEXT, READABILITY, KEYWORDS, DANE, HMAC, CONVERT, PHONE, FACTS, OUTLINKS)
+declare(METADATA, TEXT, READABILITY, KEYWORDS, DANE, HMAC, CONVERT, PHONE, FACTS, OUTLINKS, EXTRACT)
 
 AUDIT: tuple[Operation, ...] = tuple(item for item in OPERATIONS.values() if item.audited)
 """The page operations that an audit answers from one fetch and one parse."""
@@ -33,6 +34,7 @@ __all__ = [
     "CRAWL_PAGES",
     "DANE",
     "DECLARED",
+    "EXTRACT",
     "FACTS",
     "HMAC",
     "KEYWORDS",

@@ -5,6 +5,7 @@ A rule is one entry in the tuple ``RULES`` of the file of its category; nothing 
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -40,6 +41,7 @@ from webanalytics.audits.rules import (
     structured,
     title,
     url,
+    variants,
 )
 from webanalytics.audits.rules.base import Rule
 from webanalytics.frames.schema import make_series
@@ -68,6 +70,7 @@ _FILES = (
     content,
     duplicates,
     url,
+    variants,
     images,
     resources,
     structured,
@@ -79,7 +82,13 @@ _FILES = (
 )
 
 RULES: dict[str, Rule] = {rule.name: rule for file in _FILES for rule in file.RULES}
-"""Every rule by its name, in the order in which issues of one priority are listed."""
+"""Every rule by its name, in the order in which issues of one priority are listed; users' own come last."""
+
+BUILT_IN = frozenset(RULES)
+"""Names of the rules of this package."""
+
+REMOVED: set[str] = set()
+"""Names of users' rules that are gone: profiles may still name them."""
 
 _COLUMNS: dict[str, Dtype] = {
     "name": "string",
@@ -98,7 +107,12 @@ _COLUMNS: dict[str, Dtype] = {
 
 
 class RuleTable(pd.DataFrame):
-    """All rules as a frame; calling it returns a plain copy."""
+    """All rules as a frame, users' own too; calling it returns a plain copy."""
+
+    _internal_names = [*pd.DataFrame._internal_names, "changes"]  # type: ignore[attr-defined]  # noqa: RUF012
+    _internal_names_set = set(_internal_names)  # noqa: RUF012
+    changes = 0
+    """How often rules were added or removed."""
 
     @property
     def _constructor(self) -> Any:
@@ -108,7 +122,13 @@ class RuleTable(pd.DataFrame):
         """Return the rules as a frame that may be changed."""
         return pd.DataFrame(self).copy()
 
+    def refresh(self) -> None:
+        """Show the rules that there are now."""
+        self._update_inplace(rules())  # type: ignore[operator]
+        self.changes += 1
 
+
+@cache
 def rule_table() -> RuleTable:
     """Return `webanalytics.rules`: all rules as a frame, one per row; see `rules`."""
     return RuleTable(rules())

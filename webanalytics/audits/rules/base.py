@@ -28,6 +28,7 @@ Category = Literal[
     "links",
     "accessibility",
     "sitemap",
+    "own",
 ]
 Type = Literal["issue", "warning", "opportunity"]
 

@@ -1,0 +1,37 @@
+"""The table of rules beside those of others names rules that exist, and says why one is not here."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from webanalytics.audits.rules import RULES
+
+GUIDE = Path(__file__).parents[1] / "docs" / "guides" / "rules-beside-others.md"
+OTHER_WORDS = frozenset(("meta_keywords", "lang", "noopener"))
+"""A column, an attribute and a value that stand in code too."""
+
+
+def rows() -> list[tuple[str, str]]:
+    lines = [line for line in GUIDE.read_text("utf-8").splitlines() if line.startswith("| ")]
+    cells = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    return [(cell[0], cell[1]) for cell in cells if len(cell) == 2 and cell[1] not in ("here", "---")]
+
+
+def test_every_rule_that_is_named_exists() -> None:
+    named = set(re.findall(r"`([a-z0-9_]+)`", GUIDE.read_text("utf-8")))
+    assert named - set(RULES) == OTHER_WORDS
+
+
+def test_every_row_names_a_rule_or_a_reason() -> None:
+    assert len(rows()) > 90
+    for theirs, ours in rows():
+        named = {name for name in re.findall(r"`([a-z0-9_]+)`", ours) if name in RULES}
+        reason = re.search(r"not here|wa\.compare|reference", ours)
+        assert named or reason, theirs
+
+
+def test_the_day_and_the_sources_are_named() -> None:
+    text = GUIDE.read_text("utf-8")
+    assert re.search(r"Read on \d{4}-\d\d-\d\d", text)
+    assert "could not be read" in text
