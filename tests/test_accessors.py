@@ -46,6 +46,7 @@ def test_every_function_over_a_column_is_a_method() -> None:
     assert set(face.__all__) - NAMES == {
         "compare",
         "content_gap",
+        "llms_txt",
         "load",
         "rules",
         "sitemap",
