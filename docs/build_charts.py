@@ -26,6 +26,7 @@ def main() -> None:
     dane = wa.dane(pd.read_csv(DATA / "tlsa-records.csv"), column="record", progress=False)
     phones = wa.phones(pd.read_csv(DATA / "phones.csv", dtype=str)["phone"], progress=False)
     drawn = {
+        "crawler_access": charts.crawler_access(audit.ai_sections()),
         "keywords": charts.keywords(keywords),
         "keyword_heatmap": charts.keyword_heatmap(keywords),
         "readability": charts.readability(audit),

@@ -47,6 +47,7 @@ def test_every_function_over_a_column_is_a_method() -> None:
         "compare",
         "content_gap",
         "crawl",
+        "llms_txt",
         "load",
         "rule",
         "rules",

@@ -282,21 +282,22 @@ def test_further_urls_come_first_and_none_twice(listed_site: SiteServer) -> None
     ],
 )
 def test_a_robots_txt_that_cannot_be_read(reply: Reply, sentence: str) -> None:
-    from webanalytics.audits.sources import read_robots
+    from webanalytics.audits.sources import all_problems, read_robots
     from webanalytics.run_options import resolve
 
     with SiteServer({"/robots.txt": reply}) as site:
-        found = asyncio.run(read_robots([site.url], resolve({"allow_private": True, "retries": 0})))
+        files = asyncio.run(read_robots([site.url], resolve({"allow_private": True, "retries": 0})))
+        found = all_problems(files)
     assert sentence in found[site.url][0]
 
 
 def test_an_origin_without_an_answer_says_so() -> None:
-    from webanalytics.audits.sources import read_robots
+    from webanalytics.audits.sources import all_problems, read_robots
     from webanalytics.run_options import resolve
 
     with SiteServer({}) as site:
         gone = site.url
-    found = asyncio.run(read_robots([gone], resolve({"allow_private": True, "retries": 0})))
+    found = all_problems(asyncio.run(read_robots([gone], resolve({"allow_private": True, "retries": 0}))))
     assert found == {gone: ["It cannot be read (refused): search engines may stop reading the whole site."]}
 
 

@@ -62,7 +62,7 @@ class Origin:
     robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
 
     def besides(self) -> Besides:
-        """Return what rules examine besides the pages: sitemap, problems of robots.txt, its files, the crawl."""
+        """Return what rules examine besides pages: sitemap, problems of robots.txt, its files, the crawl."""
         return self.sitemap, self.robots, self.robots_files, self.crawl
 
 

@@ -62,9 +62,11 @@ def crawler_access(
     """
     max_sections = data.whole_number(max_sections, "max_sections", 1, 60)
     picked = data.pick(frame, _NEEDED, ("audit().ai_sections",))
-    texts: dict[str, Any] = {name: data.strings(picked[name]) for name in ("section", "crawler", "purpose")}
-    numbers: dict[str, Any] = {name: data.numbers(picked[name]) for name in ("pages", "share")}
-    rows = picked.assign(**texts, **numbers)
+    rows = picked.copy()
+    for name in ("section", "crawler", "purpose"):
+        rows[name] = pd.Series(data.strings(picked[name]), index=picked.index, dtype=object)
+    for name in ("pages", "share"):
+        rows[name] = data.numbers(picked[name])
     usable = rows[["crawler", "pages", "share"]].notna().all(axis=1).to_numpy() & ~data.has_failed(picked)
     good = rows[usable]
     good = good.assign(section=good["section"].fillna(""), purpose=good["purpose"].fillna(""))
