@@ -241,7 +241,8 @@ class _Call:
         if not jobs:
             return
         names = tuple(self._spec.operations[place] for place in self._served)
-        task = Task(replace(self._spec, operations=names), self._report)
+        journal = None if self._store is None else self._store.journal
+        task = Task(replace(self._spec, operations=names), self._report, journal)
         async with aclosing(self._backend.run(task, jobs)) as groups:
             async for group in groups:
                 if len(names) < len(self._operations):

@@ -15,9 +15,11 @@ from typing import IO, Any
 
 from webanalytics._version import __version__
 from webanalytics.backends.base import RunSpec, Task
+from webanalytics.errors import reason
 from webanalytics.frames.arrow import Unreadable
 from webanalytics.frames.store import Store, folder_path
 from webanalytics.outcomes import Job, JobResult, Outcome, PackedOutcomes, digest
+from webanalytics.runs.checkpoints.journal import FILE, Journal
 from webanalytics.runs.checkpoints.manifest import compare, described, wrong
 from webanalytics.runs.checkpoints.parts import (
     can_be_kept,
@@ -90,6 +92,7 @@ class Checkpoint:
         self._waiting: list[tuple[str, JobResult]] = []
         self._writing: asyncio.Task[None] | None = None
         self._written = time.monotonic()
+        self.journal: Journal
         self.premium_missing: set[str] = set()
         try:
             self._store.path.mkdir(parents=True, exist_ok=True)
@@ -100,9 +103,11 @@ class Checkpoint:
             self._store.sweep(("part",))
             self._parts = sorted(self._store.parts(), key=_number)
             self._next = 1 + max(map(_number, self._parts), default=0)
-        except OSError as error:
+            self.journal = Journal(self._store, lambda: self._next)
+        except (OSError, Unreadable) as error:
             self.close()
-            raise wrong(f"that can be written to: {error.strerror}") from None
+            said = reason(error) if isinstance(error, OSError) else f"{FILE} is no file"
+            raise wrong(f"that can be written to: {said}") from None
         except BaseException:
             self.close()
             raise
@@ -166,6 +171,7 @@ class Checkpoint:
         for name in self._parts:
             try:
                 for row in rows_of(self._store, name):
+                    self.journal.saw(row, _number(name))
                     number, place = keys.get(row["key"]), places.get(row["operation"])
                     if number is not None and place is not None:
                         again = failed_again and row["data"] is None
@@ -174,6 +180,9 @@ class Checkpoint:
                 raise wrong(
                     f"whose parts can be read, and {name} cannot; without it its rows are done again"
                 ) from None
+        for number, operation in self.journal.begin(jobs):
+            if operation in places:
+                kept[number, places[operation]] = None
         answers = [answer for answer in kept.values() if answer is not None]
         done: dict[int, set[int]] = {}
         for answer in answers:
@@ -242,6 +251,8 @@ class Checkpoint:
                 waiting, self._waiting = self._waiting, []
                 self._write(waiting)
         finally:
+            if hasattr(self, "journal"):  # not where the folder was refused
+                self.journal.close()
             if self._lock is not None:
                 self._lock.close()
                 self._lock = None
