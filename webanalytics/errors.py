@@ -21,7 +21,9 @@ A bad *row* is never an exception: it is a row whose ``status`` is ``"error"``.
 
 from __future__ import annotations
 
+import errno
 import os
+import re
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
@@ -162,6 +164,39 @@ def reason(error: OSError) -> str:
     'No space left on device'
     """
     return os.strerror(error.errno) if error.errno else str(error) or "it could not be written"
+
+
+_SHORTAGES = {
+    errno.EMFILE: "file descriptors",
+    errno.ENFILE: "file descriptors",
+    errno.EADDRNOTAVAIL: "ports",
+    errno.ENOBUFS: "memory",
+    errno.ENOMEM: "memory",
+}
+_TO_IPV6 = re.compile(r"failed \('[^']*:")
+
+
+def shortage_of(error: BaseException | None) -> str:
+    """Return what the machine had too little of when an error arose, "" for any other error.
+
+    Notes
+    -----
+    Without IPv6 an address of it is "not available" either: that is no shortage of ports.
+
+    Examples
+    --------
+    >>> shortage_of(OSError(24, "Too many open files")), shortage_of(ConnectionRefusedError(111, "refused"))
+    ('file descriptors', '')
+    """
+    seen = 0
+    while error is not None and seen < 10:
+        if isinstance(error, MemoryError):
+            return "memory"
+        number = getattr(error, "errno", None)
+        if number in _SHORTAGES and not (number == errno.EADDRNOTAVAIL and _TO_IPV6.search(str(error))):
+            return _SHORTAGES[number]
+        error, seen = getattr(error, "os_error", None) or error.__cause__ or error.__context__, seen + 1
+    return ""
 
 
 class HostedError(_Interrupting, BackendError):

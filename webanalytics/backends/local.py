@@ -20,7 +20,8 @@ from urllib.parse import urlsplit
 from webanalytics.backends.answering import Answering, worker_count
 from webanalytics.backends.base import LOCAL_FAMILY, Task
 from webanalytics.backends.content import check_size, embedded_content, file_content
-from webanalytics.errors import BackendError, ParameterError, RowError
+from webanalytics.backends.shortages import MOST_TRIES, ShortageError, Shortages, affordable
+from webanalytics.errors import BackendError, ParameterError, RowError, shortage_of
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
 from webanalytics.fetching.data_urls import is_data_url
 from webanalytics.fetching.response import LONGEST_HEADER, header_block
@@ -125,7 +126,9 @@ class _Run:
 
     def __init__(self, task: Task, fetcher: Fetcher, pool: WorkerPool) -> None:
         options = task.spec.options
+        self._shortages = Shortages(fetcher.limits.fewer, task.report.note)
         self._answering = Answering(fetcher, pool)
+        fetcher.limits.ready = self._answering.inflight.ready
         self._operations = task.operations
         self._operation = self._operations[0]
         self._subject = self._operation.subject
@@ -137,7 +140,30 @@ class _Run:
         self._max_bytes = int(options["max_bytes"])
 
     async def answer(self, job: Job) -> JobResult:
-        """Answer one job; any error becomes its outcome."""
+        """Answer one job; a shortage of this machine is waited out, any error of the page is its outcome."""
+        tries, answered = 0, self._shortages.answered
+        while True:
+            try:
+                result = await self._answer(job)
+            except ShortageError as shortage:
+                tries += 1
+                others = self._shortages.answered > answered
+                if tries >= MOST_TRIES and others and isinstance(shortage.instead, FetchError):
+                    return self._failed(job, shortage.instead)
+                await self._shortages.wait(shortage, tries - 1)
+            else:
+                self._shortages.passed()
+                return result
+
+    def _failed(self, job: Job, error: RowError) -> JobResult:
+        fetched: Fetched | None = None
+        if isinstance(error, FetchError):
+            known = job.subject.fetched if isinstance(job.subject, PageRecord) else Fetched()
+            fetched = _where_it_ended(error, known)
+        return JobResult(job.number, (Outcome.failed(error),) * len(self._settings), fetched)
+
+    async def _answer(self, job: Job) -> JobResult:
+        """Answer one job, or raise `ShortageError`."""
         fetched: Fetched | None = None
         failed: RowError
         try:
@@ -154,14 +180,19 @@ class _Run:
                 )
             outcomes = PackedOutcomes(found) if self._is_page else tuple(map(outcome_of, found))
             return JobResult(job.number, outcomes, fetched)
-        except FetchError as error:
-            known = job.subject.fetched if isinstance(job.subject, PageRecord) else Fetched()
-            failed, fetched = error, _where_it_ended(error, known)
         except RowError as error:
+            if isinstance(error, FetchError) and error.short:
+                raise ShortageError(error.short, error) from None
+            if isinstance(error, FetchError):
+                return self._failed(job, error)
+            if short := shortage_of(error):  # a file that could not be opened
+                raise ShortageError(short) from None
             failed = error
-        except BackendError:
-            raise
         except Exception as error:
+            if short := shortage_of(error):
+                raise ShortageError(short) from None
+            if isinstance(error, BackendError):
+                raise
             log.exception("an input could not be answered")
             failed = RowError("unreadable_content", parameter=self._subject, exception=type(error).__name__)
         return JobResult(job.number, (Outcome.failed(failed),) * len(self._settings), fetched)
@@ -310,7 +341,9 @@ class LocalBackend:
             pool = await stack.enter_async_context(
                 WorkerPool(worker_count(options["workers"]), options["worker_memory"])
             )
-            fetcher = await stack.enter_async_context(Fetcher(fetch_settings(options)))
+            settings = fetch_settings(options)
+            settings = replace(settings, concurrency=affordable(settings.concurrency))
+            fetcher = await stack.enter_async_context(Fetcher(settings))
             run, waiting = _Run(task, fetcher, pool), interleave(jobs)
 
             async def answers() -> AsyncIterator[Sequence[JobResult]]:

@@ -15,7 +15,14 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from webanalytics.fetching.content import Accept
-from webanalytics.fetching.exchange import RawResponse, Wanted, exchange, open_session, resolver
+from webanalytics.fetching.exchange import (
+    RawResponse,
+    Wanted,
+    exchange,
+    names_answer,
+    open_session,
+    resolver,
+)
 from webanalytics.fetching.guard import check_redirect, check_url, host_key
 from webanalytics.fetching.limits import FetchSettings, Limits, backoff
 from webanalytics.fetching.response import FetchError, Problem, Response
@@ -82,7 +89,7 @@ class Fetcher:
 
     async def __aenter__(self) -> Self:
         settings = self.settings
-        self._limits = Limits(settings.concurrency, settings.per_host, settings.delay)
+        self.limits = self._limits = Limits(settings.concurrency, settings.per_host, settings.delay)
         self._robots = RobotsCache(self._load_rules, failure_seconds=settings.timeout)
         self._own_names = self._names or resolver()
         self._session = open_session(settings, self._own_names)
@@ -151,7 +158,7 @@ class Fetcher:
 
     async def _tries(self, state: _FetchState) -> RawResponse:
         settings = self.settings
-        attempt = 0
+        attempt, looked_up_again = 0, False
         while True:
             try:
                 return await self._follow(state)
@@ -160,8 +167,13 @@ class Fetcher:
                 if wait is None:
                     wait = backoff(attempt, settings.backoff, settings.max_retry_after)
                 spent = state.spent >= settings.timeout or wait > settings.max_retry_after
-                if not problem.again or attempt >= settings.retries or spent:
-                    raise
+                if not problem.again or attempt >= settings.retries or spent or problem.short:
+                    if problem.key != "lookup_failed" or looked_up_again or problem.short:
+                        raise
+                    if not await names_answer(self._own_names):
+                        problem.short = "answer of a name server"
+                        raise
+                    looked_up_again, wait = True, 0.0  # the name server may have been away
                 if problem.retry_after is not None:
                     self._limits.pause(host_key(state.url), wait)
             attempt += 1
@@ -227,6 +239,8 @@ class Fetcher:
         try:
             response = await self._tries(state)
         except Problem as problem:
+            if problem.short:  # the next request for the origin tries again
+                raise
             return _rules_without_file(problem, state)
         rules = await parse_in_thread(response.content, settings.user_agent, settings.max_crawl_delay)
         return replace(rules, elapsed=state.spent)
@@ -250,7 +264,7 @@ def _error(problem: Problem, parameter: str, state: _FetchState | None) -> Fetch
     values = {"parameter": parameter, **problem.details}
     if state is None:
         return FetchError(problem.key, values)
-    return FetchError(
+    error = FetchError(
         problem.key,
         values | {"redirected": True} if state.redirected else values,
         http_status=problem.http_status,
@@ -259,3 +273,5 @@ def _error(problem: Problem, parameter: str, state: _FetchState | None) -> Fetch
         elapsed=state.elapsed,
         bytes=problem.received,
     )
+    error.short = problem.short
+    return error

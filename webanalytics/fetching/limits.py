@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import random
 import re
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -160,10 +160,17 @@ class Limits:
         Seconds between the starts of two requests to one host.
     max_idle : int
         Hosts without a request that are remembered before those that no longer matter are dropped.
+
+    Attributes
+    ----------
+    ready : callable
+        Awaited by each request in its slot, before it begins.
     """
 
     def __init__(self, concurrency: int, per_host: int, delay: float = 0.0, *, max_idle: int = 1000) -> None:
         self._all = asyncio.Semaphore(concurrency)
+        self._size, self._owed = concurrency, 0
+        self.ready: Callable[[], Awaitable[object]] = _at_once
         self._per_host = per_host
         self._delay = delay
         self._max_idle = max_idle
@@ -188,7 +195,7 @@ class Limits:
                 if crawl_delay > 0:
                     await stack.enter_async_context(gate.serial)
                 await self._start(gate, max(self._delay, crawl_delay))
-                stack.callback(self._all.release)
+                stack.callback(self._release)
                 yield
         finally:
             gate.users -= 1
@@ -200,16 +207,38 @@ class Limits:
         gate = self._gate(host)
         gate.not_before = max(gate.not_before, _now() + seconds)
 
+    def fewer(self) -> int:
+        """Halve the requests at one time, as those in progress end, and return how many are left."""
+        kept = max(1, self._size // 2)
+        self._owed += self._size - kept
+        self._size = kept
+        return kept
+
+    def _release(self) -> None:
+        if self._owed:
+            self._owed -= 1
+        else:
+            self._all.release()
+
+    async def _place(self) -> None:
+        """Take an overall slot, and wait in it until what was fetched before is worked on."""
+        await self._all.acquire()
+        try:
+            await self.ready()
+        except BaseException:
+            self._release()
+            raise
+
     async def _start(self, gate: _Gate, delay: float) -> None:
         if not delay and gate.not_before <= _now():
-            await self._all.acquire()
+            await self._place()
             return
         # One at a time up to the start itself: two that waited for an overall slot would
         # otherwise start together.
         async with gate.pace:
             while (wait := gate.not_before - _now()) > 0:  # noqa: ASYNC110 - a time, not an event
                 await asyncio.sleep(wait)
-            await self._all.acquire()
+            await self._place()
             gate.not_before = max(gate.not_before, _now() + delay)
 
     def _gate(self, host: str) -> _Gate:
@@ -224,6 +253,10 @@ class Limits:
         now = _now()
         for host in [key for key, gate in self._gates.items() if not gate.users and gate.not_before <= now]:
             del self._gates[host]
+
+
+async def _at_once() -> None:
+    """Wait for nothing."""
 
 
 def _now() -> float:

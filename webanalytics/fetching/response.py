@@ -109,6 +109,11 @@ class FetchError(RowError):
         Seconds on the network in the last try.
     bytes : int
         Size of the part of the body that was received, after decompression.
+
+    Attributes
+    ----------
+    short : str
+        What this machine had too little of, "" where the failure is the page's own.
     """
 
     def __init__(
@@ -123,6 +128,7 @@ class FetchError(RowError):
         bytes: int = 0,  # noqa: A002 - the name of the column
     ) -> None:
         super().__init__(key, **values)
+        self.short = ""
         self.http_status = http_status
         self.final_url = final_url
         self.redirects = redirects
@@ -157,6 +163,7 @@ class Problem(Exception):  # noqa: N818 - it never reaches a user
         self.again = again
         self.retry_after = retry_after
         self.details = details
+        self.short = ""
 
     def once(self) -> Problem:
         """Return a fresh copy that is not tried again; for a problem kept and raised many times."""
