@@ -46,7 +46,7 @@ def site():
         yield running
 
 
-@pytest.mark.parametrize("before", ["", REACT], ids=["foreseen", "met"])
+@pytest.mark.parametrize("before", ["", pytest.param(REACT, marks=pytest.mark.slow)], ids=["foreseen", "met"])
 def test_few_file_descriptors_and_many_requests(tmp_path: Path, before: str) -> None:
     """256 are what macOS gives a process; each row must be right, whatever was asked for at once."""
     out = tmp_path / "rows.json"

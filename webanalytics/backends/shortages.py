@@ -14,11 +14,11 @@ from webanalytics.fetching.limits import backoff
 
 PATIENCE_SECONDS = 60.0
 """How long to go on without one page that is answered."""
-SHORTEST, LONGEST = 0.1, 5.0
+SHORTEST, LONGEST = 0.1, 2.0
 """Seconds before a page is asked again, doubled from the one to the other."""
 EVERY = 1.0
 """Seconds between two reductions: many pages report one shortage."""
-MOST_TRIES = 12
+MOST_TRIES = 20
 """How often a page may report a shortage while others are answered: then it is about that page."""
 SPARE = 2 / 3
 """Share of the free file descriptors that connections may take."""
