@@ -113,6 +113,11 @@ class _Interrupting(Exception):  # noqa: N818 - a part of errors
         """The rows that were finished; made into a frame when first asked for."""
         return _made(self._partial)
 
+    @property
+    def rows(self) -> int | None:
+        """How many inputs were finished; None where no call was ended."""
+        return None if self._done is None else self._done[0]
+
     def keep(self, partial: Any, total: int, rows: int | None = None) -> None:
         """Take the finished rows along: a frame, or what makes it of so many rows."""
         self._partial, self._done = partial, (len(partial) if rows is None else rows, total)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import date, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_complex_dtype, is_object_dtype, is_scalar
 
-from webanalytics.errors import MissingExtraError, ParameterError
+from webanalytics.errors import MissingExtraError, ParameterError, WriteError
 from webanalytics.files import written_whole
 from webanalytics.frames.arrow import declared_of, typed_array
 from webanalytics.frames.excel import write_sheets
@@ -216,13 +216,15 @@ def write_frame(frame: pd.DataFrame, path: str | Path) -> Path:
 
 @contextmanager
 def new_file(path: Path, parameter: str) -> Iterator[Path]:
-    """Yield a temporary file that finally replaces ``path``; name the parameter if it cannot be created."""
-    with ExitStack() as stack:
-        try:
-            temporary = stack.enter_context(written_whole(path))
-        except OSError as error:
-            raise ParameterError(
-                f"The `{parameter}` parameter must be a file that can be written: {error.strerror}.",
-                parameter,
-            ) from None
-        yield temporary
+    """Yield a temporary file that finally replaces ``path``; name the parameter if it cannot be written.
+
+    Raises
+    ------
+    WriteError
+        Where the system refuses or the disk is full, at any time; nothing is left of the file.
+    """
+    try:
+        with written_whole(path) as temporary:
+            yield temporary
+    except OSError as error:
+        raise WriteError.at(parameter, "a file that can be written", error) from None

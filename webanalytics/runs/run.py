@@ -280,9 +280,13 @@ class _Call:
     async def _take(self, group: Sequence[JobResult]) -> None:
         on_answer = self._hooks.on_answer
         kept, done, turn = [], 0, time.monotonic()
-        ended: asyncio.CancelledError | None = None
+        ended: asyncio.CancelledError | WriteError | None = None
         for result in group:
-            kept.append(on_answer(result, self._builder) if on_answer else result)
+            try:
+                kept.append(on_answer(result, self._builder) if on_answer else result)
+            except WriteError as error:  # what came before it is finished
+                ended = error
+                break
             done += self._builder.add(kept[-1])
             if time.monotonic() - turn > TURN_SECONDS and ended is None:
                 try:

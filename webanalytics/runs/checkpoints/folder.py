@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from webanalytics._version import __version__
 from webanalytics.backends.base import RunSpec, Task
-from webanalytics.errors import reason
+from webanalytics.errors import WriteError, reason, shortage_of
 from webanalytics.frames.arrow import Unreadable
 from webanalytics.frames.store import Store, folder_path
 from webanalytics.outcomes import Job, JobResult, Outcome, PackedOutcomes, digest
@@ -41,6 +41,8 @@ WRITE_SECONDS = 1.0
 """How long free answers may wait for the next part."""
 WRITE_ANSWERS = 500
 """How many free answers may wait for the next part."""
+TRIES, TRY_AGAIN_SECONDS = 20, 0.25
+"""How often a part is written while the process has no file descriptor for it, and the pause between."""
 LOCK_SECONDS = 2.0
 """How long a run that was interrupted a moment ago may take to let go of the folder."""
 
@@ -233,14 +235,23 @@ class Checkpoint:
         rows = [line for key, answer in waiting for line in self._lines(key, answer)]
         if not rows:
             return
-        self._store.write_part(f"part-{self._next:06}.parquet", table(rows))
+        for tries in range(TRIES, 0, -1):
+            try:
+                self._store.write_part(f"part-{self._next:06}.parquet", table(rows))
+                break
+            except OSError as error:
+                if not shortage_of(error) or tries == 1:  # of file descriptors there may soon be more
+                    self._waiting[:0] = waiting  # once more when the folder is closed
+                    raise WriteError.at("checkpoint", "a folder that can be written to", error) from None
+                time.sleep(TRY_AGAIN_SECONDS)
         self._next += 1
 
     async def aclose(self) -> None:
         """Let a part be finished that is being written, and close."""
         if self._writing is not None:
             await asyncio.wait([self._writing])
-            if not self._writing.cancelled() and (error := self._writing.exception()) is not None:
+            error = None if self._writing.cancelled() else self._writing.exception()
+            if error is not None and not isinstance(error, WriteError):  # that is raised once more below
                 log.warning("finished rows could not be written to the checkpoint: %s", error)
         await asyncio.to_thread(self.close)
 
