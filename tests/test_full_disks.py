@@ -109,6 +109,22 @@ def test_where_no_place_is_left_the_rows_are_printed(tmp_path: Path) -> None:
     assert [item.name for item in tmp_path.iterdir()] == ["in.csv"]
 
 
+def test_a_workbook_on_a_full_disk_leaves_one_sentence(tmp_path: Path) -> None:
+    """What writes workbooks has files of its own, which complain when they are collected."""
+    code = (
+        "import resource, pandas, webanalytics.frames.writing as w;"
+        "frame = pandas.DataFrame({'a': [str(n) for n in range(9000)]});"
+        "import openpyxl; resource.setrlimit(resource.RLIMIT_FSIZE, (limit := 40_000, limit));"
+        "import sys; sys.tracebacklimit = 0; w.write_frame(frame, sys.argv[1])"
+    )
+    command = [sys.executable, "-c", code, str(tmp_path / "a.xlsx")]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    (said,) = done.stderr.splitlines()
+    assert said.endswith("The `output` parameter must be a file that can be written: File too large.")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_standard_output_may_be_full_too(tmp_path: Path) -> None:
     environment = {**os.environ, "WEBANALYTICS_SECRET": "k", "TMPDIR": str(tmp_path)}
     with Path("/dev/full").open("w") as file:
