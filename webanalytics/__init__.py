@@ -58,8 +58,8 @@ if TYPE_CHECKING:
         WebAnalyticsError,
     )
     from webanalytics.run_options import option_context, options, use
-    from webanalytics.runs.blocking import last_partial
     from webanalytics.runs.estimates import estimate
+    from webanalytics.runs.partial import last_partial
     from webanalytics.widgets import app, explore
 
 __all__ = [
@@ -108,7 +108,7 @@ _MODULES = frozenset({"aio", "charts", "testing", "widgets"})
 _HOMES = {
     "errors": ("AuditInterrupted", "BackendError", "HostedError", "ParameterError", "WebAnalyticsError"),
     "run_options": ("option_context", "options", "use"),
-    "runs.blocking": ("last_partial",),
+    "runs.partial": ("last_partial",),
     "audits.ai.roster": ("ai_crawlers",),
     "audits.audit": ("Audit",),
     "audits.comparison": ("Comparison",),

@@ -4,6 +4,7 @@
 
     WebAnalyticsError
     ├── ParameterError (ValueError)     a wrong call: raised before any work is done
+    │   └── WriteError                  a place to write to is full; carries the finished rows
     ├── MissingExtraError (ImportError) an optional dependency is not installed
     └── BackendError                    the backend cannot work at all
         └── HostedError                 a hosted API ended the run; carries the finished rows
@@ -20,6 +21,9 @@ A bad *row* is never an exception: it is a row whose ``status`` is ``"error"``.
 
 from __future__ import annotations
 
+import errno
+import os
+import re
 from collections.abc import Iterable
 from functools import partial
 from typing import Any
@@ -98,7 +102,109 @@ class BackendError(WebAnalyticsError):
     """The backend as a whole cannot work (its worker processes do not start, for example)."""
 
 
-class HostedError(BackendError):
+class _Interrupting(Exception):  # noqa: N818 - a part of errors
+    """What errors have in common that end a call in its middle: they carry the finished rows."""
+
+    _partial: Any = None
+    _done: tuple[int, int] | None = None
+
+    @property
+    def partial(self) -> Any:
+        """The rows that were finished; made into a frame when first asked for."""
+        return _made(self._partial)
+
+    @property
+    def rows(self) -> int | None:
+        """How many inputs were finished; None where no call was ended."""
+        return None if self._done is None else self._done[0]
+
+    def keep(self, partial: Any, total: int, rows: int | None = None) -> None:
+        """Take the finished rows along: a frame, or what makes it of so many rows."""
+        self._partial, self._done = partial, (len(partial) if rows is None else rows, total)
+
+    def _with_rows(self, text: str) -> str:
+        if self._done is None:
+            return text
+        return f"{text} {self._done[0]} of {self._done[1]} rows are in .partial and last_partial()."
+
+    def _state(self) -> dict[str, Any]:
+        return {"_partial": self.partial, "_done": self._done}
+
+
+class WriteError(_Interrupting, ParameterError):
+    """A place that something is written to is full, gone or closed to this user.
+
+    Parameters
+    ----------
+    sentence : str
+        What to change, naming the parameter in backticks.
+    parameter : str
+        Name of the parameter that names the place.
+
+    Attributes
+    ----------
+    partial : pandas.DataFrame or None
+        The rows that were finished where a call was ended in its middle; also in `webanalytics.last_partial`.
+        With a checkpoint the same call goes on from what is in it.
+    """
+
+    @classmethod
+    def at(cls, parameter: str, what: str, error: OSError) -> WriteError:
+        """Return the error for a place, "a file that can be written", and what the system said."""
+        return cls(f"The `{parameter}` parameter must be {what}: {reason(error)}.", parameter)
+
+    def __str__(self) -> str:
+        return self._with_rows(super().__str__())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (ParameterError.__str__(self), self.parameter), self._state()
+
+
+def reason(error: OSError) -> str:
+    """Return what the system says about a failure, in a few words.
+
+    Examples
+    --------
+    >>> reason(OSError(28, "Error writing bytes to file. Detail: [errno 28]"))
+    'No space left on device'
+    """
+    return os.strerror(error.errno) if error.errno else str(error) or "it could not be written"
+
+
+_SHORTAGES = {
+    errno.EMFILE: "file descriptors",
+    errno.ENFILE: "file descriptors",
+    errno.EADDRNOTAVAIL: "ports",
+    errno.ENOBUFS: "memory",
+    errno.ENOMEM: "memory",
+}
+_TO_IPV6 = re.compile(r"failed \('[^']*:")
+
+
+def shortage_of(error: BaseException | None) -> str:
+    """Return what the machine had too little of when an error arose, "" for any other error.
+
+    Notes
+    -----
+    Without IPv6 an address of it is "not available" either: that is no shortage of ports.
+
+    Examples
+    --------
+    >>> shortage_of(OSError(24, "Too many open files")), shortage_of(ConnectionRefusedError(111, "refused"))
+    ('file descriptors', '')
+    """
+    seen = 0
+    while error is not None and seen < 10:
+        if isinstance(error, MemoryError):
+            return "memory"
+        number = getattr(error, "errno", None)
+        if number in _SHORTAGES and not (number == errno.EADDRNOTAVAIL and _TO_IPV6.search(str(error))):
+            return _SHORTAGES[number]
+        error, seen = getattr(error, "os_error", None) or error.__cause__ or error.__context__, seen + 1
+    return ""
+
+
+class HostedError(_Interrupting, BackendError):
     """A hosted API answered in a way that ends the run.
 
     Parameters
@@ -121,24 +227,15 @@ class HostedError(BackendError):
         self.sentence = sentence
         self.status = status
         self.request_id = request_id
-        self.partial: Any = None
-        self._done: tuple[int, int] | None = None
-
-    def keep(self, partial: Any, total: int) -> None:
-        """Take the finished rows along."""
-        self.partial, self._done = partial, (len(partial), total)
 
     def __str__(self) -> str:
         details = [f"HTTP {self.status}"] * (self.status is not None)
         details += [f"request {self.request_id}"] * (self.request_id is not None)
         text = self.sentence + (f" ({', '.join(details)})" if details else "")
-        if self._done is None:
-            return text
-        return f"{text} {self._done[0]} of {self._done[1]} rows are in .partial and last_partial()."
+        return self._with_rows(text)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        state = {"partial": self.partial, "_done": self._done}
-        return type(self), (self.sentence, self.status, self.request_id), state
+        return type(self), (self.sentence, self.status, self.request_id), self._state()
 
 
 class KeyRejectedError(HostedError):
@@ -172,19 +269,33 @@ class AuditInterrupted(KeyboardInterrupt):
     ----------
     partial : pandas.DataFrame
         The rows that were finished, with the index of their inputs. `webanalytics.last_partial`
-        returns the same frame when the exception itself is out of reach.
+        returns the same frame when the exception itself is out of reach. Nothing is lost by a further
+        Ctrl-C: the rows are kept as they are, and their frame is made when it is asked for.
+    rows : int
+        How many inputs were finished.
     """
 
-    def __init__(self, partial: Any, total: int | None = None) -> None:
+    def __init__(self, partial: Any, total: int | None = None, rows: int | None = None) -> None:
         of_total = f" of {total}" if total is not None else ""
+        self.rows = len(partial) if rows is None else rows
         super().__init__(
-            f"interrupted after {len(partial)}{of_total} rows; they are in .partial and last_partial()"
+            f"interrupted after {self.rows}{of_total} rows; they are in .partial and last_partial()"
         )
-        self.partial = partial
+        self._partial = partial
         self._total = total
 
-    def __reduce__(self) -> tuple[type[AuditInterrupted], tuple[Any, int | None]]:
-        return type(self), (self.partial, self._total)
+    @property
+    def partial(self) -> Any:
+        """The rows that were finished; made into a frame when first asked for."""
+        return _made(self._partial)
+
+    def __reduce__(self) -> tuple[type[AuditInterrupted], tuple[Any, int | None, int]]:
+        return type(self), (self.partial, self._total, self.rows)
+
+
+def _made(partial: Any) -> Any:
+    """Return the frame of finished rows, which may still have to be made."""
+    return partial() if callable(partial) else partial
 
 
 class RowError(Exception):

@@ -126,8 +126,8 @@ def test_a_file_is_written_whole_or_not_at_all(
     def broken(*_: object) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("openpyxl.Workbook.save", broken)
-    with pytest.raises(OSError, match="full"):
+    monkeypatch.setattr("openpyxl.writer.excel.ExcelWriter.save", broken)
+    with pytest.raises(wa.ParameterError, match="full"):
         made.to_excel(path)
     assert path.read_bytes() == before
     assert [item.name for item in tmp_path.iterdir()] == ["audit.xlsx"]

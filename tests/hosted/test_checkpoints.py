@@ -335,7 +335,7 @@ def test_a_part_is_whole_or_absent(folder: Path, monkeypatch: pytest.MonkeyPatch
     before = {path.name: path.read_bytes() for path in parts(folder)}
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", torn)
-        with pytest.raises(OSError, match="No space"):
+        with pytest.raises(wa.ParameterError, match="No space"):
             HMAC(["a", "b"], checkpoint=folder)
     assert {path.name: path.read_bytes() for path in parts(folder)} == before
     assert (HMAC(["a", "b"], checkpoint=folder)["status"] == "ok").all()

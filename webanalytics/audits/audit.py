@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Audit(ExportMethods, ContentMethods, LinkMethods):
+class Audit(ExportMethods, ContentMethods, LinkMethods):  # type: ignore[misc]  # as in Pages
     """The pages of an audit, one row per input, with the issues found in them.
 
     It is the frame of the pages itself, and every method of a DataFrame works on it. Rows of it are an audit

@@ -12,6 +12,8 @@ from typing import Any
 
 import pandas as pd
 
+from webanalytics.audits.pandas_writers import PandasWriters
+
 KEPT = frozenset((None, "copy", "take", "sort_values", "sort_index", "reset_index", "rename"))
 """Methods, as pandas names them, whose frames have rows of the audit: all others may hold anything."""
 
@@ -38,7 +40,7 @@ OF_AUDITS = frozenset(
 """What an audit has and other frames have not."""
 
 
-class Pages(pd.DataFrame):
+class Pages(PandasWriters, pd.DataFrame):  # type: ignore[misc]  # to_sql is final in the stubs
     """Pages of an audit that are no audit any more: joined, grouped, or with fewer columns.
 
     It is a DataFrame; asked for what only an audit has, it says how to make one.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -20,27 +21,65 @@ INFLIGHT_BYTES = 64_000_000
 """Bytes of content that may wait for a worker before further fetches are held back."""
 
 
-class InflightBytes:
-    """Bytes waiting for a worker; while they exceed the limit, nothing further is fetched."""
+AHEAD = 4
+"""Pages for each worker that may be fetched and not analysed: a run that is killed loses them."""
 
-    def __init__(self, limit: int) -> None:
+
+class InflightBytes:
+    """Bytes waiting for a worker; while they exceed the limit, nothing further is fetched.
+
+    Parameters
+    ----------
+    limit : int
+        Bytes.
+    workers : int
+        How many workers there are, for `ready`.
+    """
+
+    def __init__(self, limit: int, workers: int = 1) -> None:
         self._limit = limit
+        self._workers = workers
         self._free = asyncio.Event()
         self._free.set()
-        self.count = 0
+        self._line: deque[asyncio.Future[None]] = deque()
+        self.count = self.pages = 0
 
     async def wait(self) -> None:
         """Wait until the bytes are below the limit."""
         await self._free.wait()
 
+    async def ready(self) -> None:
+        """Wait until the workers need a further page.
+
+        Where pages come faster than they are analysed, one is let through for each that is done; where
+        workers are about to run dry, all are.
+        """
+        if self.pages < AHEAD * self._workers and not self._line:
+            return
+        turn = asyncio.get_running_loop().create_future()
+        self._line.append(turn)
+        await turn
+
+    def _call_in(self) -> None:
+        dry = self.pages <= 2 * self._workers
+        while self._line and (dry or self.pages < AHEAD * self._workers):
+            turn = self._line.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                if not dry:
+                    return
+
     @contextmanager
     def hold(self, size: int) -> Iterator[None]:
         """Count bytes as waiting."""
         self._add(size)
+        self.pages += 1
         try:
             yield
         finally:
+            self.pages -= 1
             self._add(-size)
+            self._call_in()
 
     def _add(self, size: int) -> None:
         self.count += size
@@ -56,7 +95,7 @@ class Answering:
     def __init__(self, fetcher: Fetcher, pool: WorkerPool) -> None:
         self._fetcher = fetcher
         self._pool = pool
-        self.inflight = InflightBytes(INFLIGHT_BYTES)
+        self.inflight = InflightBytes(INFLIGHT_BYTES, pool.size)
 
     async def fetch(
         self, url: str, operation: Operation, max_bytes: int | None = None, *, error_pages: bool = False

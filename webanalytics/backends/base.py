@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 from webanalytics.operations import DECLARED, Operation
@@ -79,11 +79,61 @@ class Report:
 
 
 @dataclass(frozen=True, slots=True)
+class Sent:
+    """A request as it is written down before it is sent.
+
+    Attributes
+    ----------
+    key : str
+        Its Idempotency-Key.
+    operation : str
+        Name of the operation.
+    numbers : tuple of int
+        Numbers of its jobs, in order.
+    salt : tuple of int
+        What the key was made with besides the inputs, to check that they are the same.
+    alone : bool
+        Whether it was no batch.
+    """
+
+    key: str
+    operation: str
+    numbers: tuple[int, ...]
+    salt: tuple[int, ...]
+    alone: bool
+
+    def of(self, numbers: tuple[int, ...]) -> Sent:
+        """Return the same request for the jobs of another run."""
+        return replace(self, numbers=numbers)
+
+
+class Journal(Protocol):
+    """What was sent under which key: kept by a run with a checkpoint, written by a priced backend."""
+
+    def pending(self) -> Sequence[Sent]:
+        """Return the requests of earlier runs whose answers are not known."""
+        ...
+
+    def is_used(self, key: str) -> bool:
+        """Return whether an earlier run has sent a request under a key."""
+        ...
+
+    async def sending(self, sent: Sent) -> None:
+        """Write down a request; when this returns, it may be sent."""
+        ...
+
+    def answered(self, key: str) -> None:
+        """Note that what a request gave is in the checkpoint."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
 class Task:
     """One run as its backend sees it: its specification, which can be sent elsewhere, and where to report."""
 
     spec: RunSpec
     report: Report = field(default_factory=Report)
+    journal: Journal | None = None
 
     @property
     def operations(self) -> tuple[Operation, ...]:

@@ -21,7 +21,8 @@ from webanalytics.backends.base import LOCAL_FAMILY, JobSource, Report, Task
 from webanalytics.backends.content import check_size, embedded_content, file_content
 from webanalytics.backends.error_pages import error_page, said_by, where_it_ended
 from webanalytics.backends.extracting import extracted
-from webanalytics.errors import BackendError, ParameterError, RowError
+from webanalytics.backends.shortages import MOST_TRIES, ShortageError, Shortages, affordable
+from webanalytics.errors import BackendError, ParameterError, RowError, shortage_of
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
 from webanalytics.fetching.data_urls import is_data_url
 from webanalytics.operations import EXTRACT, Operation
@@ -61,6 +62,12 @@ def fetch_settings(options: Mapping[str, Any]) -> FetchSettings:
     return FetchSettings(
         **{field.name: options[field.name] for field in fields(FetchSettings) if field.name in options}
     )
+
+
+def affordable_settings(options: Mapping[str, Any]) -> FetchSettings:
+    """Return them with no more connections than the process has file descriptors for."""
+    settings = fetch_settings(options)
+    return replace(settings, concurrency=affordable(settings.concurrency))
 
 
 def host_of(job: Job) -> str:
@@ -138,7 +145,9 @@ class _Run:
 
     def __init__(self, task: Task, fetcher: Fetcher, pool: WorkerPool) -> None:
         options = task.spec.options
+        self._shortages = Shortages(fetcher.limits.fewer, task.report.note)
         self._answering = Answering(fetcher, pool)
+        fetcher.limits.ready = self._answering.inflight.ready
         self._pool = pool
         self._operations = tuple(item for item in task.operations if item is not EXTRACT)
         self._extract = task.spec.settings[EXTRACT.name] if EXTRACT in task.operations else None
@@ -154,7 +163,31 @@ class _Run:
         self._error_pages = len(self._operations) > 1
 
     async def answer(self, job: Job) -> JobResult:
-        """Answer one job; any error becomes its outcome."""
+        """Answer one job; a shortage of this machine is waited out, any error of the page is its outcome."""
+        tries, answered = 0, self._shortages.answered
+        while True:
+            try:
+                result = await self._answer(job)
+            except ShortageError as shortage:
+                tries += 1
+                others = self._shortages.answered > answered
+                if tries >= MOST_TRIES and others and isinstance(shortage.instead, FetchError):
+                    return self._failed(job, shortage.instead)
+                await self._shortages.wait(shortage, tries - 1)
+            else:
+                self._shortages.passed()
+                return result
+
+    def _failed(self, job: Job, error: RowError) -> JobResult:
+        fetched: Fetched | None = None
+        if isinstance(error, FetchError):
+            known = job.subject.fetched if isinstance(job.subject, PageRecord) else Fetched()
+            fetched = where_it_ended(error, known)
+        several = len(self._settings) - bool(self._apart)
+        return JobResult(job.number, (Outcome.failed(error),) * several, fetched)
+
+    async def _answer(self, job: Job) -> JobResult:
+        """Answer one job, or raise `ShortageError`."""
         fetched: Fetched | None = None
         failed: RowError
         try:
@@ -177,28 +210,35 @@ class _Run:
             outcomes = PackedOutcomes(found) if self._is_page else tuple(map(outcome_of, found))
             apart = None if alone is None else PackedOutcomes(alone)
             return JobResult(job.number, outcomes, fetched, apart=apart)
-        except FetchError as error:
-            known = job.subject.fetched if isinstance(job.subject, PageRecord) else Fetched()
-            failed, fetched = error, where_it_ended(error, known)
-            if self._error_pages and (read := await self._error_page(job.subject, error, fetched)):
-                return JobResult(job.number, read, fetched)
         except RowError as error:
+            if isinstance(error, FetchError) and error.short:
+                raise ShortageError(error.short, error) from None
+            if isinstance(error, FetchError):
+                return await self._error_page(job, error) or self._failed(job, error)
+            if short := shortage_of(error):  # a file that could not be opened
+                raise ShortageError(short) from None
             failed = error
-        except BackendError:
-            raise
         except Exception as error:
+            if short := shortage_of(error):
+                raise ShortageError(short) from None
+            if isinstance(error, BackendError):
+                raise
             log.exception("an input could not be answered")
             failed = RowError("unreadable_content", parameter=self._subject, exception=type(error).__name__)
         several = len(self._settings) - bool(self._apart)
         return JobResult(job.number, (Outcome.failed(failed),) * several, fetched)
 
-    async def _error_page(
-        self, subject: Any, error: FetchError, fetched: Fetched
-    ) -> Sequence[Outcome] | None:
-        url = subject.url if isinstance(subject, PageRecord) else subject
-        return await error_page(
+    async def _error_page(self, job: Job, error: FetchError) -> JobResult | None:
+        """Return what is known of a page that came with an HTTP error, in an audit."""
+        if not self._error_pages:
+            return None
+        record = job.subject if isinstance(job.subject, PageRecord) else None
+        fetched = where_it_ended(error, Fetched() if record is None else record.fetched)
+        url = job.subject if record is None else record.url
+        read = await error_page(
             self._answering, self._operations, self._settings, error, url, fetched, self._deadline
         )
+        return JobResult(job.number, read, fetched) if read else None
 
     async def _content(self, subject: Any) -> tuple[Any, tuple[Any, ...], Fetched]:
         """Return the content, the other arguments of `Page`, and how it was fetched."""
@@ -357,7 +397,7 @@ class LocalBackend:
     async def _contents(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
         window = min(len(jobs), 4 * int(task.spec.options["concurrency"]))
         async with (
-            Fetcher(fetch_settings(task.spec.options)) as fetcher,
+            Fetcher(affordable_settings(task.spec.options)) as fetcher,
             aclosing(self.stream(task, _Listed(jobs), fetcher, window)) as groups,
         ):
             async for group in groups:

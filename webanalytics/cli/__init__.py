@@ -2,7 +2,8 @@
 
 Exit status: 0 every row is ok; 1 some rows failed (they are in the output, with their error);
 2 the call was wrong; 3 there are issues that ``--fail-on`` or ``--fail-on-new`` names, whether rows failed
-or not; 130 interrupted (the finished rows are written).
+or not; 4 something could not be written where it was asked for (the rows are elsewhere: a line says where);
+130 interrupted and 143 terminated (the finished rows are written).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from collections.abc import Sequence
 
 from webanalytics.cli.names import SERVICE_COMMANDS
-from webanalytics.errors import WebAnalyticsError
+from webanalytics.errors import WebAnalyticsError, WriteError
 
 
 def _run(arguments: Sequence[str]) -> int:
@@ -34,14 +35,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")
     try:
         return _run(sys.argv[1:] if arguments is None else list(arguments))
+    except WriteError as error:
+        sys.stderr.write(f"webanalytics: {error}\n")
+        return 4
     except WebAnalyticsError as error:
         sys.stderr.write(f"webanalytics: {error}\n")  # in one piece: other processes may write too
         return 2
     except BrokenPipeError:  # the reader of the pipe has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
-    except KeyboardInterrupt:
-        return 130
+    except KeyboardInterrupt as interrupt:
+        return 143 if type(interrupt).__name__ == "Terminated" else 130
 
 
 if __name__ == "__main__":

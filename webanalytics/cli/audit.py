@@ -16,6 +16,7 @@ import pandas as pd
 
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.display import as_text, audit_overview, counted
+from webanalytics.cli.keeping import tried
 from webanalytics.errors import ParameterError
 from webanalytics.frames.writing import write_frame
 from webanalytics.thresholds import PRIORITIES
@@ -141,18 +142,22 @@ def write_pages(frame: pd.DataFrame, arguments: argparse.Namespace) -> Path:
     return write_frame(frame, path)
 
 
-def finish(audit: Audit, arguments: argparse.Namespace, *, complete: bool = True) -> int:
-    """Write the report and the saved audit if wanted, print the summary, and return the exit status."""
+def finish(audit: Audit, arguments: argparse.Namespace, *, complete: bool = True) -> tuple[int, bool]:
+    """Write the report and the saved audit if wanted, and print the summary.
+
+    Return the exit status, and whether all was written.
+    """
+    good = True
     if arguments.save and not complete:  # a whole audit may be there
         print("webanalytics: the audit is not kept, for it is not complete", file=sys.stderr)
     elif arguments.save:
-        print(f"the audit is kept in {audit.save(arguments.save)}", file=sys.stderr)
+        good = tried(lambda: audit.save(arguments.save), "the audit is kept in")
     if arguments.report:
-        print(f"the report is in {audit.report(arguments.report)}", file=sys.stderr)
+        good = tried(lambda: audit.report(arguments.report), "the report is in") and good
     # what is printed of pages has standard output for itself
     file = sys.stdout if arguments.format is None else sys.stderr
     print_summary(audit, file)
-    return _gate(audit.issues, arguments.fail_on, "issues", "fail-on")
+    return _gate(audit.issues, arguments.fail_on, "issues", "fail-on"), good
 
 
 def print_summary(audit: Audit, file: IO[str]) -> None:

@@ -23,8 +23,18 @@ from webanalytics.backends.hosted.backend import KEY_VARIABLE
 from webanalytics.cli import audit as audits
 from webanalytics.cli import crawl as crawls
 from webanalytics.cli.crawlers import add_crawlers
+from webanalytics.cli.keeping import (
+    UNWRITTEN,
+    can_be_written,
+    keeping,
+    printed,
+    say,
+    status_of,
+    terminable,
+    written,
+)
 from webanalytics.cli.names import DESCRIPTION, SERVICE_COMMANDS
-from webanalytics.errors import AuditInterrupted, HostedError, ParameterError
+from webanalytics.errors import AuditInterrupted, HostedError, ParameterError, WriteError
 from webanalytics.frames.reading import SUFFIXES, read_csv, read_frame
 from webanalytics.frames.terminal import print_errors, print_table
 from webanalytics.frames.writing import FORMATS, write_text
@@ -36,6 +46,8 @@ TAKEN = ("format",)
 """Settings of operations whose flags are called otherwise: the command line has such a flag itself."""
 SETTING = "setting_"
 """What the names of their values begin with."""
+MANY = 1_000
+"""Rows whose frame takes so long to make that it is said."""
 TEXT_FORMATS = ("table", "csv", "tsv", "json", "jsonl")
 
 
@@ -280,27 +292,40 @@ def _run_operation(arguments: argparse.Namespace) -> int:
         keywords["column"] = arguments.column
     elif isinstance(inputs, pd.DataFrame):
         inputs = inputs[arguments.column or inputs.columns[0]].tolist()
-    status = None
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), terminable():
             warnings.showwarning = _say
             frame = function(inputs, **keywords)
     except AuditInterrupted as interrupt:
-        frame, status = interrupt.partial, 130
-        _say(_without_attributes(interrupt))
-    except HostedError as error:
-        if error.partial is None:
+        status = status_of(interrupt)
+        with keeping(interrupt.rows, told=interrupt.rows >= MANY):
+            _say(_without_attributes(interrupt))
+            return _finish(interrupt.partial, arguments, status) or status
+    except (HostedError, WriteError) as error:
+        if error.rows is None:
             raise
-        frame, status = error.partial, 2
-        _say(_without_attributes(error))
+        status = UNWRITTEN if isinstance(error, WriteError) else 2
+        with keeping(error.rows, told=error.rows >= MANY):
+            _say(_without_attributes(error))
+            return _finish(error.partial, arguments, status) or status
+    with keeping(len(frame), told=False):
+        return _finish(frame, arguments, None)
+
+
+def _finish(frame: pd.DataFrame, arguments: argparse.Namespace, ended: int | None) -> int:
+    """Write what is wanted, and return the exit status; `ended` is the one of a call that ended early."""
     issues = isinstance(frame, Audit) and audits.is_wanted(arguments)
+    good = True
     if not issues or arguments.output is not None or arguments.format is not None:
-        _write(frame, arguments)
-    gate = (
-        audits.finish(frame, arguments, complete=status is None) if issues and isinstance(frame, Audit) else 0
-    )
-    if status is not None:
-        return status
+        good = _write(frame, arguments)
+    gate = 0
+    if issues and isinstance(frame, Audit):
+        gate, saved = audits.finish(frame, arguments, complete=ended is None)
+        good = good and saved
+    if not good:
+        return UNWRITTEN
+    if ended is not None:
+        return ended
     return gate or int(bool((frame["status"] != "ok").any()))
 
 
@@ -311,7 +336,7 @@ def _without_attributes(error: BaseException) -> str:
 
 
 def _say(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"webanalytics: {message}", file=sys.stderr)
+    say(message)
 
 
 def _check_output(arguments: argparse.Namespace) -> None:
@@ -325,19 +350,26 @@ def _check_output(arguments: argparse.Namespace) -> None:
             f"The `output` parameter must be a file in an existing folder with one of the suffixes: {known}.",
             "output",
         )
+    can_be_written(path)
 
 
-def _write(frame: pd.DataFrame, arguments: argparse.Namespace) -> None:
+def _write(frame: pd.DataFrame, arguments: argparse.Namespace) -> bool:
+    """Write and print the table; return whether it is where it was asked for."""
+    good = True
     if arguments.output is not None:
-        path = audits.write_pages(frame, arguments)
-        print(f"{len(frame)} rows in {path}", file=sys.stderr)
+        good = written(frame, arguments.output, lambda: audits.write_pages(frame, arguments))
     if arguments.output is None or arguments.format is not None:
-        kind = arguments.format or ("table" if sys.stdout.isatty() else "csv")
-        if kind == "table":
-            print_table(frame, sys.stdout)
-            print_errors(frame, sys.stdout, audits.as_flags)
-        else:
-            write_text(frame, sys.stdout, kind)
+        good = printed(frame, lambda: _print(frame, arguments.format)) and good
+    return good
+
+
+def _print(frame: pd.DataFrame, kind: str | None) -> None:
+    kind = kind or ("table" if sys.stdout.isatty() else "csv")
+    if kind == "table":
+        print_table(frame, sys.stdout)
+        print_errors(frame, sys.stdout, audits.as_flags)
+    else:
+        write_text(frame, sys.stdout, kind)
 
 
 def _update_phones(sources: Sequence[str], arguments: argparse.Namespace) -> int:

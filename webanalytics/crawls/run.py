@@ -23,7 +23,7 @@ from webanalytics.audits.bodies import FactsOfBodies
 from webanalytics.audits.checking import check
 from webanalytics.backends.answering import worker_count
 from webanalytics.backends.base import Backend, Report, RunSpec, Task
-from webanalytics.backends.local import LocalBackend, fetch_settings
+from webanalytics.backends.local import LocalBackend, affordable_settings
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.facts import crawl_facts, to_check
 from webanalytics.crawls.frontier import AHEAD, Frontier, Settled
@@ -31,15 +31,16 @@ from webanalytics.crawls.joining import Joining, whole
 from webanalytics.crawls.listed import Listed, read_listed
 from webanalytics.crawls.reading import read
 from webanalytics.crawls.scope import Scope
-from webanalytics.errors import IncompleteRunWarning, ParameterError
+from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError, WriteError
 from webanalytics.fetching import Fetcher
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.crawl import CrawlFacts
 from webanalytics.frames.inputs import Rows
 from webanalytics.operations import AUDIT_PAGES, CRAWL_PAGES, FACTS, OUTLINKS
 from webanalytics.outcomes import Job, JobResult, digest
-from webanalytics.runs.blocking import Run, current_run, keep_partial
+from webanalytics.runs.blocking import Run, current_run
 from webanalytics.runs.checkpoints import Checkpoint
+from webanalytics.runs.partial import Partial, forget, keep
 from webanalytics.runs.run import STAYS_HERE, TURN_SECONDS
 
 log = logging.getLogger("webanalytics")
@@ -104,7 +105,7 @@ class _Crawl:
         self._checked: list[dict[str, Any]] = []
         self._soft: frozenset[str] = frozenset()
         self._hosts: list[dict[str, Any]] = []
-        self._made: pd.DataFrame | None = None
+        self._partial = Partial(self._finished, lambda: len(self._frontier.rows))
 
     def _task(self) -> Task:
         """Return the task for the backend: what it does not serve is read from the pages it returns."""
@@ -125,31 +126,46 @@ class _Crawl:
     async def audit(self) -> pd.DataFrame:
         """Return the audit of all pages; whatever ends the crawl before, what is there is kept."""
         try:
-            await self._begin()
-            async with AsyncExitStack() as stack:
-                fetcher = await stack.enter_async_context(Fetcher(fetch_settings(self._options)))
-                tasks = [asyncio.create_task(self._read_sitemap()), asyncio.create_task(self._tick())]
-                stack.push_async_callback(_ended, tasks)
-                await self._pages(fetcher)
-                await tasks[0]
-                frame = await asyncio.to_thread(self._frame, self._frontier.rows)
-                await self._besides(fetcher, frame)
-                self._hosts = fetcher.hosts()
-        except ParameterError:
-            raise
+            try:
+                frame = await self._crawled()
+            finally:
+                if self._store is not None:
+                    await self._store.aclose()
+            stopped = self._frontier.stopped or self._report.stop_reason
+            if stopped:
+                self._run.emit(functools.partial(warnings.warn, stopped, IncompleteRunWarning))
+            made = await asyncio.to_thread(self._audit, frame, stopped)
         except BaseException as error:
-            if self._waited_for is None or isinstance(error, Exception):  # nobody else will keep the rows
-                keep_partial(self._partial())
+            self._keep_finished(error)
             raise
         finally:
-            if self._store is not None:
-                await self._store.aclose()
             if self._waited_for is None:
                 self._run.close()
-        stopped = self._frontier.stopped or self._report.stop_reason
-        if stopped:
-            self._run.emit(functools.partial(warnings.warn, stopped, IncompleteRunWarning))
-        return await asyncio.to_thread(self._audit, frame, stopped)
+        if self._waited_for is None:
+            forget(self._partial)
+        return made
+
+    async def _crawled(self) -> pd.DataFrame:
+        """Fetch the pages, then what is asked besides, and return the frame of the pages."""
+        await self._begin()
+        async with AsyncExitStack() as stack:
+            fetcher = await stack.enter_async_context(Fetcher(affordable_settings(self._options)))
+            tasks = [asyncio.create_task(self._read_sitemap()), asyncio.create_task(self._tick())]
+            stack.push_async_callback(_ended, tasks)
+            await self._pages(fetcher)
+            await tasks[0]
+            frame = await asyncio.to_thread(self._frame, self._frontier.rows)
+            await self._besides(fetcher, frame)
+            self._hosts = fetcher.hosts()
+        return frame
+
+    def _keep_finished(self, error: BaseException) -> None:
+        if isinstance(error, ParameterError) and not isinstance(error, WriteError):
+            forget(self._partial)  # a refused checkpoint, for one: nothing was begun
+        elif self._waited_for is None or isinstance(error, Exception):  # nobody else will keep the rows
+            keep(self._partial)
+            if isinstance(error, (HostedError, WriteError)):
+                error.keep(self._partial, self._frontier.found, self._partial.rows)
 
     async def _begin(self) -> None:
         if self._options["checkpoint"] is not None:
@@ -300,13 +316,11 @@ class _Crawl:
         if targets:
             self._checked = await check(fetcher, targets, on_row)
 
-    def _partial(self) -> pd.DataFrame:
-        """Return the audit of what an interrupted crawl has, the same each time."""
-        if self._made is None:
-            rows = [*self._frontier.rows, *self._frontier.cut()]
-            self._admission.leave_out_rest()
-            self._made = self._audit(self._frame(rows), "The crawl was interrupted.")
-        return self._made
+    def _finished(self) -> pd.DataFrame:
+        """Return the audit of what an interrupted crawl has."""
+        rows = [*self._frontier.rows, *self._frontier.cut()]
+        self._admission.leave_out_rest()
+        return self._audit(self._frame(rows), "The crawl was interrupted.")
 
     def _frame(self, rows: Sequence[Settled]) -> pd.DataFrame:
         urls = [row.candidate.url for row in rows]

@@ -18,6 +18,7 @@ from aiohttp.abc import AbstractResolver
 from multidict import CIMultiDict
 from yarl import URL
 
+from webanalytics.errors import shortage_of
 from webanalytics.fetching.content import ACCEPTED, Accept, DecodingError, check_body, check_type, decoder_for
 from webanalytics.fetching.guard import SocketFactory, refusals
 from webanalytics.fetching.limits import FetchSettings, retry_after
@@ -33,6 +34,8 @@ INTERIM_RESPONSES = 20
 _PIECE = 4_096
 # Idle connections are file descriptors: a run over thousands of hosts must not collect them.
 KEEP_ALIVE = 3.0
+CONTROL = "example.com"
+"""A host that exists (RFC 2606 section 3): looked up where another one cannot be."""
 ERROR_BYTES = 500_000
 """Bytes of a page sent with an HTTP error that are read: its title and links are what is looked for."""
 ERROR_SECONDS = 10.0
@@ -305,11 +308,22 @@ def _named(error: Exception, refused: list[str], settings: FetchSettings, receiv
         details["seconds"] = f"{settings.connect_timeout:g}"
     elif key == "timeout":
         details["seconds"] = f"{settings.timeout:g}"
-    return Problem(key, http_status=received.status, received=received.size, again=again, **details)
+    problem = Problem(key, http_status=received.status, received=received.size, again=again, **details)
+    problem.short = shortage_of(error)
+    return problem
 
 
 def _errno(error: Exception) -> int | None:
     return getattr(error, "errno", None) or getattr(getattr(error, "os_error", None), "errno", None)
+
+
+async def names_answer(names: AbstractResolver) -> bool:
+    """Return whether the name server answers: whether a host that exists can be looked up."""
+    try:
+        await names.resolve(CONTROL, 443)
+    except OSError as error:
+        return _unknown(error)
+    return True
 
 
 def _unknown(error: BaseException | None) -> bool:

@@ -22,6 +22,7 @@ from webanalytics.fetching.exchange import (
     Sink,
     Wanted,
     exchange,
+    names_answer,
     open_session,
     resolver,
 )
@@ -93,7 +94,7 @@ class Fetcher:
 
     async def __aenter__(self) -> Self:
         settings = self.settings
-        self._limits = Limits(
+        self.limits = self._limits = Limits(
             settings.concurrency,
             settings.per_host,
             settings.delay,
@@ -218,7 +219,7 @@ class Fetcher:
 
     async def _tries(self, state: _FetchState) -> RawResponse:
         settings = self.settings
-        attempt = 0
+        attempt, looked_up_again = 0, False
         last: Problem | None = None
         while True:
             try:
@@ -232,8 +233,13 @@ class Fetcher:
                     backoff(attempt, settings.backoff, settings.max_retry_after) if asked is None else asked
                 )
                 spent = state.spent >= settings.timeout or wait > settings.max_retry_after
-                if not problem.again or attempt >= settings.retries or spent:
-                    raise
+                if not problem.again or attempt >= settings.retries or spent or problem.short:
+                    if problem.key != "lookup_failed" or looked_up_again or problem.short:
+                        raise
+                    if not await names_answer(self._own_names):
+                        problem.short = "answer of a name server"
+                        raise
+                    looked_up_again, wait = True, 0.0  # the name server may have been away
             attempt += 1
             if asked is None:  # else the whole host is waited for
                 await asyncio.sleep(wait)
@@ -304,6 +310,8 @@ class Fetcher:
         try:
             response = await self._tries(state)
         except Problem as problem:
+            if problem.short:  # the next request for the origin tries again
+                raise
             status, kind = problem.http_status, FETCHING[problem.key][0]
             keep(origin, RobotsCopy(http_status=status, error_type=str(kind)))
             return _rules_without_file(problem, state)
@@ -330,7 +338,7 @@ def _error(problem: Problem, parameter: str, state: _FetchState | None) -> Fetch
     values = {"parameter": parameter, **problem.details}
     if state is None:
         return FetchError(problem.key, values)
-    return FetchError(
+    error = FetchError(
         problem.key,
         values | {"redirected": True} if state.redirected else values,
         http_status=problem.http_status,
@@ -342,3 +350,5 @@ def _error(problem: Problem, parameter: str, state: _FetchState | None) -> Fetch
         headers=problem.headers,
         content=problem.content,
     )
+    error.short = problem.short
+    return error

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from typing import Any, NamedTuple
 
@@ -105,6 +105,11 @@ class Limits:
         First and longest pause after a refusal.
     adaptive : bool
         Whether refusals and slow answers change the pace of a host.
+
+    Attributes
+    ----------
+    ready : callable
+        Awaited by each request in its slot, before it begins.
     """
 
     def __init__(
@@ -119,6 +124,8 @@ class Limits:
         adaptive: bool = True,
     ) -> None:
         self._all = asyncio.Semaphore(concurrency)
+        self._size, self._owed = concurrency, 0
+        self.ready: Callable[[], Awaitable[object]] = _at_once
         self._delay = delay
         self._max_idle = max_idle
         self._settings = (per_host, first_wait, longest_wait, adaptive)
@@ -148,7 +155,7 @@ class Limits:
             try:
                 yield
             finally:
-                self._all.release()
+                self._release()
                 gate.active -= 1
                 gate.pump(self._delay)
         finally:
@@ -164,6 +171,11 @@ class Limits:
         try:
             await turn.let_in
             await self._all.acquire()
+            try:
+                await self.ready()
+            except BaseException:
+                self._release()
+                raise
             entered = True
         finally:
             let_in = turn.let_in.done() and not turn.let_in.cancelled() and not turn.let_in.exception()
@@ -177,6 +189,19 @@ class Limits:
                 gate.active -= 1
                 gate.starting = False
             gate.pump(self._delay)
+
+    def fewer(self) -> int:
+        """Halve the requests at one time, as those in progress end, and return how many are left."""
+        kept = max(1, self._size // 2)
+        self._owed += self._size - kept
+        self._size = kept
+        return kept
+
+    def _release(self) -> None:
+        if self._owed:
+            self._owed -= 1
+        else:
+            self._all.release()
 
     def pause(self, host: str, seconds: float) -> None:
         """Start no further request to a host for some time (it asked for it)."""
@@ -251,6 +276,10 @@ class Limits:
 
 def _refuses(problem: Problem) -> bool:
     return problem.key in SILENT or (problem.key == "status" and problem.http_status in REFUSED)
+
+
+async def _at_once() -> None:
+    """Wait for nothing."""
 
 
 def _now() -> float:

@@ -115,6 +115,11 @@ class FetchError(RowError):
         Headers of the last response, without Set-Cookie; None when there was none.
     content : bytes, str or None
         The page that came with an HTTP error, where it was asked for.
+
+    Attributes
+    ----------
+    short : str
+        What this machine had too little of, "" where the failure is the page's own.
     """
 
     def __init__(
@@ -132,6 +137,7 @@ class FetchError(RowError):
         content: bytes | str | None = None,
     ) -> None:
         super().__init__(key, **values)
+        self.short = ""
         self.http_status = http_status
         self.final_url = final_url
         self.redirects = redirects
@@ -171,6 +177,7 @@ class Problem(Exception):  # noqa: N818 - it never reaches a user
         self.details = details
         self.headers: CIMultiDict[str] | None = None
         self.content: bytes | None = None
+        self.short = ""
 
     def once(self) -> Problem:
         """Return a fresh copy that is not tried again; for a problem kept and raised many times."""

@@ -57,6 +57,11 @@ class FrameBuilder:
         """How many distinct inputs have all their outcomes."""
         return sum(answer is not None for answer in self._answers) - len(self._parts)
 
+    @property
+    def rows_done(self) -> int:
+        """How many inputs, equal ones too, a frame made now would have."""
+        return sum(self._answers[number] is not None for number in self.rows.numbers)
+
     def frame(self) -> pd.DataFrame:
         """Return one row for each input that has its answer, in input order.
 

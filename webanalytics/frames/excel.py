@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import math
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -9,6 +10,7 @@ from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pandas as pd
@@ -42,11 +44,29 @@ def write_sheets(path: Path, sheets: Mapping[str, pd.DataFrame]) -> None:
             for number, start in enumerate(range(0, max(1, len(frame)), MOST_ROWS), 1):
                 title = name if number == 1 else f"{name} {number}"
                 _sheet(book.create_sheet(title), frame.iloc[start : start + MOST_ROWS])
-        book.save(path)
+        _save(book, path)
+    except Exception as error:
+        code = str(error)
+        if not code.startswith("IO_E"):  # as libxml2 names what the system said of a temporary file
+            raise
+        raise OSError(getattr(errno, code[3:], errno.EIO), "a temporary file could not be written") from None
     finally:
         for sheet in book.worksheets:
             with suppress(Exception):  # it is closed already if all went well
                 sheet.close()
+
+
+def _save(book: Any, path: Path) -> None:
+    """Write a workbook as its `save` does, and close the file also where the disk is full."""
+    from openpyxl.writer.excel import ExcelWriter
+
+    archive = ZipFile(path, "w", ZIP_DEFLATED, allowZip64=True)
+    try:
+        ExcelWriter(book, archive).save()
+    except BaseException:
+        with suppress(OSError, ValueError):  # it cannot be ended either
+            archive.close()
+        raise
 
 
 def _sheet(sheet: Any, table: pd.DataFrame) -> None:

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import pandas as pd
 
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, WriteError
 from webanalytics.files import written_whole
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.schema import make_series
@@ -32,6 +32,8 @@ class ImageFolder:
     ------
     ParameterError
         Where the folder is a file or cannot be made.
+    WriteError
+        From `keep`, where an image cannot be written.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -65,8 +67,11 @@ class ImageFolder:
         made = outcome.data.get("outputFormat")
         suffix = f".{made}" if made in FORMATS else ""  # a service may have sent anything
         path = self._free_path(_stem(subject, answer.number), suffix)
-        with written_whole(path) as temporary:
-            temporary.write_bytes(outcome.data["content"])
+        try:
+            with written_whole(path) as temporary:
+                temporary.write_bytes(outcome.data["content"])
+        except OSError as error:
+            raise WriteError.at("save_to", "a folder that can be written to", error) from None
         data = {**outcome.data, "content": None, "path": str(path)}
         return replace(answer, outcomes=(replace(outcome, data=data),))
 

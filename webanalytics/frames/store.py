@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from webanalytics.errors import MissingExtraError, ParameterError
 from webanalytics.files import written_whole
@@ -146,6 +146,22 @@ class Store:
                     yield opened, LARGEST_GROWTH * os.fstat(file.fileno()).st_size + GROWTH_ALLOWED
             except (pa.ArrowException, OSError, ValueError):
                 raise Unreadable from None
+
+    def appended(self, name: str) -> IO[bytes]:
+        """Open a file of the folder, no link, to write at its end."""
+        flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        handle = os.open(self.path / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | flags, 0o666)
+        return os.fdopen(handle, "ab", buffering=0)
+
+    def lines(self, name: str, longest: int, most: int) -> Iterator[bytes]:
+        """Yield the lines of a file, none where there is no such file; what exceeds the bytes is left out."""
+        try:
+            with self._opened(name) as file:
+                while most > 0 and (line := file.readline(longest)):
+                    most -= len(line)
+                    yield line
+        except FileNotFoundError:
+            return
 
     def sweep(self, stems: tuple[str, ...], kept: set[str] | None = None) -> None:
         """Remove the remains of an interrupted write, and all parts but those kept."""

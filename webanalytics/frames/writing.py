@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from datetime import date, time, timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_complex_dtype, is_object_dtype, is_scalar
 
-from webanalytics.errors import MissingExtraError, ParameterError
+from webanalytics.errors import MissingExtraError, ParameterError, WriteError
 from webanalytics.files import written_whole
 from webanalytics.frames.arrow import declared_of, typed_array
 from webanalytics.frames.excel import write_sheets
@@ -125,13 +125,15 @@ def _json_lines(frame: pd.DataFrame, file: IO[str]) -> None:
         file.write(json.dumps(row, ensure_ascii=False, default=_own_text) + "\n")
 
 
-def _parquet(frame: pd.DataFrame, path: Path) -> None:
+def arrow_of(frame: pd.DataFrame, index: bool | None = None) -> Any:
+    """Return a frame as an Arrow table with the declared types, and text for what is mixed.
+
+    `index` is that of `pyarrow.Table.from_pandas`: by default a range is kept as metadata only.
+    """
     try:
         import pyarrow as pa
     except ImportError:
         raise MissingExtraError("parquet", "pyarrow", "writing Parquet files") from None
-    import pyarrow.parquet as parquet
-
     whole = _with_each_name_once(_without_bytes(frame))
     typed = {
         name: typed_array(whole[name], field)
@@ -146,10 +148,17 @@ def _parquet(frame: pd.DataFrame, path: Path) -> None:
                 pa.array(column, from_pandas=True)
             except (pa.ArrowException, OverflowError):  # numbers among texts: a column has one type
                 put_cells(table, place, (None if is_missing(v) else as_text(v) for v in column))
-    made = pa.Table.from_pandas(table, preserve_index=False)
+    made = pa.Table.from_pandas(table, preserve_index=index)
     for name, array in typed.items():
         if array is not None:  # lists and dicts of a declared type need not be text
             made = made.set_column(made.schema.get_field_index(name), name, array)
+    return made
+
+
+def _parquet(frame: pd.DataFrame, path: Path) -> None:
+    made = arrow_of(frame, index=False)
+    import pyarrow.parquet as parquet
+
     parquet.write_table(made, path)
 
 
@@ -216,13 +225,15 @@ def write_frame(frame: pd.DataFrame, path: str | Path) -> Path:
 
 @contextmanager
 def new_file(path: Path, parameter: str) -> Iterator[Path]:
-    """Yield a temporary file that finally replaces ``path``; name the parameter if it cannot be created."""
-    with ExitStack() as stack:
-        try:
-            temporary = stack.enter_context(written_whole(path))
-        except OSError as error:
-            raise ParameterError(
-                f"The `{parameter}` parameter must be a file that can be written: {error.strerror}.",
-                parameter,
-            ) from None
-        yield temporary
+    """Yield a temporary file that finally replaces ``path``; name the parameter if it cannot be written.
+
+    Raises
+    ------
+    WriteError
+        Where the system refuses or the disk is full, at any time; nothing is left of the file.
+    """
+    try:
+        with written_whole(path) as temporary:
+            yield temporary
+    except OSError as error:
+        raise WriteError.at(parameter, "a file that can be written", error) from None

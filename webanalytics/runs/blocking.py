@@ -17,12 +17,11 @@ from collections.abc import Callable, Coroutine
 from contextvars import ContextVar, copy_context
 from typing import Any, ParamSpec, TypeVar
 
-import pandas as pd
-
 from webanalytics.errors import AuditInterrupted, WebAnalyticsError
 from webanalytics.notebook import kernel
 from webanalytics.operations.secret import Secret
 from webanalytics.runs.boundary import check_call, keeps_frames
+from webanalytics.runs.partial import Partial, begin, forget, keep
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -37,25 +36,6 @@ REDRAW_SECONDS = 0.05
 """Shortest time between two changes of a progress bar."""
 
 _DONE = object()
-_last_partial: pd.DataFrame | None = None
-
-
-def last_partial() -> pd.DataFrame | None:
-    """Return the finished rows of the last interrupted run, None before the first.
-
-    Returns
-    -------
-    pandas.DataFrame or None
-        The frame the run would have returned, without the rows that were not finished.
-    """
-    return _last_partial
-
-
-def keep_partial(frame: pd.DataFrame) -> pd.DataFrame:
-    """Keep the finished rows of a call that did not come to its end, and return them."""
-    global _last_partial
-    _last_partial = frame
-    return frame
 
 
 class Run:
@@ -63,8 +43,9 @@ class Run:
 
     def __init__(self) -> None:
         self.emit: Callable[[Callable[[], None]], None] = lambda event: event()
-        self.partial: Callable[[], pd.DataFrame] | None = None
+        self.partial: Partial | None = None
         self.total: int | None = None
+        self.thread: _LoopThread | None = None
         self._showing = False
         self._unseen = 0
         self._seen_at = 0.0
@@ -73,7 +54,7 @@ class Run:
     def start(
         self,
         total: int,
-        partial: Callable[[], pd.DataFrame],
+        partial: Partial,
         name: str,
         wanted: bool | None,
         done: int = 0,
@@ -81,7 +62,10 @@ class Run:
         grows: bool = False,
     ) -> None:
         """Begin: how much there is to do, how much of it is done, and how to get the finished rows."""
+        forget(self.partial)
         self.total, self.partial = total, partial
+        partial.is_over = self._is_over
+        begin(partial)
         self._showing = (total > 1 or grows) and bar_wanted(wanted)
         if self._showing:
             self.emit(lambda: self._open(total, name, done))
@@ -131,9 +115,28 @@ class Run:
             self._bar.close()
             self._bar = None
 
+    def _is_over(self) -> bool:
+        return self.thread is not None and (self.thread.cancelled or not self.thread.is_alive())
+
+    def cancel(self) -> None:
+        """End the call from outside; its finished rows are safe, and the bar says so."""
+        if self.thread is None:
+            return
+        self.thread.cancel()
+        if self._bar is not None and self.partial is not None:
+            self._bar.set_postfix_str(f"keeping {self.partial.rows:,} finished rows")
+
+    def finished(self) -> None:
+        """Forget the finished rows: the call has returned them all."""
+        forget(self.partial)
+
     def interrupted(self) -> AuditInterrupted | None:
         """Return the exception that carries the finished rows, None before there were any inputs."""
-        return None if self.partial is None else AuditInterrupted(keep_partial(self.partial()), self.total)
+        self.cancel()  # once more: a second Ctrl-C may have come before the first was obeyed
+        if self.partial is None:
+            return None
+        keep(self.partial)
+        return AuditInterrupted(self.partial, self.total, self.partial.rows)
 
 
 current_run: ContextVar[Run | None] = ContextVar("webanalytics_run", default=None)
@@ -166,7 +169,7 @@ class _LoopThread(threading.Thread):
         self._lock = threading.Lock()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._task: asyncio.Task[Any] | None = None
-        self._cancelled = False
+        self.cancelled = False
         self.value: Any = None
         self.error: BaseException | None = None
 
@@ -186,14 +189,14 @@ class _LoopThread(threading.Thread):
     async def _supervised(self) -> Any:
         with self._lock:
             self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
-            if self._cancelled:
+            if self.cancelled:
                 raise asyncio.CancelledError
         return await self._main()
 
     def cancel(self) -> None:
         """Cancel the coroutine from another thread."""
         with self._lock:
-            self._cancelled = True
+            self.cancelled = True
             if self._loop is not None and self._task is not None and not self._loop.is_closed():
                 self._loop.call_soon_threadsafe(self._task.cancel)
 
@@ -215,13 +218,13 @@ def run_plain(main: Callable[[], Coroutine[Any, Any, T]], run: Run) -> T:
     """
     events: queue.SimpleQueue[Any] = queue.SimpleQueue()
     run.emit = events.put
-    thread = _LoopThread(main, events)
+    run.thread = thread = _LoopThread(main, events)
     try:
         thread.start()
         while (event := _next(events)) is not _DONE:
             event()
     except BaseException:
-        thread.cancel()
+        run.cancel()
         thread.join(GRACE_SECONDS)
         raise
     finally:
@@ -250,7 +253,9 @@ def plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
             if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
                 kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
             check_call(function, args, kwargs)
-            return run_plain(lambda: function(*args, **kwargs), run)
+            made = run_plain(lambda: function(*args, **kwargs), run)
+            run.finished()
+            return made
         except KeyboardInterrupt as interrupt:
             raise run.interrupted() or interrupt from None
         except WebAnalyticsError as error:

@@ -19,15 +19,16 @@ import pandas as pd
 
 from webanalytics.backends.base import LOCAL_FAMILY, Backend, Report, RunSpec, Task
 from webanalytics.backends.local import LocalBackend
-from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError, RowError
+from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError, RowError, WriteError
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import Inputs, Rows, read_inputs
 from webanalytics.frames.texts import Texts, about_texts, read_texts
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Job, JobResult, Outcome
 from webanalytics.run_options import resolve
-from webanalytics.runs.blocking import Run, current_run, keep_partial
+from webanalytics.runs.blocking import Run, current_run
 from webanalytics.runs.checkpoints import Checkpoint
+from webanalytics.runs.partial import Partial, forget, keep
 from webanalytics.runs.resume import identity_of, remember
 
 T = TypeVar("T")
@@ -154,27 +155,35 @@ class _Call:
         self._store: Checkpoint | None = None
         self._waited_for = current_run.get()
         self._run = self._waited_for or Run()
+        self._partial = Partial(self._finished, lambda: self._builder.rows_done)
         self._report = Report(note=self._run.note)
         self._served = tuple(place for place, item in enumerate(operations) if backend.serves(item))
 
     async def frame(self) -> pd.DataFrame:
         """Return the frame of all inputs; whatever ends the call before, the finished rows are kept."""
         try:
-            await self._begin()
-            await self._ask()
-        except ParameterError:  # a refused checkpoint: nothing was begun
-            raise
+            try:
+                await self._begin()
+                await self._ask()
+            finally:
+                if self._store is not None:
+                    await self._store.aclose()
+            if self._report.stop_reason:
+                told = functools.partial(warnings.warn, self._report.stop_reason, IncompleteRunWarning)
+                self._run.emit(told)
+            made = await self._made_frame()
         except BaseException as error:
-            await self._keep_finished(error)
+            if isinstance(error, ParameterError) and not isinstance(error, WriteError):
+                forget(self._partial)  # a refused checkpoint, for one: nothing was begun
+            else:
+                self._keep_finished(error)
             raise
         finally:
-            if self._store is not None:
-                await self._store.aclose()
             if self._waited_for is None:
                 self._run.close()
-        if self._report.stop_reason:
-            self._run.emit(functools.partial(warnings.warn, self._report.stop_reason, IncompleteRunWarning))
-        return await self._made_frame()
+        if self._waited_for is None:
+            forget(self._partial)
+        return made
 
     # ---------------------------------------------------------------- beginning
 
@@ -187,7 +196,7 @@ class _Call:
             identity = await in_thread(len(jobs), identity_of, self._spec, self._backend.name, jobs)
             self._spec = replace(self._spec, identity=identity)
         name = "audit" if len(self._operations) > 1 else self._operations[0].name
-        self._run.start(len(jobs), self._finished, name, self._options["progress"], self._builder.done)
+        self._run.start(len(jobs), self._partial, name, self._options["progress"], self._builder.done)
 
     async def _open_checkpoint(self) -> None:
         """Open the checkpoint, and take the results that it has."""
@@ -232,7 +241,8 @@ class _Call:
         if not jobs:
             return
         names = tuple(self._spec.operations[place] for place in self._served)
-        task = Task(replace(self._spec, operations=names), self._report)
+        journal = None if self._store is None else self._store.journal
+        task = Task(replace(self._spec, operations=names), self._report, journal)
         async with aclosing(self._backend.run(task, jobs)) as groups:
             async for group in groups:
                 if len(names) < len(self._operations):
@@ -270,9 +280,13 @@ class _Call:
     async def _take(self, group: Sequence[JobResult]) -> None:
         on_answer = self._hooks.on_answer
         kept, done, turn = [], 0, time.monotonic()
-        ended: asyncio.CancelledError | None = None
+        ended: asyncio.CancelledError | WriteError | None = None
         for result in group:
-            kept.append(on_answer(result, self._builder) if on_answer else result)
+            try:
+                kept.append(on_answer(result, self._builder) if on_answer else result)
+            except WriteError as error:  # what came before it is finished
+                ended = error
+                break
             done += self._builder.add(kept[-1])
             if time.monotonic() - turn > TURN_SECONDS and ended is None:
                 try:
@@ -308,11 +322,11 @@ class _Call:
             frame.attrs["webanalytics"]["backend"] = backend.name
         return frame
 
-    async def _keep_finished(self, error: BaseException) -> None:
+    def _keep_finished(self, error: BaseException) -> None:
         """Keep what an interrupted call has finished, so that nothing is requested or paid for twice."""
         if self._backend.priced and self._store is None:
             remember(self._spec, self._backend.name, self._rows.jobs)
         if self._waited_for is None or isinstance(error, Exception):  # nobody else will keep the rows
-            partial = keep_partial(await self._made_frame())
-            if isinstance(error, HostedError):
-                error.keep(partial, len(self._rows.labels))
+            keep(self._partial)
+            if isinstance(error, (HostedError, WriteError)):
+                error.keep(self._partial, len(self._rows.labels), self._partial.rows)

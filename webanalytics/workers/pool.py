@@ -21,11 +21,13 @@ import threading
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import IO, Any, Protocol
 
-from webanalytics.errors import BackendError
+from webanalytics.errors import BackendError, shortage_of
 from webanalytics.workers.fork_server import PID
 from webanalytics.workers.worker import HEADER
 
 START_SECONDS = 120.0
+TRIES = 3
+"""New workers that may end over one message before the message is blamed."""
 _BOOTSTRAP = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
 
 
@@ -104,6 +106,17 @@ class StartedProcess:
         return _last_line(self._stderr)
 
 
+def _two_pipes() -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return both pipes of a worker, or none."""
+    first = os.pipe()
+    try:
+        return first, os.pipe()
+    except OSError:
+        for end in first:
+            os.close(end)
+        raise
+
+
 class ForkedProcess:
     """A worker forked by the template; known by a descriptor, since its number may be reused."""
 
@@ -168,7 +181,7 @@ class Template:
                 self._start()
             assert self._control is not None  # noqa: S101
             self._prepared.update(names)
-            theirs, ours = os.pipe(), os.pipe()
+            theirs, ours = _two_pipes()
             try:
                 message = json.dumps([memory, sorted(self._prepared)]).encode()
                 socket.send_fds(self._control, [message], [theirs[0], ours[1]])
@@ -328,6 +341,7 @@ class WorkerPool:
 
     def __init__(self, size: int, memory: int) -> None:
         self._memory = memory
+        self.size = size
         self._slots = asyncio.Semaphore(size)
         self._threads = ThreadPoolExecutor(size, thread_name_prefix="webanalytics-worker")
 
@@ -347,7 +361,7 @@ class WorkerPool:
         TimeoutError
             The answer took longer than ``deadline`` seconds; the worker has been killed.
         WorkerDiedError
-            The worker crashed.
+            Each of several new workers has ended in the middle of this message.
         BackendError
             A worker process cannot be started at all.
         """
@@ -358,6 +372,14 @@ class WorkerPool:
                     return await self._ask(warm, kind, names, arguments, deadline)
                 except (WorkerDiedError, BackendError):  # it may have been killed while it was idle
                     pass
+            for _ in range(TRIES - 1):
+                try:
+                    return await self._ask(await self._start(names), kind, names, arguments, deadline)
+                except WorkerDiedError:  # the system may have ended it, to have memory for something else
+                    pass
+                except BackendError as error:
+                    if shortage_of(error):
+                        raise
             return await self._ask(await self._start(names), kind, names, arguments, deadline)
 
     async def _ask(

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import takewhile
 from typing import Any
 
-from webanalytics.backends.base import Task
+from webanalytics.backends.base import Sent, Task
 from webanalytics.backends.hosted.api import Api
 from webanalytics.backends.hosted.error_rules import Reply, is_out_of_credits
 from webanalytics.backends.hosted.http import Exchange
@@ -53,11 +53,14 @@ class Envelopes:
         The response they came in.
     ours : bool
         Whether this run is charged for them, not an earlier one.
+    key : str
+        The Idempotency-Key of the request.
     """
 
     found: list[tuple[int, Mapping[str, Any]]]
     reply: Reply
     ours: bool
+    key: str = ""
 
 
 class NoCredits(Exception):  # noqa: N818 - an answer more than an error
@@ -78,6 +81,7 @@ class Batching:
     def __init__(self, api: Api, task: Task, exchange: Exchange) -> None:
         self._api = api
         self._identity = task.spec.identity
+        self._journal = task.journal
         self._report = task.report
         self._exchange = exchange
         self._most: dict[str, int] = {}
@@ -99,18 +103,32 @@ class Batching:
         together = list(takewhile(lambda item: item.can_share, todo))
         return together[: self._most.get(operation.name, self._api.batch_size)]
 
-    def _key(self, operation: Operation, items: Sequence[Item]) -> str:
+    def _key(self, operation: Operation, items: Sequence[Item], salt: Sequence[int]) -> str:
         """Return the Idempotency-Key of a request: the same for the same inputs of the same run."""
-        what = [self._identity, operation.name, max(item.tries for item in items)]
-        made = hashlib.sha256(json.dumps([*what, len(items)]).encode())
+        made = hashlib.sha256(json.dumps([self._identity, operation.name, *salt, len(items)]).encode())
         for item in items:
             subject = content_of(item.job)
             content = subject if isinstance(subject, bytes) else subject.encode("utf-8", "surrogatepass")
             made.update(len(content).to_bytes(8, "big") + content)
         return made.hexdigest()
 
-    async def send(self, operation: Operation, items: list[Item]) -> Envelopes:
-        """Send inputs in one request, and return the envelope of each.
+    def _new(self, operation: Operation, items: Sequence[Item], alone: bool) -> Sent:
+        """Return a request as it is written down; no earlier run has sent one under its key."""
+        salt: tuple[int, ...] = (max(item.tries for item in items),)
+        key = self._key(operation, items, salt)
+        further = 0
+        while self._journal is not None and self._journal.is_used(key):
+            further += 1
+            key = self._key(operation, items, (*salt, further))
+        salt = (*salt, further) if further else salt
+        return Sent(key, operation.name, tuple(item.job.number for item in items), salt, alone)
+
+    def is_same(self, operation: Operation, items: Sequence[Item], earlier: Sent) -> bool:
+        """Return whether inputs are those of an earlier request: a file may have changed since."""
+        return self._key(operation, items, earlier.salt) == earlier.key
+
+    async def send(self, operation: Operation, items: list[Item], earlier: Sent | None = None) -> Envelopes:
+        """Send inputs in one request, and return the envelope of each; `earlier` is a request to repeat.
 
         Raises
         ------
@@ -120,12 +138,15 @@ class Batching:
             For one that ends it.
         """
         single = len(items) == 1 and (operation.name in self._api.without_batch or not items[0].can_share)
-        settings, key = self._settings[operation.name], self._key(operation, items)
+        sent = earlier or self._new(operation, items, single)
+        settings, key, single = self._settings[operation.name], sent.key, sent.alone
         if single:
             job = items[0].job
             request = single_request(operation, job, settings, key if items[0].keyed else None)
         else:
             request = batch_request(operation, [item.job for item in items], settings, key)
+        if self._journal is not None and earlier is None and request.idempotency_key is not None:
+            await self._journal.sending(sent)
         sendings = 0
 
         def make_body() -> Any:
@@ -149,16 +170,15 @@ class Batching:
         if single:
             if reply.status == 404:
                 raise self._no_operation(request, reply)
-            return Envelopes([(reply.status, reply.item)], reply, ours)
+            return Envelopes([(reply.status, reply.item)], reply, ours, key)
         if reply.status == 404:
             raise NoBatch
         if reply.status in (400, 413) and len(items) > 1:  # smaller requests may be right
             raise RefusedWhole
         if reply.status != 200:
-            return Envelopes([(reply.status, reply.item)] * len(items), reply, ours)
-        return Envelopes(
-            [_item_result(item) for item in (reply.envelope or {})["data"]["results"]], reply, ours
-        )
+            return Envelopes([(reply.status, reply.item)] * len(items), reply, ours, key)
+        found = [_item_result(item) for item in (reply.envelope or {})["data"]["results"]]
+        return Envelopes(found, reply, ours, key)
 
     def _no_operation(self, request: Request, reply: Reply) -> HostedError:
         path = request.path.partition("?")[0]

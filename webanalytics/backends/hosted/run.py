@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Coroutine, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
-from webanalytics.backends.base import Task
+from webanalytics.backends.base import Sent, Task
 from webanalytics.backends.hosted.answers import Answers
 from webanalytics.backends.hosted.api import Api
 from webanalytics.backends.hosted.batching import Batching, Envelopes, Item, NoBatch, NoCredits, RefusedWhole
@@ -70,11 +72,21 @@ class Budget:
                 self._changed.notify_all()
 
 
+@dataclass(frozen=True)
+class Repeat:
+    """A request of an earlier run that is made again, because its answer is not known."""
+
+    place: int
+    jobs: list[Job]
+    sent: Sent
+
+
 class HostedRun:
     """The work of `Hosted.run`; made on the event loop that it runs on."""
 
     def __init__(self, api: Api, task: Task, requests: int) -> None:
         self._api = api
+        self._task = task
         self._spec = task.spec
         self._report = task.report
         self._operations = task.operations
@@ -93,7 +105,8 @@ class HostedRun:
 
     async def results(self, jobs: Sequence[Job]) -> AsyncGenerator[Group, None]:
         """Yield the results in groups; a request counts as done when its group has been consumed."""
-        chunks = self._chunks(jobs)
+        repeats, others = self._repeats(jobs)
+        chunks: Iterator[Repeat | list[Job]] = chain(repeats, self._chunks(others))
         workers = [asyncio.create_task(self._work(chunks)) for _ in range(self._requests)]
         try:
             running = len(workers)
@@ -118,6 +131,26 @@ class HostedRun:
             self._report.stop_reason = (
                 f"{REASONS[self._short]} The rows that are left need {needed:,} credits."
             )
+
+    def _repeats(self, jobs: Sequence[Job]) -> tuple[list[Repeat], Sequence[Job]]:
+        """Return the requests to make again as they were, and the jobs with what is wanted besides."""
+        pending = [] if self._task.journal is None else self._task.journal.pending()
+        if not pending:
+            return [], jobs
+        known, names = {job.number: job for job in jobs}, [item.name for item in self._operations]
+        repeats: list[Repeat] = []
+        taken: set[tuple[int, int]] = set()
+        for sent in pending:
+            if sent.operation in names and all(number in known for number in sent.numbers):
+                place = names.index(sent.operation)
+                repeats.append(Repeat(place, [known[number] for number in sent.numbers], sent))
+                taken.update((number, place) for number in sent.numbers)
+        others = []
+        for job in jobs:
+            wanted = tuple(place for place in self._wanted(job) if (job.number, place) not in taken)
+            if wanted:
+                others.append(replace(job, wanted=wanted))
+        return repeats, others
 
     def _chunks(self, jobs: Sequence[Job]) -> Iterator[list[Job]]:
         """Yield the inputs of one request after another.
@@ -148,11 +181,11 @@ class HostedRun:
             self._groups.put_nowait((group, taken))
             await taken.wait()
 
-    async def _work(self, chunks: Iterator[list[Job]]) -> None:
+    async def _work(self, chunks: Iterator[Repeat | list[Job]]) -> None:
         """Process one chunk after another; an error ends the run, but not requests in progress."""
         try:
             for chunk in chunks:
-                await self._chunk(chunk)
+                await (self._repeat(chunk) if isinstance(chunk, Repeat) else self._chunk(chunk))
         except Exception as error:
             if self._error is None and not isinstance(error, Stopped):
                 self._error = error
@@ -183,6 +216,22 @@ class HostedRun:
         if chunk:
             await self._leave([(job, self._wanted(job)) for job in chunk])
 
+    async def _repeat(self, again: Repeat) -> None:
+        """Make a request again; as it was, or, where the budget is too small for that, not at all.
+
+        What it costs is not known before: nothing, if it was answered then.
+        """
+        price = self._prices[again.place] * len(again.jobs)
+        if self._short or not await self._budget.take([price]):
+            self._short = self._short or "budget"
+            await self._leave([(job, (again.place,)) for job in again.jobs])
+            return
+        spent = 0
+        try:
+            spent = await self._operation(again.place, again.jobs, again.sent)
+        finally:
+            await self._budget.settle(price, spent)
+
     async def _side_by_side(self, work: Iterable[Coroutine[Any, Any, int]]) -> int:
         """Return the total cost of several operations; if one fails, those in progress may finish."""
 
@@ -209,7 +258,7 @@ class HostedRun:
                 group.append(self._answers.result(place, job, outcome))
         await self._deliver(group)
 
-    async def _operation(self, place: int, jobs: list[Job]) -> int:
+    async def _operation(self, place: int, jobs: list[Job], sent: Sent | None = None) -> int:
         """Request one operation until each job has its outcome, and return the credits spent."""
         operation, items, unsendable = self._operations[place], [], []
         for job in jobs:
@@ -221,20 +270,23 @@ class HostedRun:
             except RowError as error:
                 unsendable.append(self._answers.result(place, job, Outcome.failed(error)))
         await self._deliver(unsendable)
-        return await self._ask(place, items)
+        if sent is not None and (unsendable or not self._batching.is_same(operation, items, sent)):
+            sent = None  # a file has changed since: nothing that was paid for would be repeated
+        return await self._ask(place, items, sent)
 
-    async def _ask(self, place: int, todo: list[Item]) -> int:
+    async def _ask(self, place: int, todo: list[Item], sent: Sent | None = None) -> int:
         operation, spent = self._operations[place], 0
         backoff = Backoff(self._api.patience)
         while todo:
-            if len(todo) > 1 and operation.name in self._api.without_batch:
+            if sent is None and len(todo) > 1 and operation.name in self._api.without_batch:
                 return spent + await self._side_by_side(self._ask(place, [item]) for item in todo)
             if self._short == "credits":
                 await self._leave([(item.job, (place,)) for item in todo])
                 break
-            batch = self._batching.next_batch(operation, todo)
+            earlier, sent = sent, None
+            batch = self._batching.next_batch(operation, todo) if earlier is None else todo
             try:
-                envelopes = await self._batching.send(operation, batch)
+                envelopes = await self._batching.send(operation, batch, earlier)
             except NoBatch:
                 self._api.without_batch.add(operation.name)
                 continue
@@ -250,6 +302,8 @@ class HostedRun:
             todo = judged.again + todo[len(batch) :]
             spent += judged.spent
             await self._deliver(judged.results)
+            if self._task.journal is not None:
+                self._task.journal.answered(envelopes.key)
             self._stop_where_nothing_works(envelopes)
             if judged.again and not self._short:
                 pause = backoff.pause(envelopes.reply, answered=bool(judged.results))

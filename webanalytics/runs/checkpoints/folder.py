@@ -15,9 +15,11 @@ from typing import IO, Any
 
 from webanalytics._version import __version__
 from webanalytics.backends.base import RunSpec, Task
+from webanalytics.errors import WriteError, reason, shortage_of
 from webanalytics.frames.arrow import Unreadable
 from webanalytics.frames.store import Store, folder_path
 from webanalytics.outcomes import Job, JobResult, Outcome, PackedOutcomes, digest
+from webanalytics.runs.checkpoints.journal import FILE, Journal
 from webanalytics.runs.checkpoints.manifest import compare, described, wrong
 from webanalytics.runs.checkpoints.parts import (
     can_be_kept,
@@ -39,6 +41,8 @@ WRITE_SECONDS = 1.0
 """How long free answers may wait for the next part."""
 WRITE_ANSWERS = 500
 """How many free answers may wait for the next part."""
+TRIES, TRY_AGAIN_SECONDS = 20, 0.25
+"""How often a part is written while the process has no file descriptor for it, and the pause between."""
 LOCK_SECONDS = 2.0
 """How long a run that was interrupted a moment ago may take to let go of the folder."""
 
@@ -90,6 +94,7 @@ class Checkpoint:
         self._waiting: list[tuple[str, JobResult]] = []
         self._writing: asyncio.Task[None] | None = None
         self._written = time.monotonic()
+        self.journal: Journal
         self.premium_missing: set[str] = set()
         try:
             self._store.path.mkdir(parents=True, exist_ok=True)
@@ -100,9 +105,11 @@ class Checkpoint:
             self._store.sweep(("part",))
             self._parts = sorted(self._store.parts(), key=_number)
             self._next = 1 + max(map(_number, self._parts), default=0)
-        except OSError as error:
+            self.journal = Journal(self._store, lambda: self._next)
+        except (OSError, Unreadable) as error:
             self.close()
-            raise wrong(f"that can be written to: {error.strerror}") from None
+            said = reason(error) if isinstance(error, OSError) else f"{FILE} is no file"
+            raise wrong(f"that can be written to: {said}") from None
         except BaseException:
             self.close()
             raise
@@ -166,6 +173,10 @@ class Checkpoint:
             number = keys.get(key)
             if number is not None:
                 kept[number, place] = None if answer is None else replace(answer, number=number)
+        names = {operation.name: place for place, operation in enumerate(self._operations)}
+        for number, operation in self.journal.begin(jobs):
+            if operation in names:
+                kept[number, names[operation]] = None
         answers = [answer for answer in kept.values() if answer is not None]
         done: dict[int, set[int]] = {}
         for answer in answers:
@@ -198,6 +209,7 @@ class Checkpoint:
         for name in self._parts:
             try:
                 for row in rows_of(self._store, name):
+                    self.journal.saw(row, _number(name))
                     place = places.get(row["operation"])
                     if place is not None and row["key"] is not None:
                         again = failed_again and row["error"] is not None
@@ -246,14 +258,23 @@ class Checkpoint:
         rows = [line for key, answer in waiting for line in self._lines(key, answer)]
         if not rows:
             return
-        self._store.write_part(f"part-{self._next:06}.parquet", table(rows))
+        for tries in range(TRIES, 0, -1):
+            try:
+                self._store.write_part(f"part-{self._next:06}.parquet", table(rows))
+                break
+            except OSError as error:
+                if not shortage_of(error) or tries == 1:  # of file descriptors there may soon be more
+                    self._waiting[:0] = waiting  # once more when the folder is closed
+                    raise WriteError.at("checkpoint", "a folder that can be written to", error) from None
+                time.sleep(TRY_AGAIN_SECONDS)
         self._next += 1
 
     async def aclose(self) -> None:
         """Let a part be finished that is being written, and close."""
         if self._writing is not None:
             await asyncio.wait([self._writing])
-            if not self._writing.cancelled() and (error := self._writing.exception()) is not None:
+            error = None if self._writing.cancelled() else self._writing.exception()
+            if error is not None and not isinstance(error, WriteError):  # that is raised once more below
                 log.warning("finished rows could not be written to the checkpoint: %s", error)
         await asyncio.to_thread(self.close)
 
@@ -264,6 +285,8 @@ class Checkpoint:
                 waiting, self._waiting = self._waiting, []
                 self._write(waiting)
         finally:
+            if hasattr(self, "journal"):  # not where the folder was refused
+                self.journal.close()
             if self._lock is not None:
                 self._lock.close()
                 self._lock = None

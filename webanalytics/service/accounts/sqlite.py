@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import shutil
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -33,6 +34,9 @@ TRY_AGAIN_SECONDS = 0.05
 
 MOST_KEYS = 10_000
 """Most keys in memory; unknown ones are never kept."""
+
+ROOM = 1_000_000
+"""Bytes of the disk without which calls are about to fail."""
 
 SEEN_SECONDS = 2.5 * LOOK_SECONDS
 """Seconds after which a server has noticed a change that another process committed."""
@@ -143,6 +147,13 @@ class SqliteAccounts(Store):
     async def charge(self, call: Call, answer: bytes | None) -> Receipt | Replay | NoCredits | Conflict:
         """Charge one success that has been computed."""
         return await self._writer.submit(Commands.charge, (call, answer))
+
+    def has_room(self) -> bool:
+        """Return whether the disk has room for the log of some calls."""
+        try:
+            return shutil.disk_usage(self._path.parent).free >= ROOM
+        except OSError:
+            return False
 
     async def close(self) -> None:
         """Finish pending work, close the file and release the lock."""

@@ -44,6 +44,9 @@ SWEEP_ACCOUNTS = 100
 SWEEP_ANSWERS = 500
 """Most accounts and saved answers of one sweep, so that it never holds up other commands."""
 
+READY_EVERY = 1.0
+"""Seconds between two writes for readiness."""
+
 READY_SECONDS = 5.0
 """Seconds within which a working store answers."""
 
@@ -53,6 +56,7 @@ class Store(ABC):
 
     def __init__(self) -> None:
         self._sweeper: asyncio.Task[None] | None = None
+        self._written_at: float | None = None
         self._returning: set[asyncio.Task[None]] = set()
 
     @abstractmethod
@@ -160,11 +164,25 @@ class Store(ABC):
         return await self.change(Commands.change_plan, account, plan)
 
     async def ready(self) -> bool:
-        """Return whether the store answers."""
+        """Return whether the ledger can be written; that it could holds for a moment: everybody may ask."""
+        now = asyncio.get_running_loop().time()
+        if self._written_at is not None and now - self._written_at < READY_EVERY and self.has_room():
+            return True
+        writable = await self._writable()
+        self._written_at = now if writable else None
+        return writable
+
+    async def _writable(self) -> bool:
+        if not self.has_room():
+            return False
         try:
-            return await asyncio.wait_for(self.read(Commands.ready), READY_SECONDS)
+            return await asyncio.wait_for(self.run(Commands.ready), READY_SECONDS)
         except (AccountsError, TimeoutError):
             return False
+
+    def has_room(self) -> bool:
+        """Return whether there is room on the disk, where that is known."""
+        return True
 
     # -- what time ends ---------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from webanalytics.audits.audit import Audit
 from webanalytics.audits.origin import Origin
 from webanalytics.operations import AUDIT
 from webanalytics.runs.blocking import Run, current_run
+from webanalytics.runs.partial import Partial
 from webanalytics.widgets.desk.site import list_pages
 from webanalytics.widgets.explorer.table import pages_of
 
@@ -87,7 +88,7 @@ class DeskRun(Run):
     def start(
         self,
         total: int,
-        partial: Callable[[], pd.DataFrame],
+        partial: Partial,
         name: str,
         wanted: bool | None,
         done: int = 0,

@@ -1,0 +1,165 @@
+"""How the command line loses no finished row: signals while it works, and places that are full."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from importlib.util import find_spec
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import pandas as pd
+
+from webanalytics.errors import MissingExtraError, ParameterError, WriteError
+from webanalytics.frames.writing import write_frame, write_text
+
+UNWRITTEN = 4
+"""Exit status if something could not be written where it was asked for."""
+INTERRUPTED, TERMINATED = 130, 143
+"""Exit statuses after SIGINT and SIGTERM: 128 and the number of the signal."""
+
+
+NEEDED = {
+    ".xlsx": ("excel", "openpyxl", "writing Excel files"),
+    ".parquet": ("parquet", "pyarrow", "writing Parquet files"),
+}
+"""Packages without which a format cannot be written."""
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, which cron, systemd and containers send: it ends a run as Ctrl-C does."""
+
+
+def say(message: Any) -> None:
+    """Print a line to standard error, in one piece."""
+    print(f"webanalytics: {message}", file=sys.stderr)
+
+
+@contextmanager
+def _handled(handler: Callable[[int, FrameType | None], Any], *signals: signal.Signals) -> Iterator[None]:
+    """Handle signals, in the main thread; in others they are handled as before."""
+    before: dict[signal.Signals, Any] = {}
+    with suppress(ValueError):
+        for number in signals:
+            before[number] = signal.signal(number, handler)
+    try:
+        yield
+    finally:
+        for number, former in before.items():
+            signal.signal(number, former)
+
+
+def _terminate(*_: object) -> None:
+    raise Terminated
+
+
+@contextmanager
+def terminable() -> Iterator[None]:
+    """Let SIGTERM end a run as Ctrl-C does."""
+    with _handled(_terminate, signal.SIGTERM):
+        yield
+
+
+@contextmanager
+def keeping(rows: int, *, told: bool) -> Iterator[None]:
+    """Keep finished rows, which takes seconds when there are many: only a second further signal ends it."""
+    if told:
+        say(f"keeping {rows:,} finished rows")
+    pressed = 0
+
+    def handler(number: int, _: FrameType | None) -> None:
+        nonlocal pressed
+        pressed += 1
+        if pressed > 1:
+            raise (Terminated if number == signal.SIGTERM else KeyboardInterrupt)
+        say(f"still keeping {rows:,} finished rows; once more ends this without them")
+
+    with _handled(handler, signal.SIGINT, signal.SIGTERM):
+        yield
+
+
+def can_be_written(path: Path) -> None:
+    """Refuse, before any work, a file for which a folder's permission or a package is missing."""
+    if not os.access(path.parent, os.W_OK):
+        raise ParameterError.must_be("output", "a file in a folder that can be written to")
+    if path.exists() and not path.is_file() and not path.is_symlink():
+        raise ParameterError.must_be("output", "a file, or a name that is free")
+    package = NEEDED.get(path.suffix.lower())
+    if package is not None and find_spec(package[1]) is None:
+        raise MissingExtraError(*package)
+
+
+def written(frame: pd.DataFrame, name: str, write: Callable[[], Path]) -> bool:
+    """Write a table and say where; return False if it had to be somewhere else, with the reason."""
+    try:
+        path = write()
+    except Exception as error:  # hours of work may be in the rows: whatever it is, they are kept
+        said = str(error) if isinstance(error, ParameterError) else f"{name} could not be written: {error!r}."
+        full = isinstance(error, WriteError)
+        elsewhere(frame, Path(name) if full else Path(name).with_suffix(".jsonl"), said)
+        return False
+    print(f"{len(frame)} rows in {path}", file=sys.stderr)
+    return True
+
+
+def printed(frame: pd.DataFrame, write: Callable[[], None]) -> bool:
+    """Print a table to standard output, which may be a file on a full disk."""
+    try:
+        write()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # else it fails again at the end
+        elsewhere(frame, Path("rows.csv"), f"Standard output could not be written: {error.strerror}.")
+        return False
+    return True
+
+
+def elsewhere(frame: pd.DataFrame, path: Path, said: str) -> None:
+    """Write a table to the first place that takes it, and say which: else as CSV to standard output."""
+    for place in _places():
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="webanalytics-", dir=place))
+            kept = write_frame(frame, folder / path.name)
+        except (OSError, ParameterError):
+            with suppress(OSError, UnboundLocalError):
+                folder.rmdir()
+            continue
+        say(f"{said} The {len(frame):,} rows are in {kept} instead.")
+        return
+    say(f"{said} No other place could be written to either: the {len(frame):,} rows follow as CSV.")
+    write_text(frame, sys.stdout, "csv")
+
+
+def _places() -> Iterator[Path]:
+    """Yield folders that may be on other disks."""
+    for find in (tempfile.gettempdir, Path.home, Path.cwd):
+        with suppress(OSError, RuntimeError):
+            yield Path(find())
+
+
+def tried(write: Callable[[], Path], told: str) -> bool:
+    """Write a report or a saved audit and say where; return False, and say why, if it could not be."""
+    try:
+        print(f"{told} {write()}", file=sys.stderr)
+    except (ParameterError, OSError) as error:
+        say(error)
+        return False
+    return True
+
+
+def status_of(interrupt: BaseException) -> int:
+    """Return the exit status after a signal."""
+    chain: BaseException | None = interrupt
+    while chain is not None:
+        if isinstance(chain, Terminated):
+            return TERMINATED
+        chain = chain.__context__
+    return INTERRUPTED
