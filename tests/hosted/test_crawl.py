@@ -49,7 +49,7 @@ def test_a_hosted_crawl_is_as_a_local_one(server: Server, tmp_path: Path) -> Non
 
 def test_a_plan_without_html_cannot_crawl(server: Server) -> None:
     account = Account.new(server, plan="free")
-    with SiteServer(PAGES) as site, pytest.raises(wa.ParameterError, match="`backend`.*responseBody"):
+    with SiteServer(PAGES) as site, pytest.raises(wa.ParameterError, match=r"`backend`.*responseBody"):
         wa.crawl(
             site.url,
             backend=wa.Hosted(server.base, account.key),

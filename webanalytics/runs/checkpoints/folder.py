@@ -193,7 +193,7 @@ class Checkpoint:
         return kept
 
     def _answers(self, *, failed_again: bool) -> Iterator[tuple[str, int, JobResult | None]]:
-        """Yield every answer with the digest of its input and the place of its operation; None to ask again."""
+        """Yield each answer with its input's digest and its operation's place; None where it is asked again."""
         places = {operation.name: place for place, operation in enumerate(self._operations)}
         for name in self._parts:
             try:
