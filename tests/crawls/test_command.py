@@ -28,6 +28,7 @@ def test_pages_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert status == 0
 
 
+@pytest.mark.filterwarnings("default")
 def test_a_report_a_saved_audit_and_a_gate(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with SiteServer(PAGES) as site:
         kept = ["--report", str(tmp_path / "report.html"), "--save", str(tmp_path / "kept")]

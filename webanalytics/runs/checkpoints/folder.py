@@ -193,7 +193,7 @@ class Checkpoint:
         return kept
 
     def _answers(self, *, failed_again: bool) -> Iterator[tuple[str, int, JobResult | None]]:
-        """Yield each answer with its input's digest and its operation's place; None where it is asked again."""
+        """Yield each answer with its input's digest and its operation's place; None for one to ask again."""
         places = {operation.name: place for place, operation in enumerate(self._operations)}
         for name in self._parts:
             try:
