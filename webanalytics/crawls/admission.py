@@ -132,8 +132,8 @@ class Admission:
         limit = f"max_pages={self.scope.max_pages}"
         left = self._leave_out(limit)
         return (
-            f"The crawl stopped at {self.scope.max_pages:,} pages, and {left:,} addresses that it had found "
-            "were not fetched: they are in `.skipped`. `max_pages=` sets the limit."
+            f"The crawl stopped at {self.scope.max_pages:,} pages and left out {left:,} of the addresses "
+            "that it had found: they are in `.skipped`. `max_pages=` sets the limit."
         )
 
     def cut(self) -> None:

@@ -74,7 +74,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         form.report.on_click(self._on_report)
         form.upload.observe(self._on_upload, "value")
         form.column.observe(self._on_column, "value")
-        for field in (form.urls, form.site, form.most, form.where, *form.operations.values()):
+        for field in (form.urls, form.site, form.crawl, form.most, form.where, *form.operations.values()):
             field.observe(self._count, "value")
         self._fill(urls)
 
@@ -101,7 +101,8 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             return
         count = len(read.found) if self._saved is None or read.found else len(self._saved)
         site = self.form.site.value.strip()
-        said = [f"the pages that the site's sitemap lists, at most {self.form.most.value:,}"] * bool(site)
+        found = "that links of the site lead to" if self.form.crawl.value else "that the site's sitemap lists"
+        said = [f"the pages {found}, at most {self.form.most.value:,}"] * bool(site)
         said += [counted(count, "URL")] * bool(count or read.left_out)
         said += [f"{counted(read.left_out, 'line')} left out"] * bool(read.left_out)
         price = self.form.credits(self.form.most.value if site else count)
@@ -164,11 +165,16 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             site, inputs = inputs[0], []
         if not site and not inputs and self._saved is not None:
             inputs = self._saved
+        crawl = self.form.crawl.value
+        if crawl and not site:
+            raise ParameterError(
+                "The `start` parameter is required for a crawl: the address of a site.", "start"
+            )
         if not site and not len(inputs):
             raise ParameterError(
                 "The `urls` parameter is required: a site or sitemap, or one absolute URL a line.", "urls"
             )
-        return Plan(inputs, self.form.chosen(), self.form.run_options(), site, self.form.most.value)
+        return Plan(inputs, self.form.chosen(), self.form.run_options(), site, self.form.most.value, crawl)
 
     def _on_run(self, _button: Any) -> None:
         if self._background is not None and self._background.running:

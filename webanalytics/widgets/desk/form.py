@@ -49,6 +49,13 @@ class Form:
             continuous_update=False,
             layout=w.Layout(width="100%", margin="0"),
         )
+        self.crawl = w.Checkbox(
+            value=False,
+            description="Crawl from this address: follow its links",
+            tooltip="Follow links instead of reading the sitemap alone",
+            indent=False,
+            layout=w.Layout(width="auto", margin="0"),
+        )
         self.upload = w.FileUpload(accept=".csv,.tsv,.txt", multiple=False, description="Upload CSV")
         self.upload.layout.width = "auto"
         self.column = w.Dropdown(
@@ -118,7 +125,7 @@ class Form:
             min=1,
             max=MOST_URLS,
             layout=_NARROW,
-            tooltip="Most pages that are taken from a sitemap",
+            tooltip="Most pages that are taken from a sitemap, or fetched by a crawl",
         )
         titles = {
             "concurrency": "Fetches at once",
@@ -127,7 +134,7 @@ class Form:
             "timeout": "Seconds for a page",
         }
         fields = [labelled(titles[key], field) for key, field in self.numbers.items()]
-        fields.append(labelled("Most pages of a sitemap", self.most))
+        fields.append(labelled("Most pages of a site", self.most))
         self.accordion = w.Accordion([_column(_row(*fields), _row(*self.flags.values()))])
         self.accordion.layout = w.Layout(margin="6px 2px")
         self.accordion.set_title(0, "Options")
@@ -140,6 +147,7 @@ class Form:
         upload = w.Box([self.upload, note], layout=w.Layout(align_items="center", grid_gap="10px"))
         left = _column(
             labelled("Site or sitemap", self.site),
+            self.crawl,
             labelled("Pages, one URL a line", self.urls),
             upload,
             self.column_box,

@@ -47,6 +47,8 @@ class Plan:
         A site or a sitemap whose pages come after the given ones.
     most : int
         Most pages that are taken where a site is given.
+    crawl : bool
+        Whether the site's pages are found by following links.
     """
 
     inputs: Any
@@ -54,10 +56,13 @@ class Plan:
     options: Mapping[str, Any] = field(default_factory=dict)
     site: str = ""
     most: int = 1_000
+    crawl: bool = False
 
     @property
     def calls(self) -> tuple[str, ...]:
-        """Return the functions to call: an audit, or on a hosted API only the chosen operations."""
+        """Return the functions to call: a crawl, an audit, or on a hosted API only the chosen operations."""
+        if self.crawl:
+            return ("crawl",)
         if len(self.operations) == 1:
             return self.operations
         hosted = self.options.get("backend") is not None
@@ -132,7 +137,7 @@ async def work(plan: Plan, run: DeskRun, done: list[tuple[str, pd.DataFrame]]) -
     token = current_run.set(run)
     inputs, origin = plan.inputs, None
     try:
-        if plan.site:
+        if plan.site and not plan.crawl:
             run.note(f"Looking for the pages of {plan.site[:80]} …")
             listing = await list_pages(plan.site, list(plan.inputs), plan.most, plan.options)
             inputs, origin = listing.pages, listing.origin
@@ -142,7 +147,11 @@ async def work(plan: Plan, run: DeskRun, done: list[tuple[str, pd.DataFrame]]) -
         for name in plan.calls:
             run.partial = None
             try:
-                frame = await getattr(aio, name)(inputs, progress=False, **plan.options)
+                if plan.crawl:
+                    starts = [plan.site, *inputs]
+                    frame = await aio.crawl(starts, max_pages=plan.most, progress=False, **plan.options)
+                else:
+                    frame = await getattr(aio, name)(inputs, progress=False, **plan.options)
                 done.append((name, _of_site(frame, origin)))
             except BaseException:
                 if run.partial is not None:
@@ -163,7 +172,11 @@ def joined(done: Sequence[tuple[str, pd.DataFrame]], operations: Sequence[str]) 
         return None
     if len(done) == 1:
         name, frame = done[0]
-        return _only(frame, operations) if name == "audit" and len(operations) < len(OPERATIONS) else frame
+        return (
+            _only(frame, operations)
+            if name in ("audit", "crawl") and len(operations) < len(OPERATIONS)
+            else frame
+        )
     frames = [_as_in_an_audit(name, frame) for name, frame in done]
     result = frames[0].copy()
     for other in frames[1:]:
