@@ -36,6 +36,10 @@ _FAULTS = {
     "no response": "does not answer",
 }
 
+CHECKED_LINKS = "checked_links"
+CHECKED_RESOURCES = "checked_resources"
+"""What a rule names among its columns if it needs answers of other sites, or of files that pages load."""
+
 
 @dataclass
 class Site:
@@ -71,6 +75,13 @@ class Site:
             else:
                 self._values[column] = [None] * len(self.pages)
         return self._values[column]
+
+    @cached_property
+    def besides(self) -> frozenset[str]:
+        """What is known besides columns, of what rules may need: `CHECKED_LINKS` and `CHECKED_RESOURCES`."""
+        kinds = set() if self.crawl is None else set(self.crawl.checked["kind"].dropna().unique())
+        known = {CHECKED_LINKS} if "external" in kinds else set()
+        return frozenset(known | ({CHECKED_RESOURCES} if kinds - {"external"} else set()))
 
     def forget(self, *columns: str) -> None:
         """Read columns anew, which were added to the pages."""
