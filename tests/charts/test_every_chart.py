@@ -24,6 +24,7 @@ Picture = Callable[[Axes], Any]
 # For each chart: the column that names a row, the other columns with the values of a good row, and who makes it.
 PAGE, RECORD = "url", None
 CHARTS: dict[str, tuple[str | None, dict[str, Any], str]] = {
+    "crawl_depth": (RECORD, {"crawl_depth": 2}, "crawl"),
     "disposable_by_country": ("country", {"isDisposable": True}, "phones"),
     "disposable_by_month": (RECORD, {"isDisposable": True, "firstSeen": "2024-03-05"}, "phones"),
     "image_sizes": ("image", {"inputSize": 2000, "outputSize": 500}, "convert"),
@@ -31,9 +32,11 @@ CHARTS: dict[str, tuple[str | None, dict[str, Any], str]] = {
     "issues_by_section": ("section", {"url": "https://a.example/", "category": "title"}, "audit"),
     "keyword_heatmap": (PAGE, {"keyword": "lamp", "frequency": 3}, "keywords"),
     "keywords": (PAGE, {"keyword": "lamp", "frequency": 3}, "keywords"),
+    "link_flow": (RECORD, {"source": "https://a.example/a/b", "target": "https://a.example/"}, "crawl"),
     "readability": (PAGE, {"averageGradeLevel": 8.5}, "readability"),
     "readability_distribution": (PAGE, {"averageGradeLevel": 8.5}, "readability"),
     "reading_time": (PAGE, {"readingTimeMinutes": 2.5}, "readability"),
+    "site_map": (RECORD, {"url": "https://a.example/docs/api/x"}, "crawl"),
     "text_lengths": (PAGE, {"title": "Lamps", "description": None}, "metadata"),
     "tlsa_security": (RECORD, {"security_level": "Good"}, "dane"),
     "words": (PAGE, {"wordCount": 300}, "readability"),
