@@ -37,8 +37,7 @@ _FAULTS = {
 }
 
 CHECKED_LINKS = "checked_links"
-CHECKED_RESOURCES = "checked_resources"
-"""What a rule names among its columns if it needs answers of other sites, or of files that pages load."""
+"""What a rule names among its columns if it needs the answers of other sites."""
 
 
 @dataclass
@@ -78,10 +77,9 @@ class Site:
 
     @cached_property
     def besides(self) -> frozenset[str]:
-        """What is known besides columns, of what rules may need: `CHECKED_LINKS` and `CHECKED_RESOURCES`."""
-        kinds = set() if self.crawl is None else set(self.crawl.checked["kind"].dropna().unique())
-        known = {CHECKED_LINKS} if "external" in kinds else set()
-        return frozenset(known | ({CHECKED_RESOURCES} if kinds - {"external"} else set()))
+        """What is known besides columns, of what rules may need: `CHECKED_LINKS`."""
+        asked = self.crawl is not None and bool((self.crawl.checked["kind"] == "external").any())
+        return frozenset({CHECKED_LINKS} if asked else ())
 
     def forget(self, *columns: str) -> None:
         """Read columns anew, which were added to the pages."""

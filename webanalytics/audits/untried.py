@@ -21,7 +21,6 @@ LACKED: Mapping[str, str] = {
     "bytes": "the size of the answers",
     "crawl_depth": "a crawl from a start page (`webanalytics.crawl` makes one)",
     "checked_links": 'the answers of other sites (`external="check"` asks them)',
-    "checked_resources": 'the answers of pictures and scripts (`resources="check"` asks for them)',
     "inlinks": "the links between the pages",
 }
 """What a missing fact or column is called."""

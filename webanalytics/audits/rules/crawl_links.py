@@ -11,23 +11,20 @@ from webanalytics.audits.graph.metrics import Mask
 from webanalytics.audits.link_graph import Target
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.leads import badly
-from webanalytics.audits.site import CHECKED_LINKS, CHECKED_RESOURCES, Site
-
-RESOURCES = ("image", "media", "script", "stylesheet", "icon")
-"""Kinds of links that a page loads."""
+from webanalytics.audits.site import CHECKED_LINKS, Site
 
 _GENERAL_LINKS = "Google Search Central, Link best practices, https://developers.google.com/search/docs/crawling-indexing/links-crawlable"
 
 
-def _checked(site: Site, kinds: tuple[str, ...]) -> dict[int, str]:
-    """Return what is wrong with addresses that a crawl only checked, by their places."""
+def _checked(site: Site) -> dict[int, str]:
+    """Return what is wrong with addresses of other sites that a crawl only checked, by their places."""
     if site.crawl is None:
         return {}
     checked, found = site.crawl.checked, {}
     names = ("url", "verdict", "http_status", "kind")
     columns = (checked[name].astype(object).tolist() for name in names)
     for url, said, status, kind in zip(*columns, strict=True):
-        place = site.graph.place(url) if said in ("gone", "failed") and (kind in kinds) else -1
+        place = site.graph.place(url) if said in ("gone", "failed") and kind == "external" else -1
         if place >= 0:
             found[place] = (
                 "does not answer" if status is None or status != status else f"answers HTTP {status}"
@@ -36,11 +33,7 @@ def _checked(site: Site, kinds: tuple[str, ...]) -> dict[int, str]:
 
 
 def _external(site: Site, _: Any) -> Iterator[Finding]:
-    return badly(site, _checked(site, ("external",)), site.graph.hyperlinks)
-
-
-def _resources(site: Site, _: Any) -> Iterator[Finding]:
-    return badly(site, _checked(site, RESOURCES), site.graph.of_kind(*RESOURCES))
+    return badly(site, _checked(site), site.graph.hyperlinks)
 
 
 def _to_closed(site: Site, why: str, links: Mask) -> Iterator[Finding]:
@@ -111,21 +104,6 @@ RULES = (
         measured="Each address of another site is asked once, with HEAD and then GET. HTTP 404, 410, other "
         "errors of the server and a host that does not exist count; HTTP 401, 403, 429, 999 and time limits "
         "do not, as they refuse programs rather than visitors.",
-        source="RFC 9110, sections 15.5 and 15.6",
-    ),
-    Rule(
-        name="resources_broken",
-        title="Broken images, scripts or style sheets",
-        category="html",
-        type="issue",
-        priority="medium",
-        explanation="The page loads files that are gone or fail: pictures are missing, or the page looks or "
-        "works otherwise than meant.",
-        fix="Restore the files, or correct the addresses that the evidence names.",
-        find=_resources,
-        columns=(CHECKED_RESOURCES,),
-        measured="Each image, script, style sheet, icon and media file that pages name is asked once; HTTP "
-        "404, 410, other errors and hosts that do not exist count.",
         source="RFC 9110, sections 15.5 and 15.6",
     ),
     Rule(
