@@ -1,12 +1,20 @@
-"""Print all benchmark tables, or those named: ``pages``, ``cores``, ``memory``, ``phones``, ``service``, ``hosted``, ``duplicates``, ``report``, ``trips``."""
+"""Print all benchmark tables, or those named: ``pages``, ``cores``, ``memory``, ``phones``, ``service``, ``hosted``, ``duplicates``, ``report``, ``trips``,
+``crawl``, ``crawl_memory``. ``--peers PYTHON`` names the Python of an environment with other crawlers."""
 
 from __future__ import annotations
 
-import sys
+import argparse
+import os
 from importlib import import_module
 
-NAMES = ("pages", "cores", "memory", "phones", "service", "hosted", "duplicates", "report", "trips")
+NAMES = ("pages", "cores", "memory", "phones", "service", "hosted", "duplicates", "report", "trips", "crawl")
 
-for name in sys.argv[1:] or NAMES:
+parser = argparse.ArgumentParser()
+parser.add_argument("names", nargs="*")
+parser.add_argument("--peers", default=os.environ.get("WEBANALYTICS_PEERS", ""))
+arguments = parser.parse_args()
+os.environ["WEBANALYTICS_PEERS"] = arguments.peers
+
+for name in arguments.names or NAMES:
     print(import_module(f"tests.benchmarks.{name}").report(), flush=True)
     print()

@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Any
 
 from webanalytics.fetching import Fetcher
-from webanalytics.fetching.limits import Limits
+from webanalytics.fetching.gates import Limits
 
 
 def slow(answer: Any, seconds: float) -> Any:

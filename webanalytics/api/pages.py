@@ -17,6 +17,7 @@ from webanalytics.audits.audit import Audit
 from webanalytics.audits.bodies import FactsOfBodies
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import resolve_profile
+from webanalytics.audits.resources import Resources, loaded_by_pages
 from webanalytics.audits.sources import is_sitemap, listed, listed_in, with_image_sizes
 from webanalytics.audits.terms import of_main_texts
 from webanalytics.backends.base import LOCAL_FAMILY
@@ -24,7 +25,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.frames.inputs import Inputs
 from webanalytics.frames.texts import pages_or_texts
 from webanalytics.frames.tidy import tidy_keywords
-from webanalytics.operations import AUDIT_PAGES, FACTS, KEYWORDS
+from webanalytics.operations import AUDIT_PAGES, CRAWL_PAGES, FACTS, KEYWORDS
 from webanalytics.run_options import RunOptions, resolve
 from webanalytics.runs.run import Hooks, collect
 
@@ -148,6 +149,7 @@ async def audit(
     profile: str | os.PathLike[str] | None = None,
     thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
     image_sizes: bool = False,
+    resources: Resources = "ignore",
     **options: Unpack[RunOptions],
 ) -> Audit:
     """Metadata, text, readability and keywords of pages, from one fetch and one parse of each, and issues.
@@ -172,6 +174,9 @@ async def audit(
     image_sizes : bool, default False
         Fetch the images of the pages too, each once and up to 2 MB, for the rule on large images: the column
         ``imageBytes`` maps their addresses to their sizes.
+    resources : {"ignore", "check"}, default "ignore"
+        With "check", ask each image, script and style sheet of the pages once whether it answers, for the
+        rules on broken ones: the column ``brokenResources`` lists those that do not. On this machine only.
     **options
         Options of this call; `webanalytics.options` prints them all.
 
@@ -205,6 +210,7 @@ async def audit(
     """
     resolved = resolve(options)
     backend = resolved["backend"]
+    loaded = loaded_by_pages(resources, backend)
     counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
     here = backend is None or backend.serves(FACTS)  # else they are read from the pages that it returns
     origin = Origin(date=datetime.now(UTC).isoformat(timespec="seconds"))
@@ -222,7 +228,7 @@ async def audit(
         raise ParameterError("The `urls` parameter is required where no `sitemap` is given.", "urls")
     async with nullcontext() if here else FactsOfBodies(resolved, keep=body) as facts:
         frame = await collect(
-            AUDIT_PAGES,
+            AUDIT_PAGES if loaded is None else CRAWL_PAGES,
             urls,
             "urls",
             column=column,
@@ -231,6 +237,13 @@ async def audit(
             hooks=Hooks(
                 finish=lambda frame: Audit(frame if counted else of_main_texts(frame), origin),
                 on_group=None if facts is None else facts.add,
+                on_answer=None if loaded is None else loaded.take,
+                on_restored=None if loaded is None else loaded.take,
             ),
         )
-    return Audit(await with_image_sizes(frame, resolved), origin) if image_sizes else Audit(frame, origin)
+    if image_sizes:
+        frame = await with_image_sizes(frame, resolved)
+    if loaded is not None:
+        frame, asked = await loaded.ask(frame, resolved)
+        origin = replace(origin, checked=asked)
+    return Audit(frame, origin)

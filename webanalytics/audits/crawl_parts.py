@@ -72,11 +72,8 @@ def crawl_of(frames: Mapping[str, pd.DataFrame], values: Mapping[str, Any]) -> C
         For parts that `frames_of` and `values_of` do not make.
     """
     _check(values)
-    for name, columns in TABLES.items():
-        wanted = table(columns).dtypes
-        found = frames[name].dtypes
-        if list(found.index) != list(wanted.index) or not all(map(_alike, found, wanted)):
-            raise Unreadable
+    for name in TABLES:
+        _check_columns(name, frames[name])
     return CrawlFacts(
         _links(frames),
         **{name: frames[name] for name in TABLES},
@@ -85,6 +82,26 @@ def crawl_of(frames: Mapping[str, pd.DataFrame], values: Mapping[str, Any]) -> C
         options=values["options"],
         stopped=values["stopped"],
     )
+
+
+def checked_of(frames: Mapping[str, pd.DataFrame]) -> pd.DataFrame | None:
+    """Return what was asked for its status alone, None if nothing was.
+
+    Raises
+    ------
+    Unreadable
+        For a table with other columns.
+    """
+    if "checked" in frames:
+        _check_columns("checked", frames["checked"])
+    return frames.get("checked")
+
+
+def _check_columns(name: str, frame: pd.DataFrame) -> None:
+    wanted = table(TABLES[name]).dtypes
+    found = frame.dtypes
+    if list(found.index) != list(wanted.index) or not all(map(_alike, found, wanted)):
+        raise Unreadable
 
 
 def _alike(found: Any, wanted: Any) -> bool:

@@ -59,7 +59,15 @@ SUMMARY_COLUMNS: dict[str, Dtype] = {
 # Where one of these is missing on every page that was read, it was never looked at: a hosted API answers
 # without facts, saved pages have no time of response, and without a sitemap no page is in one or left out.
 _FILLED = frozenset(
-    (*(field.audit_name for field in FACTS.columns), "imageBytes", "elapsed", "bytes", "inlinks", "inSitemap")
+    (
+        *(field.audit_name for field in FACTS.columns),
+        "imageBytes",
+        "brokenResources",
+        "elapsed",
+        "bytes",
+        "inlinks",
+        "inSitemap",
+    )
 )
 
 # Controls that are no white space, half characters, and signs that turn the direction of text.

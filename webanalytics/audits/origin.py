@@ -38,6 +38,9 @@ class Origin:
         The score that a saved audit had when it was saved, by the rules of that version.
     crawl : CrawlFacts or None
         Links, and what was not fetched and why, if the pages were found by a crawl.
+    checked : pandas.DataFrame or None
+        What the pages load and whether it answers, if that was asked; with the columns of
+        `webanalytics.frames.crawl.CHECKED`.
     """
 
     sitemap: pd.DataFrame | None = None
@@ -46,6 +49,7 @@ class Origin:
     date: str | None = None
     score: float | None = None
     crawl: CrawlFacts | None = None
+    checked: pd.DataFrame | None = None
 
 
 class Audited(Protocol):

@@ -18,7 +18,7 @@ from typing import Any
 import pandas as pd
 
 from webanalytics._version import __version__
-from webanalytics.audits.crawl_parts import PARTS, crawl_of, frames_of, values_of
+from webanalytics.audits.crawl_parts import PARTS, checked_of, crawl_of, frames_of, values_of
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import Profile, resolve_profile
 from webanalytics.errors import ParameterError
@@ -45,6 +45,7 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
     store = _store(folder)
     crawl = origin.crawl
     frames = {"pages": frame} if origin.sitemap is None else {"pages": frame, "sitemap": origin.sitemap}
+    frames |= {} if origin.checked is None else {"checked": origin.checked}
     frames |= {} if crawl is None else frames_of(crawl)
     try:
         tables = {name: arrow_table(part, _fields(name)) for name, part in frames.items()}
@@ -85,7 +86,8 @@ def load(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, Origin]:
         frames = {name: _read(store, name, part) for name, part in manifest["parts"].items()}
         profile, (date, score) = _profile(manifest["profile"]), _history(manifest)
         crawl = crawl_of(frames, manifest["crawl"]) if manifest["format"] == OF_CRAWLS else None
-        origin = Origin(frames.get("sitemap"), manifest["robots"], profile, date, score, crawl)
+        checked = checked_of(frames)
+        origin = Origin(frames.get("sitemap"), manifest["robots"], profile, date, score, crawl, checked)
     except FileNotFoundError:
         raise refusal("folder", "that holds a saved audit") from None
     except (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
@@ -110,7 +112,7 @@ def _checked(manifest: Any) -> dict[str, Any]:
     of_crawl = PARTS if manifest["format"] == OF_CRAWLS else ()
     good = (
         manifest["format"] in (FORMAT, EARLIER, OF_CRAWLS)
-        and {"pages", *of_crawl} <= manifest["parts"].keys() <= {*_DECLARED, *of_crawl}
+        and {"pages", *of_crawl} <= manifest["parts"].keys() <= {*_DECLARED, "checked", *of_crawl}
         and all(isinstance(texts, list) for texts in robots.values())
         and all(isinstance(text, str) for text in sentences)
     )

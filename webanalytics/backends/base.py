@@ -60,6 +60,8 @@ class Report:
         Why some inputs were not sent; empty if all were.
     premium_missing : set of str
         Premium fields that the account's plan does not include.
+    hosts : list of dict
+        Hosts that were asked less or given up, with the columns of `webanalytics.frames.crawl.HOSTS`.
     note : callable
         Takes a few words that are shown next to the progress bar.
     """
@@ -69,6 +71,7 @@ class Report:
     credits_needed: int = 0
     stop_reason: str = ""
     premium_missing: set[str] = field(default_factory=set)
+    hosts: list[dict[str, Any]] = field(default_factory=list)
     note: Callable[[str], None] = lambda _: None
 
 

@@ -10,7 +10,7 @@ import logging
 import time
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from webanalytics.backends.answering import Answering, worker_count
-from webanalytics.backends.base import LOCAL_FAMILY, Task
+from webanalytics.backends.base import LOCAL_FAMILY, Report, Task
 from webanalytics.backends.content import check_size, embedded_content, file_content
 from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
@@ -48,6 +48,9 @@ T = TypeVar("T")
 WITHOUT_HTTPS = frozenset(("refused", "interrupted", "handshake", "connect_timeout"))
 """Failures after which a host without a scheme is tried with http: it has no https. A certificate
 that is not valid is no reason: the row says so."""
+
+WATCH_SECONDS = 1.0
+"""Seconds between two looks at who is waited for."""
 
 YIELD_SECONDS = 0.02
 """Seconds that record operations compute before yielding to the event loop."""
@@ -232,6 +235,32 @@ class _Run:
         return body, (record.url, final, how.content_type or ""), replace(how, final_url=final, bytes=size)
 
 
+@asynccontextmanager
+async def watched(fetcher: Fetcher, report: Report) -> AsyncIterator[None]:
+    """Say in a run's progress which host is waited for; in the end report the hosts that were in trouble."""
+    watch = asyncio.create_task(_watch(fetcher, report))
+    try:
+        yield
+    finally:
+        watch.cancel()
+        report.hosts = [row for row in fetcher.hosts() if row["note"]]
+
+
+async def _watch(fetcher: Fetcher, report: Report) -> None:
+    shown = ""
+    while True:
+        await asyncio.sleep(WATCH_SECONDS)
+        waits = fetcher.waiting()
+        text = ""
+        if waits:
+            host, seconds, requests = waits[0]
+            others = f" and {len(waits) - 1} more" if len(waits) > 1 else ""
+            text = f"waiting {seconds:.0f} s for {host} ({requests:,} rows){others}"
+        if text != shown:
+            report.note(text)
+            shown = text
+
+
 def _is_file(text: str) -> bool:
     try:
         return Path(text).is_file()
@@ -311,6 +340,7 @@ class LocalBackend:
                 WorkerPool(worker_count(options["workers"]), options["worker_memory"])
             )
             fetcher = await stack.enter_async_context(Fetcher(fetch_settings(options)))
+            await stack.enter_async_context(watched(fetcher, task.report))
             run, waiting = _Run(task, fetcher, pool), interleave(jobs)
 
             async def answers() -> AsyncIterator[Sequence[JobResult]]:

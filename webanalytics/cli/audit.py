@@ -25,8 +25,8 @@ LEVELS = PRIORITIES[::-1]
 MOST_RULES = 500
 """Rules that a summary names: all of them."""
 
-_OWN = ("sitemap", "profile", "thresholds", "image_sizes", "report", "save", "fail_on")
-_KEYWORDS = ("sitemap", "profile", "thresholds", "image_sizes")
+_OWN = ("sitemap", "profile", "thresholds", "image_sizes", "resources", "report", "save", "fail_on")
+_KEYWORDS = ("sitemap", "profile", "thresholds", "image_sizes", "resources")
 """Flags that are arguments of `webanalytics.audit`."""
 
 
@@ -44,6 +44,8 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     )
     meaning = "fetch the images of the pages too, for the rule on large images"
     group.add_argument("--image-sizes", action="store_true", default=None, help=meaning)
+    meaning = "check: ask each image, script and style sheet of the pages whether it answers"
+    group.add_argument("--resources", choices=("ignore", "check"), help=meaning)
     group.add_argument("--report", metavar="FILE", help="write a report: one HTML file")
     group.add_argument(
         "--save", metavar="FOLDER", help="keep the audit in a folder, for `webanalytics compare`"

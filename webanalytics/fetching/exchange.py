@@ -10,7 +10,7 @@ import errno
 import socket
 import ssl
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
@@ -21,6 +21,8 @@ from webanalytics.fetching.content import ACCEPTED, Accept, DecodingError, check
 from webanalytics.fetching.guard import SocketFactory, refusals
 from webanalytics.fetching.limits import FetchSettings, retry_after
 from webanalytics.fetching.response import Problem
+
+Method = Literal["GET", "HEAD"]
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 RETRIED = frozenset((429, 503))
@@ -46,6 +48,7 @@ class Wanted:
     accept: Accept
     max_bytes: int
     cut: bool = False
+    method: Method = "GET"
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +131,7 @@ async def exchange(
     try:
         async with (
             asyncio.timeout(seconds),
-            session.get(url, headers=headers, allow_redirects=False) as response,
+            session.request(wanted.method, url, headers=headers, allow_redirects=False) as response,
         ):
             received.status = response.status
             # A body that is not read to its end closes the connection when the block is left.
@@ -166,6 +169,8 @@ async def _read(response: aiohttp.ClientResponse, wanted: Wanted, received: _Cou
             retry_after=retry_after(response.headers.get("Retry-After")) if again else None,
             status=status,
         )
+    if wanted.method == "HEAD":
+        return RawResponse(status, headers)
     content_type = headers.get("Content-Type", "")
     check_type(content_type, wanted.accept)
     content = await _body(response, wanted, received)

@@ -8,16 +8,17 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from webanalytics.fetching.content import Accept
-from webanalytics.fetching.exchange import RawResponse, Wanted, exchange, open_session, resolver
+from webanalytics.fetching.exchange import Method, RawResponse, Wanted, exchange, open_session, resolver
+from webanalytics.fetching.gates import Limits, Waiting
 from webanalytics.fetching.guard import check_redirect, check_url, host_key
-from webanalytics.fetching.limits import FetchSettings, Limits, backoff
+from webanalytics.fetching.limits import FetchSettings, backoff
 from webanalytics.fetching.response import FetchError, Problem, Response
 from webanalytics.fetching.robots import RobotsCache, Rules, parse_in_thread
 from webanalytics.messages import FETCHING
@@ -82,7 +83,14 @@ class Fetcher:
 
     async def __aenter__(self) -> Self:
         settings = self.settings
-        self._limits = Limits(settings.concurrency, settings.per_host, settings.delay)
+        self._limits = Limits(
+            settings.concurrency,
+            settings.per_host,
+            settings.delay,
+            first_wait=settings.backoff,
+            longest_wait=settings.max_retry_after,
+            adaptive=settings.adaptive,
+        )
         self._robots = RobotsCache(self._load_rules, failure_seconds=settings.timeout)
         self._own_names = self._names or resolver()
         self._session = open_session(settings, self._own_names)
@@ -126,12 +134,49 @@ class Fetcher:
             For everything else. Its ``error_type`` is one of dns, refused, tls, timeout, robots,
             http, too_large, not_html, blocked, invalid.
         """
+        most = self.settings.max_bytes if max_bytes is None else max_bytes
+        return await self._fetch(url, parameter, Wanted(accept, most))
+
+    async def ask(
+        self, url: str, method: Method = "HEAD", parameter: str = "url", *, max_bytes: int = 4096
+    ) -> Response:
+        """Return whether and how a URL answers, redirects followed; little of its body is read.
+
+        Parameters
+        ----------
+        url : str
+            An http or https URL.
+        method : {"HEAD", "GET"}
+            How to ask. A body is of no interest to HEAD (RFC 9110 section 9.3.2).
+        parameter : str
+            The name by which error sentences call it.
+        max_bytes : int
+            How much of a body is read; the connection is closed where there is more.
+
+        Raises
+        ------
+        FetchError
+            As for `fetch`: for every status from 300 on too.
+        """
+        return await self._fetch(url, parameter, Wanted("any", max_bytes, cut=True, method=method))
+
+    def hosts(self) -> list[dict[str, Any]]:
+        """Return one row for each host that was asked: how it was asked in the end, and why.
+
+        The columns are those of `webanalytics.frames.crawl.HOSTS`. A host without connections was given up.
+        """
+        return list(self._limits.hosts())
+
+    def waiting(self) -> list[Waiting]:
+        """Return the hosts that are not asked for a while because of what they answered."""
+        return self._limits.waiting()
+
+    async def _fetch(self, url: str, parameter: str, wanted: Wanted) -> Response:
         settings = self.settings
         try:
             start = check_url(url, allow_private=settings.allow_private, ports=settings.ports)
         except Problem as problem:
             raise _error(problem, parameter, None) from None
-        wanted = Wanted(accept, settings.max_bytes if max_bytes is None else max_bytes)
         state = _FetchState(wanted, start, robots=settings.robots)
         try:
             response = await self._tries(state)
@@ -152,20 +197,24 @@ class Fetcher:
     async def _tries(self, state: _FetchState) -> RawResponse:
         settings = self.settings
         attempt = 0
+        last: Problem | None = None
         while True:
             try:
                 return await self._follow(state)
             except Problem as problem:
-                wait = problem.retry_after
-                if wait is None:
-                    wait = backoff(attempt, settings.backoff, settings.max_retry_after)
+                if problem.key == "host_given_up" and last is not None:  # what it answered itself says more
+                    raise last from None
+                last = problem
+                asked = problem.retry_after
+                wait = (
+                    backoff(attempt, settings.backoff, settings.max_retry_after) if asked is None else asked
+                )
                 spent = state.spent >= settings.timeout or wait > settings.max_retry_after
                 if not problem.again or attempt >= settings.retries or spent:
                     raise
-                if problem.retry_after is not None:
-                    self._limits.pause(host_key(state.url), wait)
             attempt += 1
-            await asyncio.sleep(wait)
+            if asked is None:  # else the whole host is waited for
+                await asyncio.sleep(wait)
             state.restart(state.start)
 
     async def _follow(self, state: _FetchState) -> RawResponse:
@@ -213,8 +262,14 @@ class Fetcher:
             clock = asyncio.get_running_loop().time
             began = clock()
             left = settings.timeout - state.spent
+            host = host_key(url)
             try:
-                return await exchange(self._session, url, state.wanted, settings, max(left, 0.0))
+                response = await exchange(self._session, url, state.wanted, settings, max(left, 0.0))
+                self._limits.ended(host, began, None)
+                return response
+            except Problem as problem:
+                self._limits.ended(host, began, problem)
+                raise
             finally:
                 took = clock() - began
                 state.spent += took

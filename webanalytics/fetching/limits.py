@@ -1,15 +1,13 @@
-"""How hard a run presses on the network: its settings, the slots for requests, and the waits between tries.
+"""How hard a run presses on the network: its settings, and the waits between tries.
 
 `Fetcher` obeys them; the hosted client waits between its tries in the same way.
 """
 
 from __future__ import annotations
 
-import asyncio
 import random
 import re
-from collections.abc import AsyncIterator, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
@@ -60,6 +58,10 @@ class FetchSettings:
         Longest crawl-delay that is obeyed, in seconds; a longer one is shortened to it.
     max_robots_bytes : int
         How much of a robots.txt is read. RFC 9309 section 2.5 asks for at least 500 KiB.
+    adaptive : bool
+        Ask a host less that refuses or slows down, and give it up when it does nothing but refuse; see
+        `webanalytics.fetching.pace.Pace`. A fetcher that serves many callers must not: one of them
+        could give a host up for all.
 
     Raises
     ------
@@ -91,6 +93,7 @@ class FetchSettings:
     max_retry_after: float = 60.0
     max_crawl_delay: float = 30.0
     max_robots_bytes: int = 500 * 1024
+    adaptive: bool = True
 
     def __post_init__(self) -> None:
         self._integer("concurrency", 1, 1000)
@@ -103,7 +106,7 @@ class FetchSettings:
             self._seconds(name, 0.001)
         for name in ("delay", "backoff", "max_retry_after", "max_crawl_delay"):
             self._seconds(name, 0.0)
-        for name in ("robots", "allow_private"):
+        for name in ("robots", "allow_private", "adaptive"):
             if not isinstance(getattr(self, name), bool):
                 raise ParameterError.one_of(name, (True, False))
         if not isinstance(self.user_agent, str) or not _HEADER_TEXT.fullmatch(self.user_agent):
@@ -129,105 +132,6 @@ class FetchSettings:
             raise ParameterError(
                 f"The `{name}` parameter must be a number of seconds from {low:g} to {high:g}.", name
             )
-
-
-class _Gate:
-    """The queue in front of one host."""
-
-    __slots__ = ("not_before", "pace", "serial", "slots", "users")
-
-    def __init__(self, per_host: int) -> None:
-        self.slots = asyncio.Semaphore(per_host)
-        self.serial = asyncio.Lock()
-        self.pace = asyncio.Lock()
-        self.not_before = 0.0
-        self.users = 0
-
-
-class Limits:
-    """Slots for requests, over all hosts and to each one.
-
-    A request that waits for its host holds no overall slot, so one slow host cannot occupy them
-    all. The order is always the host first and then overall, so there is no deadlock.
-
-    Parameters
-    ----------
-    concurrency : int
-        Requests at one time over all hosts.
-    per_host : int
-        Requests at one time to one host.
-    delay : float
-        Seconds between the starts of two requests to one host.
-    max_idle : int
-        Hosts without a request that are remembered before those that no longer matter are dropped.
-    """
-
-    def __init__(self, concurrency: int, per_host: int, delay: float = 0.0, *, max_idle: int = 1000) -> None:
-        self._all = asyncio.Semaphore(concurrency)
-        self._per_host = per_host
-        self._delay = delay
-        self._max_idle = max_idle
-        self._gates: dict[str, _Gate] = {}
-
-    @asynccontextmanager
-    async def slot(self, host: str, crawl_delay: float = 0.0) -> AsyncIterator[None]:
-        """Hold a slot of the host and an overall one.
-
-        Parameters
-        ----------
-        host : str
-            Which host, see `webanalytics.fetching.guard.host_key`.
-        crawl_delay : float
-            Seconds that the host wants between two requests; above 0 it gets one request at a time.
-        """
-        gate = self._gate(host)
-        gate.users += 1
-        try:
-            async with AsyncExitStack() as stack:
-                await stack.enter_async_context(gate.slots)
-                if crawl_delay > 0:
-                    await stack.enter_async_context(gate.serial)
-                await self._start(gate, max(self._delay, crawl_delay))
-                stack.callback(self._all.release)
-                yield
-        finally:
-            gate.users -= 1
-            if not gate.users and gate.not_before <= _now():
-                self._gates.pop(host, None)
-
-    def pause(self, host: str, seconds: float) -> None:
-        """Start no further request to a host for some time (it asked for it)."""
-        gate = self._gate(host)
-        gate.not_before = max(gate.not_before, _now() + seconds)
-
-    async def _start(self, gate: _Gate, delay: float) -> None:
-        if not delay and gate.not_before <= _now():
-            await self._all.acquire()
-            return
-        # One at a time up to the start itself: two that waited for an overall slot would
-        # otherwise start together.
-        async with gate.pace:
-            while (wait := gate.not_before - _now()) > 0:  # noqa: ASYNC110 - a time, not an event
-                await asyncio.sleep(wait)
-            await self._all.acquire()
-            gate.not_before = max(gate.not_before, _now() + delay)
-
-    def _gate(self, host: str) -> _Gate:
-        gate = self._gates.get(host)
-        if gate is None:
-            if len(self._gates) >= self._max_idle:
-                self._forget()
-            gate = self._gates[host] = _Gate(self._per_host)
-        return gate
-
-    def _forget(self) -> None:
-        now = _now()
-        for host in [key for key, gate in self._gates.items() if not gate.users and gate.not_before <= now]:
-            del self._gates[host]
-
-
-def _now() -> float:
-    return asyncio.get_running_loop().time()
 
 
 _SECONDS = re.compile(r"[0-9]{1,9}")

@@ -54,7 +54,14 @@ def declared(name: str) -> Mapping[str, Field]:
 
 
 _ADDED = {
-    "audit": (Field("imageBytes", dict[str, int], "Size of each image of the page."),),
+    "audit": (
+        Field("imageBytes", dict[str, int], "Size of each image of the page."),
+        Field(
+            "brokenResources",
+            list[dict[str, str]],
+            "Images, scripts and style sheets of the page that do not answer: `url`, `kind`, `reason`.",
+        ),
+    ),
     "dane": (Field("matches_certificate", bool, "Whether the record matches its certificate."),),
     "keywords": (
         Field("keyword", str, "The word or words."),

@@ -108,6 +108,11 @@ FETCHING: Final[Table] = MappingProxyType(
             "timeout",
             "The `{parameter}` parameter {names} a page that did not arrive within {seconds} seconds.",
         ),
+        "host_given_up": (
+            "timeout",
+            "The `{parameter}` parameter {names} a host that was given up after {count} failed requests in a "
+            "row ({reason}).",
+        ),
         "robots": (
             "robots",
             "The `{parameter}` parameter {names} a page that the site's robots.txt forbids to fetch.",

@@ -302,6 +302,8 @@ class _Call:
             needed = report.credits_needed
             frame.attrs["credits"] = {"used": report.used, "left": report.left, "needed": needed}
             frame.attrs["webanalytics"]["premium_left_out"] = sorted(report.premium_missing)
+        if report.hosts:
+            frame.attrs["webanalytics"]["hosts"] = list(report.hosts)
         if self._options["backend"] is not None:
             frame.attrs["webanalytics"]["backend"] = backend.name
         return frame

@@ -94,6 +94,7 @@ def fetch_settings(settings: ServiceSettings) -> FetchSettings:
         user_agent=settings.user_agent,
         allow_private=settings.allow_private,
         ports=None if settings.allow_private else settings.ports,
+        adaptive=False,  # what one account's calls meet must not slow down those of another
     )
 
 

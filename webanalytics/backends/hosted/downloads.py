@@ -96,7 +96,10 @@ class Downloads:
     async def _guarded(self) -> Fetcher:
         if self._fetcher is None:
             settings = FetchSettings(
-                robots=False, max_bytes=MOST_BYTES, allow_private=self._options["allow_private"]
+                robots=False,
+                max_bytes=MOST_BYTES,
+                allow_private=self._options["allow_private"],
+                adaptive=False,  # what was paid for is asked for again by its own rules
             )
             self._fetcher = await self._stack.enter_async_context(Fetcher(settings))
         return self._fetcher

@@ -1,17 +1,10 @@
-"""A website on the loopback interface, for tests, examples and the demonstration.
-
-Two things are public. `SiteServer` serves whatever pages it is given, and remembers what it was asked;
-`sample_site` serves the sample site that comes with webanalytics: pages of a small lantern maker in ten
-languages, some in good order and some with the faults that audits look for.
-"""
+"""A web server on the loopback interface for given pages; every site of `webanalytics.testing` is one."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
-import gzip
 import itertools
-import json
 import math
 import mimetypes
 import socket
@@ -20,12 +13,9 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
-from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import NamedTuple, Self
 from urllib.parse import quote, unquote, urlsplit
-
-__all__ = ["Reply", "Request", "SampleSite", "SiteServer", "sample_site"]
 
 ORIGIN_PLACEHOLDER = b"{{origin}}"
 """In a body or a header, these bytes are replaced by the server's own scheme, host and port."""
@@ -72,7 +62,9 @@ class Request(NamedTuple):
         return {name.strip().lower(): value.strip() for name, _, value in pairs}
 
 
-class _Answer(NamedTuple):
+class Answer(NamedTuple):
+    """An answer as it is sent, less the end of its head, and the seconds before it is."""
+
     head: bytes
     body: bytes
     delay: float
@@ -132,8 +124,8 @@ class SiteServer:
         self._address = (host, port)
         self._delay = delay
         self._not_found = not_found
-        self._answers: dict[str, list[_Answer]] = {}
-        self._missing: _Answer
+        self._answers: dict[str, list[Answer]] = {}
+        self._missing: Answer
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop
         self._stopping: asyncio.Event
@@ -224,27 +216,27 @@ class SiteServer:
         self._answers = {}
         for path, replies in self._replies.items():
             several = [replies] if isinstance(replies, bytes | Reply) else list(replies)
-            answers = [_lay_out(reply, path, origin, self._delay) for reply in several]
-            self._answers[_canonical(path)] = answers[::-1]  # the next one is taken from the end
+            answers = [lay_out(reply, path, origin, self._delay) for reply in several]
+            self._answers[canonical(path)] = answers[::-1]  # the next one is taken from the end
         missing = self._not_found
         missing = Reply(404, {}, missing) if isinstance(missing, bytes) else missing
-        self._missing = _lay_out(missing, "/404.html", origin, self._delay)
+        self._missing = lay_out(missing, "/404.html", origin, self._delay)
 
-    def answer(self, target: str) -> _Answer:
+    def answer(self, target: str, method: str = "GET") -> Answer:  # noqa: ARG002 - for other servers
         """Return the answer to a request target, for the connections."""
         answers = self._answers.get(target)
         if answers is None:
-            path = _canonical(target)
+            path = canonical(target)
             answers = self._answers.get(path) or self._answers.get(path.partition("?")[0])
         if not answers:
             return self._missing
         return answers.pop() if len(answers) > 1 else answers[0]
 
 
-def _canonical(target: str) -> str:
+def canonical(target: str) -> str:
     """Return one form for all percent-encodings of a request target.
 
-    >>> _canonical("/a b"), _canonical("/a%20b?q=%c3%a9"), _canonical("http://host/x#y")
+    >>> canonical("/a b"), canonical("/a%20b?q=%c3%a9"), canonical("http://host/x#y")
     ('/a%20b', '/a%20b?q=%C3%A9', '/x')
     """
     parts = urlsplit(target)
@@ -252,7 +244,7 @@ def _canonical(target: str) -> str:
     return f"{path}?{quote(unquote(parts.query), safe=_PATH_SAFE + '?')}" if parts.query else path
 
 
-def _lay_out(reply: bytes | Reply, path: str, origin: bytes, delay: float) -> _Answer:
+def lay_out(reply: bytes | Reply, path: str, origin: bytes, delay: float) -> Answer:
     """Return the bytes of an answer, with the placeholder replaced by the server's origin."""
     reply = Reply(body=reply) if isinstance(reply, bytes) else reply
     body = reply.body.replace(ORIGIN_PLACEHOLDER, origin)
@@ -267,7 +259,7 @@ def _lay_out(reply: bytes | Reply, path: str, origin: bytes, delay: float) -> _A
         phrase = ""
     lines = [f"HTTP/1.1 {reply.status} {phrase}", *(f"{name}: {value}" for name, value in headers.items())]
     head = "\r\n".join(lines).encode().replace(ORIGIN_PLACEHOLDER, origin) + b"\r\n"
-    return _Answer(head, body, delay + reply.delay)
+    return Answer(head, body, delay + reply.delay)
 
 
 class _Connection(asyncio.Protocol):
@@ -319,7 +311,7 @@ class _Connection(asyncio.Protocol):
         if method not in ("GET", "HEAD"):
             self.refuse(405)  # closes, so that a body of the request is never taken for the next request
             return
-        answer = self.server.answer(target)
+        answer = self.server.answer(target, method)
         close = version == "HTTP/1.0" or b"connection: close" in head.lower()
         self.busy = True
         self.server.waiting += 1
@@ -330,12 +322,12 @@ class _Connection(asyncio.Protocol):
             loop = self.server._loop
             self.timer = loop.call_later(answer.delay, self.write_later, answer, method, close)
 
-    def write_later(self, answer: _Answer, method: str, close: bool) -> None:
+    def write_later(self, answer: Answer, method: str, close: bool) -> None:
         self.timer = None
         self.write(answer, method, close)
         self.next_request()
 
-    def write(self, answer: _Answer, method: str, close: bool) -> None:
+    def write(self, answer: Answer, method: str, close: bool) -> None:
         end = b"Connection: close\r\n\r\n" if close else b"\r\n"
         self.busy = False
         self.server.waiting -= 1
@@ -348,95 +340,3 @@ class _Connection(asyncio.Protocol):
         line = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"
         self.transport.write(f"{line}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
         self.transport.close()
-
-
-class SampleSite(SiteServer):
-    """The sample site, as `sample_site` serves it.
-
-    Attributes
-    ----------
-    pages : list of str
-        Absolute URLs of the pages, in the order of the site's manifest, including those that redirect, are
-        missing or are forbidden by robots.txt.
-    sitemap : str
-        URL of the sitemap index.
-    manifest : list of dict
-        What the manifest says about each page: ``path``, ``language``, ``charset`` and ``faults``.
-    """
-
-    def __init__(self, host: str = "127.0.0.1", port: int = 0, delay: float = 0.0) -> None:
-        folder = _site_folder()
-        contents = json.loads((folder / "site.json").read_text("utf-8"))
-        entries = contents["pages"] + contents["resources"]
-        replies = {entry["path"]: _reply(entry, folder) for entry in entries}
-        missing = Reply(404, {"Content-Type": "text/html; charset=utf-8"}, (folder / "404.html").read_bytes())
-        super().__init__(replies, host=host, port=port, delay=delay, not_found=missing)
-        self.manifest: list[dict[str, Any]] = contents["pages"]
-        self.pages: list[str] = []
-        self.sitemap = ""
-
-    def start(self) -> None:
-        """Listen and answer until `stop`; ``pages`` and ``sitemap`` are filled when this returns."""
-        super().start()
-        self.pages = [self.url + entry["path"] for entry in self.manifest]
-        self.sitemap = self.url + "/sitemap.xml"
-
-    def _lay_out(self) -> None:
-        super()._lay_out()
-        for answers in self._answers.values():
-            for place, (head, body, delay) in enumerate(answers):
-                if b"\r\nContent-Type: application/gzip\r\n" in head:
-                    # A .gz file is stored as plain text, as the origin goes into it
-                    packed = gzip.compress(body, mtime=0)
-                    old, new = (f"Content-Length: {len(content)}".encode() for content in (body, packed))
-                    answers[place] = _Answer(head.replace(old, new), packed, delay)
-
-
-def _reply(entry: Mapping[str, Any], folder: Path) -> Reply:
-    """Return the answer that one entry of the manifest describes."""
-    headers = {"Content-Type": entry["type"]} if "type" in entry else {}
-    if "location" in entry:
-        headers["Location"] = entry["location"]
-    body = (folder / entry["file"]).read_bytes() if "file" in entry else b""
-    return Reply(entry.get("status", 200), headers, body, entry.get("delay", 0.0))
-
-
-def _site_folder() -> Path:
-    """Return the folder of the sample site: in the installed package, or next to it in the checkout."""
-    package = Path(__file__).resolve().parent
-    for folder in (package / "_data" / "site", package.parent / "data" / "site"):
-        if (folder / "site.json").is_file():
-            return folder
-    raise FileNotFoundError("the sample site is not part of this installation of webanalytics")
-
-
-def sample_site(host: str = "127.0.0.1", port: int = 0, delay: float = 0.0) -> SampleSite:
-    """Return a context manager that serves the sample site from a background thread.
-
-    Parameters
-    ----------
-    host : str
-        Address to listen on.
-    port : int
-        Port to listen on; 0 lets the system choose.
-    delay : float
-        Seconds to wait before every answer, as from a distant site.
-
-    Returns
-    -------
-    SampleSite
-        With ``url``, ``pages`` and ``sitemap`` once entered.
-
-    Raises
-    ------
-    OSError
-        When the port is in use.
-
-    Examples
-    --------
-    >>> from urllib.request import urlopen
-    >>> with sample_site() as site:
-    ...     b"Sitemap: " + site.sitemap.encode() in urlopen(site.url + "/robots.txt").read()
-    True
-    """
-    return SampleSite(host, port, delay)

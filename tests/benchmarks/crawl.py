@@ -1,0 +1,170 @@
+"""Pages a second of crawlers on one loopback site: `webanalytics.crawl`, advertools, and a bare loop.
+
+The site has 2,000 pages, the saved ones under many addresses, and answers after 20 milliseconds; it is served
+by a process of its own. Then the same site with a calendar and four filters.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+PAGES = 2000
+DELAY = 0.02
+AT_ONCE = 8
+"""Requests at once: the default of Scrapy for one host, and of this package."""
+MOST = 3000
+
+OURS = """
+import json, sys, webanalytics as wa
+if __name__ == "__main__":
+    audit = wa.crawl(sys.argv[1], max_pages=int(sys.argv[2]), allow_private=True, progress=False)
+    issues = audit.issues if sys.argv[3:] else ()
+    print(json.dumps({"rows": len(audit), "urls": audit["url"].tolist(), "issues": len(issues)}))
+"""
+ADVERTOOLS = """
+import json, sys, tempfile, os, advertools as adv
+folder = tempfile.mkdtemp()
+file = os.path.join(folder, "crawl.jl")
+settings = {"LOG_LEVEL": "ERROR", "CLOSESPIDER_PAGECOUNT": int(sys.argv[2])}
+adv.crawl([sys.argv[1]], file, follow_links=True, custom_settings=settings)
+urls = [json.loads(line)["url"] for line in open(file)]
+print(json.dumps({"rows": len(urls), "urls": urls}))
+"""
+BARE = """
+import asyncio, json, sys, aiohttp, lxml.html
+from urllib.parse import urldefrag, urljoin
+start, most = sys.argv[1], int(sys.argv[2])
+
+async def main():
+    seen, queue = {start}, asyncio.Queue()
+    queue.put_nowait(start)
+    done = []
+    async with aiohttp.ClientSession() as session:
+        async def work():
+            while True:
+                url = await queue.get()
+                async with session.get(url) as response:
+                    body = await response.read()
+                done.append(url)
+                for _, _, link, _ in lxml.html.fromstring(body, base_url=url).iterlinks():
+                    link = urldefrag(urljoin(url, link)).url
+                    if link.startswith(start) and link not in seen and len(seen) < most:
+                        seen.add(link)
+                        queue.put_nowait(link)
+                queue.task_done()
+        workers = [asyncio.create_task(work()) for _ in range(8)]
+        await queue.join()
+        for worker in workers:
+            worker.cancel()
+    print(json.dumps({"rows": len(done), "urls": done}))
+
+asyncio.run(main())
+"""
+
+
+def serve(traps: bool, count: int = PAGES, delay: float = DELAY, size: int = 0) -> None:
+    """Serve the site until standard input ends; for a process of its own."""
+    from tests.benchmarks.corpus import corpus_pages
+    from webanalytics.testing import large_site
+
+    bodies = list(corpus_pages().values()) if not size else [filled(size)]
+    with large_site(count, bodies, traps=traps, delay=delay) as site:
+        print(site.start_url, flush=True)
+        sys.stdin.read()
+
+
+def filled(size: int) -> bytes:
+    """A page of some bytes, most of which are text."""
+    words = b" ".join(b"lantern%d" % number for number in range(size // 12))
+    return b"<html lang=en><title>x</title><body><p>" + words[: size - 60] + b"</p></body></html>"
+
+
+@contextmanager
+def served(traps: bool, **changes: Any) -> Iterator[str]:
+    code = f"from tests.benchmarks.crawl import serve; serve({traps}, **{changes!r})"
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdin is not None
+    assert process.stdout is not None
+    try:
+        yield process.stdout.readline().strip()
+    finally:
+        process.stdin.close()
+        process.wait()
+
+
+def run(python: str, code: str, *arguments: str) -> dict[str, Any]:
+    """Run a crawler, and return what it says, its seconds, and the processor time of all its processes."""
+    with tempfile.TemporaryDirectory() as folder, (Path(folder) / "output").open("w+") as output:
+        script = Path(folder) / "crawler.py"  # a file: what starts processes anew imports it
+        script.write_text(code)
+        began = time.perf_counter()
+        process = subprocess.Popen(
+            [python, "-W", "ignore", str(script), *arguments],
+            stdout=output,
+            cwd=folder,
+            stderr=subprocess.DEVNULL,
+        )
+        _, status, used = os.wait4(process.pid, 0)
+        process.returncode = status
+        took = time.perf_counter() - began
+        output.seek(0)
+        lines = output.read().strip().splitlines()
+    if status or not lines:
+        return {}
+    return {**json.loads(lines[-1]), "seconds": took, "processor": used.ru_utime + used.ru_stime}
+
+
+def crawlers() -> dict[str, tuple[str, str, tuple[str, ...]]]:
+    """Name, Python, code and arguments of each crawler that is there."""
+    import webanalytics
+
+    found: dict[str, tuple[str, str, tuple[str, ...]]] = {}
+    if hasattr(webanalytics, "crawl"):
+        found["webanalytics.crawl, rules too"] = (sys.executable, OURS, ("issues",))
+        found["webanalytics.crawl"] = (sys.executable, OURS, ())
+    peers = os.environ.get("WEBANALYTICS_PEERS", "")
+    if peers:
+        found["advertools.crawl"] = (peers, ADVERTOOLS, ())
+    found["bare loop of aiohttp and lxml"] = (sys.executable, BARE, ())
+    return found
+
+
+def line(name: str, found: dict[str, Any]) -> str:
+    if not found:
+        return f"  {name:<32} did not end well"
+    rate, cost = found["rows"] / found["seconds"], found["processor"] / max(1, found["rows"])
+    trapped = sum("?" in url or "/calendar/" in url for url in found["urls"])
+    own = len({url for url in found["urls"] if "?" not in url and "/calendar/" not in url})
+    return (
+        f"  {name:<32} {found['rows']:>6,} rows {found['seconds']:>7.1f} s {rate:>7.1f} pages/s "
+        f"{cost * 1000:>6.1f} ms of processor time a page; {own:,} real pages, {trapped:,} of traps"
+    )
+
+
+def report() -> str:
+    """Return the tables."""
+    lines = [
+        f"A site of {PAGES:,} pages that answers after {DELAY * 1000:.0f} ms, {AT_ONCE} requests at once"
+    ]
+    for traps in (False, True):
+        if traps:
+            lines.append(f"The same with a calendar and four filters, at most {MOST:,} pages")
+        with served(traps) as start:
+            for name, (python, code, more) in crawlers().items():
+                if traps and more:
+                    continue
+                lines.append(line(name, run(python, code, start, str(MOST), *more)))
+    if not os.environ.get("WEBANALYTICS_PEERS"):
+        lines.append("  advertools was left out: --peers names the Python of an environment that has it.")
+    return "\n".join(lines)

@@ -1,0 +1,70 @@
+"""Rules for what a page loads: images, scripts and style sheets that do not answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.shared import enumerated
+from webanalytics.audits.site import Site
+
+_MEASURED = (
+    "Each address that the page loads is asked once, by HEAD and, where that fails, by GET. Those count that "
+    "are gone (404, 410, no such host) or fail (another error, no connection); a refusal does not."
+)
+_SOURCE = "RFC 9110, sections 15.5 and 15.6"
+
+
+def _broken(kind: str) -> Callable[[Site, Any], Iterator[Finding]]:
+    def find(site: Site, _: Any) -> Iterator[Finding]:
+        for row, resources in site.read("brokenResources"):
+            found = [item for item in resources or () if item["kind"] == kind]
+            if found:
+                shown = (f"{item['url'][:200]} ({item['reason']})" for item in found)
+                yield Finding(row, len(found), enumerated(shown))
+
+    return find
+
+
+RULES = (
+    Rule(
+        name="broken_image",
+        title="Broken images",
+        category="images",
+        type="issue",
+        priority="high",
+        explanation="The page shows images whose addresses do not answer: visitors see a gap.",
+        fix="Correct the addresses of the images, or remove them.",
+        find=_broken("image"),
+        columns=("brokenResources",),
+        measured=_MEASURED,
+        source=_SOURCE,
+    ),
+    Rule(
+        name="broken_script",
+        title="Broken scripts",
+        category="html",
+        type="issue",
+        priority="high",
+        explanation="The page loads scripts whose addresses do not answer, so that parts of it may not work.",
+        fix="Correct the addresses of the scripts, or remove them.",
+        find=_broken("script"),
+        columns=("brokenResources",),
+        measured=_MEASURED,
+        source=_SOURCE,
+    ),
+    Rule(
+        name="broken_stylesheet",
+        title="Broken style sheets",
+        category="html",
+        type="issue",
+        priority="high",
+        explanation="The page loads style sheets whose addresses do not answer, and looks broken.",
+        fix="Correct the addresses of the style sheets, or remove them.",
+        find=_broken("stylesheet"),
+        columns=("brokenResources",),
+        measured=_MEASURED,
+        source=_SOURCE,
+    ),
+)

@@ -1,0 +1,237 @@
+"""Pages that say "not found" with status 200, known by what a site answers to an address that cannot exist.
+
+A crawl calls `soft_404s` when its pages are read; it works for the pages of any audit too.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import pandas as pd
+
+from webanalytics.analysis.page.page import Page
+from webanalytics.analysis.text.text import analyse
+from webanalytics.audits.duplicates import similarity, words
+from webanalytics.errors import RowError
+from webanalytics.fetching import Fetcher, FetchError
+
+ALIKE = 0.85
+"""Similarity of texts from which two pages are the same one: shared among all shingles of three words."""
+ALIKE_WITH_TITLE = 0.6
+"""The same for pages whose titles are equal."""
+MOST_ORIGINS = 20
+"""Origins that are asked; those with the most pages first."""
+MOST_FOLDERS = 10
+"""Folders of one origin that are asked besides."""
+MOST_BYTES = 500_000
+"""Bytes of an answer that are read."""
+
+_INDEX = re.compile(r"/(?:index|default|home)?(?:\.\w{2,5})?", re.IGNORECASE)
+
+
+class Seen(NamedTuple):
+    """A page that was read with status 200: its address, where it ended, its title and main text."""
+
+    url: str
+    final_url: str
+    title: str
+    text: str
+
+
+class Soft(NamedTuple):
+    """What was found.
+
+    Attributes
+    ----------
+    pages : frozenset of str
+        Addresses, as given, of pages that say "not found" with status 200.
+    shells : tuple of str
+        Places where every address gives one and the same page, real ones too: a page made by scripts in the
+        browser. Nothing can be said of the pages there.
+    asked : int
+        Addresses that were asked.
+    """
+
+    pages: frozenset[str] = frozenset()
+    shells: tuple[str, ...] = ()
+    asked: int = 0
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What a place answers to an address that cannot exist, with a status from 200 to 299."""
+
+    place: str
+    answer: Seen
+
+    def matches(self, page: Seen) -> bool:
+        """Return whether a page is the same answer."""
+        end = self.answer.final_url
+        if end != self.answer.url and page.final_url == end:
+            # Both lead to one page, such as the home page, which itself and under its other names is none.
+            return page.url != end and not _INDEX.fullmatch(urlsplit(page.url).path)
+        ours, theirs = _said(self.answer), _said(page)
+        if ours == theirs:
+            return bool(ours) or self.answer.title == page.title
+        alike = similarity(ours, theirs)
+        return alike >= (ALIKE_WITH_TITLE if self.answer.title == page.title else ALIKE)
+
+
+def impossible(place: str) -> str:
+    """Return an address at a place that cannot exist; the same each time.
+
+    Examples
+    --------
+    >>> impossible("https://example.org/")
+    'https://example.org/no-such-page-6ec7e91c7656bfb8'
+    """
+    return f"{place}no-such-page-{blake2b(place.encode(), digest_size=8).hexdigest()}"
+
+
+async def probe(fetcher: Fetcher, place: str) -> Probe | None:
+    """Ask a place for an address that cannot exist.
+
+    Parameters
+    ----------
+    fetcher : Fetcher
+        An open fetcher.
+    place : str
+        An origin or a folder, with a slash at its end.
+
+    Returns
+    -------
+    Probe or None
+        None where the place answers as it should, with an error.
+    """
+    found = await _asked(fetcher, impossible(place))
+    return None if found is None else Probe(place, found)
+
+
+async def _asked(fetcher: Fetcher, url: str) -> Seen | None:
+    try:
+        answer = await fetcher.fetch(url, max_bytes=MOST_BYTES)
+        title, text = await asyncio.to_thread(
+            _read, answer.content, url, answer.final_url, answer.content_type
+        )
+    except (FetchError, RowError):
+        return None
+    return Seen(url, answer.final_url, title, text)
+
+
+def _read(content: bytes, url: str, final_url: str, content_type: str) -> tuple[str, str]:
+    found = analyse(Page(content, url, final_url, content_type))
+    return found["title"], found["text"]
+
+
+async def soft_404s(fetcher: Fetcher, pages: Iterable[Seen]) -> Soft:
+    """Find the pages that say "not found" with status 200.
+
+    Each origin is asked for an address that cannot exist, and so are folders in which several pages have one
+    title or one text: some sites answer 404 in general and 200 in their shop.
+
+    Parameters
+    ----------
+    fetcher : Fetcher
+        An open fetcher.
+    pages : iterable of Seen
+        The pages that were read.
+
+    Notes
+    -----
+    After Bar-Yossef, Broder, Kumar and Tomkins (2004), "Sic transit gloria telae: towards an understanding of
+    the web's decay", who compare a page with the answer to a random address in the same folder. Words of
+    the address itself do not count, as many such pages repeat it.
+    """
+    origins: defaultdict[str, list[Seen]] = defaultdict(list)
+    for page in pages:
+        if (origin := _origin(page.final_url)) is not None:
+            origins[origin].append(page)
+    chosen = sorted(origins, key=lambda origin: -len(origins[origin]))[:MOST_ORIGINS]
+    found = await asyncio.gather(*(_of_origin(fetcher, origin, origins[origin]) for origin in chosen))
+    return Soft(
+        frozenset(url for part in found for url in part.pages),
+        tuple(place for part in found for place in part.shells),
+        sum(part.asked for part in found),
+    )
+
+
+async def _of_origin(fetcher: Fetcher, origin: str, pages: Sequence[Seen]) -> Soft:
+    home = f"{origin}/"
+    everywhere = await probe(fetcher, home)
+    if everywhere is not None:
+        known = next((page for page in pages if page.final_url == home), None) or await _asked(fetcher, home)
+        if known is not None and everywhere.answer.final_url != home and everywhere.matches(known):
+            return Soft(shells=(home,), asked=2)
+        return Soft(frozenset(_matching(everywhere, pages)), asked=1)
+    places = list(suspects(pages))[:MOST_FOLDERS]
+    probes = await asyncio.gather(*(probe(fetcher, place) for place in places))
+    soft: set[str] = set()
+    shells = []
+    for place, found in zip(places, probes, strict=True):
+        if found is None:
+            continue
+        inside = [page for page in pages if page.final_url.startswith(place)]
+        if any(page.final_url == place and found.matches(page) for page in inside):
+            shells.append(place)
+        else:
+            soft.update(_matching(found, inside))
+    return Soft(frozenset(soft), tuple(shells), 1 + len(places))
+
+
+def _matching(found: Probe, pages: Iterable[Seen]) -> Iterator[str]:
+    return (page.url for page in pages if found.matches(page))
+
+
+def suspects(pages: Iterable[Seen]) -> Iterator[str]:
+    """Yield the folders in which several pages have one title or one text, those with the most first.
+
+    Examples
+    --------
+    >>> pages = [Seen(f"http://a.example/b/{n}", f"http://a.example/b/{n}", "Sold out", "") for n in (1, 2)]
+    >>> list(suspects([*pages, Seen("http://a.example/c/1", "http://a.example/c/1", "Tea", "")]))
+    ['http://a.example/b/']
+    """
+    alike: Counter[tuple[str, str, str]] = Counter()
+    for page in pages:
+        folder = page.final_url.partition("?")[0].rpartition("/")[0] + "/"
+        alike[folder, "title", page.title] += 1
+        if page.text:
+            alike[folder, "text", page.text] += 1
+    folders: Counter[str] = Counter()
+    for (folder, _, _), count in alike.items():
+        if count > 1:
+            folders[folder] = max(folders[folder], count)
+    return (folder for folder, _ in folders.most_common())
+
+
+def _said(page: Seen) -> str:
+    """Return the words of a page without those of its address and without numbers."""
+    path = unquote(urlsplit(page.url).path + " " + urlsplit(page.url).query)
+    own = set(words(re.sub(r"[/_.=&-]+", " ", path)))
+    return " ".join(word for word in words(page.text) if word not in own and not word.isdecimal())
+
+
+def _origin(url: str) -> str | None:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return None
+    return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") and parts.netloc else None
+
+
+def seen_in(frame: pd.DataFrame) -> Iterator[Seen]:
+    """Yield the pages of an audit's frame that were read."""
+    columns: list[list[Any]] = [
+        frame[name].astype(object).where(frame[name].notna(), "").tolist()
+        for name in ("url", "final_url", "title", "text", "status")
+    ]
+    for url, final, title, text, status in zip(*columns, strict=True):
+        if status == "ok":
+            yield Seen(url, final or url, title, text)

@@ -1,0 +1,257 @@
+"""Slots for requests, over all hosts and to each one; a `Pace` says how many a host gets, and how often.
+
+`Fetcher` holds a slot for each request, and tells how it ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import OrderedDict, deque
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from typing import Any, NamedTuple
+
+from webanalytics.fetching.pace import REFUSED, SILENT, Pace
+from webanalytics.fetching.response import Problem
+
+log = logging.getLogger("webanalytics")
+
+MOST_HOSTS = 10_000
+"""Hosts whose pace is remembered; those that never were in trouble go first."""
+
+
+class Waiting(NamedTuple):
+    """A host whose requests wait: for how long, and how many they are."""
+
+    host: str
+    seconds: float
+    requests: int
+
+
+class _Turn(NamedTuple):
+    """A request in the queue of a host."""
+
+    let_in: asyncio.Future[None]
+    crawl_delay: float
+
+
+class _Gate:
+    """The queue in front of one host."""
+
+    __slots__ = ("active", "pace", "queue", "starting", "timer", "users")
+
+    def __init__(self, pace: Pace) -> None:
+        self.pace = pace
+        self.queue: deque[_Turn] = deque()
+        self.active = 0
+        self.starting = False
+        self.users = 0
+        self.timer: asyncio.TimerHandle | None = None
+
+    def pump(self, delay: float) -> None:
+        """Let in as many as may start now; for the next one a timer is set if it has only to wait."""
+        if self.timer is not None:
+            self.timer.cancel()
+            self.timer = None
+        while self.queue:
+            turn = self.queue[0]
+            if turn.let_in.done():  # cancelled
+                self.queue.popleft()
+                continue
+            if self.pace.given_up:
+                self.queue.popleft()
+                turn.let_in.set_exception(given_up(self.pace))
+                continue
+            if self.active >= (1 if turn.crawl_delay > 0 else self.pace.connections):
+                return
+            apart = max(delay, turn.crawl_delay, self.pace.delay)
+            # One at a time up to the start itself: two that waited for an overall slot would
+            # otherwise start together.
+            if apart > 0 and self.starting:
+                return
+            wait = self.pace.not_before - _now()
+            if wait > 0:
+                self.timer = asyncio.get_running_loop().call_later(wait, self.pump, delay)
+                return
+            self.queue.popleft()
+            self.active += 1
+            self.starting = apart > 0
+            turn.let_in.set_result(None)
+
+
+def given_up(pace: Pace) -> Problem:
+    """Return the problem of a request to a host that is not asked any more."""
+    return Problem("host_given_up", count=pace.in_row, reason=pace.reason)
+
+
+class Limits:
+    """Slots for requests, over all hosts and to each one.
+
+    A request that waits for its host holds no overall slot, so one slow host cannot occupy them
+    all. The order is always the host first and then overall, so there is no deadlock.
+
+    Parameters
+    ----------
+    concurrency : int
+        Requests at one time over all hosts.
+    per_host : int
+        Requests at one time to one host.
+    delay : float
+        Seconds between the starts of two requests to one host.
+    max_idle : int
+        Hosts without a request that are remembered before those that no longer matter are dropped.
+    first_wait, longest_wait : float
+        First and longest pause after a refusal.
+    adaptive : bool
+        Whether refusals and slow answers change the pace of a host.
+    """
+
+    def __init__(
+        self,
+        concurrency: int,
+        per_host: int,
+        delay: float = 0.0,
+        *,
+        max_idle: int = 1000,
+        first_wait: float = 0.5,
+        longest_wait: float = 60.0,
+        adaptive: bool = True,
+    ) -> None:
+        self._all = asyncio.Semaphore(concurrency)
+        self._delay = delay
+        self._max_idle = max_idle
+        self._settings = (per_host, first_wait, longest_wait, adaptive)
+        self._gates: dict[str, _Gate] = {}
+        self._paces: OrderedDict[str, Pace] = OrderedDict()
+
+    @asynccontextmanager
+    async def slot(self, host: str, crawl_delay: float = 0.0) -> AsyncIterator[None]:
+        """Hold a slot of the host and an overall one.
+
+        Parameters
+        ----------
+        host : str
+            Which host, see `webanalytics.fetching.guard.host_key`.
+        crawl_delay : float
+            Seconds that the host wants between two requests; above 0 it gets one request at a time.
+
+        Raises
+        ------
+        Problem
+            When the host was given up.
+        """
+        gate = self._gate(host)
+        gate.users += 1
+        try:
+            await self._enter(gate, crawl_delay)
+            try:
+                yield
+            finally:
+                self._all.release()
+                gate.active -= 1
+                gate.pump(self._delay)
+        finally:
+            gate.users -= 1
+            if not gate.users and gate.pace.not_before <= _now():
+                self._gates.pop(host, None)
+
+    async def _enter(self, gate: _Gate, crawl_delay: float) -> None:
+        turn = _Turn(asyncio.get_running_loop().create_future(), crawl_delay)
+        gate.queue.append(turn)
+        gate.pump(self._delay)
+        entered = False
+        try:
+            await turn.let_in
+            await self._all.acquire()
+            entered = True
+        finally:
+            let_in = turn.let_in.done() and not turn.let_in.cancelled() and not turn.let_in.exception()
+            if not let_in:
+                turn.let_in.cancel()
+            elif entered:
+                apart = max(self._delay, crawl_delay, gate.pace.delay)
+                gate.pace.pause(_now(), apart)
+                gate.starting = False
+            else:
+                gate.active -= 1
+                gate.starting = False
+            gate.pump(self._delay)
+
+    def pause(self, host: str, seconds: float) -> None:
+        """Start no further request to a host for some time (it asked for it)."""
+        self._gate(host).pace.pause(_now(), seconds)
+
+    def ended(self, host: str, began: float, problem: Problem | None) -> None:
+        """Take note of how a request to a host ended: its pace follows from that."""
+        gate = self._gate(host)
+        pace, now = gate.pace, _now()
+        if problem is None or (problem.http_status and not _refuses(problem)):
+            pace.answered(began, now)
+        elif _refuses(problem):
+            was_slowed, was_given_up = pace.was_slowed, pace.given_up
+            status = problem.http_status if problem.key == "status" else None
+            reason = f"HTTP {status}" if status else "no answer in time"
+            pace.refused(began, now, reason, problem.retry_after)
+            if pace.given_up and not was_given_up:
+                log.warning("%s was %s", host, pace.note)
+            elif pace.was_slowed and not was_slowed:
+                log.info("%s is asked less: %s", host, reason)
+        else:
+            pace.failed()
+
+    def hosts(self) -> Iterator[dict[str, Any]]:
+        """Yield one row for each host, with the columns of `webanalytics.frames.crawl.HOSTS`."""
+        for host, pace in self._paces.items():
+            yield {
+                "host": host,
+                "pages": pace.pages,
+                "failures": pace.failures,
+                "delay": max(self._delay, pace.delay),
+                "connections": 0 if pace.given_up else pace.connections,
+                "note": pace.note,
+            }
+
+    def waiting(self) -> list[Waiting]:
+        """Return the hosts whose requests all wait because of what they answered, the longest first."""
+        now = _now()
+        found = [
+            Waiting(host, gate.pace.not_before - now, len(gate.queue))
+            for host, gate in self._gates.items()
+            if gate.queue and gate.pace.rounds and gate.pace.not_before > now
+        ]
+        return sorted(found, key=lambda item: -item.seconds)
+
+    def _gate(self, host: str) -> _Gate:
+        gate = self._gates.get(host)
+        if gate is None:
+            if len(self._gates) >= self._max_idle:
+                self._forget()
+            gate = self._gates[host] = _Gate(self._pace(host))
+        return gate
+
+    def _pace(self, host: str) -> Pace:
+        pace = self._paces.get(host)
+        if pace is None:
+            pace = self._paces[host] = Pace(*self._settings)
+            if len(self._paces) > MOST_HOSTS:
+                idle = (
+                    name for name, item in self._paces.items() if not item.note and name not in self._gates
+                )
+                del self._paces[next(idle, next(iter(self._paces)))]
+        return pace
+
+    def _forget(self) -> None:
+        now = _now()
+        for host in [
+            key for key, gate in self._gates.items() if not gate.users and gate.pace.not_before <= now
+        ]:
+            del self._gates[host]
+
+
+def _refuses(problem: Problem) -> bool:
+    return problem.key in SILENT or (problem.key == "status" and problem.http_status in REFUSED)
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()
