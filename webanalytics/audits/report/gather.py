@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from webanalytics.audits.report.site import parts_of
+
 METHODS: Mapping[str, Mapping[str, Any]] = {
     "failures": {},
     "keywords": {"by": "site", "top": 1000},
@@ -25,4 +27,6 @@ def besides(audit: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         method = getattr(type(audit), name, None)  # of the instance it might be a column
         if name not in made and callable(method):
             made[name] = method(audit, **settings)
+    if "crawl" not in made and getattr(audit, "origin", None) is not None:
+        made["crawl"] = parts_of(audit)
     return made
