@@ -35,6 +35,6 @@ function linkList(title, links, total) {
 
 function linkSection(page) {
   if (!page.links) return null;
-  return element("section", { "aria-label": "Links" }, element("h4", {}, "Links"),
+  return element("section", { class: "wa-fields", "aria-label": "Links" }, element("h4", {}, "Links"),
     linkList("Pages that link here", page.links.into, page.links.total), linkList("Addresses that it links to", page.links.out, 0));
 }
