@@ -16,13 +16,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from webanalytics.api import generated, images, pages, records, sites
+from webanalytics.api import crawls, generated, images, pages, records, sites
 from webanalytics.api.functions import later_function, later_names
 from webanalytics.runs.boundary import awaited
 
 __all__ = [
     "audit",
     "convert",
+    "crawl",
     "dane",
     "hmac",
     "keywords",
@@ -35,6 +36,7 @@ __all__ = [
 
 audit = awaited(pages.audit)
 convert = awaited(images.convert)
+crawl = awaited(crawls.crawl)
 dane = awaited(records.dane)
 hmac = awaited(generated.hmac)
 keywords = awaited(pages.keywords)

@@ -286,9 +286,12 @@ class JobResult:
         How the page was fetched.
     position : int, optional
         Which operation the outcome belongs to; None where all are answered.
+    apart : sequence of Outcome, optional
+        Only one: that of the operation that the task wants apart from the others, which are in `outcomes`.
     """
 
     number: int
     outcomes: Sequence[Outcome]
     fetched: Fetched | None = None
     position: int | None = None
+    apart: Sequence[Outcome] | None = None

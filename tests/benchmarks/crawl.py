@@ -35,7 +35,7 @@ import json, sys, tempfile, os, advertools as adv
 folder = tempfile.mkdtemp()
 file = os.path.join(folder, "crawl.jl")
 settings = {"LOG_LEVEL": "ERROR", "CLOSESPIDER_PAGECOUNT": int(sys.argv[2])}
-adv.crawl([sys.argv[1]], file, follow_links=True, custom_settings=settings)
+adv.crawl([sys.argv[1]], file, follow_links=True, allowed_domains=["127.0.0.1"], custom_settings=settings)
 urls = [json.loads(line)["url"] for line in open(file)]
 print(json.dumps({"rows": len(urls), "urls": urls}))
 """
@@ -55,7 +55,7 @@ async def main():
                 async with session.get(url) as response:
                     body = await response.read()
                 done.append(url)
-                for _, _, link, _ in lxml.html.fromstring(body, base_url=url).iterlinks():
+                for link in lxml.html.fromstring(body).xpath("//a/@href"):
                     link = urldefrag(urljoin(url, link)).url
                     if link.startswith(start) and link not in seen and len(seen) < most:
                         seen.add(link)
@@ -114,6 +114,10 @@ def run(python: str, code: str, *arguments: str) -> dict[str, Any]:
             stdout=output,
             cwd=folder,
             stderr=subprocess.DEVNULL,
+            env={
+                **os.environ,
+                "PATH": f"{Path(python).parent}:{os.environ['PATH']}",
+            },  # advertools calls scrapy
         )
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = status

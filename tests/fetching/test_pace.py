@@ -104,8 +104,9 @@ def test_a_longer_wait_than_is_waited_for_is_an_answer() -> None:
     pace = Pace(8, longest_wait=60)
     pace.refused(10.0, 10.1, "HTTP 503", wait=3600)
     assert pace.not_before == 0
-    assert not pace.given_up
     pace.refused(10.2, 10.3, "HTTP 503", wait=3600)
+    assert not pace.given_up
+    pace.refused(11.0, 11.1, "HTTP 503", wait=3600)
     assert pace.given_up
 
 

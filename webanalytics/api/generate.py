@@ -15,12 +15,12 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import webanalytics
-from webanalytics.api import images, pages, records, sites
+from webanalytics.api import crawls, images, pages, records, sites
 from webanalytics.api.source import module_source
 from webanalytics.operations import OPERATIONS
 
 PACKAGE = Path(webanalytics.__file__).parent
-WRITTEN_BY_HAND = (images, pages, records, sites)
+WRITTEN_BY_HAND = (crawls, images, pages, records, sites)
 
 _SYNC = '''\
 """The blocking functions: those of `webanalytics.aio`, each run on its own event loop.
@@ -33,7 +33,7 @@ from __future__ import annotations
 from typing import Any
 
 from webanalytics.analysis.dane.tlsa import tlsa_record
-from webanalytics.api import generated, images, pages, records, sites
+from webanalytics.api import crawls, generated, images, pages, records, sites
 from webanalytics.api.functions import later_function, later_names
 from webanalytics.audits.content_gap import content_gap
 from webanalytics.audits.rules import rule_table
@@ -75,7 +75,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webanalytics.api import generated, images, pages, records, sites
+from webanalytics.api import crawls, generated, images, pages, records, sites
 from webanalytics.api.functions import later_function, later_names
 from webanalytics.runs.boundary import awaited
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from webanalytics.analysis.dane.tlsa import tlsa_record
-from webanalytics.api import generated, images, pages, records, sites
+from webanalytics.api import crawls, generated, images, pages, records, sites
 from webanalytics.api.functions import later_function, later_names
 from webanalytics.audits.content_gap import content_gap
 from webanalytics.audits.rules import rule_table
@@ -20,6 +20,7 @@ __all__ = [
     "compare",
     "content_gap",
     "convert",
+    "crawl",
     "dane",
     "hmac",
     "keywords",
@@ -35,6 +36,7 @@ __all__ = [
 
 audit = plain(pages.audit)
 convert = plain(images.convert)
+crawl = plain(crawls.crawl)
 dane = plain(records.dane)
 hmac = plain(generated.hmac)
 keywords = plain(pages.keywords)

@@ -1,4 +1,4 @@
-"""Facts of pages that a hosted API has fetched: extracted on this machine from the HTML that it returns."""
+"""Facts and links of pages that a hosted API has fetched: read on this machine from its HTML."""
 
 from __future__ import annotations
 
@@ -8,18 +8,24 @@ from dataclasses import replace
 from typing import Any
 
 from webanalytics.backends.answering import worker_count
-from webanalytics.operations import AUDIT_PAGES, FACTS, METADATA
+from webanalytics.operations import CRAWL_PAGES, FACTS, METADATA, Operation
 from webanalytics.outcomes import JobResult, Outcome, PackedOutcomes
 from webanalytics.workers.pool import WorkerDiedError, WorkerPool
 
 BODY = "responseBody"
-_METADATA, _FACTS = AUDIT_PAGES.index(METADATA), AUDIT_PAGES.index(FACTS)
+_METADATA = CRAWL_PAGES.index(METADATA)
 
 
 class FactsOfBodies:
-    """Adds the facts of a page to the answer about its metadata, if that includes the HTML."""
+    """Adds the facts of a page to the answer about its metadata, if that includes the HTML.
 
-    def __init__(self, options: Mapping[str, Any], *, keep: bool) -> None:
+    ``read`` names the operations of `CRAWL_PAGES` that no service has.
+    """
+
+    def __init__(
+        self, options: Mapping[str, Any], *, keep: bool, read: tuple[Operation, ...] = (FACTS,)
+    ) -> None:
+        self._read = read
         self._options = options
         self._keep = keep
         self._stack = AsyncExitStack()
@@ -39,29 +45,32 @@ class FactsOfBodies:
                 found.append(answer)
                 continue
             outcome = answer.outcomes[0]
-            facts = (await self._facts(outcome),) if outcome.data is not None else (outcome,)
+            facts = await self._facts(outcome) if outcome.data is not None else [outcome] * len(self._read)
             if outcome.data is not None and outcome.data.get(BODY) and not self._keep:
                 packed = PackedOutcomes.pack([{**outcome.data, BODY: ""}])
                 answer = replace(answer, outcomes=PackedOutcomes(packed))
-            found += [answer, JobResult(answer.number, facts, position=_FACTS)]
+            found.append(answer)
+            for operation, one in zip(self._read, facts, strict=True):
+                place = CRAWL_PAGES.index(operation)
+                found.append(JobResult(answer.number, (one,), position=place))
         return found
 
-    async def _facts(self, outcome: Outcome) -> Outcome:
+    async def _facts(self, outcome: Outcome) -> list[Outcome]:
         data = outcome.data or {}
         body = data.get(BODY)
         if not isinstance(body, str) or not body:
-            return Outcome({})
+            return [Outcome({})] * len(self._read)
         if self._pool is None:
             pool = WorkerPool(worker_count(self._options["workers"]), self._options["worker_memory"])
             self._pool = await self._stack.enter_async_context(pool)
         url, final = str(data.get("requestUrl") or ""), str(data.get("url") or "")
         page = (body.encode("utf-8", "replace"), url, final, "text/html; charset=utf-8")
-        arguments: tuple[Any, ...] = ({FACTS.name: FACTS.analysis}, {FACTS.name: {}}, page)
+        paths = {operation.name: operation.analysis for operation in self._read}
+        arguments: tuple[Any, ...] = (paths, {name: {} for name in paths}, page)
         try:
             packed = await self._pool.run(
-                "page", (FACTS.analysis,), arguments, self._options["parse_timeout"]
+                "page", tuple(paths.values()), arguments, self._options["parse_timeout"]
             )
         except (TimeoutError, WorkerDiedError):
-            return Outcome({})
-        facts = PackedOutcomes(packed)[0]
-        return facts if facts.data is not None else Outcome({})
+            return [Outcome({})] * len(self._read)
+        return [facts if facts.data is not None else Outcome({}) for facts in PackedOutcomes(packed)]

@@ -71,6 +71,7 @@ class Answering:
         deadline: float,
         prepared: tuple[str, ...] = (),
         parameter: str = "",
+        apart: str = "",
     ) -> Any:
         """Return a worker's answer about content: packed outcomes of a page, a list of those of an image.
 
@@ -88,6 +89,8 @@ class Answering:
             Paths of analyses that the worker must have imported; by default those of the operations.
         parameter : str
             The name by which errors call the content; by default that of the subject.
+        apart : str
+            Name of a page operation whose outcome is packed for itself; the answer is then a pair.
 
         Raises
         ------
@@ -97,7 +100,7 @@ class Answering:
         operation = operations[0]
         parameter = parameter or operation.subject
         paths = {item.name: item.analysis for item in operations}
-        arguments = (paths, settings, content)
+        arguments = (paths, settings, content, *([apart] if apart else []))
         try:
             return await self._pool.run(
                 operation.kind, prepared or tuple(paths.values()), arguments, deadline

@@ -34,6 +34,8 @@ class RunSpec:
         The same for a run and those that resume it: requests can be recognised by it.
     resumable : bool
         Whether there is a checkpoint, so that a later run may continue this one.
+    apart : str
+        Name of an operation whose outcomes are not kept with those of the others: see `JobResult.apart`.
     """
 
     operations: tuple[str, ...]
@@ -42,6 +44,7 @@ class RunSpec:
     given: tuple[str, ...] = ()
     identity: str = ""
     resumable: bool = False
+    apart: str = ""
 
 
 @dataclass(slots=True)
@@ -86,6 +89,14 @@ class Task:
     def operations(self) -> tuple[Operation, ...]:
         """The declarations of the run's operations."""
         return tuple(DECLARED[name] for name in self.spec.operations)
+
+
+class JobSource(Protocol):
+    """Jobs that are not known in advance: what is answered decides what comes next."""
+
+    async def next(self) -> Job | None:
+        """Return the next job, or wait for one; None after the last."""
+        ...
 
 
 @runtime_checkable

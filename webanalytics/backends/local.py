@@ -10,7 +10,7 @@ import logging
 import time
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from webanalytics.backends.answering import Answering, worker_count
-from webanalytics.backends.base import LOCAL_FAMILY, Report, Task
+from webanalytics.backends.base import LOCAL_FAMILY, JobSource, Report, Task
 from webanalytics.backends.content import check_size, embedded_content, file_content
 from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
@@ -123,6 +123,16 @@ async def merged(sources: Sequence[AsyncIterator[T]]) -> AsyncGenerator[T, None]
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
+class _Listed:
+    """Jobs that are known in advance, the hosts in turn."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self._jobs = interleave(jobs)
+
+    async def next(self) -> Job | None:
+        return next(self._jobs, None)
+
+
 class _Run:
     """One run over pages or images, with what its jobs share."""
 
@@ -136,6 +146,7 @@ class _Run:
         text = self._operation.alternative
         self._text_parameter = self._subject if text is None else text.name
         self._settings = {name: dict(task.spec.settings.get(name, {})) for name in task.spec.operations}
+        self._apart = task.spec.apart
         self._deadline = float(options["parse_timeout"])
         self._max_bytes = int(options["max_bytes"])
 
@@ -154,7 +165,11 @@ class _Run:
                     (content, *page) if self._is_page else content,
                     self._deadline,
                     parameter=parameter,
+                    apart=self._apart,
                 )
+            if self._apart:
+                packed, alone = map(PackedOutcomes, found)
+                return JobResult(job.number, packed, fetched, apart=alone)
             outcomes = PackedOutcomes(found) if self._is_page else tuple(map(outcome_of, found))
             return JobResult(job.number, outcomes, fetched)
         except FetchError as error:
@@ -167,7 +182,8 @@ class _Run:
         except Exception as error:
             log.exception("an input could not be answered")
             failed = RowError("unreadable_content", parameter=self._subject, exception=type(error).__name__)
-        return JobResult(job.number, (Outcome.failed(failed),) * len(self._settings), fetched)
+        several = len(self._settings) - bool(self._apart)
+        return JobResult(job.number, (Outcome.failed(failed),) * several, fetched)
 
     async def _content(self, subject: Any) -> tuple[Any, tuple[Any, ...], Fetched]:
         """Return the content, the other arguments of `Page`, and how it was fetched."""
@@ -334,20 +350,27 @@ class LocalBackend:
             yield group
 
     async def _contents(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
+        window = min(len(jobs), 4 * int(task.spec.options["concurrency"]))
+        async with (
+            Fetcher(fetch_settings(task.spec.options)) as fetcher,
+            aclosing(self.stream(task, _Listed(jobs), fetcher, window)) as groups,
+        ):
+            async for group in groups:
+                yield group
+
+    async def stream(
+        self, task: Task, source: JobSource, fetcher: Fetcher, window: int
+    ) -> AsyncGenerator[Sequence[JobResult], None]:
+        """Yield the answers to pages or images in order of completion, so many jobs under way at once."""
         options = task.spec.options
-        async with AsyncExitStack() as stack:
-            pool = await stack.enter_async_context(
-                WorkerPool(worker_count(options["workers"]), options["worker_memory"])
-            )
-            fetcher = await stack.enter_async_context(Fetcher(fetch_settings(options)))
-            await stack.enter_async_context(watched(fetcher, task.report))
-            run, waiting = _Run(task, fetcher, pool), interleave(jobs)
+        workers = WorkerPool(worker_count(options["workers"]), options["worker_memory"])
+        async with workers as pool, watched(fetcher, task.report):
+            run = _Run(task, fetcher, pool)
 
             async def answers() -> AsyncIterator[Sequence[JobResult]]:
-                for job in waiting:
+                while (job := await source.next()) is not None:
                     yield (await run.answer(job),)
 
-            window = min(len(jobs), 4 * int(options["concurrency"]))
             async with aclosing(merged([answers() for _ in range(window)])) as groups:
                 async for group in groups:
                     yield group

@@ -32,26 +32,32 @@ _KEYWORDS = ("sitemap", "profile", "thresholds", "image_sizes", "resources")
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Add the flags that only the sub-command ``audit`` has."""
+    group = add_issue_flags(parser)
+    meaning = "audit the pages of a sitemap, and look at robots.txt too; may be given several times"
+    group.add_argument("--sitemap", metavar="URL", action="append", help=meaning)
+    meaning = "fetch the images of the pages too, for the rule on large images"
+    group.add_argument("--image-sizes", action="store_true", default=None, help=meaning)
+    meaning = "check: ask each image, script and style sheet of the pages whether it answers"
+    group.add_argument("--resources", choices=("ignore", "check"), help=meaning)
+
+
+def add_issue_flags(parser: argparse.ArgumentParser) -> Any:
+    """Add the flags about issues, which crawls have too, and return their group."""
     group = parser.add_argument_group(
         "issues", "With any of these, a summary of the issues is printed, and the pages only with -o or -f."
     )
-    meaning = "audit the pages of a sitemap, and look at robots.txt too; may be given several times"
-    group.add_argument("--sitemap", metavar="URL", action="append", help=meaning)
     meaning = "which rules count and how much: desktop_crawler (default), strict, news, or a .toml file"
     group.add_argument("--profile", metavar="NAME", help=meaning)
     group.add_argument(
         "--thresholds", metavar="FILE", help="TOML file of limits that differ from the profile's"
     )
-    meaning = "fetch the images of the pages too, for the rule on large images"
-    group.add_argument("--image-sizes", action="store_true", default=None, help=meaning)
-    meaning = "check: ask each image, script and style sheet of the pages whether it answers"
-    group.add_argument("--resources", choices=("ignore", "check"), help=meaning)
     group.add_argument("--report", metavar="FILE", help="write a report: one HTML file")
     group.add_argument(
         "--save", metavar="FOLDER", help="keep the audit in a folder, for `webanalytics compare`"
     )
     meaning = f"exit with status {GATE} where there are issues of this priority or a higher one"
     group.add_argument("--fail-on", choices=LEVELS, help=meaning)
+    return group
 
 
 def add_compare(commands: Any) -> None:

@@ -21,6 +21,7 @@ from webanalytics.audits.audit import Audit
 from webanalytics.backends.hosted import Hosted
 from webanalytics.backends.hosted.backend import KEY_VARIABLE
 from webanalytics.cli import audit as audits
+from webanalytics.cli import crawl as crawls
 from webanalytics.cli.names import DESCRIPTION, SERVICE_COMMANDS
 from webanalytics.errors import AuditInterrupted, HostedError, ParameterError
 from webanalytics.frames.reading import SUFFIXES, read_csv, read_frame
@@ -135,6 +136,12 @@ def _parser() -> argparse.ArgumentParser:
     _setting_flag(audit, METADATA.parameter("body"))
     audits.add_flags(audit)
     audit.set_defaults(run=_run_operation, function="audit")
+    crawl = commands.add_parser("crawl", help="Audit the pages of a site, found by following links.")
+    _common(crawl, "start")
+    _setting_flag(crawl, METADATA.parameter("body"))
+    crawls.add_flags(crawl)
+    audits.add_issue_flags(crawl)
+    crawl.set_defaults(run=_run_operation, function="crawl")
     for operation in OPERATIONS.values():
         _operation_parser(commands, operation)
     sitemap = commands.add_parser("sitemap", help="Read a sitemap, or an index of them, into a list of URLs.")
@@ -181,7 +188,7 @@ def _inputs(arguments: argparse.Namespace) -> Any:
             )
         if tables and len(given) == 1:
             return read_frame(given[0])
-    if not given and getattr(arguments, "sitemap", None):
+    if not given and getattr(arguments, "sitemap", None) and arguments.function != "crawl":
         return None
     if not given and not sys.stdin.isatty():
         given = [line.strip() for line in sys.stdin if line.strip()]
@@ -255,7 +262,8 @@ def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     backend = _backend(arguments)
     if backend is not None:
         given["backend"] = backend
-    return given | audits.keywords(arguments)
+    given |= audits.keywords(arguments)
+    return given | {"sitemap": None} if getattr(arguments, "no_sitemap", None) else given
 
 
 def _run_operation(arguments: argparse.Namespace) -> int:
@@ -266,7 +274,7 @@ def _run_operation(arguments: argparse.Namespace) -> int:
     inputs, keywords = _inputs(arguments), _keywords(arguments)
     _check_output(arguments)
     audits.check(arguments)
-    if arguments.function != "sitemap":
+    if arguments.function not in ("sitemap", "crawl"):
         keywords["column"] = arguments.column
     elif isinstance(inputs, pd.DataFrame):
         inputs = inputs[arguments.column or inputs.columns[0]].tolist()

@@ -17,7 +17,8 @@ SILENT = frozenset(("timeout", "connect_timeout"))
 FEWEST_ROUNDS = 3
 """Rounds of nothing but refusals after which a host is given up,"""
 PATIENCE = 60.0
-"""if they took this many seconds: a server that starts anew refuses for a quarter of a minute."""
+"""if they took this many seconds, or if it asks for a longer wait than is waited for. A server that starts anew
+refuses for a quarter of a minute."""
 LATEST = 30
 """Answers and rounds of refusals over which a host that nearly always refuses is known."""
 MOST_REFUSED = 24
@@ -152,9 +153,8 @@ class Pace:
             self.delay = min(LONGEST_DELAY, max(self.first_wait, 2 * self.delay))
         self.window = max(1.0, self.window / 2)
         self._slow(now, reason)
-        waited_out = self.rounds >= FEWEST_ROUNDS and now - self._since >= PATIENCE
-        too_long = self.rounds > 1 and (wait or 0.0) > self.longest_wait
-        self.given_up = waited_out or too_long or sum(self._latest) >= MOST_REFUSED
+        hopeless = now - self._since >= PATIENCE or (wait or 0.0) > self.longest_wait
+        self.given_up = (self.rounds >= FEWEST_ROUNDS and hopeless) or sum(self._latest) >= MOST_REFUSED
 
     def failed(self) -> None:
         """Take note of a failure that says nothing about the pace, such as a wrong certificate."""

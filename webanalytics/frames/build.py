@@ -96,7 +96,7 @@ def _lacking(answers: list[JobResult]) -> list[str]:
     return sorted(set(get_args(Fact)).difference(*known)) if known else []
 
 
-class _Joined(Sequence[Outcome]):
+class JoinedOutcomes(Sequence[Outcome]):
     """The outcomes of one input that arrived one by one; each is unpacked on access."""
 
     __slots__ = ("_parts",)
@@ -120,7 +120,7 @@ def _joined(number: int, parts: dict[int, JobResult], count: int) -> JobResult:
     known = [part.fetched for part in parts.values() if part.fetched is not None]
     fetched = next((item for item in known if item.final_url is not None), known[0] if known else None)
     return JobResult(
-        number, outcomes[0] if count == 1 and outcomes[0] is not None else _Joined(outcomes), fetched
+        number, outcomes[0] if count == 1 and outcomes[0] is not None else JoinedOutcomes(outcomes), fetched
     )
 
 

@@ -100,6 +100,9 @@ class LinkTableBuilder:
         self._anchors: dict[str, int] = {"": 0}
         self._links: list[NDArray[np.int32]] = []
 
+    def __contains__(self, url: str) -> bool:
+        return url in self._places
+
     def place(self, url: str) -> int:
         """Return the place of an address, which is new if it was not seen before."""
         return self._places.setdefault(url, len(self._places))

@@ -71,13 +71,27 @@ class Run:
         self._bar: Any = None
 
     def start(
-        self, total: int, partial: Callable[[], pd.DataFrame], name: str, wanted: bool | None, done: int = 0
+        self,
+        total: int,
+        partial: Callable[[], pd.DataFrame],
+        name: str,
+        wanted: bool | None,
+        done: int = 0,
+        *,
+        grows: bool = False,
     ) -> None:
         """Begin: how much there is to do, how much of it is done, and how to get the finished rows."""
         self.total, self.partial = total, partial
-        self._showing = total > 1 and bar_wanted(wanted)
+        self._showing = (total > 1 or grows) and bar_wanted(wanted)
         if self._showing:
             self.emit(lambda: self._open(total, name, done))
+
+    def grow(self, total: int) -> None:
+        """Say that there is more to do than was known."""
+        if total != self.total:
+            self.total = total
+            if self._showing:
+                self.emit(lambda: self._grow(total))
 
     def note(self, text: str) -> None:
         """Show a few words next to the bar."""
@@ -100,6 +114,11 @@ class Run:
     def _note(self, text: str) -> None:
         if self._bar is not None:
             self._bar.set_postfix_str(text)
+
+    def _grow(self, total: int) -> None:
+        if self._bar is not None:
+            self._bar.total = total
+            self._bar.refresh()
 
     def _update(self, count: int) -> None:
         if self._bar is not None:

@@ -106,8 +106,14 @@ def prepare(paths: tuple[str, ...]) -> list[Result]:
     return []
 
 
-def _packed_page(*arguments: Any) -> bytes:
-    return PackedOutcomes.pack(answer_page(*arguments))
+def _packed_page(
+    paths: Mapping[str, str], settings: dict[str, dict[str, Any]], page: tuple[Any, ...], apart: str = ""
+) -> bytes | tuple[bytes, bytes]:
+    answers = answer_page(paths, settings, page)
+    if not apart:
+        return PackedOutcomes.pack(answers)
+    alone = answers.pop(list(paths).index(apart))
+    return PackedOutcomes.pack(answers), PackedOutcomes.pack([alone])
 
 
 HANDLERS: dict[str, Callable[..., Any]] = {"page": _packed_page, "image": answer_image, "prepare": prepare}

@@ -160,30 +160,51 @@ class Checkpoint:
             Whether inputs that failed count as missing.
         """
         keys = {digest(job.subject): job.number for job in jobs}
-        places = {operation.name: place for place, operation in enumerate(self._operations)}
         self.premium_missing.clear()
         kept: dict[tuple[int, int], JobResult | None] = {}
-        for name in self._parts:
-            try:
-                for row in rows_of(self._store, name):
-                    number, place = keys.get(row["key"]), places.get(row["operation"])
-                    if number is not None and place is not None:
-                        again = failed_again and row["data"] is None
-                        kept[number, place] = None if again else self._restored(number, place, row)
-            except (Unreadable, OSError):
-                raise wrong(
-                    f"whose parts can be read, and {name} cannot; without it its rows are done again"
-                ) from None
+        for key, place, row in self._rows():
+            number = keys.get(key)
+            if number is not None:
+                again = failed_again and row["data"] is None
+                kept[number, place] = None if again else self._restored(number, place, row)
         answers = [answer for answer in kept.values() if answer is not None]
         done: dict[int, set[int]] = {}
         for answer in answers:
             done.setdefault(answer.number, set()).add(answer.position or 0)
         left = []
         for job in jobs:
-            wanted = tuple(place for place in places.values() if place not in done.get(job.number, ()))
+            places = range(len(self._operations))
+            wanted = tuple(place for place in places if place not in done.get(job.number, ()))
             if wanted:
                 left.append(job if len(wanted) == len(places) else replace(job, wanted=wanted))
         return answers, left
+
+    def restore_all(self, *, failed_again: bool) -> dict[str, dict[int, JobResult]]:
+        """Return all answers that are kept, by the digest of their input and the place of their operation.
+
+        For jobs that are not known in advance; the numbers of the answers are meaningless.
+        """
+        self.premium_missing.clear()
+        kept: dict[str, dict[int, JobResult]] = {}
+        for key, place, row in self._rows():
+            if failed_again and row["data"] is None:
+                kept.get(key, {}).pop(place, None)
+            else:
+                kept.setdefault(key, {})[place] = self._restored(-1, place, row)
+        return kept
+
+    def _rows(self) -> Iterator[tuple[str, int, dict[str, Any]]]:
+        """Yield key, place of the operation, and row of every answer that is kept."""
+        places = {operation.name: place for place, operation in enumerate(self._operations)}
+        for name in self._parts:
+            try:
+                for row in rows_of(self._store, name):
+                    if row["operation"] in places and row["key"] is not None:
+                        yield row["key"], places[row["operation"]], row
+            except (Unreadable, OSError):
+                raise wrong(
+                    f"whose parts can be read, and {name} cannot; without it its rows are done again"
+                ) from None
 
     def _restored(self, number: int, place: int, row: Mapping[str, Any]) -> JobResult:
         operation = self._operations[place]
@@ -196,7 +217,7 @@ class Checkpoint:
                 outcomes = PackedOutcomes(PackedOutcomes.pack([outcome.data]))
         return JobResult(number, outcomes, fetched_of(row["fetched"]), place)
 
-    def take(self, answers: Sequence[JobResult], jobs: Sequence[Job]) -> None:
+    def take(self, answers: Sequence[JobResult], jobs: Sequence[Job] | Mapping[int, Job]) -> None:
         """Take answers, which are written with the next part or when the checkpoint is closed."""
         self._waiting.extend((digest(jobs[answer.number].subject), answer) for answer in answers)
 
@@ -209,7 +230,7 @@ class Checkpoint:
             await asyncio.shield(self._writing)
 
     def _lines(self, key: str, answer: JobResult) -> Iterator[dict[str, Any]]:
-        for place, outcome in enumerate(answer.outcomes):
+        for place, outcome in enumerate((*answer.outcomes, *(answer.apart or ()))):
             if outcome.error_type not in NOT_DONE:
                 operation = self._operations[place if answer.position is None else answer.position]
                 if not can_be_kept(operation, outcome):  # one such row would make the folder unreadable

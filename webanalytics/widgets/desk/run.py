@@ -85,10 +85,17 @@ class DeskRun(Run):
         self.emit = self._remark
 
     def start(
-        self, total: int, partial: Callable[[], pd.DataFrame], name: str, wanted: bool | None, done: int = 0
+        self,
+        total: int,
+        partial: Callable[[], pd.DataFrame],
+        name: str,
+        wanted: bool | None,
+        done: int = 0,
+        *,
+        grows: bool = False,
     ) -> None:
         """Begin the next call."""
-        del name, wanted
+        del name, wanted, grows
         self._before += self.total or 0
         self.total, self.partial, self._done = total, partial, done
         self._draw()

@@ -1,0 +1,239 @@
+"""Endless families of addresses are closed, and large regular sites lose nothing."""
+
+from __future__ import annotations
+
+import re
+from itertools import product
+
+import pytest
+
+from tests.crawls.simulated import Made, Write, crawl, words
+
+REAL = [f"/page-{number}" for number in range(10)]
+HOME = ["/", *REAL]
+
+
+def with_home(extra: list[str], trap: Write) -> Write:
+    """Return a site of ten real pages and a trap."""
+
+    def write(path: str) -> Made | None:
+        if path == "/":
+            return Made([*REAL, *extra], words("home"))
+        if path in REAL:
+            return Made(["/", *extra[:1]], words(path))
+        return trap(path)
+
+    return write
+
+
+def calendar(path: str) -> Made | None:
+    found = re.fullmatch(r"/calendar/(\d+)/(\d+)", path)
+    if not found:
+        return None
+    month = int(found[1]) * 12 + int(found[2]) - 1
+    links = [f"/calendar/{at // 12}/{at % 12 + 1}" for at in (month - 1, month + 1)]
+    return Made(["/", *links], f"Calendar {found[2]} {found[1]}\nno events\nearlier\nlater")
+
+
+def by_day(path: str) -> Made | None:
+    found = re.fullmatch(r"/events\?day=(\d+)", path)
+    if not found:
+        return None
+    day = int(found[1])
+    return Made(["/", f"/events?day={day + 1}", f"/events?day={day - 1}"], "Events of the day\nnothing")
+
+
+def session(path: str) -> Made | None:
+    found = re.fullmatch(r"(/(?:s\d)?)\?sid=(\w+)", path)
+    if not found:
+        return None
+    number = abs(hash(path)) % 10**12
+    return Made([f"/s{place}?sid={number + place}" for place in range(3)], words(found[1]))
+
+
+def deeper(path: str) -> Made | None:
+    return Made([f"{path}a/b/", "/"], "The same page") if re.fullmatch(r"/loop/(a/b/)*", path) else None
+
+
+def pages(path: str) -> Made | None:
+    found = re.fullmatch(r"/list\?page=(\d+)", path)
+    if not found:
+        return None
+    return Made([f"/list?page={int(found[1]) + 1}", "/"], "List\nno more entries")
+
+
+@pytest.mark.parametrize(
+    ("first", "trap", "kind", "most"),
+    [
+        ("/calendar/2026/11", calendar, "calendar", 60),
+        ("/events?day=1", by_day, "calendar", 60),
+        ("/?sid=1", session, "session", 40),
+        ("/loop/", deeper, "repeating path", 5),
+        ("/list?page=1", pages, "pagination", 60),
+    ],
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_ten_real_pages_and_an_endless_trap(first: str, trap: Write, kind: str, most: int, seed: int) -> None:
+    found = crawl(with_home([first], trap), seed=seed)
+    assert set(HOME) <= set(found.rows)
+    assert len(found.rows) - len(HOME) <= most
+    assert kind in {row["kind"] for row in found.traps}
+    assert found.reasons("trap")
+    assert {detail for reason, detail, *_ in found.skipped.values() if reason == "trap"} <= {
+        row["pattern"] for row in found.traps
+    }
+
+
+FACETS = {"brand": "abcdef", "color": "ghijkl", "size": "mnopqr", "sort": "stuvwx"}
+
+
+def faceted(path: str) -> Made | None:
+    """Return a shop's list under any combination of filters, and its products."""
+    where, _, query = path.partition("?")
+    if where != "/shop":
+        return None
+    chosen = dict(part.split("=") for part in query.split("&")) if query else {}
+    links = []
+    for name, values in FACETS.items():
+        for value in values:
+            asked = {**chosen, name: value}
+            links.append(f"/shop?{'&'.join(f'{key}={asked[key]}' for key in sorted(asked))}")
+    shown = [number for number in range(40) if not chosen or number % (len(chosen) + 1) == 0]
+    text = "\n".join(
+        ["Shop", *(f"Filter {value}" for value in chosen.values()), *(words(n, 6) for n in shown)]
+    )
+    return Made([*links, *(f"/product/{number}" for number in shown)], text)
+
+
+def test_two_thousand_pages_with_a_calendar_and_four_filters() -> None:
+    real = {f"/a/{number}" for number in range(2_000)}
+
+    def write(path: str) -> Made | None:
+        if path == "/":
+            return Made(["/shop", "/calendar/2026/1", "/a/0"], words("home"))
+        if path in real:
+            number = int(path[3:])
+            below = [f"/a/{10 * number + place}" for place in range(10)]
+            return Made(["/", "/shop", *(one for one in below if one in real)], words(path))
+        if path.startswith("/product/"):
+            return Made(["/shop"], words(int(path[9:]), 6) + words(path))
+        return faceted(path) or calendar(path)
+
+    found = crawl(write)
+    assert real <= set(found.rows)
+    assert {f"/product/{number}" for number in range(40)} <= set(found.rows)
+    wasted = found.fetched - len(real) - 42
+    assert wasted < 0.05 * found.fetched
+    assert {row["kind"] for row in found.traps} == {"filters", "calendar"}
+
+
+# ---------------------------------------------------------------- near misses: nothing may be lost
+
+
+def shop(path: str) -> Made | None:
+    """Return a shop of 5,000 products with a text of numbers alone, in lists of 50."""
+    found = re.fullmatch(r"/(?:list/(\d+)|p/(\d+)|)", path)
+    if not found:
+        return None
+    if found[1]:
+        number = int(found[1])
+        further = [f"/list/{number + 1}"] if number < 99 else []
+        return Made([*further, *(f"/p/{number * 50 + place}" for place in range(50))], f"List {number}")
+    if found[2]:
+        number = int(found[2])
+        return Made(
+            [f"/p/{(number + step) % 5_000}" for step in (1, 2, 3)], f"Product {number}\nPrice {number}"
+        )
+    return Made(["/list/0"], "Shop")
+
+
+def blog(path: str) -> Made | None:
+    """Return a blog of ten years in months, whose posts lead to the next one."""
+    found = re.fullmatch(r"/blog/(\d+)(?:/(\d+)(?:/post-(\d+))?)?", path)
+    if path == "/":
+        return Made([f"/blog/{year}" for year in range(2010, 2020)], words("home"))
+    if not found:
+        return None
+    year, month, post = found.groups()
+    if post:
+        further = f"/blog/{year}/{month}/post-{int(post) + 1}"
+        return Made([further] if int(post) < 9 else [], words(path))
+    if month:
+        return Made([f"{path}/post-0"], words(path, 10))
+    return Made([f"{path}/{number:02}" for number in range(1, 13)], f"The year {year}")
+
+
+def listed(path: str) -> Made | None:
+    """Return forty pages of a list, each of which leads to the next one and to ten posts."""
+    found = re.fullmatch(r"/news(?:\?page=(\d+))?|/post/(\d+)|/", path)
+    if not found:
+        return None
+    if found[2]:
+        return Made(["/news"], words(path))
+    number = int(found[1] or 1)
+    further = [f"/news?page={number + 1}"] if number < 40 else []
+    posts = [f"/post/{number * 10 + place}" for place in range(10)]
+    return Made([*further, *posts, "/news"], "\n".join(["News", *(words(post, 5) for post in posts)]))
+
+
+def versions(path: str) -> Made | None:
+    """Return the same forty chapters in twenty versions, each of which leads to the next and to all versions."""
+    found = re.fullmatch(r"/docs/(?:v1\.)?(\d+)/chapter-([a-z]+)", path)
+    names = [f"{a}{b}" for a, b in product("abcdefgh", "vwxyz")]
+    if path == "/":
+        return Made([f"/docs/{style}{number}/chapter-av" for style in ("v1.", "") for number in range(20)])
+    if not found or found[2] not in names:
+        return None
+    style = "v1." if "v1." in path else ""
+    place = names.index(found[2])
+    links = [f"/docs/{style}{number}/chapter-{found[2]}" for number in range(20)]
+    further = [path.replace(found[2], names[place + 1])] if place < 39 else []
+    return Made([*further, *links], words(found[2]))
+
+
+def gallery(path: str) -> Made | None:
+    """Return photographs one after the other, without any text."""
+    found = re.fullmatch(r"/photo/(\d+)", path)
+    number = int(found[1]) if found else 0
+    further = [f"/photo/{number + 1}"] if number < 300 else []
+    return (
+        Made([*further, (f"/files/{number}.jpg", "image", 0)], "Next photo") if found or path == "/" else None
+    )
+
+
+def by_query(path: str) -> Made | None:
+    """Return a site whose pages are all one script with two parameters."""
+    found = re.fullmatch(r"/index\.php\?id=(\d+)&lang=(de|en)|/", path)
+    if not found:
+        return None
+    number = int(found[1] or 0)
+    links = [f"/index.php?id={2 * number + step}&lang={lang}" for step in (1, 2) for lang in ("de", "en")]
+    return Made(links if number < 400 else [], words(path))
+
+
+def tokens(path: str) -> Made | None:
+    """Return documents that are known by tokens."""
+    names = [f"{number:032x}" for number in range(3**35, 3**35 + 200)]
+    if path == "/":
+        return Made([f"/d/{name}?key={name}" for name in names], words("home"))
+    return Made(["/"], words(path)) if path.startswith("/d/") else None
+
+
+@pytest.mark.parametrize(
+    ("site", "count"),
+    [
+        (shop, 5_101),
+        (blog, 1 + 10 + 120 + 1_200),
+        (listed, 1 + 1 + 39 + 400),
+        (versions, 1 + 2 * 20 * 40),
+        (gallery, 301),
+        (by_query, 1 + 2 * 800),
+        (tokens, 201),
+    ],
+    ids=lambda value: getattr(value, "__name__", ""),
+)
+def test_large_regular_sites_lose_nothing(site: Write, count: int) -> None:
+    found = crawl(site)
+    assert found.reasons("trap") == set()
+    assert len(found.rows) == count
+    assert found.traps == []

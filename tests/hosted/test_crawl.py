@@ -1,0 +1,59 @@
+"""A crawl whose pages are fetched by a service: the same pages and links, read from the HTML it returns."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import webanalytics as wa
+from tests.hosted.running import Account
+from tests.service.live import Server
+from webanalytics.testing import SiteServer
+
+PAGES = {
+    "/": b"<title>Home</title><p>Welcome to the house of lanterns<a href=/a>A</a><a href=/b rel=nofollow>B</a>",
+    "/a": b"<title>A</title><p>Of lamps and wicks in all sizes<a href=/c>C</a><a href=/gone>gone</a>",
+    "/b": b"<title>B</title><p>Never read",
+    "/c": b"<title>C</title><p>The end of the house",
+}
+
+
+def test_a_hosted_crawl_is_as_a_local_one(server: Server, tmp_path: Path) -> None:
+    account = Account.new(server)
+    with SiteServer(PAGES) as site:
+        here = wa.crawl(site.url, allow_private=True, sitemap=None, progress=False, workers=1)
+        backend = wa.Hosted(server.base, account.key)
+        there = wa.crawl(
+            site.url, backend=backend, allow_private=True, sitemap=None, progress=False, checkpoint=tmp_path
+        )
+        charged = account.charged
+        again = wa.crawl(
+            site.url, backend=backend, allow_private=True, sitemap=None, progress=False, checkpoint=tmp_path
+        )
+    assert there["url"].tolist() == here["url"].tolist()
+    assert len(there) == 4
+    columns = ["title", "status", "error_type", "text", "links", "internalLinks", "keywords"]
+    pd.testing.assert_frame_equal(pd.DataFrame(here)[columns], pd.DataFrame(there)[columns])
+    left, right = here.origin.crawl, there.origin.crawl
+    assert left is not None
+    assert right is not None
+    pd.testing.assert_frame_equal(left.skipped, right.skipped)
+    assert list(left.links.urls) == list(right.links.urls)
+    assert left.links.target.tolist() == right.links.target.tolist()
+    assert there.attrs["credits"]["used"] == charged > 0
+    assert account.charged == charged
+    pd.testing.assert_frame_equal(pd.DataFrame(there), pd.DataFrame(again))
+
+
+def test_a_plan_without_html_cannot_crawl(server: Server) -> None:
+    account = Account.new(server, plan="free")
+    with SiteServer(PAGES) as site, pytest.raises(wa.ParameterError, match="`backend`.*responseBody"):
+        wa.crawl(
+            site.url,
+            backend=wa.Hosted(server.base, account.key),
+            allow_private=True,
+            sitemap=None,
+            progress=False,
+        )

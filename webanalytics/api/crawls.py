@@ -1,0 +1,162 @@
+"""Whole sites: crawls that follow links from start addresses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, Literal, Unpack
+
+import pandas as pd
+
+from webanalytics.audits.audit import Audit
+from webanalytics.audits.origin import Origin
+from webanalytics.audits.profiles import resolve_profile
+from webanalytics.audits.terms import of_main_texts
+from webanalytics.backends.base import LOCAL_FAMILY
+from webanalytics.crawls.listed import Listed
+from webanalytics.crawls.run import Call
+from webanalytics.crawls.run import crawl as run_crawl
+from webanalytics.crawls.scope import checked
+from webanalytics.frames.crawl import CrawlFacts
+from webanalytics.frames.link_table import Kind
+from webanalytics.operations import CRAWL_PAGES, OUTLINKS
+from webanalytics.run_options import RunOptions, resolve
+
+__all__ = ["crawl"]
+
+
+async def crawl(
+    start: str | Iterable[str],
+    *,
+    max_pages: int = 10_000,
+    max_depth: int | None = None,
+    include: str | Iterable[str] | None = None,
+    exclude: str | Iterable[str] | None = None,
+    subdomains: bool = False,
+    query: str | Iterable[str] = "keep",
+    nofollow: bool = False,
+    external: Literal["list", "check", "ignore"] = "list",
+    resources: Literal["ignore", "check"] = "ignore",
+    sitemap: str | Iterable[str] | None = "auto",
+    follow: Sequence[Kind] | None = None,
+    body: bool = False,
+    profile: str | os.PathLike[str] | None = None,
+    thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
+    **options: Unpack[RunOptions],
+) -> Audit:
+    """Audit the pages of a site, found by following links from a start address.
+
+    Parameters
+    ----------
+    start : str or iterable of str
+        Where to begin. The site is the host of the address, and the one that it redirects to.
+    max_pages : int, default 10,000
+        Most pages that are fetched; stopping there is a warning.
+    max_depth : int, optional
+        Most clicks from a start.
+    include : str or iterable of str, optional
+        Only addresses in which one of these is found are fetched: regular expressions, or patterns for the
+        whole address where they begin with ``*``, such as ``"*.html"``. Starts are always fetched.
+    exclude : str or iterable of str, optional
+        Addresses in which one of these is found are not fetched.
+    subdomains : bool, default False
+        Whether other hosts of the same registrable domain belong to the site, by the Public Suffix List.
+    query : str or iterable of str, default "keep"
+        What to do with the queries of addresses: "keep" them, "drop" them, or drop the parameters of these
+        names; "tracking" stands for those of analytics and advertising, and for session ids.
+    nofollow : bool, default False
+        Follow links with rel nofollow, ugc or sponsored, and those of pages that say nofollow.
+    external : {"list", "check", "ignore"}, default "list"
+        What to do with addresses elsewhere: list them as skipped, ask each once whether it is there, or
+        neither.
+    resources : {"ignore", "check"}, default "ignore"
+        Whether to ask for images, scripts, style sheets and the like, each once.
+    sitemap : str, iterable of str or None, default "auto"
+        Sitemaps whose pages are fetched too, after those that links lead to; by default those that robots.txt
+        names, else ``/sitemap.xml`` if it is there.
+    follow : sequence of str, optional
+        Kinds of links that are followed, of link, redirect, refresh, canonical, hreflang, next, prev, amp,
+        frame and form; by default link, redirect, refresh, canonical and frame.
+    body : bool, default False
+        Fill ``responseBody`` with the HTML of each page.
+    profile : str or path, optional
+        Which rules count and how much, as for `webanalytics.audit`.
+    thresholds : mapping or path, optional
+        Limits by the name of their rule, as for `webanalytics.audit`.
+    **options
+        Options of this call; `webanalytics.options` prints them all. ``robots="report"`` is as True.
+
+    Returns
+    -------
+    Audit
+        What `webanalytics.audit` returns, with one row for each page in breadth-first order: by clicks from
+        the start, then in the order in which links lead to them; pages that only a sitemap lists are last.
+        Its links, what was not fetched and why, traps and more are ``links``, ``skipped``, ``traps``,
+        ``broken_links`` and ``paths(url)``.
+
+    Raises
+    ------
+    ParameterError
+        For a wrong argument, before any page is fetched.
+    AuditInterrupted
+        On Ctrl-C; carries an `Audit` of the pages that are there.
+
+    Notes
+    -----
+    Each address is fetched once, in the normal form of `webanalytics.urls` (URL Standard), with the limits of
+    `per_host`, `delay` and robots.txt. The order in which answers arrive changes neither rows nor links: an
+    answer counts when all before it in breadth-first order have been counted.
+
+    Endless families of addresses (calendars, filters, sessions, paths that repeat) are recognised by pages
+    that bring neither new text nor links out of their family, bounded, and reported in ``traps``.
+
+    With ``checkpoint=`` the same call goes on where it was interrupted; ``max_pages`` and what is followed
+    may differ.
+
+    Examples
+    --------
+    >>> import webanalytics as wa
+    >>> from webanalytics.testing import SiteServer
+    >>> site = SiteServer({"/": b"<title>Tea</title><a href=/milk>Milk</a>", "/milk": b"<title>Milk</title>"})
+    >>> with site:
+    ...     audit = wa.crawl(site.url, allow_private=True)
+    >>> audit["title"].tolist()
+    ['Tea', 'Milk']
+    """
+    given: Any = dict(options)
+    if given.get("robots") == "report":
+        given["robots"] = True
+    scope = checked(
+        start,
+        {
+            "max_pages": max_pages,
+            "max_depth": max_depth,
+            "include": include,
+            "exclude": exclude,
+            "subdomains": subdomains,
+            "query": query,
+            "nofollow": nofollow,
+            "external": external,
+            "resources": resources,
+            "sitemap": sitemap,
+            "follow": follow,
+        },
+    )
+    resolved = resolve(given)
+    backend = resolved["backend"]
+    counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
+    here = backend is None or backend.serves(OUTLINKS)
+    origin = Origin(date=datetime.now(UTC).isoformat(timespec="seconds"))
+    if profile is not None or thresholds is not None:
+        origin = replace(origin, profile=resolve_profile(profile, thresholds))
+
+    def finish(frame: pd.DataFrame, facts: CrawlFacts, listed: Listed) -> Audit:
+        known = replace(origin, sitemap=listed.sitemap, robots=listed.robots, crawl=facts)
+        return Audit(frame if counted else of_main_texts(frame), known)
+
+    wanted: dict[str, Any] = {"metadata": {"body": body or not here}, "keywords": {"details": False}}
+    settings = {item.name: item.check_settings(wanted.get(item.name, {})) for item in CRAWL_PAGES}
+    audit = await run_crawl(Call(scope, settings, resolved, tuple(given), body, finish))
+    return Audit.of(audit, "start")

@@ -1,0 +1,75 @@
+"""What a crawl knows besides its pages, as tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from webanalytics.crawls.admission import Admission
+from webanalytics.crawls.candidates import Candidate, Skip
+from webanalytics.crawls.scope import PAGE_KINDS
+from webanalytics.frames.crawl import CHECKED, HOSTS, SKIPPED, TRAPS, CrawlFacts, table
+from webanalytics.frames.link_table import KINDS, LinkTable
+
+
+def crawl_facts(
+    admission: Admission,
+    checked: Sequence[dict[str, Any]],
+    hosts: Sequence[dict[str, Any]],
+    soft: frozenset[str],
+    stopped: str,
+) -> CrawlFacts:
+    """Return what is known when a crawl ends."""
+    links = admission.links.table()
+    skips = {url: known for url, known in admission.seen.items() if isinstance(known, Skip)}
+    if admission.scope.external == "ignore":
+        skips = {url: skip for url, skip in skips.items() if skip.reason != "external"}
+    counts = _links_to(links, list(skips))
+    trapped = Counter(skip.detail for skip in skips.values() if skip.reason == "trap")
+    return CrawlFacts(
+        links,
+        table(
+            SKIPPED,
+            (
+                {"url": url, **skip._asdict(), "links": count}
+                for (url, skip), count in zip(skips.items(), counts, strict=True)
+            ),
+        ),
+        table(CHECKED, [*admission.files, *checked]),
+        table(TRAPS, admission.traps.rows(trapped)),
+        table(HOSTS, hosts),
+        tuple(admission.starts),
+        soft,
+        admission.scope.plain,
+        stopped,
+    )
+
+
+def to_check(admission: Admission) -> dict[str, str]:
+    """Return the addresses that are asked for their status alone, with their kinds, in order of discovery."""
+    scope, found = admission.scope, dict[str, str]()
+    if scope.external == "check":
+        skips = ((url, known) for url, known in admission.seen.items() if isinstance(known, Skip))
+        found |= {url: "external" for url, skip in skips if skip.reason == "external"}
+    if scope.resources == "check":
+        links = admission.links.table()
+        kinds = {KINDS.index(kind) for kind in KINDS if kind not in PAGE_KINDS}
+        for target, kind in zip(links.target.tolist(), links.kind.tolist(), strict=True):
+            if kind in kinds:
+                found.setdefault(links.urls[target], KINDS[kind])
+    asked = {row["url"] for row in admission.files}
+    return {
+        url: kind
+        for url, kind in found.items()
+        if url not in asked and not isinstance(admission.seen.get(url), Candidate)
+    }
+
+
+def _links_to(links: LinkTable, urls: Sequence[str]) -> list[int]:
+    """Return how many links lead to each address."""
+    counts = np.bincount(links.target, minlength=len(links.urls))
+    places = {url: place for place, url in enumerate(links.urls)}
+    return [int(counts[places[url]]) if url in places else 0 for url in urls]

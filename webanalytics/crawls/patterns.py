@@ -1,0 +1,178 @@
+"""What addresses have in common: their pattern without numbers, and the family in which a trap would grow."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from webanalytics.crawls.scope import SESSION
+
+_ORIGIN = re.compile(r"(https?://[^/]+)([^?]*)(?:\?(.*))?", re.DOTALL)
+_DIGITS = re.compile(r"\d+")
+_NUMBER = re.compile(r"\d+(?:[-_]\d+)*")
+# v2, 1.4 and 3.x name versions of documents, which have the same pages.
+_VERSION = re.compile(r"v\d[\w.]*|\d+(?:\.[\dx]+)+", re.IGNORECASE)
+_TOKEN = re.compile(r"(?=[a-z_-]*\d)(?=[\d_-]*[a-z])[\w-]{20,}|[0-9a-f]{16,}", re.IGNORECASE)
+_IN_PATH = re.compile(r";(?:jsessionid|phpsessid|sid)=[^/;?]*|/\([A-Z]\([^/)]*\)\)", re.IGNORECASE)
+_TIME = re.compile(
+    r"cal(?:endar)?|dates?|months?|days?|weeks?|years?|events?|agenda|archives?", re.IGNORECASE
+)
+_PAGE = re.compile(r"page|paged?|p|pg|start|offset|from|skip|cursor", re.IGNORECASE)
+LONGEST_PATH = 200
+"""Segments of a path that are looked at."""
+MOST_TIMES = 3
+"""How often a name may stand in a path."""
+
+
+class Pattern(NamedTuple):
+    """An address by what repeats in it.
+
+    Attributes
+    ----------
+    text : str
+        The path with numbers as ``{n}`` and tokens as ``{id}``, and the names of the query's parameters.
+    family : str
+        The addresses among which this one's trap would grow: all queries of a path, or what follows its first
+        number.
+    key : str
+        The addresses that are counted together: the family of a query, else all of one pattern.
+    names : frozenset of str
+        Names of the query's parameters.
+    numbered : bool
+        Whether anything in it may grow: a number, a token or a query.
+    """
+
+    text: str
+    family: str
+    key: str
+    names: frozenset[str]
+    numbered: bool
+
+    def grows_with(self, other: Pattern) -> bool:
+        """Return whether two addresses are of one family; queries must share a parameter."""
+        if self.family != other.family:
+            return False
+        return not self.names or not self.names.isdisjoint(other.names)
+
+
+def pattern_of(url: str) -> Pattern:
+    """Return the pattern of an address in normal form.
+
+    Examples
+    --------
+    >>> pattern_of("https://a.example/calendar/2026/11?view=day").text
+    '/calendar/{n}/{n}?view'
+    >>> pattern_of("https://a.example/blog/2019/03/first-post").family
+    'https://a.example/blog/{n}'
+    >>> pattern_of("https://a.example/docs/v1.2/install").text
+    '/docs/v1.2/install'
+    """
+    found = _ORIGIN.match(url)
+    origin, path, query = found.groups() if found else ("", url, None)
+    parts = [_generalised(part) for part in path.split("/", LONGEST_PATH)]
+    text = "/".join(parts)
+    if query is None:
+        root = next((place for place, part in enumerate(parts) if part == "{n}"), len(parts))
+        return Pattern(text, origin + "/".join(parts[: root + 1]), origin + text, frozenset(), "{" in text)
+    names = sorted({part.partition("=")[0] for part in query.split("&") if part})
+    family = f"{origin}{text}?"
+    return Pattern(f"{text}?{'&'.join(names)}"[:500], family, family, frozenset(names), True)
+
+
+def folder_of(url: str) -> str:
+    """Return the folder of an address, numbers as ``{n}``.
+
+    Examples
+    --------
+    >>> folder_of("https://a.example/blog/2019/tea?page=2"), folder_of("https://a.example/blog/")
+    ('https://a.example/blog/{n}', 'https://a.example')
+    """
+    path = url.partition("?")[0].rstrip("/").rpartition("/")[0]
+    return _DIGITS.sub("{n}", path)
+
+
+def _generalised(part: str) -> str:
+    if not _DIGITS.search(part):
+        return "{id}" if len(part) >= 16 and _TOKEN.fullmatch(part) else part
+    if _NUMBER.fullmatch(part):
+        return "{n}"
+    if _VERSION.fullmatch(part):
+        return part
+    return "{id}" if _TOKEN.fullmatch(part) else _DIGITS.sub("{n}", part)
+
+
+def repeats(url: str) -> str | None:
+    """Return where a path begins to repeat itself: a part three times on end, or a name four times in all.
+
+    Numbers may repeat: /1/1/1 may be a date.
+
+    Examples
+    --------
+    >>> repeats("https://a.example/x/a/b/a/b/a/b/c"), repeats("https://a.example/a/b/a/c/a/a")
+    ('https://a.example/x/a/…', 'https://a.example/a/…')
+    >>> repeats("https://a.example/a/b/a/b"), repeats("https://a.example/1/1/1/1")
+    (None, None)
+    """
+    found = _ORIGIN.match(url)
+    origin, path = (found[1], found[2]) if found else ("", url)
+    parts = path.split("/")[1 : LONGEST_PATH + 1]
+    if len(set(parts)) > len(parts) - 2:
+        return None
+    counts = Counter(part for part in parts if part and not part.isdigit())
+    often = next((part for part in parts if counts[part] > MOST_TIMES), None)
+    place = parts.index(often) if often is not None else _block(parts)
+    return None if place is None else f"{origin}/{'/'.join(parts[: place + 1])}/…"
+
+
+def _block(parts: list[str], times: int = 3) -> int | None:
+    """Return where segments begin that follow on each other so many times."""
+    for size in range(1, len(parts) // times + 1):
+        for start in range(len(parts) - size * times + 1):
+            block = parts[start : start + size]
+            if all(part.isdigit() or not part for part in block):
+                continue
+            if block * times == parts[start : start + size * times]:
+                return start
+    return None
+
+
+def without_session(url: str) -> tuple[str, str] | None:
+    """Return an address without what looks like the number of a session, and what that was called.
+
+    Examples
+    --------
+    >>> without_session("https://a.example/tea?a=1&PHPSESSID=4f2a")
+    ('https://a.example/tea?a=1', 'PHPSESSID')
+    >>> without_session("https://a.example/tea;jsessionid=9A?x=1")
+    ('https://a.example/tea?x=1', ';jsessionid')
+    >>> without_session("https://a.example/tea?a=1")
+    """
+    path, mark, query = url.partition("?")
+    if found := _IN_PATH.search(path):
+        name = found[0].partition("=")[0] if found[0][0] == ";" else "/(id)"
+        return path[: found.start()] + path[found.end() :] + mark + query, name
+    for part in query.split("&") if mark else ():
+        name, _, value = part.partition("=")
+        if value and (SESSION.fullmatch(name) or _TOKEN.fullmatch(value)):
+            kept = "&".join(other for other in query.split("&") if other != part)
+            return f"{path}?{kept}" if kept else path, name
+    return None
+
+
+def kind_of(pattern: Pattern) -> str:
+    """Return what a trap is called: filters, calendar, pagination or endless.
+
+    Examples
+    --------
+    >>> paths = ("x?a=1&b=2", "calendar/2026/1", "x?page=2")
+    >>> [kind_of(pattern_of(f"https://a.example/{path}")) for path in paths]
+    ['filters', 'calendar', 'pagination']
+    """
+    if any(map(_TIME.fullmatch, (*pattern.names, *re.split(r"[/?._-]", pattern.text)))):
+        return "calendar"
+    if len(pattern.names) > 1:
+        return "filters"
+    if any(map(_PAGE.fullmatch, pattern.names or pattern.text.split("/"))):
+        return "pagination"
+    return "filters" if pattern.names else "endless"

@@ -1,0 +1,343 @@
+"""One crawl: jobs from the frontier to a backend, answers back, and in the end an audit of the pages.
+
+`webanalytics.api.crawls` calls `crawl`; it does for a crawl what `runs.run` does for inputs known in advance.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import logging
+import time
+import uuid
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from webanalytics.audits.bodies import FactsOfBodies
+from webanalytics.audits.checking import check
+from webanalytics.backends.answering import worker_count
+from webanalytics.backends.base import Backend, Report, RunSpec, Task
+from webanalytics.backends.local import LocalBackend, fetch_settings
+from webanalytics.crawls.admission import Admission
+from webanalytics.crawls.facts import crawl_facts, to_check
+from webanalytics.crawls.frontier import AHEAD, Frontier, Settled
+from webanalytics.crawls.joining import Joining, whole
+from webanalytics.crawls.listed import Listed, read_listed
+from webanalytics.crawls.reading import read
+from webanalytics.crawls.scope import Scope
+from webanalytics.crawls.soft404 import seen_in, soft_404s
+from webanalytics.errors import IncompleteRunWarning, ParameterError
+from webanalytics.fetching import Fetcher
+from webanalytics.frames.build import FrameBuilder
+from webanalytics.frames.crawl import CrawlFacts
+from webanalytics.frames.inputs import Rows
+from webanalytics.operations import AUDIT_PAGES, CRAWL_PAGES, FACTS, OUTLINKS
+from webanalytics.outcomes import Job, JobResult, digest
+from webanalytics.runs.blocking import Run, current_run, keep_partial
+from webanalytics.runs.checkpoints import Checkpoint
+from webanalytics.runs.run import STAYS_HERE, TURN_SECONDS
+
+log = logging.getLogger("webanalytics")
+
+TICK_SECONDS = 1.0
+"""How long a finished page may wait for the checkpoint."""
+WAVE = 100
+"""Most pages that a backend is asked for at once which takes whole lists alone."""
+
+Finish = Callable[[pd.DataFrame, CrawlFacts, Listed], pd.DataFrame]
+"""Makes the audit of the frame, of what is known besides, and of the sitemap."""
+
+
+@dataclass(frozen=True)
+class Call:
+    """A crawl as it was asked for: scope, settings by operation, options, and which of them were given."""
+
+    scope: Scope
+    settings: Mapping[str, Mapping[str, Any]]
+    options: Mapping[str, Any]
+    given: tuple[str, ...]
+    body: bool
+    finish: Finish
+
+
+async def crawl(call: Call) -> pd.DataFrame:
+    """Crawl, and return the audit."""
+    return await _Crawl(call).audit()
+
+
+class _Crawl:
+    """A crawl in progress; the source of its backend's jobs."""
+
+    def __init__(self, call: Call) -> None:
+        self._call, self._options = call, call.options
+        self._backend: Backend = call.options["backend"] or LocalBackend()
+        self._streams = isinstance(self._backend, LocalBackend) and type(self._backend) is LocalBackend
+        self._here = self._backend.serves(OUTLINKS)
+        self._spec = RunSpec(
+            operations=tuple(item.name for item in CRAWL_PAGES),
+            settings={item.name: dict(call.settings.get(item.name, {})) for item in CRAWL_PAGES},
+            options={key: value for key, value in call.options.items() if key not in STAYS_HERE},
+            given=tuple(key for key in call.given if key not in STAYS_HERE),
+            identity=uuid.uuid4().hex,
+            resumable=call.options["checkpoint"] is not None,
+            apart=OUTLINKS.name if self._here else "",
+        )
+        self._backend.check(self._task())
+        self._admission = Admission(call.scope)
+        self._frontier = Frontier(
+            self._admission, self._most_under_way(), read, ahead=AHEAD if self._streams else 0
+        )
+        self._waited_for = current_run.get()
+        self._run = self._waited_for or Run()
+        self._report = Report(note=self._run.note)
+        self._changed = asyncio.Event()
+        self._jobs: dict[int, Job] = {}
+        self._store: Checkpoint | None = None
+        self._kept: dict[str, dict[int, JobResult]] = {}
+        self._joining = Joining()
+        self._listed = Listed()
+        self._checked: list[dict[str, Any]] = []
+        self._soft: frozenset[str] = frozenset()
+        self._hosts: list[dict[str, Any]] = []
+        self._made: pd.DataFrame | None = None
+
+    def _task(self) -> Task:
+        """Return the task for the backend: what it does not serve is read from the pages it returns."""
+        names = tuple(item.name for item in CRAWL_PAGES if self._backend.serves(item))
+        return Task(replace(self._spec, operations=names), getattr(self, "_report", None) or Report())
+
+    def _most_under_way(self) -> int:
+        """Return how many pages of one host are fetched, or wait for a worker, at once.
+
+        More would be decided on too early: what waits in the frontier can still turn out to be a trap.
+        """
+        if not self._streams:
+            return WAVE
+        return int(self._options["per_host"]) + 4 * worker_count(self._options["workers"])
+
+    # ---------------------------------------------------------------- the course of a crawl
+
+    async def audit(self) -> pd.DataFrame:
+        """Return the audit of all pages; whatever ends the crawl before, what is there is kept."""
+        try:
+            await self._begin()
+            async with AsyncExitStack() as stack:
+                fetcher = await stack.enter_async_context(Fetcher(fetch_settings(self._options)))
+                tasks = [asyncio.create_task(self._read_sitemap()), asyncio.create_task(self._tick())]
+                stack.push_async_callback(_ended, tasks)
+                await self._pages(fetcher)
+                await tasks[0]
+                frame = await asyncio.to_thread(self._frame, self._frontier.rows)
+                await self._besides(fetcher, frame)
+                self._hosts = fetcher.hosts()
+        except ParameterError:
+            raise
+        except BaseException as error:
+            if self._waited_for is None or isinstance(error, Exception):  # nobody else will keep the rows
+                keep_partial(self._partial())
+            raise
+        finally:
+            if self._store is not None:
+                await self._store.aclose()
+            if self._waited_for is None:
+                self._run.close()
+        stopped = self._frontier.stopped or self._report.stop_reason
+        if stopped:
+            self._run.emit(functools.partial(warnings.warn, stopped, IncompleteRunWarning))
+        return await asyncio.to_thread(self._audit, frame, stopped)
+
+    async def _begin(self) -> None:
+        if self._options["checkpoint"] is not None:
+            await asyncio.to_thread(self._open_checkpoint)
+        self._run.start(
+            max(self._frontier.found, 1), self._partial, "crawl", self._options["progress"], grows=True
+        )
+
+    def _open_checkpoint(self) -> None:
+        extra = {"start": list(self._call.scope.starts)}
+        store = Checkpoint(self._options["checkpoint"], self._spec, self._backend.family, extra)
+        try:
+            self._kept = store.restore_all(failed_again=self._options["retry"] == "failed")
+        except BaseException:
+            store.close()
+            raise
+        self._store, self._spec = store, replace(self._spec, identity=store.identity)
+        self._report.premium_missing.update(store.premium_missing)
+
+    async def _read_sitemap(self) -> None:
+        """Read sitemaps while pages are fetched; the frontier ends with their pages."""
+        scope = self._call.scope
+        try:
+            self._listed = await read_listed(scope.sitemap, self._admission.origin, self._options)
+        finally:  # an error is raised when the pages are done
+            if scope.sitemap:
+                self._admission.take_sitemap(self._listed.urls)
+            self._frontier.advance()
+            self._changed.set()
+
+    async def _tick(self) -> None:
+        """Write finished pages to the checkpoint, also while everything waits for a slow server."""
+        while True:
+            await asyncio.sleep(TICK_SECONDS)
+            if self._store is not None:
+                await self._store.write(at_once=True)
+
+    async def _pages(self, fetcher: Fetcher) -> None:
+        if isinstance(self._backend, LocalBackend) and self._streams:
+            window = min(int(self._options["concurrency"]) * 4, 4 * self._most_under_way())
+            async with aclosing(self._backend.stream(self._task(), self, fetcher, window)) as groups:
+                async for group in groups:
+                    await self._take(group)
+            return
+        names = () if self._here else tuple(item for item in (FACTS, OUTLINKS))
+        async with FactsOfBodies(self._options, keep=self._call.body, read=names) as bodies:
+            while jobs := await self._wave():
+                async with aclosing(self._backend.run(self._task(), jobs)) as groups:
+                    async for group in groups:
+                        await self._take(group if self._here else await bodies.add(self._placed(group)))
+                if self._report.stop_reason:
+                    break
+                self._check_links()
+
+    async def _wave(self) -> list[Job]:
+        """Return the jobs that are known, at least one unless the crawl has ended."""
+        jobs: list[Job] = []
+        first = await self.next()
+        while first is not None:
+            jobs.append(first)
+            first = await self._restored_or(self._frontier.next()) if len(jobs) < WAVE else None
+        return jobs
+
+    def _check_links(self) -> None:
+        """Raise `ParameterError` where the service returns no HTML to read links from."""
+        if self._frontier.blind:
+            raise ParameterError(
+                "The `backend` parameter must be an API that returns the HTML of pages (`responseBody`, a "
+                f"Premium field), from which a crawl reads their links; {self._backend.name} does not.",
+                "backend",
+            )
+
+    def _placed(self, group: Sequence[JobResult]) -> list[JobResult]:
+        """Return answers operation by operation, with their places among those of a crawl."""
+        served = [place for place, item in enumerate(CRAWL_PAGES) if self._backend.serves(item)]
+        found: list[JobResult] = []
+        for result in group:
+            if result.position is not None:
+                found.append(replace(result, position=served[result.position]))
+                continue
+            for place, outcome in zip(served, result.outcomes, strict=True):
+                found.append(replace(result, outcomes=(outcome,), position=place))
+        return found
+
+    # ---------------------------------------------------------------- jobs and answers
+
+    async def next(self) -> Job | None:
+        """Return the next job for the backend, waiting for one; None at the end of the crawl."""
+        while not self._frontier.ended:
+            self._changed.clear()
+            job = await self._restored_or(self._frontier.next())
+            if job is not None:
+                return job
+            if not self._frontier.ended:
+                await self._changed.wait()
+        return None
+
+    async def _restored_or(self, job: Job | None) -> Job | None:
+        """Return a job unless the checkpoint has its answer; then the next one."""
+        turn = time.monotonic()
+        while job is not None:
+            self._jobs[job.number] = job
+            result = whole(job.number, self._kept.pop(digest(job.subject), None)) if self._kept else None
+            if result is None:
+                return job
+            self._settle([result], kept=True)
+            if time.monotonic() - turn > TURN_SECONDS:
+                await asyncio.sleep(0)
+                turn = time.monotonic()
+            job = self._frontier.next()
+        return None
+
+    async def _take(self, group: Sequence[JobResult]) -> None:
+        if self._store is not None:
+            self._store.take(group, self._jobs)
+        self._settle([result for part in group if (result := self._joining.add(part)) is not None])
+        if self._store is not None:
+            await self._store.write(at_once=self._backend.durable)
+
+    def _settle(self, results: Sequence[JobResult], *, kept: bool = False) -> None:
+        before = len(self._frontier.rows)
+        for result in results:
+            self._frontier.take(result, kept=kept)
+            del self._jobs[result.number]
+        self._run.grow(self._frontier.found)
+        self._run.step(len(self._frontier.rows) - before)
+        self._changed.set()
+
+    # ---------------------------------------------------------------- ending
+
+    async def _besides(self, fetcher: Fetcher, frame: pd.DataFrame) -> None:
+        """Ask for what is wanted besides the pages: soft 404s, links to elsewhere, resources."""
+        self._report.note("looking for soft 404s")
+        self._soft = (await soft_404s(fetcher, seen_in(frame))).pages
+        targets = to_check(self._admission)
+        done = 0
+
+        def on_row(row: dict[str, Any]) -> None:
+            nonlocal done
+            done += 1
+            self._checked.append(row)
+            self._report.note(f"{done:,} of {len(targets):,} links checked")
+
+        if targets:
+            self._checked = await check(fetcher, targets, on_row)
+
+    def _partial(self) -> pd.DataFrame:
+        """Return the audit of what an interrupted crawl has, the same each time."""
+        if self._made is None:
+            rows = [*self._frontier.rows, *self._frontier.cut()]
+            self._admission.leave_out_rest()
+            self._made = self._audit(self._frame(rows), "The crawl was interrupted.")
+        return self._made
+
+    def _frame(self, rows: Sequence[Settled]) -> pd.DataFrame:
+        urls = [row.candidate.url for row in rows]
+        jobs = [Job(number, url) for number, url in enumerate(urls)]
+        numbers = np.arange(len(rows), dtype=np.int64)
+        builder = FrameBuilder(Rows(pd.RangeIndex(len(rows)), list(urls), jobs, numbers), AUDIT_PAGES)
+        for number, row in enumerate(rows):
+            builder.add(replace(row.result, number=number))
+        return builder.frame()
+
+    def _audit(self, frame: pd.DataFrame, stopped: str) -> pd.DataFrame:
+        about = frame.attrs["webanalytics"]
+        about["crawl"] = {
+            "fetched": self._frontier.fetched,
+            "dropped": self._frontier.dropped,
+            "query": list(self._call.scope.query) or ["keep"],
+            "stopped": stopped,
+        }
+        report = self._report
+        if report.hosts:
+            about["hosts"] = list(report.hosts)
+        if self._backend.priced:
+            needed = report.credits_needed
+            frame.attrs["credits"] = {"used": report.used, "left": report.left, "needed": needed}
+            about["premium_left_out"] = sorted(report.premium_missing)
+        if self._options["backend"] is not None:
+            about["backend"] = self._backend.name
+        facts = crawl_facts(self._admission, self._checked, self._hosts, self._soft, stopped)
+        return self._call.finish(frame, facts, self._listed)
+
+
+async def _ended(tasks: Sequence[asyncio.Task[None]]) -> None:
+    for task in tasks:
+        task.cancel()
+    for task in tasks:
+        with suppress(asyncio.CancelledError, Exception):
+            await task
