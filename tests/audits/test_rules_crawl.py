@@ -246,6 +246,11 @@ def test_links_that_were_not_checked_are_no_verdict() -> None:
     assert "external_links_broken" in not_tried
 
 
+def test_a_host_that_does_not_exist_is_a_broken_link() -> None:
+    audit = crawl({"/": [link(OTHER, "Other")]}, **checked(OTHER, "gone", None))
+    assert found(audit, "external_links_broken") == {"/": f'{OTHER} does not answer ("Other")'}
+
+
 def test_broken_links_inside_the_site_name_anchors_and_counts() -> None:
     pages = {"/": [link("/a", "Tea"), link("/a", "Green tea"), link("/b", "B")]}
     audit = crawl(pages, failed("/a", "status", status=404), moved("/b", "/c"))

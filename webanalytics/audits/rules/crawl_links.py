@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from webanalytics.audits.graph.metrics import Mask
 from webanalytics.audits.link_graph import Target
@@ -26,9 +27,7 @@ def _checked(site: Site) -> dict[int, str]:
     for url, said, status, kind in zip(*columns, strict=True):
         place = site.graph.place(url) if said in ("gone", "failed") and kind == "external" else -1
         if place >= 0:
-            found[place] = (
-                "does not answer" if status is None or status != status else f"answers HTTP {status}"
-            )
+            found[place] = "does not answer" if pd.isna(status) else f"answers HTTP {status}"
     return found
 
 

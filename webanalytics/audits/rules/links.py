@@ -40,10 +40,12 @@ def _no_inlinks(site: Site, _: Any) -> Iterator[Finding]:
 
 def unlinked(site: Site) -> Iterator[Finding]:
     """Yield the indexable pages that no other page of the audit links to; visitors start at home pages."""
-    counts = site.values("inlinks")
+    counts, orphan = site.values("inlinks"), site.values("orphan")
     if site.crawl is not None and site.crawl.stopped:
         return  # pages may be missing that link to it
     for row in site.distinct:
+        if site.crawl is not None and not orphan[row]:
+            continue
         url = site.addresses.final[row]
         if url is None or counts[row] is None or counts[row]:
             continue
