@@ -133,7 +133,7 @@ class Site:
         nofollow = [value is True for value in self.values("nofollow")]
         crawl = self.crawl
         if crawl is None:
-            names = ("links", "canonicals", "hreflangs", "redirects", "brokenResources")
+            names = ("links", "canonicals", "hreflangs", "redirects", "brokenResources", "nofollowLinks")
             cells = [self.values(name) for name in names]
             table = table_of_pages(self.addresses, *cells)
             return LinkGraph(table, self.addresses, Standing(nofollow, scored, canonical))

@@ -19,6 +19,7 @@ def table_of_pages(
     hreflangs: Sequence[Any],
     redirects: Sequence[Any],
     resources: Sequence[Any],
+    nofollow: Sequence[Any],
 ) -> LinkTable:
     """Return the links of pages whose columns alone are known: without anchors, positions and other sites."""
     made = LinkTableBuilder()
@@ -27,12 +28,13 @@ def table_of_pages(
             continue
         _add_redirects(made, redirects[row], url)
         if known.first(row):
+            closed = set(_web(nofollow[row]))
             made.add(
                 url,
                 [
                     *_named(canonicals[row], "canonical"),
                     *_named(hreflangs[row], "hreflang"),
-                    *(Link(target) for target in _web(links[row])),
+                    *(Link(target, rel=int(target in closed)) for target in _web(links[row])),
                     *_loaded(resources[row]),
                 ],
             )

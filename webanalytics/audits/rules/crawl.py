@@ -17,10 +17,9 @@ OUT_OF_REACH = 10
 _CLICKS = (
     "Clicks on the shortest way from a start page along links that the crawl follows; redirects cost none. "
 )
-_DEPTH = (
-    "Najork and Wiener, Breadth-First Search Crawling Yields High-Quality Pages, 2001; Google Search "
-    "Central, "
-    "Link best practices, https://developers.google.com/search/docs/crawling-indexing/links-crawlable"
+_LINKS = (
+    "Google Search Central, Link best practices: "
+    "https://developers.google.com/search/docs/crawling-indexing/links-crawlable"
 )
 
 
@@ -107,7 +106,7 @@ RULES = (
         unit="clicks",
         columns=("crawl_depth",),
         measured=f"{_CLICKS}Pages over {VERY_DEEP} clicks are left to another rule.",
-        source=_DEPTH,
+        source=_LINKS,
     ),
     Rule(
         name="page_very_deep",
@@ -123,7 +122,7 @@ RULES = (
         unit="clicks",
         columns=("crawl_depth",),
         measured=f"{_CLICKS}Pages over {OUT_OF_REACH} clicks are left to another rule.",
-        source=_DEPTH,
+        source=_LINKS,
     ),
     Rule(
         name="no_path_from_start",
@@ -139,7 +138,7 @@ RULES = (
         unit="clicks",
         columns=("crawl_depth",),
         measured=f"{_CLICKS}Pages to which no page links are orphans, and left to another rule.",
-        source=_DEPTH,
+        source=_LINKS,
     ),
     Rule(
         name="one_inlink",
@@ -153,8 +152,7 @@ RULES = (
         columns=("crawl_depth", "inlinks"),
         measured="Different other pages with a link to this one, redirects followed; the start is left out, "
         "and so is a crawl that stopped early.",
-        source="Brin and Page, The Anatomy of a Large-Scale Hypertextual Web Search Engine, 1998, "
-        "section 2.1",
+        source=_LINKS,
     ),
     Rule(
         name="crawl_trap",
@@ -171,7 +169,7 @@ RULES = (
         measured="The crawl groups addresses by pattern and stops in one that grows while its pages are "
         "nearly "
         "equal or its paths repeat. One finding for each pattern, on its first page.",
-        source="Google Search Central, Managing crawling of faceted navigation URLs, "
+        source="Google Search Central, Managing crawling of faceted navigation URLs: "
         "https://developers.google.com/search/docs/crawling-indexing/crawling-managing-faceted-navigation",
     ),
     Rule(
@@ -189,8 +187,7 @@ RULES = (
         measured="The crawl asks each host for an address that cannot exist; pages nearly equal to the "
         "answer "
         "are taken for missing ones.",
-        source="Google Search Central, Soft 404 errors, https://developers.google.com/search/docs/"
-        "crawling-indexing/troubleshoot-crawling-errors; Bar-Yossef and others, Sic Transit Gloria "
-        "Telae, 2004",
+        source="Google Search Central, Soft 404 errors: "
+        "https://developers.google.com/search/docs/crawling-indexing/troubleshoot-crawling-errors",
     ),
 )

@@ -14,7 +14,10 @@ from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.leads import badly
 from webanalytics.audits.site import CHECKED_LINKS, Site
 
-_GENERAL_LINKS = "Google Search Central, Link best practices, https://developers.google.com/search/docs/crawling-indexing/links-crawlable"
+_LINKS = (
+    "Google Search Central, Link best practices: "
+    "https://developers.google.com/search/docs/crawling-indexing/links-crawlable"
+)
 
 
 def _checked(site: Site) -> dict[int, str]:
@@ -103,7 +106,7 @@ RULES = (
         measured="Each address of another site is asked once, with HEAD and then GET. HTTP 404, 410, other "
         "errors of the server and a host that does not exist count; HTTP 401, 403, 429, 999 and time limits "
         "do not, as they refuse programs rather than visitors.",
-        source="RFC 9110, sections 15.5 and 15.6",
+        source="RFC 9110, sections 15.5 and 15.6: https://www.rfc-editor.org/rfc/rfc9110#section-15.5",
     ),
     Rule(
         name="links_to_noindex",
@@ -120,7 +123,7 @@ RULES = (
         columns=("links", "noindex"),
         measured="Links without nofollow to other pages of the audit whose robots tag or header says "
         "noindex.",
-        source="Google Search Central, Block Search indexing with noindex, "
+        source="Google Search Central, Block Search indexing with noindex: "
         "https://developers.google.com/search/docs/crawling-indexing/block-indexing",
     ),
     Rule(
@@ -136,7 +139,7 @@ RULES = (
         find=_to_canonicalised,
         columns=("links", "canonicalState"),
         measured="Links to other pages of the audit whose canonical link names another address.",
-        source="Google Search Central, How to specify a canonical URL, "
+        source="Google Search Central, How to specify a canonical URL: "
         "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
     ),
     Rule(
@@ -154,7 +157,7 @@ RULES = (
         measured="Links without nofollow to addresses of the site that its robots.txt disallows for the "
         "agent "
         "of the audit.",
-        source="RFC 9309, section 2.2.2",
+        source="RFC 9309, section 2.2.2: https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2",
     ),
     Rule(
         name="link_text_for_several_pages",
@@ -170,6 +173,7 @@ RULES = (
         columns=("crawl_depth",),
         measured="Texts of links within one page, case and white space folded; numbers and texts that say "
         "nothing are left to other rules. Links that end at one page after redirects are one.",
-        source="WCAG 2.2, success criterion 2.4.4 (Link Purpose in Context), and " + _GENERAL_LINKS,
+        source="WCAG 2.2, success criterion 2.4.4: "
+        f"https://www.w3.org/TR/WCAG22/#link-purpose-in-context; {_LINKS}",
     ),
 )

@@ -11,7 +11,7 @@ from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
 
 _HREFLANG = (
-    "Google Search Central, Tell Google about localized versions of your page, "
+    "Google Search Central, Tell Google about localized versions of your page: "
     "https://developers.google.com/search/docs/specialty/international/localized-versions"
 )
 _DEFAULT = "x-default"
@@ -75,7 +75,12 @@ def _other_language(site: Site, _: Any) -> Iterator[Finding]:
     languages = site.values("language")
     for row, codes in sorted(_called(site).items()):
         text = _primary(languages[row])
-        wrong = [code for code in codes if code and text and not same_language(code, text)]
+        right = {source for code in codes if same_language(code, text) for source in codes[code]}
+        wrong = [
+            code  # who calls it both is told by the rule on one address for several languages
+            for code, sources in codes.items()
+            if code and text and not same_language(code, text) and not right >= set(sources)
+        ]
         if wrong and site.good[row]:
             by = listed(site.name(source) for source in codes[wrong[0]])
             yield Finding(row, wrong[0], f'Called "{wrong[0]}" by {by}, but the text is in "{text}".')
@@ -149,7 +154,8 @@ RULES = (
         measured="The hreflang entries of the page that lead to itself, against the lang attribute of "
         "its html "
         "element; regions are not compared.",
-        source=f"HTML Standard, section 3.2.6.2 (The lang attribute); {_HREFLANG}",
+        source="HTML Standard, the lang attribute: "
+        f"https://html.spec.whatwg.org/multipage/dom.html#the-lang-and-xml:lang-attributes; {_HREFLANG}",
     ),
     Rule(
         name="hreflang_same_address",

@@ -13,7 +13,7 @@ from webanalytics.audits.rules.leads import badly, faults
 from webanalytics.audits.site import Site
 
 _PAGINATION = (
-    "Google Search Central, Pagination, incremental page loading, and their impact on Google Search, "
+    "Google Search Central, Pagination, incremental page loading, and their impact on Google Search: "
     "https://developers.google.com/search/docs/specialty/ecommerce/pagination-and-incremental-page-loading"
 )
 _LONGEST_SERIES = 10_000
@@ -190,7 +190,7 @@ RULES = (
         columns=("canonicalState",),
         needs=("redirects",),
         measured="Addresses that redirect, and the canonical link of the page where they end.",
-        source="Google Search Central, How to specify a canonical URL, "
+        source="Google Search Central, How to specify a canonical URL: "
         "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
     ),
 )
