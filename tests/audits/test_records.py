@@ -24,11 +24,13 @@ OPTIONS: dict[str, Any] = {"progress": False, "workers": 1}
 OF_FETCHES = {
     "http_status": {
         *("client_error", "server_error", "no_response", "timeout", "links_to_failing_pages"),
-        *("canonical_failing", "hreflang_failing", "sitemap_failing"),
+        *("canonical_failing", "hreflang_failing", "sitemap_failing", "pagination_failing"),
     },
-    "redirects": {"redirect", "redirect_chain", "redirect_loop", "links_to_redirects"},
+    "redirects": {
+        *("redirect", "redirect_chain", "redirect_loop", "links_to_redirects", "redirect_to_canonicalised"),
+    },
     "headers": {"noindex_header"},
-    "robots": {"blocked_by_robots"},
+    "robots": {"blocked_by_robots", "links_to_blocked"},
 }
 
 
