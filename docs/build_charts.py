@@ -20,6 +20,7 @@ def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     with sample_site() as site, wa.option_context(allow_private=True, progress=False):
         audit = wa.audit(site.pages)
+        crawl = wa.crawl(site.url, workers=2)
         keywords = wa.keywords(audit.loc[audit["language"] == "en", "url"])  # compared within one language
     with contextlib.chdir(DATA / "site" / "images"):  # so that names alone are shown
         images = wa.convert(sorted(Path().glob("*.[jp][pn]g")), "webp", progress=False)
@@ -27,6 +28,9 @@ def main() -> None:
     phones = wa.phones(pd.read_csv(DATA / "phones.csv", dtype=str)["phone"], progress=False)
     drawn = {
         "crawler_access": charts.crawler_access(audit.ai_sections()),
+        "crawl_depth": charts.crawl_depth(crawl),
+        "site_map": charts.site_map(crawl),
+        "link_flow": charts.link_flow(crawl),
         "keywords": charts.keywords(keywords),
         "keyword_heatmap": charts.keyword_heatmap(keywords),
         "readability": charts.readability(audit),

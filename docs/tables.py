@@ -14,7 +14,7 @@ from webanalytics.analysis.structured.vocabulary import rows_of
 from webanalytics.audits.failures import COLUMNS as FAILURE_COLUMNS
 from webanalytics.audits.issues import COLUMNS as ISSUE_COLUMNS
 from webanalytics.audits.issues import SUMMARY_COLUMNS
-from webanalytics.audits.pages import DERIVED, FOUND
+from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Rule
 from webanalytics.frames.arrow import arrow_type, declared
@@ -97,7 +97,8 @@ def columns() -> str:
         "\n## audit\n\nThe columns of the page operations together, and these; `imageBytes` only with "
         f"`image_sizes=True`.\n\n{table(heads, added)}"
     )
-    derived = ((f"`{name}`", kind, meaning) for name, (kind, meaning) in {**FOUND, **DERIVED}.items())
+    made = {**FOUND, **DERIVED, **CRAWLED}
+    derived = ((f"`{name}`", kind, meaning) for name, (kind, meaning) in made.items())
     text += (
         "\n## audit.pages\n\nThe columns of the audit, and what the rules measure.\n\n"
         f"{table(('column', 'dtype', 'meaning'), derived)}"

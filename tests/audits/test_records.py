@@ -25,17 +25,19 @@ OF_FETCHES = {
     "http_status": {
         *("client_error", "server_error", "no_response", "timeout", "links_to_failing_pages"),
         *("canonical_failing", "hreflang_failing", "sitemap_failing", "redirect_to_error", "amp_failing"),
+        "pagination_failing",
     },
     "redirects": {
         *("redirect", "redirect_chain", "redirect_loop", "links_to_redirects"),
         *("redirect_temporary", "redirect_to_home", "redirect_to_http", "redirect_to_error"),
+        "redirect_to_canonicalised",
     },
     "headers": {
         *("noindex_header", "hsts_missing", "hsts_short", "csp_missing", "nosniff_missing"),
         *("framing_allowed", "referrer_policy_missing", "compression_missing", "caching_missing"),
         "caching_forbidden",
     },
-    "robots": {"blocked_by_robots"},
+    "robots": {"blocked_by_robots", "links_to_blocked"},
 }
 
 

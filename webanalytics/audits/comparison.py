@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,13 @@ class Comparison:
         ones in the first only, ``remaining`` ones in both; ``removed`` ones went with their page.
         ``unchecked`` ones are in one of the two, and could not be checked in the other: the page was not read
         the second time, or the rule lacked its input.
+    links : pandas.DataFrame
+        Of two crawls: ``change`` (broken, mended, removed or added), ``source``, ``target``, ``anchor``, and
+        the verdict on the target ``before`` and ``after``; see `Audit.broken_links`.
+    depths : pandas.DataFrame
+        Of two crawls: ``url``, and its clicks from the start ``before`` and ``after``, with their ``change``.
+    orphans : pandas.DataFrame
+        Of two crawls: ``change`` (new or fixed), ``url`` and ``found_on``.
     score : ScoreChange
         ``before``, ``after`` and ``change`` of the health score, both by the rules of today; ``points`` of
         `summary` says which rules it comes from.
@@ -61,6 +69,27 @@ class Comparison:
         self.pages = changed_pages(*judged, self.changes)
         self.issues = changed_issues(*judged)
 
+    @cached_property
+    def links(self) -> pd.DataFrame:
+        """Links that came, went, broke or answer again, of two crawls."""
+        from webanalytics.audits.compare_links import changed_links
+
+        return changed_links(self.before, self.after)
+
+    @cached_property
+    def depths(self) -> pd.DataFrame:
+        """Pages whose clicks from the start changed, of two crawls."""
+        from webanalytics.audits.compare_links import changed_depths
+
+        return changed_depths(self.before, self.after)
+
+    @cached_property
+    def orphans(self) -> pd.DataFrame:
+        """Pages that became orphans, or are none any more, of two crawls."""
+        from webanalytics.audits.compare_links import changed_orphans
+
+        return changed_orphans(self.before, self.after)
+
     def summary(self) -> pd.DataFrame:
         """Return one row for each rule: its issues before and after, and what became of them.
 
@@ -77,12 +106,18 @@ class Comparison:
 
     def parts(self) -> dict[str, pd.DataFrame]:
         """Return the frames that a comparison consists of, by name."""
-        return {
+        parts = {
             "Summary": self.summary(),
             "Issues": self.issues,
             "Changed fields": self.changes,
             "Changed pages": self.pages[self.pages["change"] != "same"].reset_index(drop=True),
         }
+        of_crawls = {
+            "Changed links": self.links,
+            "Changed depth": self.depths,
+            "Changed orphans": self.orphans,
+        }
+        return parts | {name: frame for name, frame in of_crawls.items() if len(frame)}
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write the report of the second audit with the changes since the first; see `Audit.report`."""

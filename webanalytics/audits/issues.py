@@ -161,7 +161,7 @@ def _missing(site: Site, rule: Rule) -> list[str]:
     return [fact for fact in rule.needs if fact in lacking] + [
         column
         for column in rule.columns
-        if column not in site.pages.columns
+        if (column not in site.pages.columns and column not in site.besides)
         or (
             column in _FILLED
             and any(site.good)

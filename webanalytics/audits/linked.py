@@ -57,7 +57,7 @@ class LinkMethods:
         def make() -> pd.DataFrame:
             site, rows = self.site, self._selected()
             fetched = [outcome.problem != "blocked by robots.txt" for outcome in site.fetches]
-            frame = links_frame(site.graph, answers(site), fetched)
+            frame = links_frame(site.graph, answers(site, self.origin.checked), fetched)
             if rows is None:
                 return frame
             own = {site.graph.page_of(row) for row in rows} | set(rows)
@@ -78,7 +78,7 @@ class LinkMethods:
 
         def make() -> pd.DataFrame:
             site, rows = self.site, self._selected()
-            frame = broken_frame(site.graph, answers(site))
+            frame = broken_frame(site.graph, answers(site, self.origin.checked))
             if rows is None:
                 return frame
             own = {site.name(row) for row in rows}
@@ -161,14 +161,15 @@ def crawl_of(audit: HasLinks, name: str) -> CrawlFacts:
     return crawl
 
 
-def answers(site: Site) -> dict[str, Answer]:
-    """Return what is known of every address that was asked for: pages, and what a crawl only checked."""
+def answers(site: Site, checked: pd.DataFrame | None = None) -> dict[str, Answer]:
+    """Return what is known of every address that was asked for: pages, and what was only checked."""
     found: dict[str, Answer] = {}
     soft: frozenset[str] = frozenset()
     if site.crawl is not None:
-        soft = site.crawl.soft_404
-        cells = (_plain(site.crawl.checked[name]) for name in _CHECKED)
-        found = {url: Answer(*cells) for url, *cells in zip(*cells, strict=True)}
+        soft, checked = site.crawl.soft_404, site.crawl.checked
+    if checked is not None:
+        columns = (_plain(checked[name]) for name in _CHECKED)
+        found = {url: Answer(*cells) for url, *cells in zip(*columns, strict=True)}
     known, outcomes = site.addresses, site.fetches
     asked = {url: row for row, url in reversed(list(enumerate(known.final))) if url is not None}
     asked |= {url: row for row, url in reversed(list(enumerate(known.requested))) if url is not None}

@@ -16,6 +16,7 @@ from webanalytics.frames.crawl import CrawlFacts
 
 if TYPE_CHECKING:
     from webanalytics.audits.compare import Judged
+    from webanalytics.audits.site import Site
 
 Thresholds: TypeAlias = Mapping[str, float] | str | os.PathLike[str]
 """Limits by the name of their rule, or a TOML file of them."""
@@ -70,6 +71,10 @@ class Audited(Protocol):
     """What is shown and compared of an audit: `webanalytics.Audit`, which these modules do not import."""
 
     _origin: Origin
+
+    @property
+    def site(self) -> Site:
+        """What the rules examine."""
 
     @property
     def issues(self) -> pd.DataFrame:

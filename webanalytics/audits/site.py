@@ -38,6 +38,9 @@ _FAULTS = {
     "no response": "does not answer",
 }
 
+CHECKED_LINKS = "checked_links"
+"""What a rule names among its columns if it needs the answers of other sites."""
+
 
 @dataclass
 class Site:
@@ -76,6 +79,12 @@ class Site:
             else:
                 self._values[column] = [None] * len(self.pages)
         return self._values[column]
+
+    @cached_property
+    def besides(self) -> frozenset[str]:
+        """What is known besides columns, of what rules may need: `CHECKED_LINKS`."""
+        asked = self.crawl is not None and bool((self.crawl.checked["kind"] == "external").any())
+        return frozenset({CHECKED_LINKS} if asked else ())
 
     def forget(self, *columns: str) -> None:
         """Read columns anew, which were added to the pages."""
@@ -130,7 +139,7 @@ class Site:
         nofollow = [value is True for value in self.values("nofollow")]
         crawl = self.crawl
         if crawl is None:
-            names = ("links", "canonicals", "hreflangs", "redirects")
+            names = ("links", "canonicals", "hreflangs", "redirects", "brokenResources", "nofollowLinks")
             cells = [self.values(name) for name in names]
             table = table_of_pages(self.addresses, *cells)
             return LinkGraph(table, self.addresses, Standing(nofollow, scored, canonical))

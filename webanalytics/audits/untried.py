@@ -21,6 +21,8 @@ LACKED: Mapping[str, str] = {
     "robots": "what robots tags and robots.txt say",
     "elapsed": "the time of the answers",
     "bytes": "the size of the answers",
+    "crawl_depth": "a crawl from a start page (`webanalytics.crawl` makes one)",
+    "checked_links": 'the answers of other sites (`external="check"` asks them)',
     "inlinks": "the links between the pages",
 }
 """What a missing fact or column is called."""

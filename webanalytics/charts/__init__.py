@@ -17,6 +17,7 @@ try:
 except ImportError as error:
     raise MissingExtraError("charts", "matplotlib", "drawing charts") from error
 
+from webanalytics.charts.crawl import crawl_depth
 from webanalytics.charts.crawlers import crawler_access
 from webanalytics.charts.distribution import readability_distribution
 from webanalytics.charts.heatmap import keyword_heatmap
@@ -24,13 +25,16 @@ from webanalytics.charts.images import image_sizes
 from webanalytics.charts.issues import issues_by_priority, issues_by_section
 from webanalytics.charts.keywords import keywords
 from webanalytics.charts.lengths import text_lengths
+from webanalytics.charts.link_flow import link_flow
 from webanalytics.charts.measures import reading_time, words
 from webanalytics.charts.phones import disposable_by_country, disposable_by_month
 from webanalytics.charts.readability import readability
+from webanalytics.charts.site_map import site_map
 from webanalytics.charts.tlsa import tlsa_security
 from webanalytics.strings import did_you_mean
 
 __all__ = [
+    "crawl_depth",
     "crawler_access",
     "disposable_by_country",
     "disposable_by_month",
@@ -39,9 +43,11 @@ __all__ = [
     "issues_by_section",
     "keyword_heatmap",
     "keywords",
+    "link_flow",
     "readability",
     "readability_distribution",
     "reading_time",
+    "site_map",
     "text_lengths",
     "tlsa_security",
     "words",

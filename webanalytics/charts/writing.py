@@ -64,6 +64,11 @@ def _room(ax: Axes) -> float:
     return float(figure.bbox.width / figure.dpi * 72 * share)
 
 
+def room(ax: Axes) -> float:
+    """Return the width of the axes' part of the figure in points."""
+    return _room(ax)
+
+
 def _label_width(ax: Axes) -> float:
     """Return how far the labels of the rows reach to the left of the axes, in points."""
     if not ax.axison:

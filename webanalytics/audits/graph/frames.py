@@ -122,9 +122,10 @@ def _place(graph: LinkGraph, url: str | None, more: dict[str, int]) -> int:
 def broken_frame(graph: LinkGraph, answers: Mapping[str, Answer]) -> pd.DataFrame:
     """Return one row for each link to an address that does not answer; see `webanalytics.Audit.broken_links`.
 
-    Addresses that no link names have one row without a source.
+    Addresses that no link names have one row without a source, unless links lead there over a redirect.
     """
     broken = {url: answer for url, answer in answers.items() if answer.verdict in BROKEN}
+    ends = {answer.final for url, answer in broken.items() if answer.final != url}
     places = {graph.place(url): url for url in broken}
     wanted = np.zeros(len(graph.table.urls) + 1, bool)
     wanted[list(places)] = True
@@ -133,7 +134,7 @@ def broken_frame(graph: LinkGraph, answers: Mapping[str, Answer]) -> pd.DataFram
     for link in found.tolist():
         by_url[places[int(graph.table.target[link])]].append(link)
     order = sorted(
-        broken,
+        (url for url in broken if by_url[url] or url not in ends),
         key=lambda url: (BROKEN.index(broken[url].verdict), -len(by_url[url])),
     )
     return table(BROKEN_LINKS, (row for url in order for row in _rows(graph, url, broken[url], by_url[url])))

@@ -334,11 +334,18 @@ class LinkGraph:
 
     @cached_property
     def orphans(self) -> list[bool]:
-        """Whether no other page has a link that leads to each row, and no crawl began there."""
-        counts = self.linking_pages(self.of_kind(*CLICKED, *self.standing.kinds))
+        """Whether no other page has a link that leads to each row, no crawl began there, and it is a page.
+
+        What redirects is none.
+        """
+        counts = self.linking_pages(self.of_kind(*CLICKED))
         starts = {self.place(url) for url in self.standing.starts} - {-1}
         pages = {int(self.page[place]) for place in starts} | {int(self.row[place]) for place in starts}
-        return [not count and row not in pages for row, count in enumerate(counts)]
+        known = zip(counts, self.known.requested, self.known.final, strict=True)
+        return [
+            not count and row not in pages and asked == final
+            for row, (count, asked, final) in enumerate(known)
+        ]
 
     def anchor(self, link: int) -> str:
         """Return the text of a link."""

@@ -9,7 +9,7 @@ from typing import Any
 
 from webanalytics.audits.graph.links import LinkGraph
 from webanalytics.audits.link_graph import Addresses, in_head, normal
-from webanalytics.frames.link_table import Kind, Link, LinkTable, LinkTableBuilder
+from webanalytics.frames.link_table import KINDS, Kind, Link, LinkTable, LinkTableBuilder
 
 
 def table_of_pages(
@@ -18,6 +18,8 @@ def table_of_pages(
     canonicals: Sequence[Any],
     hreflangs: Sequence[Any],
     redirects: Sequence[Any],
+    resources: Sequence[Any],
+    nofollow: Sequence[Any],
 ) -> LinkTable:
     """Return the links of pages whose columns alone are known: without anchors, positions and other sites."""
     made = LinkTableBuilder()
@@ -26,12 +28,14 @@ def table_of_pages(
             continue
         _add_redirects(made, redirects[row], url)
         if known.first(row):
+            closed = set(_web(nofollow[row]))
             made.add(
                 url,
                 [
                     *_named(canonicals[row], "canonical"),
                     *_named(hreflangs[row], "hreflang"),
-                    *(Link(target) for target in _web(links[row])),
+                    *(Link(target, rel=int(target in closed)) for target in _web(links[row])),
+                    *_loaded(resources[row]),
                 ],
             )
     return made.table()
@@ -47,6 +51,14 @@ def _named(entries: object, kind: Kind) -> Iterator[Link]:
     if isinstance(entries, list):
         for url in _web(entry.get("url") for entry in in_head(entries)):
             yield Link(url, kind=kind, position="head")
+
+
+def _loaded(entries: object) -> Iterator[Link]:
+    """Yield what a page loads and does not get."""
+    for entry in entries if isinstance(entries, list) else ():
+        url, kind = normal(entry.get("url")), entry.get("kind")
+        if url is not None and kind in KINDS:
+            yield Link(url, kind=kind)
 
 
 def _web(urls: object) -> Iterator[str]:

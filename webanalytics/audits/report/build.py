@@ -6,8 +6,8 @@ import base64
 import hashlib
 import json
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from importlib import resources
@@ -21,12 +21,13 @@ from markupsafe import Markup
 from webanalytics import templates
 from webanalytics._version import __version__
 from webanalytics.audits.failures import failures as why_not_read
-from webanalytics.audits.report import charts, gaps, parts
+from webanalytics.audits.report import charts, gaps, parts, site
 from webanalytics.audits.report.cells import Cells, table
 from webanalytics.audits.report.chapters import chapters
 from webanalytics.audits.report.content import FACTS, Content, read
 from webanalytics.audits.report.movement import movement
-from webanalytics.audits.report.tables import counted
+from webanalytics.audits.report.site import CrawlParts
+from webanalytics.audits.report.tables import Chapter, counted
 from webanalytics.errors import ParameterError
 from webanalytics.files import written_whole
 from webanalytics.strings import percent, to_one_decimal
@@ -59,6 +60,7 @@ class Besides:
     failures: pd.DataFrame | None = None
     keywords: pd.DataFrame | None = None
     cannibalisation: pd.DataFrame | None = None
+    crawl: CrawlParts | None = None
 
 
 def write_report(
@@ -74,6 +76,7 @@ def write_report(
     failures: pd.DataFrame | None = None,
     keywords: pd.DataFrame | None = None,
     cannibalisation: pd.DataFrame | None = None,
+    crawl: CrawlParts | None = None,
     changes: Mapping[str, pd.DataFrame] | None = None,
     score_before: float | None = None,
     audited_before: datetime | None = None,
@@ -111,6 +114,8 @@ def write_report(
         Columns ``keyword``, ``pages``, ``frequency``, ``best_page`` and ``distinctiveness``.
     cannibalisation : pandas.DataFrame, optional
         Columns ``keyword``, ``url``, ``rival`` and, if known, what makes them compete.
+    crawl : CrawlParts, optional
+        What a crawl knows besides its pages: the chapter of the site, and the links around each page.
     changes : mapping of str to pandas.DataFrame, optional
         Frames of changes since another audit, by name, as `webanalytics.Comparison` has them; at most
         20,000 rows of each are shown.
@@ -155,6 +160,7 @@ def write_report(
         why_not_read(pages) if failures is None else failures,
         keywords,
         cannibalisation,
+        crawl,
     )
     document = render(read(pages, issues, summary), besides, title=title)
     try:
@@ -171,7 +177,11 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
     """Return the report as HTML."""
     moved = movement(content, {str(name): frame for name, frame in besides.changes.items()})
     cells = Cells()
-    data = payload(content, cells) | {"changes": [_change(cells, *item) for item in moved.lists.items()]}
+    of_site = {} if besides.crawl is None else site.lists(besides.crawl)
+    lists = [*moved.lists.items(), *of_site.items()]
+    data = payload(content, cells) | {"changes": [_change(cells, *item) for item in lists]}
+    if besides.crawl is not None:
+        data["links"] = site.around(content, besides.crawl.neighbours, cells.places)
     data["cells"] = cells.values
     script, style = _all(SCRIPTS, _SCRIPT), _all(STYLES, "{}")
     return templates.render(
@@ -197,7 +207,10 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
         notes=besides.notes,
         failures=[] if besides.failures is None else gaps.failures(besides.failures),
         gaps=gaps.untried(content),
-        chapters=chapters(content, besides.keywords, besides.cannibalisation),
+        chapters=[
+            *_of_site(content, besides.crawl, of_site, len(moved.lists)),
+            *chapters(content, besides.keywords, besides.cannibalisation),
+        ],
         charts={
             "first": charts.first(content),
             "statuses": charts.statuses(content),
@@ -217,6 +230,15 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
         script=Markup(script),  # noqa: S704 - files of this package
         style=Markup(style),  # noqa: S704
     )
+
+
+def _of_site(
+    content: Content, crawl: CrawlParts | None, lists: Mapping[str, pd.DataFrame], before: int
+) -> Iterator[Chapter]:
+    """Yield the chapter of the site, with its lists after those of changes."""
+    if crawl is not None:
+        shown = [(before + place, name, _rows(frame)) for place, (name, frame) in enumerate(lists.items())]
+        yield replace(site.site(content, crawl), lists=shown)
 
 
 def _time(moment: datetime) -> str:

@@ -59,6 +59,8 @@ FACTS = (
     Fact("fleschReadingEase", "Flesch reading ease"),
     Fact("fleschReadingEaseText", "Reading ease in words"),
     Fact("depth", "Folder depth"),
+    Fact("crawl_depth", "Clicks from the start"),
+    Fact("link_score", "Link score"),
     Fact("inlinks", "Internal links to it"),
     Fact("inSitemap", "In the sitemap"),
     Fact("internalLinks", "Internal links on it"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from webanalytics.audits.report.site import parts_of
+
 
 def besides(audit: Any, given: Mapping[str, Any]) -> dict[str, Any]:
     """Return arguments of `write_report`: the given ones, and what the audit says of the others.
@@ -17,5 +19,6 @@ def besides(audit: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         "failures": audit.failures,
         "keywords": lambda: audit.keywords(by="site", top=1000),
         "cannibalisation": audit.cannibalisation,
+        "crawl": lambda: parts_of(audit),
     }
     return {**{name: part() for name, part in parts.items() if name not in given}, **given}

@@ -74,6 +74,8 @@ class Chapter:
     note: str
     tables: Sequence[Table]
     missing: Sequence[tuple[str, int]] = ()
+    lists: Sequence[tuple[int, str, str]] = ()
+    """Lists that the script fills: place among them, heading, and number of rows."""
 
 
 def headings(*names: str, numbers: str = "") -> list[Cell]:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.link_graph import listed
+from webanalytics.audits.link_graph import LONGEST
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.leads import badly, faults
 from webanalytics.audits.site import Site
+from webanalytics.frames.link_table import KINDS
 
 
 def _no_internal(site: Site, _: Any) -> Iterator[Finding]:
@@ -45,26 +47,38 @@ def _no_inlinks(site: Site, _: Any) -> Iterator[Finding]:
 
 def unlinked(site: Site) -> Iterator[Finding]:
     """Yield the indexable pages that no other page of the audit links to; visitors start at home pages."""
-    counts = site.values("inlinks")
+    counts, orphan = site.values("inlinks"), site.values("orphan")
+    if site.crawl is not None and site.crawl.stopped:
+        return  # pages may be missing that link to it
     for row in site.distinct:
+        if site.crawl is not None and not orphan[row]:
+            continue
         url = site.addresses.final[row]
         if url is None or counts[row] is None or counts[row]:
             continue
         _, _, host, path = url.split("/", 3)
         if path and site.hosts[host] > 1:
-            yield Finding(row, 0, f"None of the {site.hosts[host]:,} pages of {host} links to it.")
+            said = f"None of the {site.hosts[host]:,} pages of {host} links to it."
+            yield Finding(row, 0, f"{said} {_known_from(site, row)}".strip())
+
+
+def _known_from(site: Site, row: int) -> str:
+    """Return how a crawl came to know a page to which nothing links."""
+    graph = site.graph
+    link = -1 if site.crawl is None else int(graph.found_on[row])
+    if link < 0:
+        return ""
+    source, kind = graph.table.urls[graph.table.source[link]], KINDS[graph.table.kind[link]]
+    return f"It is known from the {kind} of {source[:LONGEST]}."
 
 
 def _broken(site: Site, redirects: bool) -> Iterator[Finding]:
-    for row, urls in site.read("links"):
-        found = []
-        for url in urls or ():
-            target = site.find(url)
-            fault = "" if target is None else site.fault(target)
-            if target is not None and fault and fault.startswith("redirects to ") == redirects:
-                found.append(f"{target.url} {fault}")
-        if found:
-            yield Finding(row, len(found), listed(found))
+    bad = {
+        place: fault
+        for place, fault in faults(site).items()
+        if fault.startswith("redirects to ") == redirects
+    }
+    return badly(site, bad, site.graph.hyperlinks)
 
 
 def _to_failing(site: Site, _: Any) -> Iterator[Finding]:

@@ -19,12 +19,13 @@ from webanalytics.widgets.downloads import TYPES, file_bytes
 from webanalytics.widgets.explorer.issues import Issues
 from webanalytics.widgets.explorer.judged import MANY_PAGES, can_be_judged
 from webanalytics.widgets.explorer.keywords import has_site_keywords, site_keywords
+from webanalytics.widgets.explorer.site import is_crawl, links_of, site_tables
 from webanalytics.widgets.explorer.static_html import static_html
 from webanalytics.widgets.explorer.summary import summary
 from webanalytics.widgets.explorer.table import column, pages_of, table, with_derived
 from webanalytics.widgets.previews import details
 
-_SCRIPTS = ("dom", "filters", "table", "page", "overview", "panels", "issues", "explorer")
+_SCRIPTS = ("dom", "filters", "table", "page", "overview", "panels", "site", "issues", "explorer")
 CHUNK_BYTES = 4_000_000
 """Bytes of each piece of a file sent to the browser: servers limit the size of a message."""
 
@@ -34,7 +35,7 @@ def _asset(name: str) -> str:
 
 
 class Explorer(anywidget.AnyWidget):
-    """A frame of pages in tabs: overview, issues, pages, metadata, readability, keywords, failures.
+    """A frame of pages in tabs: overview, issues, pages, site, metadata, readability, keywords, failures.
 
     Parameters
     ----------
@@ -74,6 +75,7 @@ class Explorer(anywidget.AnyWidget):
             "summary": summary(pages),
             "issues": {"there": there, "at_once": there and len(pages) <= MANY_PAGES},
             "siteKeywords": has_site_keywords(frame),
+            "crawl": is_crawl(frame),
         }
         self._frame, self._pages = frame, pages
         self._issues = Issues(frame, pages) if there else None
@@ -114,6 +116,7 @@ class Explorer(anywidget.AnyWidget):
             "chart": self._send_chart,
             "keywords": self._send_keywords,
             "issues": self._send_issues,
+            "site": self._send_site,
             "download": self._send_file,
         }
         if not isinstance(content, dict) or content.get("kind") not in answers:
@@ -140,6 +143,7 @@ class Explorer(anywidget.AnyWidget):
             answer
             | {"error": why.sentence if failed else "", "issues": issues}
             | {"option": advice.option if advice else "", "change": advice.change if advice else ""}
+            | {"links": None if issues is None else self._links_of(found.get("url"))}
             | details(found, limits)
         )
 
@@ -155,6 +159,16 @@ class Explorer(anywidget.AnyWidget):
             return self._issues.of_page(row), self._issues.limits
         except Exception:  # odd data: the page itself can be shown all the same
             return None, None
+
+    def _links_of(self, url: object) -> dict[str, Any] | None:
+        """Return the links around a page; None for odd data."""
+        try:
+            return links_of(self._judged().audit, url)
+        except Exception:  # the page itself can be shown all the same
+            return None
+
+    def _send_site(self, asked: dict[str, Any]) -> None:
+        self.send({"id": asked.get("id"), "tables": site_tables(self._judged().audit)})
 
     def _send_column(self, asked: dict[str, Any]) -> None:
         key = asked.get("key")

@@ -1,7 +1,7 @@
 // The explorer: tabs over one table of pages.
 
 const TABS = [
-  ["overview", "Overview"], ["issues", "Issues"], ["pages", "Pages"], ["metadata", "Metadata"],
+  ["overview", "Overview"], ["issues", "Issues"], ["pages", "Pages"], ["site", "Site"], ["metadata", "Metadata"],
   ["readability", "Readability"], ["keywords", "Keywords"], ["failures", "Failures"],
 ];
 const DOWNLOADS = [["html", "Report (HTML)", "report"], ["xlsx", "Excel"], ["csv", "CSV"], ["csv", "Issues CSV", "issues"], ["parquet", "Parquet"]];
@@ -92,6 +92,7 @@ class Explorer {
     const hint = element("p", { class: "wa-note" }, issues.there ? "Choose a row to see the page: its issues, previews, text and fields." : "Choose a row to see its fields.");
     this.panels.pages.replaceChildren(this.tables.pages.root, this.pageBox = element("div", { class: "wa-page" }, this.store.length ? hint : null));
     this.fillIssues(issues.there);
+    drawSite(this, this.panels.site);
     const failed = summary.failures.reduce((sum, group) => sum + group.count, 0);
     this.tabs.querySelector("[data-tab=failures]").textContent = failed ? `Failures (${wholeNumbers.format(failed)})` : "Failures";
     this.show(this.tab);
@@ -166,6 +167,7 @@ class Explorer {
     this.tables[name]?.draw();
     if (name === "readability") this.drawChart?.();
     if (name === "keywords") this.drawWords?.();
+    if (name === "site") this.drawSite?.();
     if (name === "issues") this.issues?.open();
     if (name === "metadata" || name === "keywords") this.showPage();
   }

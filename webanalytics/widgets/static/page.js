@@ -121,7 +121,7 @@ function wholePage(explorer, page, unasked = false) {
   const texts = [textSection(page), wordSection(page)].filter(Boolean);
   return [
     ...pageHead(page, unasked), issueSection(explorer, page), ...previews(page),
-    texts.length && !page.error ? element("div", { class: "wa-previews wa-texts" }, texts) : null, fieldTable(page.fields),
+    texts.length && !page.error ? element("div", { class: "wa-previews wa-texts" }, texts) : null, linkSection(page), fieldTable(page.fields),
   ].filter(Boolean);
 }
 

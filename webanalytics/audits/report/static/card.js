@@ -117,6 +117,32 @@ function issueList(row) {
   }));
 }
 
+/** The pages that link here, or that this one links to, with the texts of the links. */
+function neighbours(row, side, title, all) {
+  const { starts, page, url, text, links, nofollow } = data.links[side];
+  const [first, last] = [starts[row], starts[row + 1]];
+  if (first === last) return el("p", { class: "note" }, `${title}: none`);
+  const lines = [];
+  for (let place = first; place < last; place += 1) {
+    const other = page[place];
+    const named = other >= 0 ? toPage(other, own(get("url", other))) : link(cells[url[place]]);
+    const more = [links[place] > 1 ? plural(links[place], "link") : null, nofollow[place] ? "nofollow" : null].filter(Boolean);
+    lines.push(el("li", {}, el("span", { class: "anchor" }, cells[text[place]] ? own(cells[text[place]]) : el("em", {}, "no text")), named,
+      more.length ? el("small", {}, more.join(", ")) : null));
+  }
+  const known = typeof all === "number" && all > last - first ? `${numbers.format(last - first)} of ${numbers.format(all)}` : numbers.format(last - first);
+  return el("details", { class: "around" }, el("summary", {}, `${title} (${known})`), el("ul", {}, lines));
+}
+
+function linkLists(row, part) {
+  if (!data.links) return [];
+  return [
+    el(part, { class: "part" }, "Links"),
+    neighbours(row, "in", "Pages that link here", get("inlinks", row)),
+    neighbours(row, "out", "Addresses that it links to", null),
+  ];
+}
+
 function stateBadges(row) {
   const good = get("status", row) === "ok";
   const list = [el("span", { class: good ? "badge good" : "badge high" }, good ? "read" : "failed")];
@@ -147,6 +173,7 @@ function card(row, heading, tools, id) {
     el(part, { class: "part" }, "Previews"),
     el("div", { class: "previews" }, searchPreview(row), socialPreview(row)),
     excerpt(row, part),
+    linkLists(row, part),
     el(part, { class: "part" }, "Facts"),
     facts(row),
   );

@@ -1,0 +1,40 @@
+"""The crawls of examples of rules: what `webanalytics.crawl` would know of their pages.
+
+The site of an example that needs a crawl is a table with ``pages`` (page records, as in the other examples),
+``start``, and what the crawl found besides: rows of ``checked``, ``skipped`` and ``traps``, and the addresses of
+pages in ``soft_404``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import pairwise
+from typing import Any
+
+from webanalytics.analysis.facts.outlinks import analyse
+from webanalytics.analysis.page.page import Page
+from webanalytics.frames.crawl import CHECKED, SKIPPED, TRAPS, CrawlFacts, table
+from webanalytics.frames.link_table import Link, LinkTableBuilder
+
+
+def crawl_of(site: Mapping[str, Any]) -> CrawlFacts | None:
+    """What a crawl of an example's site knows, None for a site without a start."""
+    if "start" not in site:
+        return None
+    links = LinkTableBuilder()
+    for record in site["pages"]:
+        final = record.get("final_url", record["url"])
+        for source, target in pairwise([*record.get("redirects", ()), final]):
+            links.add(source, [Link(target, kind="redirect", position="http")])
+        if record.get("http_status", 200) < 400:
+            found = analyse(Page(record["html"], record["url"], final))["outlinks"]
+            names = ("target", "anchor", "rel", "kind", "position")
+            links.add(final, [Link(*cells) for cells in zip(*(found[name] for name in names), strict=True)])
+    return CrawlFacts(
+        links.table(),
+        table(SKIPPED, site.get("skipped", ())),
+        table(CHECKED, site.get("checked", ())),
+        table(TRAPS, site.get("traps", ())),
+        starts=(site["start"],),
+        soft_404=frozenset(site.get("soft_404", ())),
+    )

@@ -1,0 +1,285 @@
+"""Every rule of a crawl, with a site that gives it a reason to speak and one that nearly does."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import pytest
+
+import webanalytics as wa
+from tests.audits.crawled import HOST, at, crawl, failed, found, link, page
+from tests.audits.sites import alternates, moved, sitemap
+from webanalytics.audits.rules import RULES, crawl_links, hreflang_groups, pagination
+from webanalytics.audits.rules import crawl as crawl_rules
+from webanalytics.audits.untried import LACKED
+from webanalytics.frames.crawl import CHECKED, SKIPPED, TRAPS, table
+
+FILES = (crawl_rules, crawl_links, pagination, hreflang_groups)
+
+
+class Case(NamedTuple):
+    """One rule: a site where it speaks of the given pages, and one where it does not speak."""
+
+    trigger: wa.Audit
+    pages: set[str]
+    near_miss: wa.Audit
+    evidence: str = ""
+
+
+def chain(length: int) -> wa.Audit:
+    """A site in which each page links to the next alone."""
+    pages = {"/": ["/1", "/2"]} | {f"/{place}": [f"/{place + 1}", "/"] for place in range(1, length)}
+    return crawl(pages)
+
+
+def canonical(path: str) -> dict[str, Any]:
+    return {"canonical": at(path), "canonicals": [{"href": at(path), "url": at(path)}]}
+
+
+def checked(url: str, verdict: str, status: int | None, kind: str = "external") -> dict[str, Any]:
+    row = {"url": at(url), "kind": kind, "verdict": verdict, "http_status": status}
+    return {"checked": table(CHECKED, [row])}
+
+
+def series(*more: dict[str, Any], linked: bool = True, **changes: Any) -> wa.Audit:
+    """Three pages of a series, which name each other as next and previous."""
+    anchors = {path: [link(path, "Next")] if linked else [] for path in ("/list/2", "/list/3")}
+    pages = {
+        "/list": [*anchors["/list/2"], link("/list/2", kind="next", position="head")],
+        "/list/2": [
+            *anchors["/list/3"],
+            link("/list", "Back"),
+            link("/list/3", kind="next", position="head"),
+            link("/list", kind="prev", position="head"),
+        ],
+        "/list/3": [link("/list/2", kind="prev", position="head")],
+    }
+    return crawl(pages, *more, page("/list/3", **changes), starts=["/list"])
+
+
+GROUP = {"hreflangs": alternates(en="/en", de="/de", fr="/fr", x_default="/en")}
+PAIR = {"hreflangs": alternates(en="/en", de="/de")}
+HALF = {"hreflangs": alternates(en="/en", fr="/fr")}
+OTHER = "https://other.example/x"
+
+CASES: dict[str, Case] = {
+    "page_deep": Case(chain(8), {"/5", "/6", "/7"}, chain(4), f"4 clicks. Found on {HOST}/4"),
+    "page_very_deep": Case(chain(9), {"/8", "/9"}, chain(7), f"7 clicks. Found on {HOST}/7"),
+    "no_path_from_start": Case(
+        crawl({"/": [link("/a", rel=1)], "/a": ["/b"], "/b": ["/a", "/"]}),
+        {"/a", "/b"},
+        crawl({"/": ["/a"], "/a": ["/b"], "/b": ["/a", "/"], "/orphan": []}),
+        f"No way leads here. Linked from {HOST}/",
+    ),
+    "one_inlink": Case(
+        crawl({"/": [link("/a", "Tea"), link("/a", "Tea"), "/b"], "/a": ["/b"]}),
+        {"/a"},
+        crawl({"/": ["/a", "/b"], "/a": ["/", "/b"], "/b": ["/a"]}),
+        f'Linked from {HOST}/ ("Tea", 2 links).',
+    ),
+    "crawl_trap": Case(
+        crawl(
+            {"/": ["/calendar/1"], "/calendar/1": ["/calendar/2"]},
+            traps=table(
+                TRAPS,
+                [
+                    {
+                        "pattern": "/calendar/{number}",
+                        "fetched": 30,
+                        "skipped": 900,
+                        "example": at("/calendar/1"),
+                        "evidence": "Its pages are nearly equal.",
+                    }
+                ],
+            ),
+        ),
+        {"/calendar/1"},
+        crawl({"/": ["/calendar/1"], "/calendar/1": ["/calendar/2"]}),
+        "/calendar/{number}: 30 fetched, 900 left out. Its pages are nearly equal.",
+    ),
+    "soft_404": Case(
+        crawl({"/": [link("/gone", "Old")]}, page("/gone", title="Oops"), soft_404=frozenset([at("/gone")])),
+        {"/gone"},
+        crawl({"/": ["/gone"]}, failed("/gone", "status", status=404), soft_404=frozenset([at("/gone")])),
+        f'HTTP 200, titled "Oops". Linked from {HOST}/ ("Old").',
+    ),
+    "external_links_broken": Case(
+        crawl({"/": [link(OTHER, "Other"), link(OTHER, "Other")]}, **checked(OTHER, "gone", 404)),
+        {"/"},
+        crawl({"/": [link(OTHER, "Other")]}, **checked(OTHER, "blocked", 403)),
+        f'{OTHER} answers HTTP 404 ("Other", 2 links)',
+    ),
+    "links_to_noindex": Case(
+        crawl({"/": [link("/a", "Tea")], "/a": ["/a"]}, page("/a", robots="noindex")),
+        {"/"},
+        crawl({"/": [link("/a", "Tea", rel=1)], "/a": ["/a"]}, page("/a", robots="noindex")),
+        f'{HOST}/a ("Tea")',
+    ),
+    "links_to_canonicalised": Case(
+        crawl({"/": [link("/a?x", "Tea")], "/a": []}, page("/a?x", **canonical("/a"))),
+        {"/"},
+        crawl({"/": [link("/a", "Tea")], "/a": []}, page("/a", **canonical("/a"))),
+        f'{HOST}/a?x ("Tea")',
+    ),
+    "links_to_blocked": Case(
+        crawl(
+            {"/": [link("/private", "Private"), link("/admin", "Admin")]},
+            failed("/private", "robots"),
+            page("/admin"),
+            skipped=table(SKIPPED, [{"url": at("/admin"), "reason": "robots"}]),
+        ),
+        {"/"},
+        crawl(
+            {"/": [link("/private", "Private", rel=1), link("/admin", "Admin")]},
+            failed("/private", "robots"),
+            skipped=table(SKIPPED, [{"url": at("/admin"), "reason": "depth"}]),
+        ),
+        f'{HOST}/private ("Private")',
+    ),
+    "link_text_for_several_pages": Case(
+        crawl({"/": [link("/a", "Lanterns "), link("/b", "lanterns"), link("/c", "Oil")]}),
+        {"/"},
+        crawl(
+            {
+                "/": [
+                    *(link("/a", "Lanterns"), link("/old", "Lanterns"), link("/a", "2"), link("/b", "2")),
+                    *(link("/b", "here"), link("/a", "here"), link(OTHER, "Oil"), link("/b", "Oil")),
+                ],
+                "/old": [link("/a", kind="redirect")],
+            },
+            moved("/old", "/a"),
+            page("/", genericLinks=[{"href": "/a", "text": "Here"}]),
+        ),
+        f'"lanterns" leads to {HOST}/a and {HOST}/b.',
+    ),
+    "pagination_failing": Case(
+        series(failed("/list/2", "status", status=404)),
+        {"/list", "/list/3"},
+        series(),
+        f"{HOST}/list/2 answers HTTP 404",
+    ),
+    "pagination_noindex": Case(
+        series(robots="noindex"), {"/list/3"}, series(page("/list", robots="noindex")), "It comes after"
+    ),
+    "pagination_canonical_first": Case(
+        series(**canonical("/list")),
+        {"/list/3"},
+        series(**canonical("/all")),
+        f"The canonical is {HOST}/list, an earlier page of the series.",
+    ),
+    "pagination_unlinked": Case(
+        series(linked=False),
+        {"/list", "/list/2", "/list/3"},
+        series(),
+        f"No page has a link to {HOST}/list/2.",
+    ),
+    "pagination_loop": Case(
+        crawl(
+            {"/": [link("/1", kind="next")], "/1": [link("/2", kind="next")], "/2": [link("/1", kind="next")]}
+        ),
+        {"/1"},
+        series(),
+        f"{HOST}/1 → {HOST}/2 → {HOST}/1",
+    ),
+    "redirect_to_canonicalised": Case(
+        crawl({"/": ["/a"], "/a": [link("/b", kind="redirect")]}, moved("/a", "/b", **canonical("/a"))),
+        {"/a"},
+        crawl({"/": ["/a"], "/a": [link("/b", kind="redirect")]}, moved("/a", "/b")),
+        f"{HOST}/a redirects to {HOST}/b, whose canonical is {HOST}/a again.",
+    ),
+    "hreflang_incomplete": Case(
+        crawl({"/": []}, page("/en", **GROUP), page("/de", **GROUP), page("/fr", **HALF)),
+        {"/fr"},
+        crawl({"/": []}, page("/en", **GROUP), page("/de", **GROUP), page("/fr", **GROUP)),
+        f"Names 2 of the 3 pages of its group: without {HOST}/de",
+    ),
+    "hreflang_other_language": Case(
+        crawl({"/": []}, page("/en", **PAIR), page("/de", lang="de", language="en")),
+        {"/de"},
+        crawl({"/": []}, page("/en", **PAIR), page("/de", lang="en", language="de")),
+        f'Called "de" by {HOST}/en, but the text is in "en".',
+    ),
+    "hreflang_against_lang": Case(
+        crawl({"/": []}, page("/en", lang="en-GB", **PAIR), page("/de", lang="en", language="de", **PAIR)),
+        {"/de"},
+        crawl({"/": []}, page("/en", lang="en-GB", **PAIR), page("/de", lang="de_AT", language="de", **PAIR)),
+        'Calls itself "de" in hreflang, and "en" in lang.',
+    ),
+    "hreflang_same_address": Case(
+        crawl({"/": []}, page("/en", hreflangs=alternates(en="/en", de="/en"))),
+        {"/en"},
+        crawl({"/": []}, page("/en", hreflangs=alternates(en="/en", en_GB="/en", x_default="/en"))),
+        f'{HOST}/en is given for "en", "de".',
+    ),
+}
+
+
+def test_every_rule_has_a_case() -> None:
+    assert set(CASES) == {rule.name for file in FILES for rule in file.RULES}
+
+
+@pytest.mark.parametrize("rule", CASES)
+def test_the_rule_speaks_of_what_it_should_and_of_nothing_else(rule: str) -> None:
+    case = CASES[rule]
+    spoken = found(case.trigger, rule)
+    assert set(spoken) == case.pages
+    assert case.evidence in next(iter(spoken.values()))
+    assert found(case.near_miss, rule) == {}
+
+
+@pytest.mark.parametrize("rule", CASES)
+def test_the_rule_says_how_it_measures(rule: str) -> None:
+    declared = RULES[rule]
+    assert declared.measured.endswith(".")
+    assert declared.source
+
+
+@pytest.mark.parametrize("rule", [name for name in CASES if "crawl_depth" in RULES[name].columns])
+def test_rules_of_a_crawl_are_not_tried_without_one(rule: str) -> None:
+    audit = wa.Audit(CASES[rule].trigger.plain())
+    assert "crawl_depth" in audit.issues.attrs["webanalytics"]["rules_not_tried"][rule]
+    assert "crawl_depth" in LACKED
+
+
+def test_links_that_were_not_checked_are_no_verdict() -> None:
+    not_tried = crawl({"/": ["/a"]}).issues.attrs["webanalytics"]["rules_not_tried"]
+    assert "external_links_broken" in not_tried
+
+
+def test_a_host_that_does_not_exist_is_a_broken_link() -> None:
+    audit = crawl({"/": [link(OTHER, "Other")]}, **checked(OTHER, "gone", None))
+    assert found(audit, "external_links_broken") == {"/": f'{OTHER} does not answer ("Other")'}
+
+
+def test_broken_links_inside_the_site_name_anchors_and_counts() -> None:
+    pages = {"/": [link("/a", "Tea"), link("/a", "Green tea"), link("/b", "B")]}
+    audit = crawl(pages, failed("/a", "status", status=404), moved("/b", "/c"))
+    assert found(audit, "links_to_failing_pages") == {
+        "/": f'{HOST}/a answers HTTP 404 ("Tea", "Green tea", 2 links)'
+    }
+    assert found(audit, "links_to_redirects") == {"/": f'{HOST}/b redirects to {HOST}/c ("B")'}
+
+
+def test_orphans_say_how_they_are_known() -> None:
+    pages = {"/": [link("/a", kind="canonical")], "/a": [], "/b": []}
+    audit = crawl(pages, sitemap=sitemap("/b"))
+    assert f"It is known from the canonical of {HOST}/." in found(audit, "no_inlinks")["/a"]
+    assert set(found(audit, "sitemap_orphan")) == {"/b"}
+    assert found(crawl(pages, stopped="It reached `max_pages`."), "no_inlinks") == {}
+
+
+def test_a_page_is_told_of_at_one_depth_alone() -> None:
+    audit = chain(14)
+    told = [set(found(audit, rule)) for rule in ("page_deep", "page_very_deep", "no_path_from_start")]
+    assert [len(pages) for pages in told] == [3, 4, 3]
+    assert not told[0] & told[1]
+    assert not told[1] & told[2]
+    judged = audit.with_profile(thresholds={"page_deep": 5})
+    assert set(found(judged, "page_deep")) == {"/7"}
+
+
+def test_pages_that_link_from_one_section_are_named_by_it() -> None:
+    pages = {"/": [f"/docs/{place}" for place in range(5)]}
+    pages |= {f"/docs/{place}": [link("/gone", "Gone")] for place in range(5)}
+    audit = crawl(pages, page("/gone", title="Oops"), soft_404=frozenset([at("/gone")]))
+    assert found(audit, "soft_404")["/gone"].endswith(f"and 2 more, all below {HOST}/docs/.")

@@ -1,0 +1,72 @@
+"""The pages around each page, for its card: who links here and where it links to, with texts of links."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import pandas as pd
+
+from webanalytics.audits.graph.links import LinkGraph
+from webanalytics.frames.crawl import table
+from webanalytics.operations.model import Dtype
+
+Side: TypeAlias = Literal["in", "out"]
+
+COLUMNS: Mapping[str, Dtype] = {
+    "url": "string",
+    "side": "string",
+    "other": "string",
+    "anchor": "string",
+    "links": "integer",
+    "followed": "boolean",
+}
+"""One row for each page and address that a link joins: ``in`` links here, ``out`` is linked from here."""
+
+MOST = 25
+MOST_ROWS = 200_000
+"""Most neighbours of one side of a page, and of all pages together."""
+
+_TEXTS = 3
+
+
+class Neighbour(NamedTuple):
+    """An address on the other end of links: its texts, how many links, whether search engines follow any."""
+
+    url: str
+    anchor: str
+    links: int
+    followed: bool
+
+
+def neighbours(graph: LinkGraph, row: int, side: Side, most: int = MOST) -> list[Neighbour]:
+    """Return where anchors of other pages come from, or those of this one lead to, in their order."""
+    links = graph.leading_to(row) if side == "in" else graph.leaving(row)
+    ends = graph.table.source if side == "in" else graph.table.target
+    found: dict[int, list[int]] = {}
+    for link in links[graph.hyperlinks[links]].tolist():
+        found.setdefault(int(ends[link]), []).append(link)
+    return [_neighbour(graph, place, known) for place, known in list(found.items())[:most]]
+
+
+def _neighbour(graph: LinkGraph, place: int, links: list[int]) -> Neighbour:
+    texts = list(dict.fromkeys(text for text in map(graph.anchor, links) if text))
+    shown = " | ".join(texts[:_TEXTS]) + (f" | and {len(texts) - _TEXTS} more" if texts[_TEXTS:] else "")
+    return Neighbour(graph.table.urls[place], shown, len(links), bool(graph.followed[links].any()))
+
+
+def neighbours_frame(graph: LinkGraph, urls: list[Any], most_rows: int = MOST_ROWS) -> pd.DataFrame:
+    """Return the neighbours of all pages, of each the first few."""
+    most = max(3, min(MOST, most_rows // max(2 * len(urls), 1)))
+    sides: tuple[Side, Side] = ("in", "out")
+    return table(
+        COLUMNS,
+        (
+            {"url": url, "side": side, "other": found.url, "anchor": found.anchor}
+            | {"links": found.links, "followed": found.followed}
+            for row, url in enumerate(urls)
+            if isinstance(url, str)
+            for side in sides
+            for found in neighbours(graph, row, side, most)
+        ),
+    )

@@ -1,0 +1,179 @@
+"""Rules about where the links of a site lead, beyond the pages that fail or redirect."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from webanalytics.audits.graph.metrics import Mask
+from webanalytics.audits.link_graph import Target
+from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.leads import badly
+from webanalytics.audits.site import CHECKED_LINKS, Site
+
+_LINKS = (
+    "Google Search Central, Link best practices: "
+    "https://developers.google.com/search/docs/crawling-indexing/links-crawlable"
+)
+
+
+def _checked(site: Site) -> dict[int, str]:
+    """Return what is wrong with addresses of other sites that a crawl only checked, by their places."""
+    if site.crawl is None:
+        return {}
+    checked, found = site.crawl.checked, {}
+    names = ("url", "verdict", "http_status", "kind")
+    columns = (checked[name].astype(object).tolist() for name in names)
+    for url, said, status, kind in zip(*columns, strict=True):
+        place = site.graph.place(url) if said in ("gone", "failed") and kind == "external" else -1
+        if place >= 0:
+            found[place] = "does not answer" if pd.isna(status) else f"answers HTTP {status}"
+    return found
+
+
+def _external(site: Site, _: Any) -> Iterator[Finding]:
+    return badly(site, _checked(site), site.graph.hyperlinks)
+
+
+def _to_closed(site: Site, why: str, links: Mask) -> Iterator[Finding]:
+    graph, closed = site.graph, {}
+    for place, row in enumerate(graph.page.tolist()):
+        asked = int(graph.row[place])
+        if row < 0 or (asked >= 0 and site.fault(Target(asked, graph.table.urls[place], asked != row))):
+            continue
+        if site.closed(Target(row, graph.table.urls[place], False)) == why:
+            closed[place] = ""
+    if why == "blocked by robots.txt" and site.crawl is not None:
+        skipped = site.crawl.skipped
+        urls = skipped["url"][(skipped["reason"] == "robots").to_numpy(bool)]
+        closed |= {place: "" for place in map(graph.place, urls.tolist()) if place >= 0}
+    return badly(site, closed, links & graph.internal & (graph.source_row != graph.target_row))
+
+
+def _to_noindex(site: Site, _: Any) -> Iterator[Finding]:
+    return _to_closed(site, "noindex", site.graph.hyperlinks & site.graph.followed)
+
+
+def _to_canonicalised(site: Site, _: Any) -> Iterator[Finding]:
+    return _to_closed(site, "canonicalised", site.graph.hyperlinks)
+
+
+def _to_blocked(site: Site, _: Any) -> Iterator[Finding]:
+    return _to_closed(site, "blocked by robots.txt", site.graph.hyperlinks & site.graph.followed)
+
+
+def _one_text(site: Site, _: Any) -> Iterator[Finding]:
+    """Yield the pages of which one text of links leads to several pages of the site."""
+    graph = site.graph
+    folded = np.array([" ".join(text.casefold().split()) for text in graph.table.anchors], object)
+    generic = site.values("genericLinks")
+    links = np.flatnonzero(graph.hyperlinks & graph.internal & (graph.table.anchor > 0))
+    pages: dict[int, dict[str, dict[int, int]]] = {}
+    ends = zip(graph.source_row[links], graph.table.anchor[links], graph.table.target[links], strict=True)
+    for row, anchor, target in ((int(row), int(anchor), int(target)) for row, anchor, target in ends):
+        text = folded[anchor]
+        if row >= 0 and text and not text.isdecimal():
+            end = int(graph.page[target])
+            pages.setdefault(row, {}).setdefault(text, {}).setdefault(
+                end if end >= 0 else -2 - target, target
+            )
+    for row, texts in sorted(pages.items()):
+        known = {" ".join(link["text"].casefold().split()) for link in generic[row] or ()}
+        several = {text: list(ends.values()) for text, ends in texts.items() if len(ends) > 1}
+        found = [(text, targets) for text, targets in several.items() if text not in known]
+        if found and site.good[row]:
+            text, targets = found[0]
+            urls = " and ".join(graph.table.urls[target][:100] for target in targets[:2])
+            more = f" and {len(targets) - 2:,} more" if len(targets) > 2 else ""
+            yield Finding(row, len(found), f'"{text[:60]}" leads to {urls}{more}.')
+
+
+RULES = (
+    Rule(
+        name="external_links_broken",
+        title="Broken links to other sites",
+        category="links",
+        type="issue",
+        priority="low",
+        explanation="The page links to pages of other sites that are gone or fail, where visitors find "
+        "nothing.",
+        fix="Correct the links, lead them to what took the place of the page, or remove them.",
+        find=_external,
+        columns=(CHECKED_LINKS,),
+        measured="Each address of another site is asked once, with HEAD and then GET. HTTP 404, 410, other "
+        "errors of the server and a host that does not exist count; HTTP 401, 403, 429, 999 and time limits "
+        "do not, as they refuse programs rather than visitors.",
+        source="RFC 9110, sections 15.5 and 15.6: https://www.rfc-editor.org/rfc/rfc9110#section-15.5",
+    ),
+    Rule(
+        name="links_to_noindex",
+        title="Links to pages with noindex",
+        category="links",
+        type="warning",
+        priority="low",
+        explanation="The page leads visitors and search engines to pages that ask not to be indexed, and "
+        "what "
+        "such pages link to is followed less and less.",
+        fix="Remove noindex from pages that should be found, or leave the links if they are for visitors "
+        "alone.",
+        find=_to_noindex,
+        columns=("links", "noindex"),
+        measured="Links without nofollow to other pages of the audit whose robots tag or header says "
+        "noindex.",
+        source="Google Search Central, Block Search indexing with noindex: "
+        "https://developers.google.com/search/docs/crawling-indexing/block-indexing",
+    ),
+    Rule(
+        name="links_to_canonicalised",
+        title="Links to canonicalised pages",
+        category="links",
+        type="warning",
+        priority="low",
+        explanation="The page links to an address that names another one as canonical: the links speak "
+        "against "
+        "what the canonical says.",
+        fix="Link to the canonical address.",
+        find=_to_canonicalised,
+        columns=("links", "canonicalState"),
+        measured="Links to other pages of the audit whose canonical link names another address.",
+        source="Google Search Central, How to specify a canonical URL: "
+        "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
+    ),
+    Rule(
+        name="links_to_blocked",
+        title="Links to pages that robots.txt closes",
+        category="links",
+        type="warning",
+        priority="low",
+        explanation="The page links to addresses of its own site that search engines may not fetch, so that "
+        "nothing behind them is found by these links.",
+        fix="Open the pages in robots.txt if they should be found, or remove the links.",
+        find=_to_blocked,
+        columns=("links",),
+        needs=("robots",),
+        measured="Links without nofollow to addresses of the site that its robots.txt disallows for the "
+        "agent "
+        "of the audit.",
+        source="RFC 9309, section 2.2.2: https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2",
+    ),
+    Rule(
+        name="link_text_for_several_pages",
+        title="One link text for several pages",
+        category="links",
+        type="opportunity",
+        priority="low",
+        explanation="On this page links of one text lead to different pages: readers who go from link to "
+        "link, "
+        "and search engines, cannot tell them apart.",
+        fix="Say in each text what is behind the link, or add it in an aria-label.",
+        find=_one_text,
+        columns=("crawl_depth",),
+        measured="Texts of links within one page, case and white space folded; numbers and texts that say "
+        "nothing are left to other rules. Links that end at one page after redirects are one.",
+        source="WCAG 2.2, success criterion 2.4.4: "
+        f"https://www.w3.org/TR/WCAG22/#link-purpose-in-context; {_LINKS}",
+    ),
+)
