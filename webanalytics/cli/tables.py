@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import getpass
 import inspect
+import io
 import os
 import sys
 import threading
@@ -26,6 +27,7 @@ from webanalytics.errors import AuditInterrupted, HostedError, ParameterError
 from webanalytics.frames.reading import SUFFIXES, read_csv, read_frame
 from webanalytics.frames.terminal import print_errors, print_table
 from webanalytics.frames.writing import FORMATS, write_text
+from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import METADATA, OPERATIONS, Operation, Parameter, by_function
 from webanalytics.run_options import RECORDS, Setting
 
@@ -301,7 +303,7 @@ def _without_attributes(error: BaseException) -> str:
 
 
 def _say(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"webanalytics: {message}", file=sys.stderr)
+    print(for_terminal(f"webanalytics: {message}"), file=sys.stderr)
 
 
 def _check_output(arguments: argparse.Namespace) -> None:
@@ -326,6 +328,10 @@ def _write(frame: pd.DataFrame, arguments: argparse.Namespace) -> None:
         if kind == "table":
             print_table(frame, sys.stdout)
             print_errors(frame, sys.stdout, audits.as_flags)
+        elif sys.stdout.isatty():
+            made = io.StringIO(newline="")
+            write_text(frame, made, kind)
+            sys.stdout.write(for_terminal(made.getvalue()))
         else:
             write_text(frame, sys.stdout, kind)
 

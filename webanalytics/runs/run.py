@@ -23,6 +23,7 @@ from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterErro
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import Inputs, Rows, read_inputs
 from webanalytics.frames.texts import Texts, about_texts, read_texts
+from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Job, JobResult, Outcome
 from webanalytics.run_options import resolve
@@ -173,7 +174,9 @@ class _Call:
             if self._waited_for is None:
                 self._run.close()
         if self._report.stop_reason:
-            self._run.emit(functools.partial(warnings.warn, self._report.stop_reason, IncompleteRunWarning))
+            self._run.emit(
+                functools.partial(warnings.warn, for_terminal(self._report.stop_reason), IncompleteRunWarning)
+            )
         return await self._made_frame()
 
     # ---------------------------------------------------------------- beginning
