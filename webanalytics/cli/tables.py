@@ -49,6 +49,9 @@ def _option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool)
         parser.add_argument(flag, dest=key, choices=("missing", "failed"), help=meaning)
     elif key == "checkpoint":
         parser.add_argument(flag, dest=key, metavar="FOLDER", help=option.meaning)
+    elif option.kind is tuple:
+        meaning = f"{option.meaning} (default: {option.none}; separated by commas)"
+        parser.add_argument(flag, dest=key, type=numbers, metavar="N,N", help=meaning)
     elif isinstance(option.default, bool) or key == "progress":
         parser.add_argument(flag, dest=key, action=argparse.BooleanOptionalAction, help=option.meaning)
     elif isinstance(option.default, str):
@@ -56,6 +59,11 @@ def _option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool)
     else:
         kind = float if isinstance(option.default, float) else int
         parser.add_argument(flag, dest=key, type=kind, metavar="N", help=meaning)
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Return the integers of a list with commas; named as errors of the command line call them."""
+    return tuple(int(part) for part in text.split(","))
 
 
 def _setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None:
@@ -123,6 +131,8 @@ def _output_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help=meaning)
     meaning = "what to print: a table on a terminal, csv into a pipe"
     parser.add_argument("-f", "--format", choices=TEXT_FORMATS, help=meaning)
+    meaning = "write CSV and TSV without the apostrophe before what a spreadsheet would take for a formula"
+    parser.add_argument("--raw", action="store_true", help=meaning)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -330,10 +340,10 @@ def _write(frame: pd.DataFrame, arguments: argparse.Namespace) -> None:
             print_errors(frame, sys.stdout, audits.as_flags)
         elif sys.stdout.isatty():
             made = io.StringIO(newline="")
-            write_text(frame, made, kind)
+            write_text(frame, made, kind, raw=arguments.raw)
             sys.stdout.write(for_terminal(made.getvalue()))
         else:
-            write_text(frame, sys.stdout, kind)
+            write_text(frame, sys.stdout, kind, raw=arguments.raw)
 
 
 def _update_phones(sources: Sequence[str], arguments: argparse.Namespace) -> int:
