@@ -130,6 +130,8 @@ class Server(web.Server):
 
         Of these it is the oldest of the address that has most.
         """
+        if len(self._connections) < self._most_open:
+            return True
         held = [connection for connection in self._connections if not connection._force_close]
         if len(held) < self._most_open:
             return True
