@@ -203,9 +203,8 @@ def test_accounts_in_debt_leave_slots_to_the_others() -> None:
         for _ in range(100):  # another account never waits
             async with turns.turn(77):
                 pass
-        now[0] = 61.0  # four seconds for each that was wasted
         async with turns.turn(77):
-            pass
+            now[0] = 61.0  # four seconds for each that was wasted
         await asyncio.sleep(0)
         assert len(hanging) == 4
         going_on.set()
