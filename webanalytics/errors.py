@@ -32,10 +32,14 @@ from webanalytics import messages
 from webanalytics.messages import ERROR_TYPES as ERROR_TYPES
 from webanalytics.messages import ErrorType as ErrorType
 from webanalytics.messages import Message as Message
+from webanalytics.messages.visible import for_terminal
 
 
 class WebAnalyticsError(Exception):
     """Base of every error that webanalytics raises on purpose."""
+
+    def __str__(self) -> str:
+        return for_terminal(super().__str__())  # what a page or a service wrote may be quoted in it
 
 
 class ParameterError(WebAnalyticsError, ValueError):

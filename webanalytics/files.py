@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -23,7 +24,8 @@ def written_whole(path: Path, *, durable: bool = False, mode: int | None = None)
     durable : bool
         Whether the file must survive a loss of power: it is flushed to the disk before it is renamed.
     mode : int, optional
-        Permissions of the file; by default those that the process gives to new files.
+        Permissions of the file; by default those that the process gives to new files, and no more than a
+        file has that is replaced.
 
     Raises
     ------
@@ -46,6 +48,8 @@ def written_whole(path: Path, *, durable: bool = False, mode: int | None = None)
         yield temporary
         if mode is not None:
             temporary.chmod(mode)
+        else:
+            _keep_narrow(temporary, path)
         if durable:
             _flush(temporary)
         temporary.replace(path)
@@ -54,6 +58,17 @@ def written_whole(path: Path, *, durable: bool = False, mode: int | None = None)
                 _flush(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _keep_narrow(temporary: Path, path: Path) -> None:
+    """Take the permissions away that the file to be replaced does not give either."""
+    try:
+        before = path.lstat().st_mode
+    except OSError:  # there is none
+        return
+    made = stat.S_IMODE(temporary.stat().st_mode)
+    if stat.S_ISREG(before) and made & ~before & 0o077:
+        temporary.chmod(made & (before | 0o700))
 
 
 def _flush(path: Path) -> None:

@@ -17,7 +17,7 @@ Examples
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -139,6 +139,13 @@ def _header_value(value: Any) -> bool:
     return isinstance(value, str) and 0 < len(value) <= 500 and value.isprintable() and value.isascii()
 
 
+def _ports(value: Any) -> bool:
+    if value is None:
+        return True
+    listed = isinstance(value, (list, tuple, set, frozenset, range)) and bool(value)
+    return listed and all(type(port) is int and 1 <= port <= 65535 for port in value)
+
+
 RECORDS: dict[str, Setting] = {
     option.key: option
     for option in (
@@ -160,6 +167,16 @@ RECORDS: dict[str, Setting] = {
             _header_value,
         ),
         flag("allow_private", False, "Fetch from private, loopback and other special addresses too."),
+        Setting(
+            "ports",
+            None,
+            "The only ports of addresses and redirects that are connected to.",
+            "a list of integers from 1 to 65535, or None for all ports",
+            _ports,
+            "all ports",
+            kind=tuple,
+            item=int,
+        ),
         integer("workers", None, 1, 256, "Worker processes for analysis.", none="one per processor"),
         integer("worker_memory", 2048, 256, 1_000_000, "Memory limit of a worker process in MiB (Linux)."),
         flag("progress", None, "Show a progress bar.", none="only in notebooks and terminals"),
@@ -205,6 +222,7 @@ class RunOptions(TypedDict, total=False):
     robots: bool
     user_agent: str
     allow_private: bool
+    ports: Collection[int] | None
     workers: int | None
     worker_memory: int
     progress: bool | None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def display_width(text: str) -> int:
@@ -33,6 +36,21 @@ def one_line(text: str) -> str:
     if not text.isprintable():
         text = "".join(character if character.isprintable() else " " for character in text)
     return " ".join(text.split())
+
+
+def for_xml(text: str, instead: str = "") -> str:
+    r"""Return a text without what no XML document can hold (XML 1.0, section 2.2), for every writer of one.
+
+    Control characters, lone surrogates and the two noncharacters U+FFFE and U+FFFF go, or become ``instead``.
+
+    Examples
+    --------
+    >>> for_xml("Green\x00 tea\uffff\n"), for_xml("\ud800", "?")
+    ('Green tea\n', '?')
+    """
+    if text.isprintable():  # what XML cannot hold is not printable either
+        return text
+    return _NO_XML.sub(instead, text)
 
 
 def shortened(text: str, width: int) -> str:

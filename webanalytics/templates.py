@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -10,22 +9,8 @@ from typing import Any
 from jinja2 import Environment, FunctionLoader, StrictUndefined
 from markupsafe import Markup
 
-# What would not show, or would change how its surroundings show: control characters, line and paragraph
-# separators, embeddings, overrides and isolates of the writing direction, lone surrogates, noncharacters.
-UNSEEN = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff\ufffe\uffff]"
-)
-
-
-def visible(text: str) -> str:
-    """Return text in which invisible characters are named.
-
-    Examples
-    --------
-    >>> print(visible("photo\u202egpj.exe"))
-    photo⟨U+202E⟩gpj.exe
-    """
-    return UNSEEN.sub(lambda match: f"⟨U+{ord(match[0]):04X}⟩", text)
+from webanalytics.messages.visible import UNSEEN as UNSEEN
+from webanalytics.messages.visible import visible as visible
 
 
 def render(template: str, **values: Any) -> Markup:

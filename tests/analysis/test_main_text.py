@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 import trafilatura
 
+from tests.effort import Steps
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.text import main_text as module
 from webanalytics.analysis.text.main_text import (
@@ -82,16 +82,16 @@ def test_most_pages_are_answered_by_the_fast_search_alone(
 
 
 def test_no_slower_than_the_fast_mode(corpus_pages: dict[str, bytes]) -> None:
-    """Decoding, parsing and the visible text included; a wide margin, for machines with other work to do."""
+    """Decoding, parsing and the visible text included, counted in calls of functions."""
     warm_up()
 
-    def seconds(read: Callable[[bytes], str]) -> float:
-        started = time.process_time()
-        for content in corpus_pages.values():
-            read(content)
-        return time.process_time() - started
+    def calls(read: Callable[[bytes], str]) -> int:
+        with Steps() as steps:
+            for content in corpus_pages.values():
+                read(content)
+        return steps.count
 
-    assert min(seconds(ours) for _ in range(2)) < 1.3 * min(seconds(fast) for _ in range(2))
+    assert calls(ours) < 1.5 * calls(fast)
 
 
 def test_every_page_with_text_has_main_text(corpus_pages: dict[str, bytes]) -> None:

@@ -82,6 +82,16 @@ def test_what_no_sheet_can_hold_is_changed_as_little_as_can_be(tmp_path: Path) -
     assert str(rows[0][3]).startswith("2026-01-02")
 
 
+def test_what_xml_cannot_hold_is_left_out_everywhere(tmp_path: Path) -> None:
+    odd = "tea" + "".join(map(chr, [*range(32), 0x7F, 0xFFFE, 0xFFFF])) + "leaves"
+    named = pd.DataFrame({odd: [odd, "=" + odd], "list": [[odd], {odd: odd}]})
+    excel.write_workbook(tmp_path / "odd.xlsx", {"Odd": named})
+    names, *rows = sheets(tmp_path / "odd.xlsx")["Odd"]
+    assert str(names[0]).replace("\r", "").split() == ["tea", "\x7fleaves"]
+    assert str(rows[1][0]).replace("\r", "").split() == ["=tea", "\x7fleaves"]
+    assert not any(character in str((names, rows)) for character in "\ufffe\uffff")
+
+
 def test_more_rows_than_a_sheet_can_have_go_on_in_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

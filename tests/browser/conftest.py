@@ -6,7 +6,8 @@ import importlib.util
 import os
 import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -43,9 +44,42 @@ def lab_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabServer]:
         yield server
 
 
+class Browsers:
+    """Starts a Chromium when the first test needs one, and another one after one that has died."""
+
+    def __init__(self, launch: Callable[[], Browser]) -> None:
+        self._launch = launch
+        self._browser: Browser | None = None
+
+    def working(self) -> Browser:
+        """Return a browser that can open a page."""
+        if self._browser is not None and not self._answers(self._browser):
+            self.close()
+        if self._browser is None:
+            self._browser = self._launch()
+        return self._browser
+
+    @staticmethod
+    def _answers(browser: Browser) -> bool:
+        if not browser.is_connected():
+            return False
+        try:
+            browser.new_context().close()
+        except Exception:  # playwright's: the process has gone or cannot start another
+            return False
+        return True
+
+    def close(self) -> None:
+        """Close the browser, if there is one."""
+        browser, self._browser = self._browser, None
+        if browser is not None:
+            with suppress(Exception):  # it may be dead
+                browser.close()
+
+
 @pytest.fixture(scope="session")
-def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
-    """A headless Chromium, the one of the system."""
+def browsers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browsers]:
+    """The source of headless Chromiums, that of the system."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path is None:
@@ -58,9 +92,15 @@ def chromium(tmp_path_factory: pytest.TempPathFactory) -> Iterator[object]:
         "env": os.environ | {"XDG_CONFIG_HOME": str(tmp_path_factory.mktemp("chromium"))},
     }
     with playwright.sync_playwright() as driver:
-        browser = driver.chromium.launch(**settings)
-        yield browser
-        browser.close()
+        found = Browsers(lambda: driver.chromium.launch(**settings))
+        yield found
+        found.close()
+
+
+@pytest.fixture
+def chromium(browsers: Browsers) -> Browser:
+    """A Chromium that works: one that a test before has killed costs that test alone."""
+    return browsers.working()
 
 
 @pytest.fixture

@@ -179,3 +179,49 @@ def test_room_holds_fetches_back_while_much_waits() -> None:
         assert room.count == 0
 
     run(test)
+
+
+def test_accounts_in_debt_leave_slots_to_the_others() -> None:
+    """Pages that hang until their deadline take half of the workers, however many accounts send them."""
+
+    async def test() -> None:
+        now = [0.0]
+        turns = FairSlots(4, clock=lambda: now[0])
+        hanging: set[int] = set()
+        going_on = asyncio.Event()
+
+        async def hang(account: int) -> None:
+            async with turns.turn(account):
+                hanging.add(account)
+                await going_on.wait()
+
+        for account in range(10):
+            turns.charge(account, 15.0)
+        tasks = [asyncio.create_task(hang(account)) for account in range(10)]
+        await asyncio.sleep(0)
+        assert len(hanging) == 2
+        for _ in range(100):  # another account never waits
+            async with turns.turn(77):
+                pass
+        async with turns.turn(77):
+            now[0] = 61.0  # four seconds for each that was wasted
+        await asyncio.sleep(0)
+        assert len(hanging) == 4
+        going_on.set()
+        await asyncio.gather(*tasks)
+
+    run(test)
+
+
+def test_a_debt_has_an_end_and_one_slot_is_left_to_it() -> None:
+    async def test() -> None:
+        now = [0.0]
+        turns = FairSlots(1, clock=lambda: now[0])
+        for _ in range(1_000):
+            turns.charge(1, 60.0)
+        async with turns.turn(1):
+            pass
+        now[0] = 300.0
+        assert not turns._in_debt(1)
+
+    run(test)

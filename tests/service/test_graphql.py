@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Mapping
 from typing import Any
 
@@ -12,6 +11,7 @@ from graphql import build_client_schema, get_introspection_query, print_schema
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.effort import Steps
 from webanalytics.operations import OPERATIONS, Field, Operation, Parameter
 from webanalytics.service.batch import STATUS_FIELD
 from webanalytics.service.config.settings import ServiceSettings
@@ -299,22 +299,6 @@ def attempt(endpoint: GraphQLEndpoint, query: str, variables: Any = None) -> Pro
         return problem
     assert "data" in asyncio.run(endpoint.execute(prepared, Calls(), premium=False))
     return None
-
-
-class Steps:
-    """Counts the function calls of a block: a measure of work that a busy machine does not change."""
-
-    count = 0
-
-    def __enter__(self) -> Steps:
-        sys.setprofile(self._add)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        sys.setprofile(None)
-
-    def _add(self, _frame: Any, event: str, _argument: Any) -> None:
-        self.count += event in ("call", "c_call")
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -19,6 +19,7 @@ from aiohttp import web
 from tests.effort import BUSY_SECONDS
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.results import Record
+from webanalytics.service.server import transport
 from webanalytics.service.server.serve import bind
 from webanalytics.service.server.transport import Listener, start
 
@@ -260,7 +261,10 @@ def test_a_client_that_does_not_take_its_answer_is_cut_off() -> None:
 
     with serving(handle) as server, connect(server) as slow:
         slow.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
-        time.sleep(SHORT * 3)
+        deadline = time.monotonic() + BUSY_SECONDS
+        while server.counts[-1:] != [0] and time.monotonic() < deadline:
+            time.sleep(SHORT / 4)
+        assert server.counts[-1] == 0
         assert len(read_all(slow)) < size
     with serving(handle, read_timeout=60) as server:
         answer = exchange(server, b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
@@ -283,6 +287,43 @@ def test_connections_of_one_address_are_capped() -> None:
         answer = exchange(server, b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
         assert answer.status == 200
         for sock in several:
+            sock.close()
+
+
+def test_connections_of_all_addresses_are_bounded_and_the_idle_closed_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Silent connections use up neither the descriptors nor the places of who sends something."""
+    monkeypatch.setattr(transport, "descriptors", lambda: 128)
+    most, _ = transport.bounds(128, ServiceSettings().fetch_concurrency)
+    with serving(connections_per_address=1_000, read_timeout=BUSY_SECONDS) as server:
+        silent = [connect(server) for _ in range(3 * most)]
+        for _ in range(3):
+            answer = exchange(server, b"GET /a HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            assert answer.status == 200
+        assert max(server.counts) <= 2 * most  # those that are being closed included
+        closed = 0
+        for sock in silent:
+            sock.setblocking(False)
+            with suppress(BlockingIOError):
+                closed += sock.recv(1) == b""
+            sock.close()
+        assert closed >= 2 * most - 3
+
+
+def test_where_none_is_idle_a_further_connection_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(transport, "bounds", lambda *_: (3, 8))
+    with serving(read_timeout=BUSY_SECONDS) as server:
+        several = [connect(server) for _ in range(3)]
+        for sock in several:  # in the middle of a body
+            sock.sendall(b"POST /a HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
+            assert sock.recv(65536).startswith(b"HTTP/1.1 100")
+        answer = exchange(server, b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        assert_envelope(answer, 503)
+        assert b"as many connections as it takes" in answer.body
+        for sock in several:
+            sock.sendall(b"123456789")
+            assert sock.recv(65536).startswith(b"HTTP/1.1 200")
             sock.close()
 
 

@@ -139,7 +139,7 @@ def write_pages(frame: pd.DataFrame, arguments: argparse.Namespace) -> Path:
     if isinstance(frame, Audit) and path.suffix.lower() == ".xlsx" and is_wanted(arguments):
         frame.to_excel(path)
         return path
-    return write_frame(frame, path)
+    return write_frame(frame, path, raw=arguments.raw)
 
 
 def finish(audit: Audit, arguments: argparse.Namespace, *, complete: bool = True) -> tuple[int, bool]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import getpass
 import inspect
+import io
 import os
 import sys
 import threading
@@ -38,6 +39,7 @@ from webanalytics.errors import AuditInterrupted, HostedError, ParameterError, W
 from webanalytics.frames.reading import SUFFIXES, read_csv, read_frame
 from webanalytics.frames.terminal import print_errors, print_table
 from webanalytics.frames.writing import FORMATS, write_text
+from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import METADATA, OPERATIONS, Operation, Parameter, by_function
 from webanalytics.run_options import RECORDS, Setting
 
@@ -61,6 +63,9 @@ def _option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool)
         parser.add_argument(flag, dest=key, choices=("missing", "failed"), help=meaning)
     elif key == "checkpoint":
         parser.add_argument(flag, dest=key, metavar="FOLDER", help=option.meaning)
+    elif option.kind is tuple:
+        meaning = f"{option.meaning} (default: {option.none}; separated by commas)"
+        parser.add_argument(flag, dest=key, type=numbers, metavar="N,N", help=meaning)
     elif isinstance(option.default, bool) or key == "progress":
         parser.add_argument(flag, dest=key, action=argparse.BooleanOptionalAction, help=option.meaning)
     elif isinstance(option.default, str):
@@ -68,6 +73,11 @@ def _option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool)
     else:
         kind = float if isinstance(option.default, float) else int
         parser.add_argument(flag, dest=key, type=kind, metavar="N", help=meaning)
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Return the integers of a list with commas; named as errors of the command line call them."""
+    return tuple(int(part) for part in text.split(","))
 
 
 def _setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None:
@@ -135,6 +145,8 @@ def _output_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help=meaning)
     meaning = "what to print: a table on a terminal, csv into a pipe"
     parser.add_argument("-f", "--format", choices=TEXT_FORMATS, help=meaning)
+    meaning = "write CSV and TSV without the apostrophe before what a spreadsheet would take for a formula"
+    parser.add_argument("--raw", action="store_true", help=meaning)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -359,17 +371,21 @@ def _write(frame: pd.DataFrame, arguments: argparse.Namespace) -> bool:
     if arguments.output is not None:
         good = written(frame, arguments.output, lambda: audits.write_pages(frame, arguments))
     if arguments.output is None or arguments.format is not None:
-        good = printed(frame, lambda: _print(frame, arguments.format)) and good
+        good = printed(frame, lambda: _print(frame, arguments.format, raw=arguments.raw)) and good
     return good
 
 
-def _print(frame: pd.DataFrame, kind: str | None) -> None:
+def _print(frame: pd.DataFrame, kind: str | None, *, raw: bool) -> None:
     kind = kind or ("table" if sys.stdout.isatty() else "csv")
     if kind == "table":
         print_table(frame, sys.stdout)
         print_errors(frame, sys.stdout, audits.as_flags)
+    elif sys.stdout.isatty():
+        made = io.StringIO(newline="")
+        write_text(frame, made, kind, raw=raw)
+        sys.stdout.write(for_terminal(made.getvalue()))
     else:
-        write_text(frame, sys.stdout, kind)
+        write_text(frame, sys.stdout, kind, raw=raw)
 
 
 def _update_phones(sources: Sequence[str], arguments: argparse.Namespace) -> int:

@@ -21,11 +21,12 @@ from typing import IO, Any
 from webanalytics.errors import MissingExtraError, ParameterError
 from webanalytics.files import written_whole
 from webanalytics.frames.arrow import Unreadable
+from webanalytics.frames.bounded import batches_within
 
 LARGEST_MANIFEST = 20_000_000
 """Most bytes of a manifest that is read."""
-LARGEST_GROWTH = 1_000
-"""How many times larger than its file a table may be; hostile files grow more."""
+LARGEST_GROWTH = 2_000
+"""How many times larger than its file a table may be as Python objects; hostile files grow more."""
 GROWTH_ALLOWED = 256_000_000
 """Bytes that any table may take."""
 
@@ -119,31 +120,33 @@ class Store:
             For another kind of file or schema, and a part that grows too large.
         """
         with self._part(name) as (file, room):
-            if not file.schema_arrow.equals(schema):
-                raise Unreadable
-            yield from _bounded(file.iter_batches(rows), room)
+            yield from batches_within(file, rows, room, schema)
 
     def table(self, name: str, rows: int, sha256: str) -> Any:
         """Return a part as a table, read so many rows at once; raises the errors of `batches`."""
         import pyarrow as pa
+        import pyarrow.parquet as parquet
 
         with self._part(name, sha256) as (file, room):
-            return pa.Table.from_batches(list(_bounded(file.iter_batches(rows), room)), file.schema_arrow)
+            batches = list(batches_within(file, rows, room))
+            if not batches:
+                file.seek(0)
+                return parquet.read_table(file)  # it has a schema and no rows
+            return pa.Table.from_batches(batches)
 
     @contextmanager
-    def _part(self, name: str, sha256: str | None = None) -> Iterator[tuple[Any, int]]:
+    def _part(self, name: str, sha256: str | None = None) -> Iterator[tuple[BufferedReader, int]]:
         """Open a part; also return how many bytes its rows may take."""
         import pyarrow as pa
-        import pyarrow.parquet as parquet
 
         if not isinstance(name, str) or not self.part.fullmatch(name):
             raise Unreadable
         with self._opened(name) as file:
             if sha256 is not None and hashlib.file_digest(file, "sha256").hexdigest() != sha256:
                 raise Unreadable
+            file.seek(0)
             try:
-                with parquet.ParquetFile(file) as opened:
-                    yield opened, LARGEST_GROWTH * os.fstat(file.fileno()).st_size + GROWTH_ALLOWED
+                yield file, LARGEST_GROWTH * os.fstat(file.fileno()).st_size + GROWTH_ALLOWED
             except (pa.ArrowException, OSError, ValueError):
                 raise Unreadable from None
 
@@ -184,11 +187,3 @@ class Store:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise Unreadable
             yield file
-
-
-def _bounded(batches: Iterator[Any], room: int) -> Iterator[Any]:
-    for batch in batches:
-        room -= batch.nbytes
-        if room < 0:
-            raise Unreadable
-        yield batch

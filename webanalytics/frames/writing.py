@@ -19,6 +19,7 @@ from webanalytics.errors import MissingExtraError, ParameterError, WriteError
 from webanalytics.files import written_whole
 from webanalytics.frames.arrow import declared_of, typed_array
 from webanalytics.frames.excel import write_sheets
+from webanalytics.frames.formulas import begins_after_semicolon, without_formulas
 
 _KEPT = (str, bool, int, float, Decimal, date, time, timedelta, np.bool_, np.integer, np.floating)
 """Types of cells that every format supports; datetime is a date, and Timestamp a datetime."""
@@ -100,13 +101,14 @@ def _json_value(value: Any) -> Any:
     return None if is_missing(value) else value
 
 
-def write_csv(frame: pd.DataFrame, file: IO[str], separator: str = ",", quoted: bool = False) -> None:
-    """Write a frame as CSV; `quoted` puts quotes around every cell that is not a number."""
-    table = flat(frame)
+def write_csv(frame: pd.DataFrame, file: IO[str], separator: str = ",", *, raw: bool = False) -> None:
+    """Write a frame as CSV of which a spreadsheet evaluates no text; ``raw`` writes texts as they are."""
+    table = flat(frame) if raw else without_formulas(flat(frame))
     for place in range(table.shape[1]):  # a lone carriage return would end the row for some readers
         column = table.iloc[:, place]
         if any(isinstance(value, str) and "\r" in value for value in column):
             put_cells(table, place, map(_without_returns, column))
+    quoted = not raw and separator == "," and begins_after_semicolon(table)
     quoting: Any = csv.QUOTE_NONNUMERIC if quoted else csv.QUOTE_MINIMAL
     table.to_csv(file, index=False, sep=separator, lineterminator="\n", quoting=quoting)
 
@@ -166,6 +168,7 @@ def _excel(frame: pd.DataFrame, path: Path) -> None:
     write_sheets(path, {"webanalytics": flat(frame)})
 
 
+_SEPARATORS = {"csv": ",", "tsv": "\t"}
 _TEXT: dict[str, Callable[[pd.DataFrame, IO[str]], None]] = {
     "csv": write_csv,
     "tsv": lambda frame, file: write_csv(frame, file, "\t"),
@@ -178,14 +181,17 @@ FORMATS = (*_TEXT, *_BINARY)
 """The file formats, each the suffix of its files."""
 
 
-def write_text(frame: pd.DataFrame, file: IO[str], kind: str) -> None:
-    """Write a frame to an open text file in one of the text formats."""
+def write_text(frame: pd.DataFrame, file: IO[str], kind: str, *, raw: bool = False) -> None:
+    """Write a frame to an open text file in one of the text formats; for ``raw`` see `write_frame`."""
     if kind not in _TEXT:
         raise ParameterError.one_of("format", _TEXT)
-    _TEXT[kind](frame, file)
+    if raw and kind in _SEPARATORS:
+        write_csv(frame, file, _SEPARATORS[kind], raw=True)
+    else:
+        _TEXT[kind](frame, file)
 
 
-def write_frame(frame: pd.DataFrame, path: str | Path) -> Path:
+def write_frame(frame: pd.DataFrame, path: str | Path, *, raw: bool = False) -> Path:
     """Write a frame to a file whose suffix names the format, whole or not at all.
 
     Parameters
@@ -194,6 +200,9 @@ def write_frame(frame: pd.DataFrame, path: str | Path) -> Path:
         Any frame of webanalytics; lists and dicts become JSON text (real JSON in .json and .jsonl).
     path : str or path
         File with the suffix .csv, .tsv, .json, .jsonl, .parquet or .xlsx.
+    raw : bool
+        Whether CSV and TSV files hold texts as they are, also those that a spreadsheet would evaluate; by
+        default these begin with an apostrophe.
 
     Returns
     -------
@@ -217,7 +226,7 @@ def write_frame(frame: pd.DataFrame, path: str | Path) -> Path:
         if kind in _TEXT:
             # surrogates cannot be stored in any encoding; they come out as "?"
             with temporary.open("w", encoding="utf-8", errors="replace", newline="") as file:
-                _TEXT[kind](frame, file)
+                write_text(frame, file, kind, raw=raw)
         else:
             _BINARY[kind](frame, temporary)
     return path

@@ -23,6 +23,7 @@ from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterErro
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import Inputs, Rows, read_inputs
 from webanalytics.frames.texts import Texts, about_texts, read_texts
+from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Job, JobResult, Outcome
 from webanalytics.run_options import resolve
@@ -169,7 +170,8 @@ class _Call:
                 if self._store is not None:
                     await self._store.aclose()
             if self._report.stop_reason:
-                told = functools.partial(warnings.warn, self._report.stop_reason, IncompleteRunWarning)
+                said = for_terminal(self._report.stop_reason)
+                told = functools.partial(warnings.warn, said, IncompleteRunWarning)
                 self._run.emit(told)
             made = await self._made_frame()
         except BaseException as error:

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -15,6 +16,10 @@ from webanalytics.service.results import Problem
 
 BUSY = Message("busy")
 RETRY_SECONDS = 2.0
+
+DEBT_FACTOR = 4.0
+"""Seconds that an account is in debt for each second it wasted."""
+LONGEST_DEBT = 300.0
 
 
 class Admission:
@@ -76,12 +81,25 @@ def _decrease(held: dict[int, int], account: int) -> None:
 
 
 class FairSlots:
-    """Slots given to waiting accounts in turn, however many each of them wants."""
+    """Slots given to waiting accounts in turn, however many each of them wants.
 
-    def __init__(self, size: int | None, share: int | None = None, *, seconds: float = 60.0) -> None:
+    An account whose work wasted a slot until its deadline is in debt for a while. Accounts in debt hold half
+    of the slots together, at most: whoever has only sound pages does not wait for them all.
+    """
+
+    def __init__(
+        self,
+        size: int | None,
+        share: int | None = None,
+        *,
+        seconds: float = 60.0,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._size = size
         self._share = share
         self._seconds = seconds
+        self._clock = clock
+        self._debts: dict[int, float] = {}  # account to when it ends
         self._held: dict[int, int] = {}
         self._taken = 0
         self._waiting: OrderedDict[int, deque[asyncio.Future[None]]] = OrderedDict()
@@ -94,6 +112,13 @@ class FairSlots:
             yield
         finally:
             self._release(account)
+
+    def charge(self, account: int, seconds: float) -> None:
+        """Charge an account with seconds that it wasted."""
+        now = self._clock()
+        self._debts = {other: end for other, end in self._debts.items() if end > now}
+        end = self._debts.get(account, now) + DEBT_FACTOR * seconds
+        self._debts[account] = min(end, now + LONGEST_DEBT)
 
     async def _acquire(self, account: int) -> None:
         slot: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -142,7 +167,17 @@ class FairSlots:
                 slot.set_result(None)
 
     def _may_have_more(self, account: int) -> bool:
-        return self._share is None or self._held.get(account, 0) < self._share
+        if self._share is not None and self._held.get(account, 0) >= self._share:
+            return False
+        return (
+            self._size is None or not self._in_debt(account) or self._held_in_debt() < max(1, self._size // 2)
+        )
+
+    def _in_debt(self, account: int) -> bool:
+        return self._debts.get(account, 0.0) > self._clock()
+
+    def _held_in_debt(self) -> int:
+        return sum(held for account, held in self._held.items() if self._in_debt(account))
 
 
 class ByteBudget:

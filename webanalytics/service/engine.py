@@ -393,6 +393,7 @@ class Engine:
                     label = "error" if isinstance(outcome, Message) else "ok"
                 except RowError as error:
                     label = "timeout" if error.key == "analysis_timeout" else "died"
+                    self._worker_turns.charge(account, clock() - began)
                     return Result(503, None, error.message, ANALYSIS_RETRY_SECONDS)
                 finally:
                     if self._metrics is not None:

@@ -13,6 +13,7 @@ import logging
 import os
 import sys
 import traceback
+import warnings
 from collections import deque
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -38,8 +39,14 @@ CLOSE_SECONDS = 2.0
 MAX_TEXT = 300
 _OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z
 OWN_LOGGER = "webanalytics"
-LOGGERS = (OWN_LOGGER, "aiohttp", "asyncio")
-"""Loggers of the standard library whose records become lines."""
+LOGGERS = (OWN_LOGGER, "aiohttp", "asyncio", None)
+"""Loggers of the standard library whose records become lines; None is the root, for those of all others."""
+WARNINGS = "py.warnings"
+"""The name that warnings of Python have in the log, as in the standard library."""
+
+BURST = 20
+"""Lines that one place in the code may write within `BURST_SECONDS`; further ones are counted."""
+BURST_SECONDS = 60.0
 OPEN_LOGGERS = (OWN_LOGGER, "gunicorn")
 """Loggers whose arguments are shown: they quote no request."""
 
@@ -168,9 +175,35 @@ class JsonFormatter(logging.Formatter):
         fields: dict[str, Any] = {"logger": record.name, "text": text.split("\n")[0][:MAX_TEXT]}
         if record.exc_info and record.exc_info[1] is not None:
             fields.update(describe(record.exc_info[1]))
+        if left_out := getattr(record, "left_out", 0):
+            fields["left_out"] = left_out
         moment = datetime.fromtimestamp(record.created, UTC)
         ordered = {"time": moment, "level": record.levelname.lower(), "event": "log", **fields}
         return _dump(ordered).decode().removesuffix("\n")
+
+
+class Sample:
+    """Which of the lines that requests can cause at will are written: the first few a minute of each place.
+
+    Examples
+    --------
+    >>> sample = Sample(burst=2)
+    >>> [sample.take("multipart.py:139", second) for second in (0, 1, 2, 3, 70)]
+    [0, 0, None, None, 2]
+    """
+
+    def __init__(self, burst: int = BURST, seconds: float = BURST_SECONDS) -> None:
+        self._burst, self._seconds = burst, seconds
+        self._places: dict[str, tuple[float, int]] = {}  # when its minute began, and its lines since then
+
+    def take(self, place: str, now: float) -> int | None:
+        """Return how many lines of a place were left out before this one; None if this one is, too."""
+        began, count = self._places.get(place, (now, 0))
+        if now - began >= self._seconds:
+            self._places[place] = (now, 1)
+            return max(0, count - self._burst)
+        self._places[place] = (began, count + 1)
+        return 0 if count < self._burst else None
 
 
 class _Handler(QueueHandler):
@@ -179,15 +212,41 @@ class _Handler(QueueHandler):
     def __init__(self, writer: Writer) -> None:
         super().__init__(writer.queue)
         self._writer = writer
+        self._sample = Sample()
         self.setFormatter(JsonFormatter())
 
     def prepare(self, record: logging.LogRecord) -> Any:
         """Return the line."""
         return self.format(record).encode() + b"\n"
 
+    def handle(self, record: logging.LogRecord) -> bool:
+        """Put a record into the queue, unless its place has written enough for now."""
+        left_out = self._sample.take(f"{record.pathname}:{record.lineno}", record.created)
+        if left_out is None:
+            return False
+        record.left_out = left_out
+        return bool(super().handle(record))
+
     def enqueue(self, record: Any) -> None:
         """Put a line into the queue, or count it as dropped."""
         self._writer.msg(record)
+
+
+def _log_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: object = None,  # noqa: ARG001 - the log is the only place
+    line: object = None,  # noqa: ARG001
+) -> None:
+    """Log a warning of Python by its kind and place alone: aiohttp's quote what was sent."""
+    text = str(message) if category.__module__.split(".")[0] == OWN_LOGGER else ""
+    logger = logging.getLogger(WARNINGS)
+    where = "/".join(Path(filename).parts[-3:])
+    said = f"{category.__qualname__} at {where}:{lineno}" + (f": {text}" if text else "")
+    if logger.isEnabledFor(logging.WARNING):
+        logger.handle(logger.makeRecord(WARNINGS, logging.WARNING, filename, lineno, said, (), None))
 
 
 class Log:
@@ -227,6 +286,15 @@ class Log:
             self._restore.append(partial(logger.removeHandler, handler))
             logger.addHandler(handler)
             logger.propagate = False
+        self._capture_warnings()
+
+    def _capture_warnings(self) -> None:
+        """Write Python's warnings, too; aiohttp's are all shown, else Python would keep the text of each."""
+        kept = warnings.catch_warnings()
+        kept.__enter__()
+        self._restore.append(partial(kept.__exit__, None, None, None))
+        warnings.filterwarnings("always", category=RuntimeWarning, module=r"aiohttp\.")
+        warnings.showwarning = _log_warning
 
     def _capture_loop(self) -> None:
         """Write what the loop would report: its own handler shows exceptions with their messages."""

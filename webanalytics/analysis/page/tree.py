@@ -21,16 +21,11 @@ from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HtmlProcessingInstruction
 from selectolax.lexbor import LexborHTMLParser
 
+from webanalytics.analysis.page.crowded import crowd
 from webanalytics.errors import RowError
 
 MAX_ATTRIBUTES = 10_000
 """Attributes that the crowded tags of a page may have together: the parser's time grows with their square."""
-
-CROWDED_TAG = 256
-"""From this many attributes a tag is crowded; a missing quote can make a page's text look so."""
-
-# Two characters, a name and a space, are the least that an attribute takes.
-_LONG_TAG = re.compile(rb"<[^<>]{%d}" % (2 * CROWDED_TAG))
 
 MAX_DEPTH = 2_040
 """Levels of nested elements up to which a page is analysed: what reads a tree may call itself for each."""
@@ -62,7 +57,6 @@ _NO_NAME = re.compile(r"""[\x00-\x20&<>"'/{}]""")
 _COMMENTS = re.compile(rb"<!--(?:-?>|.*?--!?>|.*)|<[!?][^>]*+>?", re.DOTALL)
 # In a script "<" may be an operator, and what follows it no tag.
 _SCRIPT = re.compile(rb"<(script|style)\b(?:.*?</\1|.*)|<!--(?:.*?-->|.*)", re.IGNORECASE | re.DOTALL)
-_QUOTED = re.compile(rb"\"[^\"]*\"|'[^']*'")
 _TAG = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*+)")
 _FORMATTING_TAG = re.compile(
     rb"<(?:b|big|code|em|font|i|s|small|strike|strong|tt|u)(?=[\s>])[^>]*>", re.IGNORECASE
@@ -99,11 +93,7 @@ def parse(text: str, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX_
     'Leaves'
     """
     data = text.encode("utf-8", "replace").translate(_FORM_FEED, _CONTROLS)
-    if (
-        _LONG_TAG.search(data)
-        and _crowd(data) > max_attributes
-        and _crowd(_SCRIPT.sub(b"", data)) > max_attributes
-    ):
+    if crowd(data) > max_attributes:
         raise RowError("page_attributes", parameter="url", limit=max_attributes)
     if keeps_busy(data):
         raise RowError("page_depth", parameter="url", limit=max_depth)
@@ -241,15 +231,3 @@ def _is_shown(template: Any) -> bool:
     host = template.getparent().tag
     mode = template.get("shadowrootmode", "").lower()
     return mode in ("open", "closed") and (host in _HOSTS or "-" in host)
-
-
-def _crowd(data: bytes, crowded: int = CROWDED_TAG) -> int:
-    """Return the number of attributes in all crowded tags, as far as can be seen without parsing."""
-    total = 0
-    for piece in data.split(b"<"):
-        if len(piece) > 2 * crowded:
-            tag = piece.partition(b">")[0]
-            if len(tag) > 2 * crowded:
-                count = len(_QUOTED.sub(b" ", tag).replace(b"/", b" ").split())
-                total += count if count > crowded else 0
-    return total

@@ -29,6 +29,7 @@ from lxml import etree
 
 from webanalytics.operations import OPERATIONS
 from webanalytics.operations.types import shape_of
+from webanalytics.strings import for_xml
 
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
 COLUMNS = ("key", "value")
@@ -38,7 +39,6 @@ COLLAPSED = "text"
 
 _NIL = f"{{{XSI}}}nil"
 _NAME = re.compile(r"(?![Xx][Mm][Ll])[A-Za-z_][A-Za-z0-9_]*")
-_ILLEGAL = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _ITEM = "item"
 _NUL = "\x00"
 
@@ -81,14 +81,14 @@ def _fill(element: etree._Element, value: Any, maps: Container[str], is_map: boo
         for item in value:
             _fill(etree.SubElement(element, _ITEM), item, maps)
     else:
-        element.text = _ILLEGAL.sub("\ufffd", str(value))
+        element.text = for_xml(str(value), "\ufffd")
 
 
 def _child(parent: etree._Element, key: str, is_map: bool) -> etree._Element:
     if not is_map and key != _ITEM and _NAME.fullmatch(key):
         return etree.SubElement(parent, key)
     child = etree.SubElement(parent, _ITEM)
-    child.set("key", _ILLEGAL.sub("\ufffd", key))
+    child.set("key", for_xml(key, "\ufffd"))
     return child
 
 

@@ -46,6 +46,7 @@ RETRY_SECONDS = 5
 CROWDED = (
     "The service has as many connections from this address as it takes; close some and repeat the request."
 )
+FULL = "The service has as many connections as it takes; repeat the request."
 FAILED = "The service failed; repeat the request later with the same parameters."
 MALFORMED = "The request must be well-formed HTTP."
 # The parser's own messages quote the request, which may hold a key.
@@ -121,11 +122,15 @@ class Host(Protocol):
     """What a connection needs from its server."""
 
     lingering: int
+    most_lingering: int
     read_timeout: float
     stopping: bool
 
     def is_proxy(self, address: str) -> bool:
         """Return whether an address is that of a trusted proxy."""
+
+    def has_room(self) -> bool:
+        """Return whether a further connection is taken; an idle one may be closed for it."""
 
     def count(self, address: str) -> bool:
         """Count a connection, or return False when the address has as many as it may."""
@@ -169,7 +174,13 @@ class Connection(RequestHandler):
     @property
     def idle(self) -> bool:
         """Whether no request is in progress or has begun to arrive."""
-        return self._waiter is not None and not self._messages and not self._heard
+        waiting = self._waiter is not None and not self._force_close
+        return waiting and not self._messages and not self._heard
+
+    @property
+    def counted(self) -> str | None:
+        """What the connection is counted as."""
+        return self._counted
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Count the connection; refuse it when its address has too many."""
@@ -179,21 +190,24 @@ class Connection(RequestHandler):
             self._counted = counted_as(address)
             if not self.server.count(self._counted):
                 self._counted = None
-                self._refuse(transport)
+                self._refuse(transport, CROWDED)
                 return
+        if not self.server.has_room():
+            self._refuse(transport, FULL)
+            return
         super().connection_made(transport)
         self._wait_for_headers()
 
-    def _refuse(self, transport: Any) -> None:
+    def _refuse(self, transport: Any, sentence: str) -> None:
         self._refused = True
         self.transport = transport
         request_id = new_request_id()
         self.server.report(Record(request_id, self._loop.time(), status=503), "connections")
-        if self.server.lingering >= MOST_LINGERING:
+        if self.server.lingering >= self.server.most_lingering:
             transport.abort()
             return
         again = {"retry-after": str(RETRY_SECONDS)}
-        transport.write(raw_answer(503, "Service Unavailable", CROWDED, request_id, **again))
+        transport.write(raw_answer(503, "Service Unavailable", sentence, request_id, **again))
         transport.write_eof()
         # Closing at once would reset the connection, and with it the answer, if a request is on its way.
         self.server.lingering += 1

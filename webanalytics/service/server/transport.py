@@ -24,11 +24,17 @@ from webanalytics.service.results import Record
 from webanalytics.service.server.connection import (
     FAILED,
     MALFORMED,
+    MOST_LINGERING,
     Connection,
     LastResponse,
     Request,
     error_headers,
 )
+
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
 
 Handle = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 OnError = Callable[[Record], None]
@@ -39,10 +45,37 @@ BACKLOG = 1024
 ACCEPTS = 8
 """Connections accepted in one turn of the loop: few, so that processes which share a port share its load."""
 
+WITHOUT_LIMIT = 1_000_000
+"""Descriptors of a process where the system sets no limit."""
+FILES_KEPT = 64
+FEWEST = 16
+
 POLL_SECONDS = 0.02
 LAST_SECONDS = 0.1
 
 EXPECTATION = "The `Expect` header must be 100-continue or left out."
+
+
+def descriptors() -> int:
+    """Return how many files and connections this process may have open."""
+    if resource is None:
+        return WITHOUT_LIMIT
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return WITHOUT_LIMIT if soft == resource.RLIM_INFINITY else min(soft, WITHOUT_LIMIT)
+
+
+def bounds(files: int, fetches: int) -> tuple[int, int]:
+    """Return the most connections of callers, and of those the most that are refused at one time.
+
+    What is left is for the connections to sites, the workers' pipes and the accounts.
+
+    Examples
+    --------
+    >>> bounds(1024, 64), bounds(65_536, 64), bounds(256, 64)
+    ((640, 128), (40960, 256), (96, 32))
+    """
+    lingering = min(MOST_LINGERING, files // 8)
+    return max(FEWEST, min(files * 5 // 8, files - lingering - fetches - FILES_KEPT)), lingering
 
 
 class Server(web.Server):
@@ -65,6 +98,7 @@ class Server(web.Server):
         self.read_timeout: float = settings.read_timeout
         self._handle = handle
         self._most: int = settings.connections_per_address
+        self._most_open, self.most_lingering = bounds(descriptors(), settings.fetch_concurrency)
         self._proxies = read_networks(settings.trusted_proxies)
         self._addresses: Counter[str] = Counter()
         self._on_error = on_error
@@ -90,6 +124,23 @@ class Server(web.Server):
     def is_proxy(self, address: str) -> bool:
         """Return whether an address is that of a trusted proxy."""
         return bool(self._proxies) and within(read_address(address), self._proxies)
+
+    def has_room(self) -> bool:
+        """Return whether a further connection is taken; the idle are closed first.
+
+        Of these it is the oldest of the address that has most.
+        """
+        if len(self._connections) < self._most_open:
+            return True
+        held = [connection for connection in self._connections if not connection._force_close]
+        if len(held) < self._most_open:
+            return True
+        idle = (item for item in held if isinstance(item, Connection) and item.idle)
+        found = max(idle, key=lambda item: self._addresses[item.counted or ""], default=None)
+        if found is None:
+            return False
+        found.force_close()
+        return True
 
     def count(self, address: str) -> bool:
         """Count a connection, or return False when the address has as many as it may."""

@@ -1,0 +1,119 @@
+"""Parts of Parquet whose size as Python objects is known before there are any: small files hold gigabytes.
+
+Repeated values take no room in a file. Texts are read as dictionaries of distinct values, so that they stay
+small until they are counted; `webanalytics.frames.store` asks for the batches here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from webanalytics.frames.arrow import Unreadable
+
+_CELL, _VALUE, _TEXT, _LIST, _DICT = 24, 40, 64, 72, 240
+"""Bytes of an empty cell while a column is made, a number, an empty text, an empty list, a small dict."""
+_WRITTEN = (("{", _DICT), ("[", _LIST), (",", _TEXT))
+"""Signs of JSON text and what they become: many columns hold such text."""
+
+
+def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Iterator[Any]:
+    """Yield an open Parquet file's record batches of at most so many rows.
+
+    Parameters
+    ----------
+    source : file
+        Open for reading bytes.
+    rows : int
+        Most rows of a batch.
+    room : int
+        Bytes that its cells may take together as Python objects.
+    schema : pyarrow.Schema, optional
+        Which schema it must have.
+
+    Raises
+    ------
+    Unreadable
+        For another schema, and where the cells would take more.
+    pyarrow.ArrowException, OSError, ValueError
+        For what is no Parquet file.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    with parquet.ParquetFile(source) as file:
+        plain = file.schema_arrow
+        if schema is not None and not plain.equals(schema):
+            raise Unreadable
+        repeated = _checked_columns(file, room)
+    source.seek(0)
+    with parquet.ParquetFile(source, read_dictionary=repeated) as file:
+        for batch in file.iter_batches(rows):
+            room -= sum(map(_cost, batch.columns))
+            if room < 0:
+                raise Unreadable
+            table = pa.Table.from_batches([batch])
+            yield from table.cast(plain).to_batches() if repeated else [batch]
+
+
+def _checked_columns(file: Any, room: int) -> list[str]:
+    """Return the paths of columns of texts that may repeat; refuse what the file's own figures forbid."""
+    repeated: dict[str, None] = {}
+    for group in range(file.metadata.num_row_groups):
+        figures = file.metadata.row_group(group)
+        for place in range(figures.num_columns):
+            column = figures.column(place)
+            room -= _CELL * column.num_values + column.total_uncompressed_size
+            if room < 0 or column.num_values < 0 or column.total_uncompressed_size < 0:
+                raise Unreadable
+            if column.physical_type == "BYTE_ARRAY" and any("DICTIONARY" in e for e in column.encodings):
+                repeated[column.path_in_schema] = None
+    return list(repeated)
+
+
+def _cost(array: Any) -> int:
+    """Return about how many bytes an array takes as Python objects."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = array.type
+    held: int = len(array) - array.null_count
+    total = _CELL * len(array)
+    if pa.types.is_dictionary(kind):
+        sizes = pc.take(_sizes(array.dictionary), array.indices)
+        return total + int(pc.sum(sizes).as_py() or 0)
+    if _is_text(kind):
+        return total + int(pc.sum(_sizes(array)).as_py() or 0)
+    if pa.types.is_struct(kind):
+        return total + _DICT * held + sum(_cost(part) for part in array.flatten())
+    if pa.types.is_map(kind):
+        start: int = array.offsets[0].as_py()
+        count: int = array.offsets[-1].as_py() - start
+        inner = [
+            part if len(part) == count else part.slice(start, count) for part in (array.keys, array.items)
+        ]
+        return total + _DICT * held + _LIST * count + sum(map(_cost, inner))
+    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        return total + _LIST * held + _cost(array.flatten())
+    return total + _VALUE * held + int(array.nbytes)
+
+
+def _is_text(kind: Any) -> bool:
+    from pyarrow import types
+
+    return any(
+        check(kind)
+        for check in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    )
+
+
+def _sizes(texts: Any) -> Any:
+    """Return for each text how many bytes it, or the JSON that it may be, takes as objects."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    sizes = pc.add(pc.cast(pc.binary_length(texts), pa.int64()), _TEXT)
+    for sign, cost in _WRITTEN:
+        found = pc.cast(pc.count_substring(texts, sign), pa.int64())
+        sizes = pc.add(sizes, pc.multiply(found, cost))
+    return sizes
