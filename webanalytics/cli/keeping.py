@@ -17,6 +17,7 @@ import pandas as pd
 
 from webanalytics.errors import MissingExtraError, ParameterError, WriteError
 from webanalytics.frames.writing import write_frame, write_text
+from webanalytics.messages.visible import for_terminal
 
 UNWRITTEN = 4
 """Exit status if something could not be written where it was asked for."""
@@ -37,7 +38,7 @@ class Terminated(KeyboardInterrupt):
 
 def say(message: Any) -> None:
     """Print a line to standard error, in one piece."""
-    print(f"webanalytics: {message}", file=sys.stderr)
+    print(for_terminal(f"webanalytics: {message}"), file=sys.stderr)
 
 
 @contextmanager
