@@ -24,7 +24,7 @@ from webanalytics.errors import IncompleteRunWarning
 from webanalytics.testing import Reply, SiteServer
 
 OPTIONS: dict[str, Any] = {"allow_private": True, "workers": 1, "progress": False, "timeout": BUSY_SECONDS}
-TIMES = ["elapsed"]
+TIMES = ["elapsed", "fetched_at"]
 
 
 def page(title: str, *links: str, head: str = "") -> bytes:
