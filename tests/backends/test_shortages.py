@@ -214,7 +214,7 @@ def test_a_name_server_that_stays_away_ends_the_run(
 
 
 def test_requests_are_halved_as_they_end() -> None:
-    from webanalytics.fetching.limits import Limits
+    from webanalytics.fetching.gates import Limits
 
     async def main() -> int:
         limits, most, now = Limits(8, 100), 0, 0

@@ -24,12 +24,12 @@ Picture = Callable[[Axes], Any]
 # For each chart: the column that names a row, the other columns with the values of a good row, and who makes it.
 PAGE, RECORD = "url", None
 CHARTS: dict[str, tuple[str | None, dict[str, Any], str]] = {
+    "crawl_depth": (RECORD, {"crawl_depth": 2}, "crawl"),
     "crawler_access": (
         "section",
         {"crawler": "GPTBot", "purpose": "training", "pages": 3, "share": 0.5},
         "audit",
     ),
-    "crawl_depth": (RECORD, {"crawl_depth": 2}, "crawl"),
     "disposable_by_country": ("country", {"isDisposable": True}, "phones"),
     "disposable_by_month": (RECORD, {"isDisposable": True, "firstSeen": "2024-03-05"}, "phones"),
     "image_sizes": ("image", {"inputSize": 2000, "outputSize": 500}, "convert"),

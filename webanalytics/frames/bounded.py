@@ -59,12 +59,15 @@ def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Ite
 def _checked_columns(file: Any, room: int) -> list[str]:
     """Return the paths of columns of texts that may repeat; refuse what the file's own figures forbid."""
     repeated: dict[str, None] = {}
+    named = {file.schema.column(place).path for place in range(len(file.schema))}
     for group in range(file.metadata.num_row_groups):
         figures = file.metadata.row_group(group)
         for place in range(figures.num_columns):
             column = figures.column(place)
             room -= _CELL * column.num_values + column.total_uncompressed_size
             if room < 0 or column.num_values < 0 or column.total_uncompressed_size < 0:
+                raise Unreadable
+            if column.path_in_schema not in named:  # damaged: what a chunk says of itself is another matter
                 raise Unreadable
             if column.physical_type == "BYTE_ARRAY" and any("DICTIONARY" in e for e in column.encodings):
                 repeated[column.path_in_schema] = None

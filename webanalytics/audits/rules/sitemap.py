@@ -48,10 +48,10 @@ def _orphan(site: Site, _: Any) -> Iterator[Finding]:
 
 def _robots(site: Site, _: Any) -> Iterator[Finding]:
     chosen: dict[str, int] = {}
-    for row, url in enumerate(site.values("url")):
+    for row, url in enumerate(site.addresses.requested):
         place = origin(url)
         # The home page stands for its site, else the first page does.
-        if place is not None and (place not in chosen or site.addresses.requested[row] == f"{place}/"):
+        if place is not None and (place not in chosen or url == f"{place}/"):
             chosen[place] = row
     for place, problems in site.robots.items():
         row = chosen.get(origin(place) or place, -1)
