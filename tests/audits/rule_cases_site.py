@@ -232,9 +232,9 @@ CASES: dict[str, Case] = {
         site(page("/a", headings=[h1("Lamps")]), page("/b", headings=[h1("Oil"), h2("Lamps")])),
     ),
     "client_error": Case(
-        site(failed("/a", "status", status=404), failed("/b", "status", status=410, hops=("/c",))),
+        site(failed("/a", "status", status=404), failed("/b", "status", status=410)),
         {0, 1},
-        site(failed("/a", "status", status=500), page("/b")),
+        site(failed("/a", "status", status=500), failed("/b", "status", status=410, hops=("/c",))),
         "HTTP 404",
     ),
     "server_error": Case(
