@@ -10,6 +10,8 @@ from urllib.parse import urlsplit
 import numpy as np
 import pandas as pd
 
+from webanalytics.audits.link_graph import normal
+from webanalytics.audits.resources import loaded_of_links, with_broken
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Candidate, Skip
 from webanalytics.crawls.scope import PAGE_KINDS
@@ -51,6 +53,15 @@ def crawl_facts(
         admission.scope.plain,
         stopped,
     )
+
+
+def with_resources(frame: pd.DataFrame, facts: CrawlFacts) -> pd.DataFrame:
+    """Return the pages of a crawl with what they load and do not get, where that was asked."""
+    read = zip(frame["final_url"], frame["status"], strict=True)
+    urls = [normal(url) if status == "ok" else None for url, status in read]
+    loaded = loaded_of_links(facts.links, urls)
+    pages = [None if url is None else page for url, page in zip(urls, loaded, strict=True)]
+    return with_broken(frame, pages, facts.checked)
 
 
 def to_check(admission: Admission) -> dict[str, str]:

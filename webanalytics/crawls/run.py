@@ -25,7 +25,7 @@ from webanalytics.backends.answering import worker_count
 from webanalytics.backends.base import Backend, Report, RunSpec, Task
 from webanalytics.backends.local import LocalBackend, affordable_settings
 from webanalytics.crawls.admission import Admission
-from webanalytics.crawls.facts import crawl_facts, given_up, to_check
+from webanalytics.crawls.facts import crawl_facts, given_up, to_check, with_resources
 from webanalytics.crawls.frontier import AHEAD, Frontier, Settled
 from webanalytics.crawls.joining import Joining, whole
 from webanalytics.crawls.listed import Listed, read_listed
@@ -344,6 +344,9 @@ class _Crawl:
         return builder.frame()
 
     def _audit(self, frame: pd.DataFrame, stopped: str) -> pd.DataFrame:
+        facts = crawl_facts(self._admission, self._checked, self._hosts, self._soft, stopped)
+        if self._call.scope.resources == "check":
+            frame = with_resources(frame, facts)
         about = frame.attrs["webanalytics"]
         about["crawl"] = {
             "fetched": self._frontier.fetched,
@@ -360,7 +363,6 @@ class _Crawl:
             about["premium_left_out"] = sorted(report.premium_missing)
         if self._options["backend"] is not None:
             about["backend"] = self._backend.name
-        facts = crawl_facts(self._admission, self._checked, self._hosts, self._soft, stopped)
         return self._call.finish(frame, facts, self._listed)
 
 
