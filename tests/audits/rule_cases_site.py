@@ -251,9 +251,12 @@ CASES: dict[str, Case] = {
         site(failed("/a", "refused"), page("/b", elapsed=29.0)),
     ),
     "redirect": Case(
-        site(moved("/a", "/b"), failed("/c", "status", status=404, hops=("/d",))),
-        {0, 1},
-        site(page("/a"), moved("/b", "/c", "/d"), failed("/e", "redirect_loop", hops=("/f",))),
+        site(moved("/a", "/b")),
+        {0},
+        site(
+            *(page("/a"), moved("/b", "/c", "/d"), failed("/c", "status", status=404, hops=("/d",))),
+            failed("/e", "redirect_loop", hops=("/f",)),
+        ),
         f"{HOST}/a → {HOST}/b",
     ),
     "redirect_chain": Case(
