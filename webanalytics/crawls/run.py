@@ -46,7 +46,7 @@ from webanalytics.runs.run import STAYS_HERE, TURN_SECONDS
 
 log = logging.getLogger("webanalytics")
 
-TICK_SECONDS = 1.0
+TICK_SECONDS = 0.5
 """How long a finished page may wait for the checkpoint."""
 WAVE = 100
 """Most pages that a backend is asked for at once which takes whole lists alone."""
