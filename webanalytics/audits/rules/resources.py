@@ -13,7 +13,7 @@ _MEASURED = (
     "Each address that the page loads is asked once, by HEAD and, where that fails, by GET. Those count that "
     "are gone (404, 410, no such host) or fail (another error, no connection); a refusal does not."
 )
-_SOURCE = "RFC 9110, sections 15.5 and 15.6"
+_SOURCE = "RFC 9110, sections 15.5 and 15.6: https://www.rfc-editor.org/rfc/rfc9110#section-15.5"
 
 
 def _broken(kind: str) -> Callable[[Site, Any], Iterator[Finding]]:
