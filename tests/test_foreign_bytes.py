@@ -180,7 +180,7 @@ def put_part(folder: Path, content: bytes) -> None:
 
 def test_the_limits_hold() -> None:
     with pytest.raises(TooManySteps), limited(steps=1_000):
-        [-number for number in range(10_000)]
+        [abs(number) for number in range(10_000)]
     with pytest.raises(TooMuchMemory), limited(memory=1_000_000):
         _ = bytearray(2_000_000)
     with limited(steps=1_000, memory=1_000_000):

@@ -22,7 +22,7 @@ from webanalytics.backends.local import LocalBackend
 from webanalytics.outcomes import Job, JobResult
 from webanalytics.testing import Reply
 
-VOLATILE = ("elapsed", "id", "expires", "downloadURL")
+VOLATILE = ("elapsed", "fetched_at", "id", "expires", "downloadURL")
 """Columns that differ from run to run."""
 
 PRICES = {

@@ -36,5 +36,10 @@ def test_the_lines_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert str(estimate) in code
     assert str(told) in code
     assert names["signed"].loc[0, "status"] == "ok"
-    assert {path.suffix for path in (tmp_path / "audit-2026").iterdir()} == {"", ".json", ".parquet"}
+    assert {path.suffix for path in (tmp_path / "audit-2026").iterdir()} == {
+        "",
+        ".json",
+        ".jsonl",
+        ".parquet",
+    }
     assert (names["audit"]["status"] == "ok").sum() == 36

@@ -33,8 +33,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for stream in (sys.stdout, sys.stderr):  # a page may hold what the terminal's encoding does not
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    status = _status(sys.argv[1:] if arguments is None else list(arguments))
+    if arguments is None and status in (130, 143):
+        _ignore_signals()
+    return status
+
+
+def _ignore_signals() -> None:
+    """Ignore signals that come while the process ends: the rows are written."""
+    import signal
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
+
+
+def _status(arguments: Sequence[str]) -> int:
     try:
-        return _run(sys.argv[1:] if arguments is None else list(arguments))
+        return _run(arguments)
     except WriteError as error:
         sys.stderr.write(f"webanalytics: {error}\n")
         return 4
