@@ -95,7 +95,9 @@ class Journal:
         waiting = [
             entry
             for entry in self._entries.values()
-            if not entry.answered and now - KEPT_SECONDS < entry.at < now + KEPT_SECONDS
+            if not entry.answered
+            and self._is_last(entry)
+            and now - KEPT_SECONDS < entry.at < now + KEPT_SECONDS
         ]
         if not waiting:
             return
@@ -107,6 +109,10 @@ class Journal:
             self._pending.append(entry.sent.of(tuple(number for number in found if number is not None)))
             for number in self._pending[-1].numbers:
                 yield number, entry.sent.operation
+
+    def _is_last(self, entry: Entry) -> bool:
+        """Return whether none of its inputs was sent again: who divides a request has seen its answer."""
+        return all(self._last[name, entry.sent.operation] is entry for name in entry.inputs)
 
     # ---------------------------------------------------------------- what a backend asks
 
