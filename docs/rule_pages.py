@@ -21,6 +21,16 @@ _TYPES = {
     "warning": "Something to look at, which may be meant.",
     "opportunity": "Something that could be better.",
 }
+_KNOWN = {
+    "sitemap": "In the sitemap",
+    "files": "Files of sitemaps",
+    "read": "When the sitemap was read",
+    "checked": "What was asked besides",
+    "skipped": "What the crawl left out",
+    "traps": "Traps that the crawl found",
+    "soft_404": "Pages like those of addresses that cannot exist",
+}
+"""What is known of the site of an example besides its pages."""
 _SHOWN = ("http_status", "failure", "redirects", "headers", "content_type", "elapsed", "bytes")
 
 
@@ -75,8 +85,11 @@ def _linked(source: str) -> str:
 def _shown(example: Any, other: Any) -> Iterator[str]:
     """Yield an example: its pages, and what else is known; lines are marked that the other lacks."""
     site, others = _site(example), _site(other)
-    if "sitemap" in site:
-        yield "In the sitemap: " + ", ".join(f"`{url}`" for url in site["sitemap"])
+    if "start" in site:
+        yield f"A crawl from `{site['start']}`."
+    for name, words in _KNOWN.items():
+        if site.get(name):
+            yield f"{words}:\n\n" + "\n".join(f"- {_row(row)}" for row in _list(site[name]))
     if "robots_txt" in site:
         yield _block("robots.txt", site["robots_txt"], "text", others.get("robots_txt", ""))
     records = _records(site["pages"])
@@ -90,6 +103,19 @@ def _shown(example: Any, other: Any) -> Iterator[str]:
             yield _block(
                 "", record["html"], "html", next(iter(there.values())) if same else there.get(url, "")
             )
+
+
+def _list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _row(row: Any) -> str:
+    """Return an address, or a row of a table, its address first."""
+    if not isinstance(row, dict):
+        return f"`{row}`"
+    url = row.get("url")
+    cells = [f"`{name}`: {_value(value)}" for name, value in row.items() if name != "url"]
+    return ", ".join([f"`{url}`", *cells] if url else cells)
 
 
 def _site(example: Any) -> Mapping[str, Any]:

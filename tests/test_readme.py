@@ -13,7 +13,7 @@ import pytest
 import webanalytics as wa
 from webanalytics.errors import ERROR_TYPES
 from webanalytics.messages import MESSAGES
-from webanalytics.messages.table import MEANINGS
+from webanalytics.messages.kinds import MEANINGS
 from webanalytics.operations import OPERATIONS
 
 ROOT = Path(__file__).parent.parent

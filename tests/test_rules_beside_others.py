@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from webanalytics.audits.rules import RULES
+import pytest
 
-GUIDE = Path(__file__).parents[1] / "docs" / "guides" / "rules-beside-others.md"
+from webanalytics.audits.rules import BUILT_IN, RULES
+
+ROOT = Path(__file__).parents[1]
+GUIDE = ROOT / "docs" / "guides" / "rules-beside-others.md"
 OTHER_WORDS = frozenset(("meta_keywords", "lang", "noopener"))
 """A column, an attribute and a value that stand in code too."""
 
@@ -21,6 +24,17 @@ def rows() -> list[tuple[str, str]]:
 def test_every_rule_that_is_named_exists() -> None:
     named = set(re.findall(r"`([a-z0-9_]+)`", GUIDE.read_text("utf-8")))
     assert named - set(RULES) == OTHER_WORDS
+
+
+def test_every_rule_is_named() -> None:
+    named = set(re.findall(r"`([a-z0-9_]+)`", GUIDE.read_text("utf-8")))
+    assert not BUILT_IN - named, "a row of those who have it too, or the list at the end"
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/index.md", "docs/guides/audits.md"])
+def test_the_number_of_rules_is_told(page: str) -> None:
+    told = re.findall(r"\b(\d{2,4})\s+rules\b", (ROOT / page).read_text("utf-8"))
+    assert told == [str(len(BUILT_IN))]
 
 
 def test_every_row_names_a_rule_or_a_reason() -> None:

@@ -108,6 +108,30 @@ def test_unknown_addresses_that_lead_to_the_home_page() -> None:
         assert soft.shells == ()
 
 
+def test_one_page_for_all_queries_of_a_folder_is_a_place_of_its_own() -> None:
+    """A page on a session is the same under any address there: it says nothing of what is not found."""
+
+    class Session(SiteServer):
+        def answer(self, target: str, method: str = "GET") -> Any:
+            return super().answer("/basket/" if target.startswith("/basket/") else target, method)
+
+    basket = b"<title>Your basket</title><h1>Your basket</h1><p>You are not signed in at the moment."
+    with Session({"/": page("Home", 0), "/basket/": basket}) as server:
+        soft = found(read(server, "/", "/basket/?sid=1", "/basket/?sid=2"))
+        assert soft == Soft(shells=(f"{server.url}/basket/",), asked=3)
+
+
+def test_queries_that_lead_to_nothing_while_their_folder_is_there() -> None:
+    class Shop(SiteServer):
+        def answer(self, target: str, method: str = "GET") -> Any:
+            known = target == "/shop/" or not target.startswith("/shop/")
+            return super().answer(target if known else "/nothing", method)
+
+    with Shop({"/": page("Home", 0), "/shop/": page("Shop", 4), "/nothing": NOTHING}) as server:
+        soft = found(read(server, "/", "/shop/?lamp=1", "/shop/?lamp=2"))
+        assert paths(server, soft) == {"/shop/?lamp=1", "/shop/?lamp=2"}
+
+
 @pytest.fixture(scope="module")
 def site() -> Any:
     with crawl_site(slow=0.0) as site:

@@ -72,52 +72,11 @@ def http(root: Element, link: str | None) -> bool:
     return bool(link) and joined(root, link or "")[0] == "http"
 
 
-LOADING = {
-    "img": ("src",),
-    "script": ("src",),
-    "iframe": ("src",),
-    "frame": ("src",),
-    "embed": ("src",),
-    "audio": ("src",),
-    "video": ("src", "poster"),
-    "source": ("src",),
-    "track": ("src",),
-    "object": ("data",),
-}
-LINKED = {
-    "stylesheet",
-    "icon",
-    "apple-touch-icon",
-    "mask-icon",
-    "preload",
-    "modulepreload",
-    "prefetch",
-    "manifest",
-}
-
-
 def upgraded(root: Element) -> bool:
     policies = [
         e for e in named(root, "meta") if e.get("http-equiv", "").strip().lower() == "content-security-policy"
     ]
     return any("upgrade-insecure-requests" in policy.get("content", "").lower() for policy in policies)
-
-
-def mixed(root: Element) -> bool:
-    """Whether anything is loaded over http."""
-    if upgraded(root):
-        return False
-    for element in named(root, *LOADING, "link"):
-        kinds = set(element.get("rel", "").lower().split())
-        if html_tag(element) == "link":
-            if kinds & LINKED and "canonical" not in kinds and http(root, element.get("href")):
-                return True
-        elif any(http(root, element.get(name)) for name in LOADING[html_tag(element)]) or (
-            html_tag(element) in ("img", "source")
-            and re.search(r"(^|[\s,])http:", element.get("srcset", ""), re.I)
-        ):
-            return True
-    return False
 
 
 def insecure_forms(root: Element) -> bool:
@@ -226,6 +185,12 @@ def texts_of(part: Element, top: Element) -> list[str]:
     return [part.text or ""] + ([] if part is top else [part.tail or ""])
 
 
+def running(root: Element) -> int:
+    """Scripts that a browser would run, not data."""
+    code = {"", "module", "text/javascript", "application/javascript", "text/ecmascript"}
+    return sum(e.get("type", "").split(";")[0].strip().lower() in code for e in named(root, "script"))
+
+
 def alts(root: Element) -> list[str]:
     return [image.get("alt", "") for image in pictures(root)]
 
@@ -234,7 +199,6 @@ COLUMNS: dict[str, tuple[Callable[[Element], Any], Callable[[dict[str, Any]], An
     "imagesWithoutAlt": (without_alt, lambda cells: len(cells["imagesWithoutAlt"])),
     "imagesWithEmptyAlt": (with_empty_alt, lambda cells: len(cells["imagesWithEmptyAlt"])),
     "imagesWithoutSize": (without_size, lambda cells: len(cells["imagesWithoutSize"])),
-    "mixedContent": (mixed, lambda cells: bool(cells["mixedContent"])),
     "insecureForms": (insecure_forms, lambda cells: bool(cells["insecureForms"])),
     "nofollowLinks": (nofollow, lambda cells: bool(cells["nofollowLinks"])),
     "genericLinks": (generic, lambda cells: [link["text"] for link in cells["genericLinks"]]),
@@ -242,6 +206,7 @@ COLUMNS: dict[str, tuple[Callable[[Element], Any], Callable[[dict[str, Any]], An
     "favicons": (icons, lambda cells: len(cells["favicons"])),
     "duplicateIdsUsed": (used_ids, lambda cells: sorted(cells["duplicateIdsUsed"])),
     "imageHeadings": (only_images, lambda cells: [heading["level"] for heading in cells["imageHeadings"]]),
+    "scripts": (running, lambda cells: cells["scripts"]),
     "og:title": (
         shared,
         lambda cells: [

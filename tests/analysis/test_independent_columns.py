@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.analysis import independent
+from tests.analysis import independent, independent_loading
 from tests.analysis.independent_columns import ADDRESS, COLUMNS
 from webanalytics.analysis import metadata
 from webanalytics.analysis.facts import facts
@@ -23,6 +23,7 @@ READ_THERE = {
     "description": "descriptions",
     "descriptionPixels": "descriptions",
     "robots": "robots",
+    "noindex": "robots",
     "viewport": "viewport",
     "charset": "charset",
     "declaredCharset": "charset",
@@ -49,6 +50,7 @@ READ_THERE = {
     "duplicateIds": "duplicate ids",
     "positiveTabindex": "tabindex",
     "relativeImages": "shared images",
+    **{name: name for name in independent_loading.READERS},
 }
 """Columns whose facts `tests.analysis.independent` compares, by the name that they have there."""
 
@@ -63,6 +65,8 @@ NOT_OF_THE_TREE = {
         ("error", "error_type", "final_url", "redirects", "elapsed", "bytes", "x_robots_tag", "inSitemap"),
         "known of the fetch or the sitemap",
     ),
+    **dict.fromkeys(("headers", "redirect_kinds", "brokenResources"), "known of the fetch"),
+    **dict.fromkeys(("crawl_depth", "checked_links"), "known of the crawl"),
     **dict.fromkeys(("url", "urlLength"), "the address alone"),
     **dict.fromkeys(
         ("text", "wordCount", "fleschReadingEase", "language", "contentHash"),
@@ -70,6 +74,7 @@ NOT_OF_THE_TREE = {
     ),
     "imageBytes": "sizes of files",
     "charsetLate": "the bytes of the source",
+    "amp": "an attribute of the html element, which no saved page has",
 }
 """Columns that no tree has, and where they come from."""
 

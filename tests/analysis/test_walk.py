@@ -58,6 +58,7 @@ def test_an_audit_walks_over_a_page_once(walks: list[list[str]]) -> None:
             "LinkElements",
             "LoadingElements",
             "MetadataElements",
+            "ScriptElements",
         ]
     ]
 
@@ -67,7 +68,14 @@ def test_alone_an_analysis_walks_for_itself(walks: list[list[str]]) -> None:
         answer_page({name: DECLARED[name].analysis}, {name: {}}, (HTML.encode(), URL))
     assert walks == [
         ["JsonLdBlocks", "MetadataElements"],
-        ["AccessElements", "FactElements", "JsonLdBlocks", "LinkElements", "LoadingElements"],
+        [
+            "AccessElements",
+            "FactElements",
+            "JsonLdBlocks",
+            "LinkElements",
+            "LoadingElements",
+            "ScriptElements",
+        ],
         ["JsonLdBlocks"],
     ]
 

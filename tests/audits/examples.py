@@ -2,9 +2,11 @@
 
 Each rule has a table with ``fails`` and ``passes``: an HTML page, whose address is https://example.org/page; or
 a list of page records, such as `webanalytics.audit` takes in a DataFrame; or a table with such a list in
-``pages``, the addresses of a sitemap in ``sitemap``, and the text of its robots.txt in ``robots_txt``. A record
-may have any other column of an audit too, which then replaces what was read, and in ``failure`` the key of the
-message with which its fetch failed. ``also`` names rules that cannot but speak where this one does.
+``pages``, and what is known of the site besides: the entries of a sitemap in ``sitemap`` (addresses, or rows of
+`webanalytics.sitemap`), its files in ``files``, the time when it was read in ``read``, the text of its robots.txt
+in ``robots_txt``, and what a crawl knows (see `tests.audits.crawl_examples`). A record may have any other column
+of an audit too, which then replaces what was read, and in ``failure`` the key of the message with which its fetch
+failed. ``also`` names rules that cannot but speak where this one does.
 """
 
 from __future__ import annotations
@@ -18,9 +20,12 @@ from typing import Any
 import pandas as pd
 
 import webanalytics as wa
+from tests.audits.crawl_examples import crawl_of
 from webanalytics.audits.link_graph import robots_problems
 from webanalytics.audits.origin import Origin
+from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.records import COLUMNS
+from webanalytics.frames.sitemap import SITEMAP_FIELDS
 from webanalytics.messages import FETCHING, sentence
 from webanalytics.messages.table import MESSAGES
 
@@ -38,8 +43,7 @@ class Example:
     rule: str
     kind: str
     pages: list[dict[str, Any]]
-    sitemap: list[str] | None = None
-    robots_txt: str | None = None
+    site: Mapping[str, Any] = field(default_factory=dict)
     also: frozenset[str] = frozenset()
     rows: range = field(default=range(0))
 
@@ -63,7 +67,8 @@ def examples(tables: Mapping[str, Mapping[str, Any]]) -> Iterator[Example]:
             site = given if isinstance(given, dict) else {}
             pages = site["pages"] if site else given
             records = [{"html": pages}] if isinstance(pages, str) else pages
-            yield Example(rule, kind, list(records), site.get("sitemap"), site.get("robots_txt"), also)
+            answered = {"http_status": 200} if "start" in site else {}
+            yield Example(rule, kind, [{**answered, **record} for record in records], site, also)
 
 
 def found(examples: list[Example]) -> list[set[str]]:
@@ -94,14 +99,36 @@ def _judged(pages: pd.DataFrame, example: Example) -> set[str]:
         for name, value in {**record, **failed}.items():
             if name not in KNOWN or (failed and name in pages and name != "url"):
                 _set(pages, row, name, value)
-    listing = example.sitemap and pd.DataFrame(
-        {"url": example.sitemap, "sitemap": f"{SITE}/sitemap.xml", "status": "ok"}
-    )
-    robots = {} if example.robots_txt is None else {SITE: robots_problems(example.robots_txt)}
-    audit = wa.Audit(pages, Origin(sitemap=listing, robots=robots))
+    audit = wa.Audit(pages, _origin(example.site))
     issues = audit.issues
     assert issues.attrs["webanalytics"]["rules_failed"] == [], example.rule
     return set(issues["rule"])
+
+
+def _origin(site: Mapping[str, Any]) -> Origin:
+    text = site.get("robots_txt")
+    return Origin(
+        sitemap=_sitemap(site) if "sitemap" in site else None,
+        robots={} if text is None else {SITE: robots_problems(text)},
+        robots_files={} if text is None else {SITE: RobotsCopy(text, 200)},
+        crawl=crawl_of(site),
+    )
+
+
+def _sitemap(site: Mapping[str, Any]) -> pd.DataFrame:
+    """What `webanalytics.sitemap` returns for the sitemap of an example."""
+    entries = [entry if isinstance(entry, dict) else {"url": entry} for entry in site["sitemap"]]
+    frame = pd.DataFrame(
+        [{"sitemap": f"{SITE}/sitemap.xml", "status": "ok", **entry} for entry in entries],
+        columns=[field.name for field in SITEMAP_FIELDS],
+        dtype=object,
+    )
+    frame.attrs["webanalytics"] = {
+        "operation": "sitemap",
+        "date": site.get("read", "2026-03-01T12:00:00+00:00"),
+        "sitemaps": [{"error_key": None, **file} for file in site.get("files", ())],
+    }
+    return frame
 
 
 def _failure(record: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:

@@ -70,7 +70,7 @@ def test_the_way_to_an_error_and_its_headers_are_kept(server: SiteServer) -> Non
     assert "Content-Type: text/html" in row["headers"].splitlines()
     assert row["fetched_at"].startswith("20")
     found = audit.issues.set_index("rule")["evidence"]
-    assert found["redirect_to_error"] == f"{server.url}/old (302) → {server.url}/gone answers HTTP 404"
+    assert found["redirect_to_error"] == f"{server.url}/old (302) → {server.url}/gone answers HTTP 404."
 
 
 def test_what_cannot_be_read_of_an_error_page_leaves_the_error(server: SiteServer) -> None:

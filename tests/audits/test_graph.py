@@ -254,7 +254,7 @@ def test_what_is_gone_is_told_from_what_refused_us() -> None:
     [
         (404, "http", "gone"),
         (410, "http", "gone"),
-        (None, "dns", "gone"),
+        (None, "dns", "failed"),
         *((status, "http", "blocked") for status in (401, 403, 429, 451, 999)),
         (None, "timeout", "blocked"),
         (400, "http", "failed"),
@@ -267,6 +267,13 @@ def test_what_is_gone_is_told_from_what_refused_us() -> None:
 )
 def test_verdicts(status: int | None, kind: str | None, expected: str) -> None:
     assert verdict(status, kind) == expected
+
+
+def test_only_a_host_that_does_not_exist_is_gone() -> None:
+    assert verdict(None, "dns", "unknown_host") == "gone"
+    assert verdict(None, "dns", "lookup_failed") == "failed"
+    assert verdict(None, "timeout", "host_given_up") == "blocked"
+    assert verdict(503, "robots", "robots_unreadable") == "blocked"
 
 
 def test_an_audit_of_given_pages_says_what_it_does_not_know() -> None:

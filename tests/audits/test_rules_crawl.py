@@ -199,18 +199,6 @@ CASES: dict[str, Case] = {
         crawl({"/": []}, page("/en", **PAIR), page("/de", lang="en", language="de")),
         f'Called "de" by {HOST}/en, but the text is in "en".',
     ),
-    "hreflang_against_lang": Case(
-        crawl({"/": []}, page("/en", lang="en-GB", **PAIR), page("/de", lang="en", language="de", **PAIR)),
-        {"/de"},
-        crawl({"/": []}, page("/en", lang="en-GB", **PAIR), page("/de", lang="de_AT", language="de", **PAIR)),
-        'Calls itself "de" in hreflang, and "en" in lang.',
-    ),
-    "hreflang_same_address": Case(
-        crawl({"/": []}, page("/en", hreflangs=alternates(en="/en", de="/en"))),
-        {"/en"},
-        crawl({"/": []}, page("/en", hreflangs=alternates(en="/en", en_GB="/en", x_default="/en"))),
-        f'{HOST}/en is given for "en", "de".',
-    ),
 }
 
 

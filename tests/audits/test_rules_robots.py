@@ -153,7 +153,7 @@ def test_a_rule_speaks_and_keeps_silent(name: str) -> None:
 
 def test_evidence_names_the_line() -> None:
     (finding,) = RULES["blocked_for_googlebot"].find(CASES["blocked_for_googlebot"][0], None)
-    assert (finding.value, finding.evidence) == (4, "robots.txt, line 4: Disallow: /b")
+    assert (finding.value, finding.evidence) == (None, "robots.txt, line 4: Disallow: /b")
 
 
 @pytest.mark.parametrize("status", [None, 500, 503, 429])

@@ -24,7 +24,7 @@ from webanalytics.errors import IncompleteRunWarning
 from webanalytics.testing import Reply, SiteServer
 
 OPTIONS: dict[str, Any] = {"allow_private": True, "workers": 1, "progress": False, "timeout": BUSY_SECONDS}
-TIMES = ["elapsed"]
+TIMES = ["elapsed", "fetched_at"]
 
 
 def page(title: str, *links: str, head: str = "") -> bytes:
@@ -310,3 +310,16 @@ def test_robots_report_is_robots() -> None:
         audit = crawled(site, robots="report", max_depth=2)
         assert "/private/x" not in [one.target for one in site.requests]
     assert "robots" in audit.origin.crawl.skipped["reason"].tolist()
+
+
+def test_what_pages_load_and_do_not_get_is_an_issue_of_a_crawl() -> None:
+    pages = {
+        "/": b'<title>Home</title><img src="/gone.png"><img src="/there.png"><p>Welcome<a href="/b">B</a>',
+        "/b": b"<title>B</title><p>Nothing is loaded here",
+        "/there.png": Reply(200, {"Content-Type": "image/png"}, b"an image"),
+    }
+    with SiteServer(pages) as site:
+        audit = crawled(site, resources="check")
+    issues = audit.issues
+    assert issues.loc[issues["rule"] == "broken_image", "url"].tolist() == [audit.loc[0, "url"]]
+    assert audit.loc[1, "brokenResources"] == []

@@ -11,6 +11,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+import webanalytics as wa
+from webanalytics.frames.formulas import harmless
 from webanalytics.frames.writing import write_frame, write_text
 from webanalytics.widgets.downloads import file_bytes
 
@@ -60,3 +62,14 @@ def test_the_command_line_marks_them_too(tmp_path: Path, flags: list[str], title
     text = done.stdout.decode() if output == "-" else (tmp_path / output).read_text("utf-8")
     (row,) = csv.DictReader(io.StringIO(text))
     assert row["title"] == title
+
+
+def test_signatures_are_not_changed(tmp_path: Path) -> None:
+    """The digest of a message in base64 begins with a plus sign once in 64."""
+    signed = wa.hmac([f"message {number}" for number in range(400)], secret="k", encoding="base64")
+    digests = signed["hmac"].tolist()
+    assert any(digest.startswith("+") for digest in digests)
+    (written,) = pd.read_csv(write_frame(signed[["hmac"]], tmp_path / "a.csv"), dtype=str).T.values.tolist()
+    assert written == digests
+    assert harmless("+" + "A" * 30 + "(1)").startswith("'")
+    assert harmless('+cmd|" /C calc"!A0').startswith("'")

@@ -10,18 +10,20 @@ from typing import Any, Literal, Unpack
 
 import pandas as pd
 
+from webanalytics.api.pages import entries, own_selectors, with_own_columns
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import resolve_profile
-from webanalytics.audits.terms import of_main_texts
+from webanalytics.audits.sources import origins_of, with_robots
 from webanalytics.backends.base import LOCAL_FAMILY
 from webanalytics.crawls.listed import Listed
 from webanalytics.crawls.run import Call
 from webanalytics.crawls.run import crawl as run_crawl
 from webanalytics.crawls.scope import checked
+from webanalytics.fetching.robots_kept import RobotsKept, keeping
 from webanalytics.frames.crawl import CrawlFacts
 from webanalytics.frames.link_table import Kind
-from webanalytics.operations import CRAWL_PAGES, OUTLINKS
+from webanalytics.operations import AUDIT_PAGES, EXTRACT, OUTLINKS, Operation
 from webanalytics.run_options import RunOptions, resolve
 
 __all__ = ["crawl"]
@@ -44,6 +46,7 @@ async def crawl(
     body: bool = False,
     profile: str | os.PathLike[str] | None = None,
     thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
+    extract: Mapping[str, Any] | None = None,
     **options: Unpack[RunOptions],
 ) -> Audit:
     """Audit the pages of a site, found by following links from a start address.
@@ -85,6 +88,8 @@ async def crawl(
         Which rules count and how much, as for `webanalytics.audit`.
     thresholds : mapping or path, optional
         Limits by the name of their rule, as for `webanalytics.audit`.
+    extract : mapping, optional
+        Columns of one's own, as for `webanalytics.audit`: ``{"price": ".price::text"}``.
     **options
         Options of this call; `webanalytics.options` prints them all. ``robots="report"`` is as True.
 
@@ -148,9 +153,12 @@ async def crawl(
     backend = resolved["backend"]
     counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
     here = backend is None or backend.serves(OUTLINKS)
+    own_columns = () if extract is None else own_selectors(extract)
     origin = Origin(date=datetime.now(UTC).isoformat(timespec="seconds"))
     if profile is not None or thresholds is not None:
         origin = replace(origin, profile=resolve_profile(profile, thresholds))
+
+    kept = RobotsKept()
 
     def finish(frame: pd.DataFrame, facts: CrawlFacts, listed: Listed) -> Audit:
         known = replace(
@@ -160,9 +168,17 @@ async def crawl(
             robots_files=listed.robots_files,
             crawl=facts,
         )
-        return Audit(frame if counted else of_main_texts(frame), known)
+        barred = facts.skipped.loc[facts.skipped["reason"] == "robots", "url"]
+        known = with_robots(known, kept, origins_of([*frame["final_url"].dropna(), *frame["url"], *barred]))
+        return Audit(with_own_columns(frame, counted, own_columns), known)
 
-    wanted: dict[str, Any] = {"metadata": {"body": body or not here}, "keywords": {"details": False}}
-    settings = {item.name: item.check_settings(wanted.get(item.name, {})) for item in CRAWL_PAGES}
-    audit = await run_crawl(Call(scope, settings, resolved, tuple(given), body, finish))
+    operations: tuple[Operation, ...] = (*AUDIT_PAGES, *([EXTRACT] if own_columns else []), OUTLINKS)
+    wanted: dict[str, Any] = {
+        "metadata": {"body": body or not here},
+        "keywords": {"details": False},
+        "extract": entries(own_columns),
+    }
+    settings = {item.name: item.check_settings(wanted.get(item.name, {})) for item in operations}
+    async with keeping(kept):
+        audit = await run_crawl(Call(scope, operations, settings, resolved, tuple(given), body, finish))
     return Audit.of(audit, "start")

@@ -250,8 +250,8 @@ async def audit(
         origin = with_listed(origin, found)
     elif urls is None:
         raise ParameterError("The `urls` parameter is required where no `sitemap` is given.", "urls")
-    own = {"entries": [selector.entry() for selector in own_columns]}
     operations = AUDIT_PAGES if loaded is None else CRAWL_PAGES
+    own = entries(own_columns)
     if own_columns:
         operations = (*operations, EXTRACT)
     unserved = tuple(item for item in operations if not (backend is None or backend.serves(item)))
@@ -265,7 +265,7 @@ async def audit(
             settings={"metadata": {"body": body or not here}, "keywords": {"details": False}, "extract": own},
             options=options,
             hooks=Hooks(
-                finish=lambda frame: Audit(_columns(frame, counted, own_columns), origin),
+                finish=lambda frame: Audit(with_own_columns(frame, counted, own_columns), origin),
                 on_group=None if facts is None else facts.add,
                 on_answer=None if loaded is None else loaded.take,
                 on_restored=None if loaded is None else loaded.take,
@@ -280,7 +280,7 @@ async def audit(
     return Audit(frame, origin)
 
 
-def _columns(frame: pd.DataFrame, counted: bool, chosen: Sequence[Selector]) -> pd.DataFrame:
+def with_own_columns(frame: pd.DataFrame, counted: bool, chosen: Sequence[Selector]) -> pd.DataFrame:
     """Return an audit's frame with keywords of the main texts, and what users extracted in columns."""
     made = frame if counted else of_main_texts(frame)
     return spread(made, chosen) if chosen else made
@@ -292,3 +292,8 @@ def own_selectors(extract: Any) -> tuple[Selector, ...]:
 
     known = frozenset((*declared("audit"), *DERIVED, *FOUND, "extracted", "extractNote"))
     return selectors(extract, known - REPLACED, single=REPLACED)
+
+
+def entries(chosen: Sequence[Selector]) -> dict[str, Any]:
+    """Return the settings of `EXTRACT`."""
+    return {"entries": [selector.entry() for selector in chosen]}

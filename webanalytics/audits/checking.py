@@ -11,17 +11,15 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
-from webanalytics.audits.graph.verdicts import BLOCKED, GONE
+from webanalytics.audits.graph.verdicts import verdict
 from webanalytics.fetching import Fetcher, FetchError, Response
 from webanalytics.messages import told
 
-Verdict: TypeAlias = Literal["ok", "redirected", "gone", "blocked", "failed"]
 Row: TypeAlias = dict[str, Any]
 
 EXTERNAL_AT_ONCE = 2
 """Requests at once to one host of links that lead elsewhere: its owner did not ask for the check."""
 
-_REFUSED_TO_US = frozenset(("timeout", "connect_timeout", "host_given_up", "robots", "robots_unreadable"))
 _OURS = frozenset(("encoding", "too_large", "not_html", "not_text", "not_image"))
 """Failures to read a body that was received: the address answers all the same."""
 # What a second request by GET cannot change. A server that refuses the method, or breaks on it, may answer
@@ -135,34 +133,16 @@ def _answered(url: str, kind: str, method: str, answer: Response) -> Row:
 
 
 def _refused(url: str, kind: str, method: str, error: FetchError) -> Row:
-    verdict = verdict_of(error.key, error.http_status, redirected=bool(error.redirects))
-    good = verdict in ("ok", "redirected")
+    kind_of_error = None if error.key in _OURS else error.error_type
+    said = verdict(error.http_status, kind_of_error, error.key, redirected=bool(error.redirects))
+    good = said in ("ok", "redirected")
     return {
         "url": url,
         "kind": kind,
-        "verdict": verdict,
+        "verdict": said,
         "http_status": error.http_status,
         "final_url": error.final_url or None,
         "method": method,
         "error": None if good else told(error.key, error.sentence),
         "error_type": None if good else error.error_type,
     }
-
-
-def verdict_of(key: str, status: int | None, *, redirected: bool = False) -> Verdict:
-    """Return what a failure of a request means for a link.
-
-    Examples
-    --------
-    >>> verdict_of("status", 404), verdict_of("status", 403), verdict_of("status", 500)
-    ('gone', 'blocked', 'failed')
-    >>> verdict_of("unknown_host", None), verdict_of("timeout", None), verdict_of("refused", None)
-    ('gone', 'blocked', 'failed')
-    """
-    if key == "unknown_host" or (key == "status" and status in GONE):
-        return "gone"
-    if key in _REFUSED_TO_US or (key == "status" and status in BLOCKED):
-        return "blocked"
-    if key in _OURS and status is not None and 200 <= status < 300:
-        return "redirected" if redirected else "ok"
-    return "failed"

@@ -28,7 +28,6 @@ from unicodedata import normalize
 import numpy as np
 import numpy.typing as npt
 import regex
-import rensa
 
 from webanalytics.errors import ParameterError
 
@@ -242,6 +241,8 @@ def _signatures(sets: list[Shingles]) -> Signatures:
         return np.empty((0, SIGNATURE), np.uint32)
     offsets = np.zeros(len(sets) + 1, np.uint64)
     np.cumsum([len(hashes) for hashes in sets], out=offsets[1:])
+    import rensa  # takes time to load
+
     matrix = rensa.RMinHash.digest_matrix_from_flat_token_hashes(
         np.concatenate(sets), offsets, SIGNATURE, _SEED
     )

@@ -9,7 +9,7 @@ import pandas as pd
 
 from webanalytics.frames.schema import as_frame, make_series
 from webanalytics.messages import ADVICE, MESSAGES, Advice, recognise
-from webanalytics.messages.table import MEANINGS
+from webanalytics.messages.kinds import MEANINGS
 from webanalytics.operations.model import Dtype
 
 COLUMNS: dict[str, Dtype] = {

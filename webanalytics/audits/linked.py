@@ -121,8 +121,8 @@ class LinkMethods:
     def skipped(self: HasLinks) -> pd.DataFrame:
         """Every address that a crawl saw and did not fetch, once, with the reason.
 
-        ``url``, ``reason`` (robots, depth, limit, pattern, external, nofollow, trap or not_html), ``detail``,
-        ``depth``, ``found_on`` and ``links`` (how many lead there).
+        ``url``, ``reason`` (robots, depth, limit, pattern, external, nofollow, kind, trap or not_html),
+        ``detail``, ``depth``, ``found_on`` and ``links`` (how many lead there).
         """
         return crawl_of(self, "skipped").skipped
 
@@ -173,10 +173,11 @@ def answers(site: Site, checked: pd.DataFrame | None = None) -> dict[str, Answer
     known, outcomes = site.addresses, site.fetches
     asked = {url: row for row, url in reversed(list(enumerate(known.final))) if url is not None}
     asked |= {url: row for row, url in reversed(list(enumerate(known.requested))) if url is not None}
-    rows = list(zip(outcomes, known.final, site.values("error_type"), site.values("error"), strict=True))
+    failures = (site.values(name) for name in ("error_type", "error_key", "error"))
+    rows = list(zip(outcomes, known.final, *failures, strict=True))
     for url, row in asked.items():
-        outcome, final, kind, error = rows[row]
-        said = _judged(outcome.problem, outcome.status, kind)
+        outcome, final, kind, key, error = rows[row]
+        said = _judged(outcome.problem, outcome.status, kind, key)
         if said in ("ok", "redirected") and (final in soft or url in soft):
             said, error = "soft 404", _SOFT
         found[url] = Answer(outcome.status, final if outcome.status is not None else None, said, error)
@@ -189,9 +190,9 @@ def _plain(column: pd.Series[Any]) -> list[Any]:
     return found
 
 
-def _judged(problem: str, status: int | None, kind: Any) -> str:
+def _judged(problem: str, status: int | None, kind: Any, key: Any) -> str:
     if problem in ("blocked by robots.txt", "not read"):
         return ""
     if problem in ("", "redirected", "not a page"):
         return "redirected" if problem == "redirected" else "ok"
-    return verdict(status, kind if isinstance(kind, str) else None)
+    return verdict(status, *(said if isinstance(said, str) else None for said in (kind, key)))

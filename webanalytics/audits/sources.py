@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 from urllib.parse import urlsplit
@@ -100,7 +100,7 @@ async def _with_robots(
     addresses = [*given, *(url for url in dict.fromkeys(pages) if url not in known)]
     if not addresses:
         raise _no_page(found, parameter)
-    origins = _origins([*addresses, *found["sitemap"].dropna().tolist()])
+    origins = origins_of([*addresses, *found["sitemap"].dropna().tolist()])
     files = await read_robots(origins, options)
     robots = await asyncio.to_thread(all_problems, files)
     return Listed(pd.Series(addresses, dtype=object, name="url"), found, robots, files)
@@ -122,12 +122,12 @@ async def _sitemap(sitemap: Sitemaps, options: Mapping[str, Any]) -> pd.DataFram
         raise ParameterError(str(error).replace("`url`", "`sitemap`"), "sitemap") from None
 
 
-def _origins(urls: Iterable[Any]) -> list[str]:
+def origins_of(urls: Iterable[Any]) -> list[str]:
     """Return the origins of addresses, the most frequent first.
 
     Examples
     --------
-    >>> _origins(["http://b.example/", "https://A.example/x", "https://a.example/y", "mailto:x", None])
+    >>> origins_of(["http://b.example/", "https://A.example/x", "https://a.example/y", "mailto:x", None])
     ['https://a.example', 'http://b.example']
     """
     counts: dict[str, int] = {}
@@ -190,9 +190,14 @@ def with_listed(origin: Origin, found: Listed) -> Origin:
     return replace(origin, sitemap=found.sitemap, robots=found.robots, robots_files=found.robots_files)
 
 
-def with_robots(origin: Origin, kept: RobotsKept) -> Origin:
-    """Return what an audit knows, with what its run has read of robots.txt."""
-    new = {name: copy for name, copy in kept.copies.items() if name not in origin.robots_files}
+def with_robots(origin: Origin, kept: RobotsKept, origins: Collection[str] | None = None) -> Origin:
+    """Return what an audit knows, with what its run has read of robots.txt, all of it or that of origins."""
+    known = (
+        kept.copies
+        if origins is None
+        else {name: kept.copies[name] for name in origins if name in kept.copies}
+    )
+    new = {name: copy for name, copy in known.items() if name not in origin.robots_files}
     if not new:
         return origin
     return replace(

@@ -153,6 +153,7 @@ class _Run:
         self._extract = task.spec.settings[EXTRACT.name] if EXTRACT in task.operations else None
         self._operation = self._operations[0]
         self._subject = self._operation.subject
+        self._all = task.operations
         self._is_page = self._operation.kind == "page"
         text = self._operation.alternative
         self._text_parameter = self._subject if text is None else text.name
@@ -236,7 +237,7 @@ class _Run:
         fetched = where_it_ended(error, Fetched() if record is None else record.fetched)
         url = job.subject if record is None else record.url
         read = await error_page(
-            self._answering, self._operations, self._settings, error, url, fetched, self._deadline
+            self._answering, self._all, self._settings, error, url, fetched, self._deadline
         )
         return JobResult(job.number, read, fetched) if read else None
 

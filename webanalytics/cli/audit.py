@@ -42,6 +42,11 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--image-sizes", action="store_true", default=None, help=meaning)
     meaning = "check: ask each image, script and style sheet of the pages whether it answers"
     group.add_argument("--resources", choices=("ignore", "check"), help=meaning)
+    add_extract(parser)
+
+
+def add_extract(parser: argparse.ArgumentParser) -> None:
+    """Add the flag for columns of the user's own, which crawls have too."""
     meaning = (
         "a column of your own: a CSS selector (.price::text), an XPath (//h1) or regex:...; NAME[]=... has "
         "all values of a page; may be given several times"

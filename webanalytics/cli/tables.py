@@ -165,6 +165,7 @@ def _parser() -> argparse.ArgumentParser:
     _common(crawl, "start")
     _setting_flag(crawl, METADATA.parameter("body"))
     crawls.add_flags(crawl)
+    audits.add_extract(crawl)
     audits.add_issue_flags(crawl)
     crawl.set_defaults(run=_run_operation, function="crawl")
     for operation in OPERATIONS.values():

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 import numpy as np
+import pandas as pd
 
+from webanalytics.audits.link_graph import normal
+from webanalytics.audits.resources import loaded_of_links, with_broken
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Candidate, Skip
 from webanalytics.crawls.scope import PAGE_KINDS
 from webanalytics.frames.crawl import CHECKED, HOSTS, SKIPPED, TRAPS, CrawlFacts, table
 from webanalytics.frames.link_table import KINDS, LinkTable
+
+GIVEN_UP = "host_given_up"
+"""Key of the failure of a page whose host was not asked any more."""
 
 
 def crawl_facts(
@@ -48,6 +55,15 @@ def crawl_facts(
     )
 
 
+def with_resources(frame: pd.DataFrame, facts: CrawlFacts) -> pd.DataFrame:
+    """Return the pages of a crawl with what they load and do not get, where that was asked."""
+    read = zip(frame["final_url"], frame["status"], strict=True)
+    urls = [normal(url) if status == "ok" else None for url, status in read]
+    loaded = loaded_of_links(facts.links, urls)
+    pages = [None if url is None else page for url, page in zip(urls, loaded, strict=True)]
+    return with_broken(frame, pages, facts.checked)
+
+
 def to_check(admission: Admission) -> dict[str, str]:
     """Return the addresses that are asked for their status alone, with their kinds, in order of discovery."""
     scope, found = admission.scope, dict[str, str]()
@@ -66,6 +82,17 @@ def to_check(admission: Admission) -> dict[str, str]:
         for url, kind in found.items()
         if url not in asked and not isinstance(admission.seen.get(url), Candidate)
     }
+
+
+def given_up(frame: pd.DataFrame) -> Iterator[str]:
+    """Yield what to say of each host of the pages that was given up."""
+    rows = frame.loc[frame["error_key"] == GIVEN_UP, ["url", "final_url", "error"]]
+    found: dict[str, list[str]] = {}
+    for url, final, error in rows.itertuples(index=False, name=None):
+        found.setdefault(urlsplit(final if isinstance(final, str) else url).netloc, []).append(error)
+    for host, errors in found.items():
+        pages = "1 page" if len(errors) == 1 else f"{len(errors):,} pages"
+        yield f"{pages} of {host} could not be fetched. {errors[0]}"
 
 
 def _links_to(links: LinkTable, urls: Sequence[str]) -> list[int]:

@@ -25,18 +25,19 @@ from webanalytics.backends.answering import worker_count
 from webanalytics.backends.base import Backend, Report, RunSpec, Task
 from webanalytics.backends.local import LocalBackend, affordable_settings
 from webanalytics.crawls.admission import Admission
-from webanalytics.crawls.facts import crawl_facts, to_check
+from webanalytics.crawls.facts import crawl_facts, given_up, to_check, with_resources
 from webanalytics.crawls.frontier import AHEAD, Frontier, Settled
 from webanalytics.crawls.joining import Joining, whole
 from webanalytics.crawls.listed import Listed, read_listed
 from webanalytics.crawls.reading import read
 from webanalytics.crawls.scope import Scope
+from webanalytics.crawls.soft404 import seen_in, soft_404s
 from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError, WriteError
 from webanalytics.fetching import Fetcher
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.crawl import CrawlFacts
 from webanalytics.frames.inputs import Rows
-from webanalytics.operations import AUDIT_PAGES, CRAWL_PAGES, FACTS, OUTLINKS
+from webanalytics.operations import EXTRACT, OUTLINKS, Operation
 from webanalytics.outcomes import Job, JobResult, digest
 from webanalytics.runs.blocking import Run, current_run
 from webanalytics.runs.checkpoints import Checkpoint
@@ -45,7 +46,7 @@ from webanalytics.runs.run import STAYS_HERE, TURN_SECONDS
 
 log = logging.getLogger("webanalytics")
 
-TICK_SECONDS = 1.0
+TICK_SECONDS = 0.5
 """How long a finished page may wait for the checkpoint."""
 WAVE = 100
 """Most pages that a backend is asked for at once which takes whole lists alone."""
@@ -56,9 +57,13 @@ Finish = Callable[[pd.DataFrame, CrawlFacts, Listed], pd.DataFrame]
 
 @dataclass(frozen=True)
 class Call:
-    """A crawl as it was asked for: scope, settings by operation, options, and which of them were given."""
+    """A crawl as it was asked for: scope, operations, their settings, options, and which of them were given.
+
+    The operations are those whose answers make the frame, and `OUTLINKS`, the last.
+    """
 
     scope: Scope
+    operations: tuple[Operation, ...]
     settings: Mapping[str, Mapping[str, Any]]
     options: Mapping[str, Any]
     given: tuple[str, ...]
@@ -80,8 +85,8 @@ class _Crawl:
         self._streams = isinstance(self._backend, LocalBackend) and type(self._backend) is LocalBackend
         self._here = self._backend.serves(OUTLINKS)
         self._spec = RunSpec(
-            operations=tuple(item.name for item in CRAWL_PAGES),
-            settings={item.name: dict(call.settings.get(item.name, {})) for item in CRAWL_PAGES},
+            operations=tuple(item.name for item in call.operations),
+            settings={item.name: dict(call.settings.get(item.name, {})) for item in call.operations},
             options={key: value for key, value in call.options.items() if key not in STAYS_HERE},
             given=tuple(key for key in call.given if key not in STAYS_HERE),
             identity=uuid.uuid4().hex,
@@ -100,7 +105,7 @@ class _Crawl:
         self._jobs: dict[int, Job] = {}
         self._store: Checkpoint | None = None
         self._kept: dict[str, dict[int, JobResult]] = {}
-        self._joining = Joining()
+        self._joining = Joining(len(call.operations))
         self._listed = Listed()
         self._checked: list[dict[str, Any]] = []
         self._soft: frozenset[str] = frozenset()
@@ -109,7 +114,7 @@ class _Crawl:
 
     def _task(self) -> Task:
         """Return the task for the backend: what it does not serve is read from the pages it returns."""
-        names = tuple(item.name for item in CRAWL_PAGES if self._backend.serves(item))
+        names = tuple(item.name for item in self._call.operations if self._backend.serves(item))
         return Task(replace(self._spec, operations=names), getattr(self, "_report", None) or Report())
 
     def _most_under_way(self) -> int:
@@ -131,7 +136,8 @@ class _Crawl:
             finally:
                 if self._store is not None:
                     await self._store.aclose()
-            stopped = self._frontier.stopped or self._report.stop_reason
+            told = (self._frontier.stopped, self._report.stop_reason, *given_up(frame))
+            stopped = " ".join(filter(None, told))
             if stopped:
                 self._run.emit(functools.partial(warnings.warn, stopped, IncompleteRunWarning))
             made = await asyncio.to_thread(self._audit, frame, stopped)
@@ -210,9 +216,13 @@ class _Crawl:
                 async for group in groups:
                     await self._take(group)
             return
-        names = () if self._here else tuple(item for item in (FACTS, OUTLINKS))
+        operations = self._call.operations
         async with FactsOfBodies(
-            self._options, keep=self._call.body, operations=CRAWL_PAGES, read=names
+            self._options,
+            keep=self._call.body,
+            operations=operations,
+            read=tuple(item for item in operations if not self._backend.serves(item)),
+            extract=self._call.settings.get(EXTRACT.name),
         ) as bodies:
             while jobs := await self._wave():
                 async with aclosing(self._backend.run(self._task(), jobs)) as groups:
@@ -242,7 +252,8 @@ class _Crawl:
 
     def _placed(self, group: Sequence[JobResult]) -> list[JobResult]:
         """Return answers operation by operation, with their places among those of a crawl."""
-        served = [place for place, item in enumerate(CRAWL_PAGES) if self._backend.serves(item)]
+        known = enumerate(self._call.operations)
+        served = [place for place, item in known if self._backend.serves(item)]
         found: list[JobResult] = []
         for result in group:
             if result.position is not None:
@@ -270,7 +281,8 @@ class _Crawl:
         turn = time.monotonic()
         while job is not None:
             self._jobs[job.number] = job
-            result = whole(job.number, self._kept.pop(digest(job.subject), None)) if self._kept else None
+            parts = self._kept.pop(digest(job.subject), None)
+            result = whole(job.number, parts, len(self._call.operations))
             if result is None:
                 return job
             self._settle([result], kept=True)
@@ -300,8 +312,6 @@ class _Crawl:
 
     async def _besides(self, fetcher: Fetcher, frame: pd.DataFrame) -> None:
         """Ask for what is wanted besides the pages: soft 404s, links to elsewhere, resources."""
-        from webanalytics.crawls.soft404 import seen_in, soft_404s  # extractors of texts come with it
-
         self._report.note("looking for soft 404s")
         self._soft = (await soft_404s(fetcher, seen_in(frame))).pages
         targets = to_check(self._admission)
@@ -320,18 +330,23 @@ class _Crawl:
         """Return the audit of what an interrupted crawl has."""
         rows = [*self._frontier.rows, *self._frontier.cut()]
         self._admission.leave_out_rest()
-        return self._audit(self._frame(rows), "The crawl was interrupted.")
+        frame = self._frame(rows)
+        return self._audit(frame, " ".join(("The crawl was interrupted.", *given_up(frame))))
 
     def _frame(self, rows: Sequence[Settled]) -> pd.DataFrame:
         urls = [row.candidate.url for row in rows]
         jobs = [Job(number, url) for number, url in enumerate(urls)]
         numbers = np.arange(len(rows), dtype=np.int64)
-        builder = FrameBuilder(Rows(pd.RangeIndex(len(rows)), list(urls), jobs, numbers), AUDIT_PAGES)
+        known = Rows(pd.RangeIndex(len(rows)), list(urls), jobs, numbers)
+        builder = FrameBuilder(known, self._call.operations[:-1])
         for number, row in enumerate(rows):
             builder.add(replace(row.result, number=number))
         return builder.frame()
 
     def _audit(self, frame: pd.DataFrame, stopped: str) -> pd.DataFrame:
+        facts = crawl_facts(self._admission, self._checked, self._hosts, self._soft, stopped)
+        if self._call.scope.resources == "check":
+            frame = with_resources(frame, facts)
         about = frame.attrs["webanalytics"]
         about["crawl"] = {
             "fetched": self._frontier.fetched,
@@ -348,7 +363,6 @@ class _Crawl:
             about["premium_left_out"] = sorted(report.premium_missing)
         if self._options["backend"] is not None:
             about["backend"] = self._backend.name
-        facts = crawl_facts(self._admission, self._checked, self._hosts, self._soft, stopped)
         return self._call.finish(frame, facts, self._listed)
 
 

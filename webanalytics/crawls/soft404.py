@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -16,8 +16,6 @@ from urllib.parse import unquote, urlsplit
 
 import pandas as pd
 
-from webanalytics.analysis.page.page import Page
-from webanalytics.analysis.text.text import analyse
 from webanalytics.audits.duplicates import jaccard, shingles, words
 from webanalytics.errors import RowError
 from webanalytics.fetching import Fetcher, FetchError
@@ -126,6 +124,9 @@ async def _asked(fetcher: Fetcher, url: str) -> Seen | None:
 
 
 def _read(content: bytes, url: str, final_url: str, content_type: str) -> tuple[str, str]:
+    from webanalytics.analysis.page.page import Page  # parsers and extractors take time to load
+    from webanalytics.analysis.text.text import analyse
+
     found = analyse(Page(content, url, final_url, content_type))
     return found["title"], found["text"]
 
@@ -173,16 +174,29 @@ async def _of_origin(fetcher: Fetcher, origin: str, pages: Sequence[Seen]) -> So
     places = list(suspects(pages))[:MOST_FOLDERS]
     probes = await asyncio.gather(*(probe(fetcher, place) for place in places))
     soft: set[str] = set()
-    shells = []
+    shells, asked = [], 1 + len(places)
     for place, found in zip(places, probes, strict=True):
         if found is None:
             continue
         inside = [page for page in pages if page.final_url.startswith(place)]
-        if any(page.final_url == place and found.matches(page) for page in inside):
+        alike = list(_matching(found, inside))
+        own = _of_place(place, inside, alike)
+        if own and place not in own:  # under other queries; what does it say without one?
+            asked += 1
+            known = await _asked(fetcher, place)
+            own = own if known is not None and found.matches(known) else set()
+        if own:
             shells.append(place)
         else:
-            soft.update(_matching(found, inside))
-    return Soft(frozenset(soft), tuple(shells), 1 + len(places))
+            soft.update(alike)
+    return Soft(frozenset(soft), tuple(shells), asked)
+
+
+def _of_place(place: str, pages: Iterable[Seen], urls: Collection[str]) -> set[str]:
+    """Return where those of the pages ended that are the place itself, under any query."""
+    known = set(urls)
+    ends = {page.final_url for page in pages if page.url in known}
+    return {end for end in ends if end.partition("?")[0] == place}
 
 
 def _matching(found: Probe, pages: Iterable[Seen]) -> Iterator[str]:

@@ -99,9 +99,9 @@ _kept: ContextVar[RobotsKept | None] = ContextVar("webanalytics_robots_kept", de
 
 
 @asynccontextmanager
-async def keeping() -> AsyncIterator[RobotsKept]:
+async def keeping(kept: RobotsKept | None = None) -> AsyncIterator[RobotsKept]:
     """Keep what is read of robots.txt within the block."""
-    kept = RobotsKept()
+    kept = RobotsKept() if kept is None else kept
     token = _kept.set(kept)
     try:
         yield kept

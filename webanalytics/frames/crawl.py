@@ -21,7 +21,8 @@ SKIPPED: Mapping[str, Dtype] = {
     "links": "integer",
 }
 """Addresses that were seen and not fetched, each once: ``reason`` is robots, depth, limit, pattern, external,
-nofollow, trap or not_html, ``detail`` the rule, limit or pattern, ``links`` how many links lead there."""
+nofollow, kind (every link there is of one that is not followed), trap or not_html, ``detail`` the rule,
+limit, pattern or kind, ``links`` how many links lead there."""
 
 CHECKED: Mapping[str, Dtype] = {
     "url": "string",
@@ -93,7 +94,7 @@ class CrawlFacts:
     options : Mapping
         What the call asked for, by parameter, in plain values.
     stopped : str
-        Why the crawl ended before its frontier was empty, as a sentence; empty if it did not.
+        Why pages are missing: a limit, an interrupt, hosts that were given up. Sentences; empty if none are.
     """
 
     links: LinkTable = field(default_factory=LinkTable)

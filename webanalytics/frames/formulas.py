@@ -2,8 +2,8 @@
 
 A spreadsheet treats text that begins with ``=``, ``+``, ``-`` or ``@`` as a formula, and the text comes from
 pages that anyone may have written. Such a cell gets a leading apostrophe (OWASP, *CSV injection*), unless it
-is a number or a phone number. Invisible characters before the sign are skipped, and the full-width forms of
-the signs count too.
+is a number, a phone number or a signature in base64. Invisible characters before the sign are skipped, and
+the full-width forms of the signs count too.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ import pandas as pd
 _SIGNS = "=+\\-@\uff1d\uff0b\uff0d\uff20"  # a spreadsheet takes the wide ones for the others
 _FORMULA = re.compile(rf"[{_SIGNS}\t\r\n]")
 _SIGNED_NUMBER = re.compile(r"[+-]?[\d .,()-]+%?$")
+# A signature in base64 may begin with a sign, and must stay as it is: without brackets, quotes and further
+# signs it calls nothing.
+_DIGEST = re.compile(r"[+-][A-Za-z0-9+/_-]{20,}={0,2}$")
 
 
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
@@ -72,4 +75,5 @@ def harmless(value: object) -> object:
     # a lone carriage return ends a row for some readers
     text = value.replace("\r\n", "\n").replace("\r", "\n")
     risky = _FORMULA.match(text) or _FORMULA.match(_visible(text))
-    return f"'{text}" if risky and not _SIGNED_NUMBER.match(text) else text
+    known = _SIGNED_NUMBER.match(text) or _DIGEST.match(text)
+    return f"'{text}" if risky and not known else text

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
-from webanalytics.messages.table import ERROR_TYPES, FETCHING, MESSAGES, PARAMETERS, ErrorType
+from webanalytics.messages.kinds import ERROR_TYPES, ErrorType
+from webanalytics.messages.table import FETCHING, MESSAGES, PARAMETERS
 from webanalytics.messages.told import ADVICE, TOLD, Advice
 
 __all__ = [

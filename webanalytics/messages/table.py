@@ -5,53 +5,10 @@ To reword one, change it here: no behaviour depends on the wording.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Final, Literal, get_args
+from typing import Final
 
-ErrorType = Literal[
-    "dns",
-    "refused",
-    "tls",
-    "timeout",
-    "robots",
-    "http",
-    "too_large",
-    "not_html",
-    "blocked",
-    "invalid",
-    "parse",
-    "service",
-    "credits",
-    "unfinished",
-]
-"""What went wrong with one input; the values of the ``error_type`` column."""
-
-ERROR_TYPES: Final[tuple[str, ...]] = get_args(ErrorType)
-
-MEANINGS: Final[Mapping[ErrorType, str]] = MappingProxyType(
-    {
-        "dns": "The host does not exist or could not be looked up.",
-        "refused": "The server accepts no connection, or broke one off.",
-        "tls": "The server's certificate is not valid, or no secure connection could be agreed on.",
-        "timeout": "The server or the analysis took longer than its limit.",
-        "robots": "The site's robots.txt forbids the page; `robots=False` fetches it all the same.",
-        "http": "The server answered with an error such as 404, or with invalid HTTP; see `http_status`.",
-        "too_large": "The page, image or answer is larger than its limit.",
-        "not_html": "The page is neither HTML nor text.",
-        "blocked": "The address is private, loopback or reserved, or its port is not allowed; "
-        "`allow_private=True` lets private addresses through.",
-        "invalid": "The input is not a valid URL, phone number, record or image.",
-        "parse": "The content cannot be analysed.",
-        "service": "The hosted API failed on this input.",
-        "credits": "The account's credits or the `budget` did not reach this input.",
-        "unfinished": "The run ended before this input was answered.",
-    }
-)
-"""What each error type says, for the documentation."""
-
-Table = Mapping[str, tuple[ErrorType | None, str]]
-"""Key to error type and sentence; a request refused for reasons unrelated to an input has no error type."""
+from webanalytics.messages.kinds import Table
 
 # {names} is "names", or "redirects to" when the fault lies behind a redirect.
 FETCHING: Final[Table] = MappingProxyType(

@@ -17,7 +17,9 @@ BLOCKED = frozenset((401, 403, 407, 429, 451, 999))
 program."""
 
 
-def verdict(status: int | None, error_type: str | None = None, *, redirected: bool = False) -> Verdict:
+def verdict(
+    status: int | None, error_type: str | None = None, key: str | None = None, *, redirected: bool = False
+) -> Verdict:
     """Return what became of a request.
 
     Parameters
@@ -26,25 +28,32 @@ def verdict(status: int | None, error_type: str | None = None, *, redirected: bo
         HTTP status of the last answer, if there was one.
     error_type : str or None
         Kind of failure: ``dns``, ``timeout``, ``refused``, ``tls``, ``http``, ``robots`` and so on.
+    key : str or None
+        Which failure it is, where that is known.
     redirected : bool
         Whether the answer is that of another address.
 
     Notes
     -----
-    ``gone`` is HTTP 404 and 410 (RFC 9110, sections 15.5.5 and 15.5.11) and a host that does not exist.
+    ``gone`` is HTTP 404 and 410 (RFC 9110, sections 15.5.5 and 15.5.11) and a host that does not exist; a
+    look-up that failed for another reason says nothing of the host.
     ``blocked`` is what a visitor may well be able to see: 401, 403, 407, 429, 451, 999, a time limit, and
     what robots.txt closes. Everything else that is no answer is ``failed``.
 
     Examples
     --------
-    >>> verdict(200), verdict(404), verdict(429), verdict(503), verdict(None, "dns"), verdict(None, "timeout")
-    ('ok', 'gone', 'blocked', 'failed', 'gone', 'blocked')
+    >>> verdict(200), verdict(404), verdict(429), verdict(503), verdict(None, "timeout")
+    ('ok', 'gone', 'blocked', 'failed', 'blocked')
+    >>> verdict(None, "dns", "unknown_host"), verdict(None, "dns", "lookup_failed")
+    ('gone', 'failed')
     """
+    if error_type == "robots":
+        return "blocked"
     if status is not None and status >= 400:
         return "gone" if status in GONE else "blocked" if status in BLOCKED else "failed"
-    if error_type == "dns":
+    if key == "unknown_host":
         return "gone"
-    if error_type in ("timeout", "robots"):
+    if error_type == "timeout":
         return "blocked"
     if error_type in (None, "not_html", "too_large") and status is not None:
         return "redirected" if redirected else "ok"

@@ -7,6 +7,7 @@ from typing import Any
 
 from webanalytics.audits.ai.access import use_frame
 from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.sources import AIPREF, CONTENT_SIGNALS, SCRIPTS, both
 from webanalytics.audits.site import Site
 
 
@@ -48,7 +49,7 @@ RULES = (
             "By the names and values of contentsignals.org and of draft-ietf-aipref-vocab, in the groups of "
             "robots.txt for all crawlers and in headers; once for each origin."
         ),
-        source="https://contentsignals.org; draft-ietf-aipref-attach (work in progress)",
+        source=both(CONTENT_SIGNALS, AIPREF),
     ),
     Rule(
         name="content_by_scripts",
@@ -64,9 +65,6 @@ RULES = (
         find=_script_only,
         columns=("wordCount", "scripts"),
         measured="The page has at least one script that browsers run, and its main text has no word.",
-        source=(
-            "Understand JavaScript SEO basics (https://developers.google.com/search/docs/crawling-indexing/"
-            "javascript/javascript-seo-basics)"
-        ),
+        source=SCRIPTS,
     ),
 )

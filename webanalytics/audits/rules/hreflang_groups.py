@@ -86,28 +86,6 @@ def _other_language(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, wrong[0], f'Called "{wrong[0]}" by {by}, but the text is in "{text}".')
 
 
-def _against_lang(site: Site, _: Any) -> Iterator[Finding]:
-    declared = site.values("lang")
-    for row, codes in sorted(_called(site).items()):
-        lang = _primary(declared[row])
-        own = [code for code, sources in codes.items() if row in sources and code]
-        if lang and own and not any(same_language(code, lang) for code in own):
-            yield Finding(row, own[0], f'Calls itself "{own[0]}" in hreflang, and "{declared[row]}" in lang.')
-
-
-def _same_address(site: Site, _: Any) -> Iterator[Finding]:
-    for row, entries in site.alternates.items():
-        pages: dict[str, dict[str, str]] = {}
-        for code, url in entries:
-            if code.lower() != _DEFAULT:
-                pages.setdefault(url, {}).setdefault(_primary(code), code)
-        several = [(url, list(codes.values())) for url, codes in pages.items() if len(codes) > 1]
-        if several:
-            url, codes = several[0]
-            names = ", ".join(f'"{code}"' for code in codes[:5])
-            yield Finding(row, len(several), f"{listed([url])} is given for {names}.")
-
-
 RULES = (
     Rule(
         name="hreflang_incomplete",
@@ -138,37 +116,6 @@ RULES = (
         columns=("hreflangs", "language"),
         measured="The language that a model recognises in the main text, against the code of each hreflang "
         "entry of the audit that leads here; languages that it cannot tell apart are equal.",
-        source=_HREFLANG,
-    ),
-    Rule(
-        name="hreflang_against_lang",
-        title="Hreflang and lang contradict each other",
-        category="hreflang",
-        type="issue",
-        priority="low",
-        explanation="The page calls itself one language in hreflang and another in its lang attribute, by "
-        "which browsers translate and screen readers pronounce.",
-        fix="Write the language of the text into both.",
-        find=_against_lang,
-        columns=("hreflangs", "lang"),
-        measured="The hreflang entries of the page that lead to itself, against the lang attribute of "
-        "its html "
-        "element; regions are not compared.",
-        source="HTML Standard, the lang attribute: "
-        f"https://html.spec.whatwg.org/multipage/dom.html#the-lang-and-xml:lang-attributes; {_HREFLANG}",
-    ),
-    Rule(
-        name="hreflang_same_address",
-        title="One address for several languages in hreflang",
-        category="hreflang",
-        type="issue",
-        priority="medium",
-        explanation="One page is given for several languages, and cannot be in all of them.",
-        fix="Name a page of its own for each language, and leave out languages that have none.",
-        find=_same_address,
-        columns=("hreflangs",),
-        measured="Addresses that a page gives for codes of different languages; several regions of one "
-        "language may share a page, and x-default any.",
         source=_HREFLANG,
     ),
 )

@@ -60,7 +60,8 @@ def _against_lang(site: Site, _: Any) -> Iterator[Finding]:
     for row, entries in site.alternates.items():
         lang, own = langs[row], _codes(entries, site.addresses.final[row])
         if lang and own and not any(same_language(_language(lang), _language(code)) for code in own):
-            yield Finding(row, evidence=f"lang={lang[:50]}, hreflang={', '.join(sorted(own))[:100]}")
+            named = " and ".join(f'"{code}"' for code in sorted(own)[:5])
+            yield Finding(row, evidence=f'Calls itself {named} in hreflang, and "{lang[:50]}" in lang.')
 
 
 def _places_differ(site: Site, _: Any) -> Iterator[Finding]:
@@ -104,7 +105,7 @@ RULES = (
     ),
     Rule(
         name="hreflang_shared_address",
-        title="Hreflang page for several languages",
+        title="One address for several languages in hreflang",
         category="hreflang",
         type="warning",
         priority="medium",

@@ -8,7 +8,7 @@ from typing import Any
 
 from webanalytics.audits.link_graph import normal
 from webanalytics.audits.rules.base import Finding, Rule
-from webanalytics.audits.rules.response import hops
+from webanalytics.audits.rules.response import FAILING, hops
 from webanalytics.audits.rules.sources import HTTP_ERRORS, HTTPS_SIGNAL, REDIRECTS, SITE_MOVES, both, rfc
 from webanalytics.audits.site import Site
 from webanalytics.urls import registrable_domain
@@ -52,11 +52,11 @@ def _to_http(site: Site, _: Any) -> Iterator[Finding]:
 
 def _to_error(site: Site, _: Any) -> Iterator[Finding]:
     for row, _urls in _ways(site):
-        problem, status, count = site.fetches[row]
-        if problem in ("client error", "server error", "no response", "timeout"):
-            yield Finding(
-                row, count, f"{hops(site, row)} answers {f'HTTP {status}' if status else 'not at all'}"
-            )
+        problem, status, _hops = site.fetches[row]
+        if problem in FAILING:
+            said = f"HTTP {status}" if status else "not at all"
+            way = f"{hops(site, row)} answers {said}. {site.linked_from(row)}"
+            yield Finding(row, None, way.strip())
 
 
 RULES = (

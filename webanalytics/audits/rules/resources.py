@@ -7,13 +7,14 @@ from typing import Any
 
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import enumerated
+from webanalytics.audits.rules.sources import rfc
 from webanalytics.audits.site import Site
 
 _MEASURED = (
     "Each address that the page loads is asked once, by HEAD and, where that fails, by GET. Those count that "
     "are gone (404, 410, no such host) or fail (another error, no connection); a refusal does not."
 )
-_SOURCE = "RFC 9110, sections 15.5 and 15.6: https://www.rfc-editor.org/rfc/rfc9110#section-15.5"
+_SOURCE = rfc(9110, "15.5 and 15.6 (client and server errors)")
 
 
 def _broken(kind: str) -> Callable[[Site, Any], Iterator[Finding]]:

@@ -9,15 +9,20 @@ from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
 
+FAILING = ("client error", "server error", "no response", "timeout")
+"""Problems of a page at the end of redirects."""
 _SHOWN = 5
 
 
 def _failed(site: Site, problem: str) -> Iterator[Finding]:
     errors = site.values("error")
     for row, trip in enumerate(site.fetches):
-        if trip.problem == problem:
-            said = f"{errors[row] or ''} {site.linked_from(row)}"
-            yield Finding(row, trip.status, said.strip())
+        # Addresses that redirect to such a page are left to another rule.
+        if trip.problem == problem and not trip.hops:
+            said = str(errors[row] or "")
+            if trip.status is not None and str(trip.status) not in said:
+                said = f"HTTP {trip.status}. {said}"
+            yield Finding(row, None, f"{said.strip()} {site.linked_from(row)}".strip())
 
 
 def _client_error(site: Site, _: Any) -> Iterator[Finding]:
@@ -44,7 +49,7 @@ def _loop(site: Site, _: Any) -> Iterator[Finding]:
 
 def _redirect(site: Site, _: Any) -> Iterator[Finding]:
     for row, trip in enumerate(site.fetches):
-        if trip.hops == 1 and trip.problem != "redirect loop":
+        if trip.hops == 1 and trip.problem not in ("redirect loop", *FAILING):
             yield Finding(row, site.name(row), hops(site, row))
 
 
@@ -88,7 +93,7 @@ RULES = (
         find=_client_error,
         columns=("error",),
         needs=("http_status",),
-        measured="The status of the last answer is 400 to 499.",
+        measured="The status of the answer is 400 to 499; redirects to such a page are left to another rule.",
         source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.5 (client errors)")),
     ),
     Rule(
@@ -104,7 +109,7 @@ RULES = (
         find=_server_error,
         columns=("error",),
         needs=("http_status",),
-        measured="The status of the last answer is 500 to 599.",
+        measured="The status of the answer is 500 to 599; redirects to such a page are left to another rule.",
         source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.6 (server errors)")),
     ),
     Rule(
@@ -154,7 +159,7 @@ RULES = (
         find=_redirect,
         columns=("final_url",),
         needs=("redirects",),
-        measured="One redirect between the address as it was given and the page.",
+        measured="One redirect between the address as it was given and a page that does not fail.",
         source=sources.both(sources.REDIRECTS, sources.rfc(9110, "15.4 (redirects)")),
     ),
     Rule(

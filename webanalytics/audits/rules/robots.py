@@ -9,21 +9,19 @@ from webanalytics.audits.ai.access import blocked, may_read
 from webanalytics.audits.link_graph import listed
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import Find
+from webanalytics.audits.rules.sources import BING_ROBOTS_TXT, ROBOTS_TXT, both, rfc
 from webanalytics.audits.site import Site
 from webanalytics.frames.link_table import KINDS
 
 _LOADED = ("script", "stylesheet", "image")
 _COLUMNS = ("blockingScripts", "blockingStyles", "imagesNotLazy")
-_GOOGLE = (
-    "How Google interprets the robots.txt specification (https://developers.google.com/search/docs/"
-    "crawling-indexing/robots/robots_txt); RFC 9309 section 2.2"
-)
+_RULES = rfc(9309, "2.2 (the rules)")
 
 
 def _blocked_for(token: str) -> Find:
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, verdict in blocked(site, token):
-            yield Finding(row, verdict.line, f"robots.txt, line {verdict.line}: {verdict.rule}"[:400])
+            yield Finding(row, None, f"robots.txt, line {verdict.line}: {verdict.rule}"[:400])
 
     return find
 
@@ -75,7 +73,7 @@ RULES = (
             "By the group of robots.txt that speaks to Googlebot, else that for all; the line that decides "
             "is named."
         ),
-        source=_GOOGLE,
+        source=both(ROBOTS_TXT, _RULES),
     ),
     Rule(
         name="blocked_for_bingbot",
@@ -94,10 +92,7 @@ RULES = (
             "By the group of robots.txt that speaks to Bingbot, else that for all; the line that decides is "
             "named."
         ),
-        source=(
-            "How to create a robots.txt file, Bing Webmaster Tools (https://www.bing.com/webmasters/help/"
-            "how-to-create-a-robots-txt-file-cb7c31ec); RFC 9309 section 2.2"
-        ),
+        source=both(BING_ROBOTS_TXT, _RULES),
     ),
     Rule(
         name="blocked_resources",
@@ -116,6 +111,6 @@ RULES = (
             "By the robots.txt of each origin that was read, for the images of the page; for its scripts and "
             "style sheets too where they are known, as after a crawl."
         ),
-        source=_GOOGLE,
+        source=both(ROBOTS_TXT, _RULES),
     ),
 )

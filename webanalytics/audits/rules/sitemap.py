@@ -27,11 +27,10 @@ def _not_indexable(site: Site, _: Any) -> Iterator[Finding]:
 
 def _failing(site: Site, _: Any) -> Iterator[Finding]:
     for row in _listed(site):
-        trip = site.fetches[row]
         target = site.find(site.values("url")[row])
         fault = "" if target is None else site.fault(target)
         if fault:
-            yield Finding(row, trip.status, f"In the sitemap, but {fault}.")
+            yield Finding(row, None, f"In the sitemap, but {fault}.")
 
 
 def _not_listed(site: Site, _: Any) -> Iterator[Finding]:

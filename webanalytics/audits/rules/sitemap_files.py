@@ -8,6 +8,7 @@ from typing import Any
 
 from webanalytics.audits.link_graph import listed, normal, origin
 from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.sources import SITEMAP_PROTOCOL, SITEMAPS, VIDEO_SITEMAPS
 from webanalytics.audits.site import Site
 from webanalytics.audits.sitemap_dates import day_of, moment_of
 from webanalytics.frames.sitemap import sitemap_files
@@ -16,11 +17,6 @@ LARGEST_FILE = 52_428_800
 """Bytes of a sitemap without compression."""
 FEWEST_ALIKE = 20
 """Entries of a file from which on one date for all of them says that it is no date of a change."""
-_PROTOCOL = "Sitemaps XML format (https://www.sitemaps.org/protocol.html)"
-_GOOGLE = (
-    "Build and submit a sitemap (https://developers.google.com/search/docs/crawling-indexing/sitemaps/"
-    "build-sitemap)"
-)
 
 Entry = dict[str, Any]
 
@@ -218,7 +214,7 @@ RULES = (
         unit="addresses",
         columns=("inSitemap",),
         measured="Entries of each file, and its size without compression; the home page stands for its host.",
-        source=_PROTOCOL,
+        source=SITEMAP_PROTOCOL,
     ),
     Rule(
         name="sitemap_other_host",
@@ -234,7 +230,7 @@ RULES = (
         find=_other_host,
         columns=("inSitemap",),
         measured="The host of the page, the port included, is not that of the sitemap.",
-        source=f"{_PROTOCOL}, sitemap file location and cross submits",
+        source=f"{SITEMAP_PROTOCOL}#location",
     ),
     Rule(
         name="sitemap_other_scheme",
@@ -247,7 +243,7 @@ RULES = (
         find=_other_scheme,
         columns=("inSitemap",),
         measured="The scheme of the page is not that of its sitemap, on the same host.",
-        source=f"{_PROTOCOL}, sitemap file location",
+        source=f"{SITEMAP_PROTOCOL}#location",
     ),
     Rule(
         name="sitemap_repeated",
@@ -260,7 +256,7 @@ RULES = (
         find=_repeated,
         columns=("inSitemap",),
         measured="Equal addresses in one file or in several ones.",
-        source=_GOOGLE,
+        source=SITEMAPS,
     ),
     Rule(
         name="sitemap_date_in_future",
@@ -273,7 +269,7 @@ RULES = (
         find=_future,
         columns=("inSitemap",),
         measured="lastmod is more than a day later than when the sitemap was read.",
-        source=_GOOGLE,
+        source=SITEMAPS,
     ),
     Rule(
         name="sitemap_date_invalid",
@@ -286,7 +282,7 @@ RULES = (
         find=_invalid,
         columns=("inSitemap",),
         measured="lastmod is no date of W3C Datetime; in a feed, none of RFC 822 either.",
-        source="Date and time formats, W3C note (https://www.w3.org/TR/NOTE-datetime)",
+        source="W3C note on formats of dates and times: https://www.w3.org/TR/NOTE-datetime",
     ),
     Rule(
         name="sitemap_date_always_today",
@@ -304,7 +300,7 @@ RULES = (
         unit="entries",
         columns=("inSitemap",),
         measured="All of at least so many dates of one file are of the day on which it was read.",
-        source=_GOOGLE,
+        source=SITEMAPS,
     ),
     Rule(
         name="sitemap_not_in_robots",
@@ -317,7 +313,7 @@ RULES = (
         find=_unnamed,
         columns=("inSitemap",),
         measured="No robots.txt that was read names the sitemap; files that an index lists need no line.",
-        source=f"{_PROTOCOL}, specifying the sitemap location in robots.txt",
+        source=f"{SITEMAP_PROTOCOL}#submit_robots",
     ),
     Rule(
         name="sitemap_extension_faults",
@@ -333,9 +329,6 @@ RULES = (
             "Required: image:loc; video:thumbnail_loc, title, description and content_loc or player_loc; "
             "news:name, language, publication_date and title."
         ),
-        source=(
-            "Image, video and news sitemaps (https://developers.google.com/search/docs/crawling-indexing/"
-            "sitemaps/video-sitemaps)"
-        ),
+        source=VIDEO_SITEMAPS,
     ),
 )

@@ -57,6 +57,8 @@ REDIRECTS = _google("redirects", "crawling-indexing/301-redirects")
 HTTP_ERRORS = _google("HTTP statuses and network errors", "crawling-indexing/http-network-errors")
 GOOGLEBOT = _google("Googlebot", "crawling-indexing/googlebot")
 SITEMAPS = _google("sitemaps", "crawling-indexing/sitemaps/build-sitemap")
+VIDEO_SITEMAPS = _google("video sitemaps", "crawling-indexing/sitemaps/video-sitemaps")
+SCRIPTS = _google("JavaScript", "crawling-indexing/javascript/javascript-seo-basics")
 HEAD_METADATA = _google("valid metadata in the head", "crawling-indexing/valid-page-metadata")
 LANGUAGES = _google("localized versions", "specialty/international/localized-versions")
 STARTER_GUIDE = _google("the basics of SEO", "fundamentals/seo-starter-guide")
@@ -104,6 +106,12 @@ AMP = f"AMP HTML Specification, required markup: {_AMP}learn/spec/amphtml"
 AMP_DISCOVERY = f"AMP on discovery: {_AMP}optimize-and-measure/discovery"
 
 SITEMAP_PROTOCOL = "Sitemaps protocol: https://www.sitemaps.org/protocol.html"
+CONTENT_SIGNALS = "Content Signals: https://contentsignals.org/"
+AIPREF = "IETF draft on preferences of AI: https://datatracker.ietf.org/doc/draft-ietf-aipref-attach/"
+BING_ROBOTS_TXT = (
+    "Bing Webmaster Tools on robots.txt: "
+    "https://www.bing.com/webmasters/help/how-to-create-a-robots-txt-file-cb7c31ec"
+)
 OPEN_GRAPH = "The Open Graph protocol, basic metadata: https://ogp.me/"
 CARDS = "X on the tags of cards: https://developer.x.com/cards/markup"
 MIXED_CONTENT = "W3C Mixed Content: https://www.w3.org/TR/mixed-content/"
