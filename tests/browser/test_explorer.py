@@ -258,10 +258,10 @@ def test_a_page_shows_its_issues_first_and_its_fields_last(lab: Lab, site: Sampl
     first.locator("td").nth(6).click()
     page = notebook.output().locator(".wa-panel[data-tab=pages] .wa-page")
     page.get_by_text(re.compile(r"^Issues \(\d+\)$")).wait_for()
-    order = ["Issues of the page", "Search result", "Social card", "Headings", "Text", "Keywords"]
+    order = ["Issues of the page", "Search result", "Social card", "Headings", "Text", "Keywords", "Links"]
     assert page.locator("section").evaluate_all("nodes => nodes.map(n => n.ariaLabel)") == order
     assert page.locator("> :last-child").get_attribute("class") == "wa-fields"
-    assert not page.locator(".wa-fields table").is_visible()
+    assert not page.locator("> :last-child table").is_visible()
     title = page.locator(".wa-meter").first.get_attribute("aria-label")
     pixels, characters = notebook.execute(
         "p = audit.pages.iloc[0]; print(p['titlePixels'], p['titleLength'])"

@@ -49,6 +49,7 @@ def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Ite
     source.seek(0)
     with parquet.ParquetFile(source, read_dictionary=repeated) as file:
         for batch in file.iter_batches(rows):
+            batch.validate(full=True)  # texts that are no UTF-8 would fail where they are used
             room -= sum(map(_cost, batch.columns))
             if room < 0:
                 raise Unreadable
