@@ -189,7 +189,7 @@ def test_killed_at_any_moment_the_same_call_goes_on(tmp_path: Path) -> None:
     pd.testing.assert_frame_equal(
         pd.DataFrame(whole).drop(columns=TIMES), pd.DataFrame(audit).drop(columns=TIMES)
     )
-    assert len(again) < len(whole)
+    assert len(set(again)) < len(whole)
     pd.testing.assert_frame_equal(whole.origin.crawl.skipped, audit.origin.crawl.skipped)
 
 

@@ -181,8 +181,11 @@ def as_flags(text: str) -> str:
     '--no-robots fetches it, --timeout sets it, --allow-private lets it in'
     >>> as_flags('`retry="failed"` asks again')
     '--retry failed asks again'
+    >>> as_flags("`webanalytics.crawl` makes one")
+    'webanalytics crawl makes one'
     """
-    return re.sub(r'`([a-z_]+)=(True|False|"[a-z]+")?`', _flag, text)
+    named = re.sub(r'`([a-z_]+)=(True|False|"[a-z]+")?`', _flag, text)
+    return re.sub(r"`webanalytics\.([a-z]+)`", r"webanalytics \1", named)
 
 
 def _flag(found: re.Match[str]) -> str:

@@ -77,9 +77,14 @@ class Admission:
             self._level += 1
 
     @property
+    def is_listed(self) -> bool:
+        """Whether the sitemaps were read, if there are any to read."""
+        return self._sitemap is not None
+
+    @property
     def complete(self) -> bool:
         """Whether nothing is left, and no sitemap is waited for."""
-        return self._sitemap is not None and self.expected() is None
+        return self.is_listed and self.expected() is None
 
     def new(self) -> Iterator[Candidate]:
         """Yield what was admitted since the last time."""

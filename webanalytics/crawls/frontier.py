@@ -90,7 +90,7 @@ class Frontier:
 
     def next(self) -> Job | None:
         """Return the next job, None while there is none to hand out."""
-        if self.ended:
+        if self.ended or self._admission.full:
             return None
         candidate = self._expected() or self._released() or self._queued() or self._guess()
         if candidate is None:
@@ -216,6 +216,8 @@ class Frontier:
                 self._admission.refuse(candidate)
                 continue
             if self._admission.full:
+                if not self._admission.is_listed:  # what the sitemap names is left out too, and counted
+                    break
                 self.stopped = self._admission.stop()
                 self.ended = True
                 break
