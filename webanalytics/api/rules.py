@@ -8,7 +8,7 @@ from typing import Any, get_args
 
 from webanalytics.audits.rules import BUILT_IN
 from webanalytics.audits.rules.base import Category, Rule, Type
-from webanalytics.audits.rules.own import Which, add, finder, remove
+from webanalytics.audits.rules.own import Which, add, finder, remove, takes_pages
 from webanalytics.errors import ParameterError
 from webanalytics.thresholds import PRIORITIES, Priority
 
@@ -143,9 +143,10 @@ def rule(
     """
 
     def made(found: Function) -> OwnRule:
-        if not callable(found):
+        if not callable(found) or not takes_pages(found):
             raise ParameterError(
-                "The `function` parameter must be a function that takes a frame.", "function"
+                "The `function` parameter must be a function that takes a frame, and a threshold if it likes.",
+                "function",
             )
         called = name if name is not None else getattr(found, "__name__", "")
         shown = title if title is not None else str(called).replace("_", " ").capitalize()

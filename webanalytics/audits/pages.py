@@ -340,7 +340,7 @@ def _indexability(site: Site, cells: Mapping[str, Cells]) -> dict[str, Cells]:
 
 
 def _listed(site: Site, sitemap: pd.DataFrame | None) -> Cells:
-    if sitemap is None:
+    if sitemap is None or sitemap["url"].isna().all():  # one that could not be read lists nobody knows what
         return [None] * len(site.good)
     urls = {normal(url) for url in sitemap["url"].tolist()} - {None}
     return [url in urls for url in site.addresses.requested]

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
 from webanalytics.charts import data, style, writing
+from webanalytics.charts.issues import _is_audit
 from webanalytics.charts.labels import BASE_FONT, counted, lettering, shortened
 from webanalytics.strings import percent
 
@@ -34,7 +35,7 @@ def crawler_access(
     Parameters
     ----------
     frame : DataFrame
-        What `Audit.ai_sections` returned.
+        An audit, or what its `Audit.ai_sections` returned.
     ax : Axes, optional
         Where to draw; a new figure otherwise.
     max_sections : int
@@ -61,7 +62,9 @@ def crawler_access(
     ['/', '/blog']
     """
     max_sections = data.whole_number(max_sections, "max_sections", 1, 60)
-    picked = data.pick(frame, _NEEDED, ("audit().ai_sections",))
+    audit: Any = frame
+    given = audit.ai_sections() if _is_audit(frame) else frame
+    picked = data.pick(given, _NEEDED, ("audit().ai_sections",))
     rows = picked.copy()
     for name in ("section", "crawler", "purpose"):
         rows[name] = pd.Series(data.strings(picked[name]), index=picked.index, dtype=object)

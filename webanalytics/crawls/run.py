@@ -136,7 +136,8 @@ class _Crawl:
             finally:
                 if self._store is not None:
                     await self._store.aclose()
-            told = (self._frontier.stopped, self._report.stop_reason, *given_up(frame))
+            found = (*self._listed.unread(), *given_up(frame))
+            told = (self._frontier.stopped, self._report.stop_reason, *found)
             stopped = " ".join(filter(None, told))
             if stopped:
                 self._run.emit(functools.partial(warnings.warn, stopped, IncompleteRunWarning))

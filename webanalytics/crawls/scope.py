@@ -268,7 +268,12 @@ def _query(value: Any) -> tuple[str, ...]:
 
 
 def _sitemaps(value: Any) -> tuple[str, ...] | None:
-    return None if value is None else _texts("sitemap", value, "auto, the URL of a sitemap, a list, or None")
+    what = "auto, the URL of a sitemap, a list, or None"
+    found = None if value is None else _texts("sitemap", value, what)
+    others = () if found in (None, ("auto",)) else found or ()
+    if not all(one != "auto" and start_address(one) for one in others):
+        raise ParameterError(f"The `sitemap` parameter must be {what}.", "sitemap")
+    return found
 
 
 def _kinds(value: Any) -> tuple[Kind, ...]:

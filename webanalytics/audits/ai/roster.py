@@ -167,7 +167,8 @@ def chosen(crawlers: Iterable[str] | None) -> tuple[Crawler, ...]:
     known = roster()
     if crawlers is None:
         return known
-    names = [crawlers] if isinstance(crawlers, str) else list(crawlers)
+    listed = list(crawlers) if isinstance(crawlers, Iterable) else []
+    names = [crawlers] if isinstance(crawlers, str) else listed
     if not names or not all(isinstance(name, str) and _TOKEN.fullmatch(name) for name in names):
         raise ParameterError(
             'The `crawlers` parameter must be product tokens such as "GPTBot", or None for all.', "crawlers"

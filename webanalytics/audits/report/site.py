@@ -24,6 +24,7 @@ _REASONS: Mapping[str, str] = {
     "pattern": "left out by include or exclude",
     "external": "on another site",
     "nofollow": "linked with nofollow alone",
+    "kind": "linked in ways not followed",
     "trap": "in a trap",
     "not_html": "no page",
 }
@@ -164,7 +165,7 @@ def _depth(content: Content) -> Table:
     used = [name for name in frame.columns[2:] if frame[name].any()]
     most = int(frame["pages"].max()) if len(frame) else 0
     shown = [name.capitalize() for name in used]
-    heads = headings("Clicks from the start", "Pages", *shown, numbers="." + "n" * (1 + len(used)))
+    heads = headings("Clicks", "Pages", *shown, numbers="." + "n" * (1 + len(used)))
     rows = [
         [
             Cell(str(line["clicks"])),

@@ -51,6 +51,23 @@ def takes_threshold(function: Callable[..., Any]) -> bool:
     return sum(parameter.kind in kinds for parameter in parameters) > 1
 
 
+def takes_pages(function: Callable[..., Any]) -> bool:
+    """Return whether a function can be called with the pages, or with the pages and the threshold.
+
+    Examples
+    --------
+    >>> takes_pages(lambda pages: None), takes_pages(lambda: None), takes_pages(lambda a, b, c: None)
+    (True, False, False)
+    """
+    try:
+        inspect.signature(function).bind(*range(1 + takes_threshold(function)))
+    except TypeError:
+        return False
+    except ValueError:  # of a function written in C
+        return True
+    return True
+
+
 def finder(function: Callable[..., Any], which: Which) -> Callable[[Site, Any], Iterator[Finding]]:
     """Return the search of a rule whose function takes a frame of pages."""
     with_threshold = takes_threshold(function)

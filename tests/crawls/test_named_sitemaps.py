@@ -1,0 +1,35 @@
+"""Sitemaps that a call of a crawl names: refused where they are no address, told where they cannot be read."""
+
+from __future__ import annotations
+
+import pytest
+
+import webanalytics as wa
+from tests.crawls.test_crawl import OPTIONS, SITE, crawled, paths
+from webanalytics.errors import IncompleteRunWarning, ParameterError
+from webanalytics.testing import SiteServer
+
+
+@pytest.mark.parametrize(
+    "sitemap", ["ftp://a.example/sitemap.xml", "not an address", ["auto", "a.example"], 5]
+)
+def test_what_is_no_address_is_refused(sitemap: object) -> None:
+    with pytest.raises(ParameterError, match="`sitemap`"):
+        wa.crawl("https://a.example/", sitemap=sitemap, **OPTIONS)  # type: ignore[arg-type]
+
+
+def test_one_that_cannot_be_read_is_told_and_judges_no_page() -> None:
+    with SiteServer(SITE) as site:
+        with pytest.warns(IncompleteRunWarning, match=r"`sitemap` .*/none\.xml .*HTTP 404"):
+            audit = crawled(site, sitemap=f"{site.url}/none.xml", max_depth=1)
+        assert "/none.xml" in audit.origin.crawl.stopped
+        assert audit.pages["inSitemap"].isna().all()
+        assert "sitemap_missing_page" not in set(audit.issues["rule"])
+
+
+def test_one_that_can_be_read_is_not_told() -> None:
+    with SiteServer(SITE) as site:
+        audit = crawled(site, sitemap=[f"{site.url}/sitemap.xml"], max_depth=1)
+        assert audit.origin.crawl.stopped == ""
+        assert "/orphan" in paths(site, audit["url"])
+        assert "sitemap_missing_page" in set(audit.issues["rule"])
