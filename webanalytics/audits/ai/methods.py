@@ -44,8 +44,9 @@ class CrawlerMethods:
         Notes
         -----
         RFC 9309: whole product tokens, the longest matching path, of equally long ones what allows. A rule
-        for one token says nothing to another one of the same operator. Nothing of it lowers the score: whom a
-        site lets in is its owner's decision.
+        for one token says nothing to another one of the same operator. Addresses that a crawl did not fetch
+        because robots.txt closes them to it are no pages: `skipped` has them. Nothing of it lowers the score:
+        whom a site lets in is its owner's decision.
 
         Examples
         --------
@@ -76,7 +77,8 @@ class CrawlerMethods:
         -------
         pandas.DataFrame
             ``section`` (first folder of the path, empty for pages at the top), ``crawler``, ``operator``,
-            ``purpose``, ``pages``, ``allowed`` and ``share``; `webanalytics.charts.crawler_access` draws it.
+            ``purpose``, ``pages``, ``allowed`` and ``share``, of the pages that `ai_access` judges;
+            `webanalytics.charts.crawler_access` draws it.
         """
         from webanalytics.audits.ai.access import section_frame
 
