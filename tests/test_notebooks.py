@@ -90,7 +90,7 @@ def draws_chart(source: str) -> bool:
     return bool(re.match(r".*\.plot\.\w+\(|(?:wa\.)?charts\.\w+\(|(?:fig|figure)$", text, re.DOTALL))
 
 
-def test_all_are_there() -> None:
+def test_all_nine_are_there() -> None:
     assert [path.name[:2] for path in NOTEBOOKS] == [f"{number:02}" for number in range(1, 10)]
 
 

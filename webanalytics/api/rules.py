@@ -145,7 +145,7 @@ def rule(
     def made(found: Function) -> OwnRule:
         if not callable(found) or not takes_pages(found):
             raise ParameterError(
-                "The `function` parameter must be a function of a frame, and the threshold if it likes.",
+                "The `function` parameter must be a function that takes a frame, or a frame and a threshold.",
                 "function",
             )
         called = name if name is not None else getattr(found, "__name__", "")

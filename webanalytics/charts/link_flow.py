@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from webanalytics.charts import data, style, writing
 from webanalytics.charts.heatmap import _cells as paint_cells
-from webanalytics.charts.issues import _hidden, _is_audit, _name, _section
+from webanalytics.charts.issues import _hidden, _name, _section, is_audit
 from webanalytics.charts.labels import counted
 from webanalytics.thresholds import TOP_LEVEL
 
@@ -59,7 +59,7 @@ def link_flow(
     [[1.0, 1.0], [0.0, 0.0]]
     """
     max_sections = data.whole_number(max_sections, "max_sections", 1, 40)
-    given = frame.links if _is_audit(frame) else frame
+    given = frame.links if is_audit(frame) else frame
     links = data.pick(given, ["source", "target"], ("crawl(url).links",), optional=["kind", "internal"])
     usable = ~data.has_failed(links) & _counted(links)
     names, flow = _flow(links[usable])
