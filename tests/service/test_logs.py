@@ -166,11 +166,11 @@ def test_warnings_and_all_other_loggers_are_lines_that_quote_nothing(
         for number in range(2_000):
             parse_content_disposition(f"form-data; hunter2{number}=\x1b]0;mine\x07")
         for number in range(2_000):
-            logging.getLogger("some.library").warning("odd: %s", f"hunter2{number}")
+            logging.getLogger("aiohttp.access").warning("odd: %s", f"hunter2{number}")
     assert "hunter2" not in file.read_text() + "".join(capfd.readouterr())
     found = lines(file)
     assert 2 <= len(found) <= 4 * logs.BURST, "a caller does not decide how long the log is"
-    assert {line["logger"] for line in found} == {"py.warnings", "some.library"}
+    assert {line["logger"] for line in found} == {"py.warnings", "aiohttp.access"}
     assert any(line["text"].startswith("BadContentDisposition") for line in found)
     registry = vars(multipart).get("__warningregistry__", {})
     assert not any("hunter2" in str(key) for key in registry), "nor what Python keeps of it"
@@ -179,9 +179,9 @@ def test_warnings_and_all_other_loggers_are_lines_that_quote_nothing(
 def test_lines_left_out_are_counted_in_the_next(tmp_path: Path) -> None:
     file = tmp_path / "log"
     with logging_to(file):
-        logger = logging.getLogger("some.library")
+        logger = logging.getLogger("aiohttp.access")
         for second in (*range(30), 100):
-            record = logger.makeRecord("some.library", logging.WARNING, "a.py", 7, "odd", (), None)
+            record = logger.makeRecord("aiohttp.access", logging.WARNING, "a.py", 7, "odd", (), None)
             record.created = float(second)
             logger.handle(record)
     assert [line.get("left_out", 0) for line in lines(file)] == [0] * logs.BURST + [10]
