@@ -100,7 +100,9 @@ def test_workers_answer_whatever_the_page() -> None:
     contents = [(page(seed), "https://a.example/", "", "text/html") for seed in SEEDS]
     found = asyncio.run(answers(CRAWL_PAGES, contents))
     assert not [seed for seed, one in zip(SEEDS, found, strict=True) if one in ENDED]
-    assert {type(data) for one in found for data in PackedOutcomes(one).unpack()} == {dict}
+    refused = [getattr(data, "key", None) for one in found for data in PackedOutcomes(one).unpack()]
+    assert refused.count(None) > len(refused) / 3
+    assert "analysis_failed" not in refused
 
 
 @pytest.mark.slow
