@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         ParameterError,
         WebAnalyticsError,
     )
+    from webanalytics.frames.kinds import to_arrow, to_polars
     from webanalytics.run_options import option_context, options, use
     from webanalytics.runs.estimates import estimate
     from webanalytics.runs.partial import last_partial
@@ -100,12 +101,15 @@ __all__ = [
     "testing",
     "text",
     "tlsa_record",
+    "to_arrow",
+    "to_polars",
     "use",
     "widgets",
 ]
 
 _MODULES = frozenset({"aio", "charts", "testing", "widgets"})
 _HOMES = {
+    "frames.kinds": ("to_arrow", "to_polars"),
     "errors": ("AuditInterrupted", "BackendError", "HostedError", "ParameterError", "WebAnalyticsError"),
     "run_options": ("option_context", "options", "use"),
     "runs.partial": ("last_partial",),
