@@ -23,6 +23,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from webanalytics._version import __version__
+from webanalytics.api.polars_names import register_when_there
 
 if TYPE_CHECKING:
     from webanalytics import aio, charts, testing, widgets
@@ -156,3 +157,5 @@ def _registered() -> tuple[str, ...]:
 
 if "pandas" in sys.modules:  # so that `frame.web` is there; the service and its workers do without both
     import webanalytics.api.accessors  # noqa: F401
+
+register_when_there()
