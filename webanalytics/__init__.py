@@ -23,6 +23,7 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from webanalytics._version import __version__
+from webanalytics.api.polars_names import register_when_there
 
 if TYPE_CHECKING:
     from webanalytics import aio, charts, testing, widgets
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
         ParameterError,
         WebAnalyticsError,
     )
+    from webanalytics.frames.kinds import to_arrow, to_polars
     from webanalytics.run_options import option_context, options, use
     from webanalytics.runs.estimates import estimate
     from webanalytics.runs.partial import last_partial
@@ -100,12 +102,15 @@ __all__ = [
     "testing",
     "text",
     "tlsa_record",
+    "to_arrow",
+    "to_polars",
     "use",
     "widgets",
 ]
 
 _MODULES = frozenset({"aio", "charts", "testing", "widgets"})
 _HOMES = {
+    "frames.kinds": ("to_arrow", "to_polars"),
     "errors": ("AuditInterrupted", "BackendError", "HostedError", "ParameterError", "WebAnalyticsError"),
     "run_options": ("option_context", "options", "use"),
     "runs.partial": ("last_partial",),
@@ -152,3 +157,5 @@ def _registered() -> tuple[str, ...]:
 
 if "pandas" in sys.modules:  # so that `frame.web` is there; the service and its workers do without both
     import webanalytics.api.accessors  # noqa: F401
+
+register_when_there()

@@ -25,7 +25,7 @@ from webanalytics.audits.link_graph import robots_problems
 from webanalytics.audits.origin import Origin
 from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.records import COLUMNS
-from webanalytics.frames.sitemap import SITEMAP_FIELDS
+from webanalytics.frames.schema import SITEMAP_FIELDS
 from webanalytics.messages import FETCHING, sentence
 from webanalytics.messages.table import MESSAGES
 

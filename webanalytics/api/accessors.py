@@ -24,15 +24,13 @@ import pandas as pd
 
 from webanalytics.api import sync
 from webanalytics.api.functions import later_names
+from webanalytics.api.polars_names import NAME
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.operations.secret import Secret
 from webanalytics.runs.boundary import keeps_frames
 from webanalytics.strings import did_you_mean
 
 __all__ = ["NAME", "WebFrame", "WebSeries", "register"]
-
-NAME = "web"
-"""Name of the accessor."""
 
 _TEXTS = ("texts", "language")
 """Parameters of functions that stand in place of the first one, which is the accessor's data."""

@@ -22,6 +22,7 @@ from webanalytics.crawls.run import crawl as run_crawl
 from webanalytics.crawls.scope import checked
 from webanalytics.fetching.robots_kept import RobotsKept, keeping
 from webanalytics.frames.crawl import CrawlFacts
+from webanalytics.frames.inputs import addresses_of
 from webanalytics.frames.link_table import Kind
 from webanalytics.operations import AUDIT_PAGES, EXTRACT, OUTLINKS, Operation
 from webanalytics.run_options import RunOptions, resolve
@@ -134,7 +135,7 @@ async def crawl(
     if given.get("robots") == "report":
         given["robots"] = True
     scope = checked(
-        start,
+        addresses_of(start, "start"),
         {
             "max_pages": max_pages,
             "max_depth": max_depth,
@@ -145,7 +146,7 @@ async def crawl(
             "nofollow": nofollow,
             "external": external,
             "resources": resources,
-            "sitemap": sitemap,
+            "sitemap": addresses_of(sitemap, "sitemap"),
             "follow": follow,
         },
     )

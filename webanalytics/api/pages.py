@@ -34,6 +34,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.fetching.robots_kept import keeping
 from webanalytics.frames.arrow import declared
 from webanalytics.frames.extracted import REPLACED, spread
+from webanalytics.frames.foreign import as_pandas
 from webanalytics.frames.inputs import Inputs
 from webanalytics.frames.texts import pages_or_texts
 from webanalytics.frames.tidy import tidy_keywords
@@ -231,6 +232,7 @@ async def audit(
     >>> frame.issues.loc[frame.issues["rule"] == "title_too_short", "value"].tolist()
     [46.0]
     """
+    urls = as_pandas(urls, "urls")
     resolved = resolve(options)
     backend = resolved["backend"]
     loaded = loaded_by_pages(resources, backend)

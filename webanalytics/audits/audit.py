@@ -21,6 +21,7 @@ from webanalytics.audits.origin import Origin, Thresholds
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
 from webanalytics.audits.rules import rule_table
 from webanalytics.errors import ParameterError
+from webanalytics.frames.foreign import as_pandas
 
 if TYPE_CHECKING:
     from webanalytics.audits.compare import Judged
@@ -81,6 +82,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):  # type: ignore[misc]  
     loc, iloc, at, iat = map(forgetful, ("loc", "iloc", "at", "iat"))
 
     def __init__(self, frame: pd.DataFrame | None = None, origin: Origin | None = None) -> None:
+        frame = as_pandas(frame, "frame")
         super().__init__(pd.DataFrame() if frame is None else frame)  # type: ignore[call-arg]
         self.attrs = {} if frame is None else dict(frame.attrs)
         self._origin = origin or (frame._origin if isinstance(frame, Audit) else Origin())
@@ -198,6 +200,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):  # type: ignore[misc]  
 
         if isinstance(value, Audit):
             return value
+        value = as_pandas(value, parameter)
         if isinstance(value, pd.DataFrame) and set(NEEDED) <= set(value.columns):
             return cls(value)
         if isinstance(value, (str, os.PathLike)):

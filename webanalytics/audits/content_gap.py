@@ -15,6 +15,8 @@ from webanalytics.analysis.keywords.keyness import UNLIKELY, keyness
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.terms import LONGEST, PageTerms, Terms, checked_sizes, grouped_terms, totals_of
 from webanalytics.errors import ParameterError
+from webanalytics.frames.foreign import as_pandas
+from webanalytics.frames.kinds import in_kind
 from webanalytics.frames.schema import make_series
 from webanalytics.operations import KEYWORDS
 from webanalytics.operations.model import Dtype
@@ -43,6 +45,7 @@ _COLUMNS: dict[str, Dtype] = {
 }
 
 
+@in_kind
 def content_gap(
     ours: Audit | pd.DataFrame,
     theirs: Contents,
@@ -105,6 +108,7 @@ def content_gap(
         KEYWORDS.parameter(name).check(value)
     if type(min_pages) is not int or min_pages < 1:
         raise ParameterError("The `min_pages` parameter must be an integer of at least 1.", "min_pages")
+    theirs = as_pandas(theirs, "theirs")
     several = not isinstance(theirs, pd.DataFrame) and isinstance(theirs, Iterable)
     how = {"sizes": sizes, "min_length": min_length}
     rivals = _by_language(list(theirs) if several else [theirs], "theirs", **how)
@@ -124,7 +128,7 @@ def content_gap(
 def _by_language(sources: Iterable[Any], parameter: str, **how: Any) -> dict[str, Terms]:
     """Return the terms of audits, frames of texts and frames of keywords, by language."""
     found: dict[str, Terms] = {}
-    for source in sources:
+    for source in (as_pandas(source, parameter) for source in sources):
         if isinstance(source, Audit):
             parts = grouped_terms(source.rows_site, lambda row, language: language, **how)  # noqa: ARG005
         elif isinstance(source, pd.DataFrame) and {"url", "text"} <= set(source.columns):

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.analysis.keywords.place_names import PLACES
-from webanalytics.frames.schema import PANDAS_3, frame_fields, make_series
+from webanalytics.frames.schema import PANDAS_3, SITEMAP_FIELDS, frame_fields, make_series
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field
 from webanalytics.operations.types import DEEPEST, Shape, is_deep, shape_of
 
@@ -45,15 +45,13 @@ class Unreadable(Exception):  # noqa: N818 - becomes a ParameterError
 def declared(name: str) -> Mapping[str, Field]:
     """Return the declared columns of the frames that a function makes, by name: "audit", "dane", ..."""
     if name == "sitemap":
-        from webanalytics.frames.sitemap import SITEMAP_FIELDS
-
         return {field.column_name: field for field in SITEMAP_FIELDS}
     operations = AUDIT_PAGES if name == "audit" else (OPERATIONS[name],) if name in OPERATIONS else ()
     fields = {field.column_name: field for field in frame_fields(operations)} if operations else {}
-    return fields | {field.name: field for field in _ADDED.get(name, ())}
+    return fields | {field.name: field for field in ADDED.get(name, ())}
 
 
-_ADDED = {
+ADDED = {
     "audit": (
         Field("imageBytes", dict[str, int], "Size of each image of the page."),
         Field(
@@ -85,11 +83,11 @@ def declared_of(frame: pd.DataFrame) -> Mapping[str, Field]:
     return declared(name) if isinstance(name, str) else {}
 
 
-def _is_free(shape: Shape) -> bool:
+def is_free(shape: Shape) -> bool:
     """Return whether a shape is, or contains, free JSON."""
     if shape.members is not None:
-        return any(_is_free(member) for member, _ in shape.members.values())
-    return shape.kind == "json" or (shape.items is not None and _is_free(shape.items))
+        return any(is_free(member) for member, _ in shape.members.values())
+    return shape.kind == "json" or (shape.items is not None and is_free(shape.items))
 
 
 def arrow_type(shape: Shape) -> Any:
@@ -103,7 +101,7 @@ def arrow_type(shape: Shape) -> Any:
     """
     import pyarrow as pa
 
-    if _is_free(shape):
+    if is_free(shape):
         return pa.large_string()
     if shape.members is not None:
         return pa.struct([(name, arrow_type(member)) for name, (member, _) in shape.members.items()])
@@ -115,11 +113,12 @@ def arrow_type(shape: Shape) -> Any:
     return scalars.get(shape.kind, pa.large_binary() if shape.kind == "bytes" else pa.large_string())
 
 
-def _coder(shape: Shape, *, back: bool) -> Callable[[Any], Any]:
+def cell_coder(shape: Shape, *, back: bool) -> Callable[[Any], Any]:
     """Return the conversion of a cell to what Arrow takes, or ``back`` from what it gives."""
     if shape.members is not None:
         inner = {
-            name: (_coder(member, back=back), required) for name, (member, required) in shape.members.items()
+            name: (cell_coder(member, back=back), required)
+            for name, (member, required) in shape.members.items()
         }
 
         def members(value: Any) -> Any:
@@ -127,29 +126,36 @@ def _coder(shape: Shape, *, back: bool) -> Callable[[Any], Any]:
                 return value
             if not back:
                 known = {name: code(value[name]) for name, (code, _) in inner.items() if name in value}
-                return known if len(known) == len(value) else _wrong()
+                if len(known) < len(value):
+                    raise TypeError
+                return known
             found = ((name, code(value[name]), required) for name, (code, required) in inner.items())
             return {name: item for name, item, required in found if required or item is not None}
 
         return members
     if shape.items is None:
         return lambda value: value
-    code = _coder(shape.items, back=back)
+    code = cell_coder(shape.items, back=back)
     if shape.kind == "map":
 
         def pairs(value: Any) -> Any:
             if value is None:
                 return None
             if back:
-                return {key: code(item) for key, item in value}
-            return [(key, code(item)) for key, item in value.items()] if isinstance(value, dict) else _wrong()
+                return {key: code(item) for key, item in _pairs(value)}
+            if not isinstance(value, dict):
+                raise TypeError
+            return [{"key": key, "value": code(item)} for key, item in value.items()]
 
         return pairs
     return lambda value: [code(item) for item in value] if isinstance(value, list) else value
 
 
-def _wrong() -> Any:
-    raise TypeError
+def _pairs(entries: Any) -> list[tuple[Any, Any]]:
+    """Return the entries of a map: pairs of pyarrow, a dict of polars, records of what knows no maps."""
+    if isinstance(entries, dict):
+        return list(entries.items())
+    return [(item["key"], item["value"]) if isinstance(item, dict) else item for item in entries]
 
 
 def typed_array(column: pd.Series, field: Field) -> Any:
@@ -157,10 +163,10 @@ def typed_array(column: pd.Series, field: Field) -> Any:
     import pyarrow as pa
 
     shape = shape_of(field.type)
-    if _is_free(shape):
+    if is_free(shape):
         return None
-    cells = [None if _is_nan(cell) else cell for cell in column.tolist()]
-    into, back = _coder(shape, back=False), _coder(shape, back=True)
+    cells = [None if is_nan(cell) else cell for cell in column.tolist()]
+    into, back = cell_coder(shape, back=False), cell_coder(shape, back=True)
     try:
         array = pa.array([into(cell) for cell in cells], arrow_type(shape))
     except (TypeError, ValueError, OverflowError, pa.ArrowException):
@@ -253,7 +259,7 @@ def _packed(name: str, column: pd.Series, field: Field | None) -> tuple[str, Any
         array = typed_array(column, field)
         if array is not None:
             return "declared", array
-    kind = _kind(name, column, is_text=field is not None and field.dtype == "string")
+    kind = storage_kind(name, column, is_text=field is not None and field.dtype == "string")
     return kind, _array(column, kind, f"column `{name}`")
 
 
@@ -265,15 +271,16 @@ def _unpacked(column: Any, kind: str, field: Field | None, index: pd.Index) -> p
         return made
     if field is None or field.dtype != "object" or column.type != arrow_type(shape_of(field.type)):
         raise Unreadable
-    back = _coder(shape_of(field.type), back=True)
+    back = cell_coder(shape_of(field.type), back=True)
     return make_series([back(cell) for cell in column.to_pylist()], "object", index)
 
 
 def _values(column: pd.Series) -> list[Any]:
-    return [None if _is_nan(cell) else cell for cell in column.tolist()]
+    return [None if is_nan(cell) else cell for cell in column.tolist()]
 
 
-def _is_nan(cell: Any) -> bool:
+def is_nan(cell: Any) -> bool:
+    """Return whether a cell of objects is missing."""
     return isinstance(cell, float) and cell != cell
 
 
@@ -287,7 +294,8 @@ def _plain_attrs(attrs: Mapping[Any, Any]) -> dict[str, Any]:
     return dict(kept)
 
 
-def _kind(name: str, column: pd.Series, *, is_text: bool = False) -> str:
+def storage_kind(name: str, column: pd.Series, *, is_text: bool = False) -> str:
+    """Return how a column is stored: as a string, as JSON text, or by the name of its dtype."""
     dtype = str(column.dtype)
     # before pandas 3 a column of strings looks like one of objects
     if dtype == "str" or (not PANDAS_3 and is_text and column.dtype == object and _all_text(column)):
@@ -300,7 +308,7 @@ def _kind(name: str, column: pd.Series, *, is_text: bool = False) -> str:
 
 
 def _all_text(column: pd.Series) -> bool:
-    return all(isinstance(value, str) or _is_nan(value) for value in column)
+    return all(isinstance(value, str) or is_nan(value) for value in column)
 
 
 def _array(values: pd.Series, kind: str, where: str) -> Any:
@@ -308,7 +316,7 @@ def _array(values: pd.Series, kind: str, where: str) -> Any:
 
     try:
         if kind == "json":
-            return pa.array([_as_json(value) for value in values.tolist()], pa.large_string())
+            return pa.array([as_json(value) for value in values.tolist()], pa.large_string())
         if kind == "string":
             cells = [value if isinstance(value, str) else None for value in values.tolist()]
             return pa.array(cells, pa.large_string())
@@ -317,8 +325,9 @@ def _array(values: pd.Series, kind: str, where: str) -> Any:
         raise Unstorable(f"its {where} holds values that JSON cannot") from None
 
 
-def _as_json(value: Any) -> str | None:
-    if _is_nan(value):
+def as_json(value: Any) -> str | None:
+    """Return a cell as JSON text, None for a missing one."""
+    if is_nan(value):
         return None
     if isinstance(value, tuple):
         raise TypeError
@@ -336,7 +345,7 @@ def _series(column: Any, kind: Any, index: pd.Index) -> pd.Series:
             return make_series(cells, "string", index)
         made = np.empty(len(cells), dtype=object)
         for place, cell in enumerate(cells):
-            made[place] = np.nan if cell is None else _from_json(cell)
+            made[place] = np.nan if cell is None else from_json(cell)
         return pd.Series(made, index=index, dtype=object)
     if not isinstance(kind, str) or not _PLAIN.fullmatch(kind) or not pa.types.is_primitive(column.type):
         raise Unreadable
@@ -346,7 +355,8 @@ def _series(column: Any, kind: Any, index: pd.Index) -> pd.Series:
     return found.set_axis(index)
 
 
-def _from_json(text: str) -> Any:
+def from_json(text: str) -> Any:
+    """Return the value of JSON text that is not too deep."""
     value = json.loads(text)
     if text.count("[") + text.count("{") > DEEPEST and is_deep(value):
         raise Unreadable
@@ -360,7 +370,7 @@ def _pack_index(index: pd.Index) -> tuple[dict[str, Any], list[tuple[str, pd.Ser
     if isinstance(index, pd.RangeIndex):
         return {"range": [index.start, index.stop, index.step], "names": names}, []
     levels = [pd.Series(index.get_level_values(place)) for place in range(index.nlevels)]
-    labels = [(_kind("index", values, is_text=True), values) for values in levels]
+    labels = [(storage_kind("index", values, is_text=True), values) for values in levels]
     several = isinstance(index, pd.MultiIndex)
     return {"levels": [kind for kind, _ in labels], "several": several, "names": names}, labels
 

@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from webanalytics.errors import ParameterError
+from webanalytics.frames.foreign import as_pandas
 from webanalytics.frames.schema import make_series
 
 
@@ -29,6 +30,7 @@ def matcher(certificates: Any, count: int) -> Callable[[pd.DataFrame], pd.DataFr
     """
     if certificates is None:
         return lambda frame: frame
+    certificates = as_pandas(certificates, "certificates")
     given = (
         list(certificates) if isinstance(certificates, (list, tuple, pd.Series)) else [certificates] * count
     )

@@ -1,20 +1,52 @@
-"""Tables and columns of other libraries, and dicts -> pandas, without importing those libraries."""
+"""Tables and columns of other libraries, and dicts -> pandas, without importing those libraries.
+
+The way back is `frames.kinds`.
+"""
 
 from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import pandas as pd
 
 from webanalytics.errors import ParameterError
+from webanalytics.frames.arrow import LAYOUT, Unreadable, frame_of
+from webanalytics.frames.recognised import attrs_of, decoded, fields_by_name, made_by, with_row_labels
+from webanalytics.frames.schema import make_series
+from webanalytics.operations import Field
+from webanalytics.operations.model import Dtype
 
+Kind: TypeAlias = Literal["polars", "pyarrow"]
+"""Libraries whose tables a call that is given them returns."""
+
+_ARROW = ("__arrow_c_stream__", "__arrow_c_array__")
 _FAR_AWAY = ("compute", "collect", "toPandas")
 """Methods of tables that are on a cluster or not computed yet: whoever has one should know what it costs."""
+_WRONG = (Unreadable, TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError)
+"""What reading a table raises that is not one of this package."""
+_DTYPES: dict[type, Dtype] = {str: "string", int: "integer", float: "float", bool: "boolean"}
+
+
+def kind_of(inputs: Any) -> Kind | None:
+    """Return the library in whose tables a caller works; None for pandas, and for what is no table.
+
+    Whatever speaks the Arrow protocol and is neither of polars nor of pandas counts as pyarrow.
+
+    Examples
+    --------
+    >>> kind_of(pd.DataFrame()), kind_of(["https://a.example/"])
+    (None, None)
+    """
+    if isinstance(inputs, (pd.DataFrame, pd.Series, pd.Index, str, bytes, list, tuple, dict)):
+        return None
+    if not any(_has(inputs, name) for name in _ARROW) or isinstance(inputs, type):
+        return None
+    return "polars" if type(inputs).__module__.partition(".")[0] == "polars" else "pyarrow"
 
 
 def as_pandas(inputs: Any, parameter: str) -> Any:
@@ -42,7 +74,7 @@ def as_pandas(inputs: Any, parameter: str) -> Any:
         )
     if _is_column(inputs):
         return pd.Series(_objects(_listed(inputs)), dtype=object)
-    if _is_table(inputs):
+    if is_table(inputs):
         return _as_frame(inputs, parameter)
     return inputs
 
@@ -69,8 +101,9 @@ def _objects(values: Iterable[Any]) -> np.ndarray[Any, Any]:
     return column
 
 
-def _is_table(inputs: Any) -> bool:
-    names = ("columns", "column_names", "__dataframe__", "__arrow_c_stream__")
+def is_table(inputs: Any) -> bool:
+    """Return whether it has named columns, in any library."""
+    names = ("columns", "column_names", "__dataframe__", *_ARROW)
     return not isinstance(inputs, type) and any(_has(inputs, name) for name in names)
 
 
@@ -100,7 +133,7 @@ def _as_frame(table: Any, parameter: str) -> pd.DataFrame | pd.Series:
             f"call its `{far}()` first.",
             parameter,
         )
-    for convert in (_by_method, _by_columns, _by_arrow, _by_interchange):
+    for convert in (_by_columns, _by_arrow, _by_method, _by_interchange):
         with suppress(Exception):  # another library's code: the next way may work
             found = convert(table)
             if isinstance(found, (pd.DataFrame, pd.Series)):
@@ -112,27 +145,69 @@ def _as_frame(table: Any, parameter: str) -> pd.DataFrame | pd.Series:
     )
 
 
-def _by_method(table: Any) -> Any:
-    name = next(name for name in ("to_pandas", "read_pandas", "df") if _has(table, name))
-    return getattr(table, name)()
-
-
 def _by_columns(table: Any) -> Any:
     """Return a frame of a polars table, which needs pyarrow for its own way."""
     columns = table.to_dict(as_series=False)
-    return pd.DataFrame({name: _objects(values) for name, values in columns.items()})
+    return frame_of_cells(list(columns), list(columns.values()))
 
 
 def _by_arrow(table: Any) -> Any:
-    import pyarrow
+    import pyarrow as pa
 
     try:
-        return pyarrow.table(table).to_pandas()
+        whole = pa.table(table)
     except (TypeError, ValueError):  # not the columns of a table but one column
-        return pd.Series(_objects(pyarrow.chunked_array(table).to_pylist()), dtype=object)
+        return pd.Series(_objects(pa.chunked_array(table).to_pylist()), dtype=object)
+    return frame_of_arrow(whole)
+
+
+def _by_method(table: Any) -> Any:
+    name = next(name for name in ("to_pandas", "read_pandas", "df") if _has(table, name))
+    return getattr(table, name)()
 
 
 def _by_interchange(table: Any) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return pd.api.interchange.from_dataframe(table)
+
+
+def frame_of_arrow(table: Any) -> pd.DataFrame:
+    """Return a frame of a pyarrow Table: of one that `to_arrow` made, an equal one."""
+    attrs: dict[str, Any] = {}
+    if LAYOUT in (table.schema.metadata or {}):
+        with suppress(*_WRONG):  # else rows or columns of it were taken
+            return with_row_labels(frame_of(table))
+        with suppress(*_WRONG):
+            attrs = attrs_of(table)
+    return frame_of_cells(table.column_names, [column.to_pylist() for column in table.columns], attrs)
+
+
+def frame_of_cells(
+    names: Sequence[str], columns: Sequence[list[Any]], attrs: Mapping[str, Any] | None = None
+) -> pd.DataFrame:
+    """Return a frame of plain values; columns that this package declares are as its functions make them."""
+    index = pd.RangeIndex(len(columns[0]) if columns else 0)
+    known = fields_by_name()
+    series = {
+        place: _column(cells, known.get(name, []), index)
+        for place, (name, cells) in enumerate(zip(names, columns, strict=True))
+    }
+    frame = pd.DataFrame(series, index=index).set_axis(list(names), axis=1)  # a name may occur twice
+    made = None if attrs else made_by(names)
+    frame.attrs.update(attrs or ({"webanalytics": {"operation": made}} if made else {}))
+    return with_row_labels(frame)
+
+
+def _column(cells: list[Any], fields: Sequence[Field], index: pd.Index) -> pd.Series:
+    for field in fields:
+        with suppress(*_WRONG):
+            found = decoded(cells, field)
+            if all(map(field.holds, found)):
+                return make_series(found, field.dtype, index)
+    kinds = {type(cell) for cell in cells if cell is not None}
+    dtype = _DTYPES.get(next(iter(kinds))) if len(kinds) == 1 else None
+    if dtype is not None:
+        with suppress(OverflowError):
+            return make_series(cells, dtype, index)
+    return pd.Series(_objects(cells), index=index, dtype=object)

@@ -14,9 +14,9 @@ import pandas as pd
 from pandas.api.types import is_float_dtype
 
 from webanalytics.errors import ParameterError
-from webanalytics.frames.foreign import as_pandas, plain_value
+from webanalytics.frames.foreign import as_pandas, kind_of, plain_value
 from webanalytics.frames.records import page_records
-from webanalytics.operations import Operation
+from webanalytics.operations import METADATA, Operation
 from webanalytics.outcomes import UNUSABLE, Job, PageRecord, Particular
 from webanalytics.strings import did_you_mean
 
@@ -151,6 +151,11 @@ def values_of(inputs: Inputs, wanted: Wanted, column: str | None = None) -> pd.S
     for row, value in enumerate(values):
         column_of[row] = plain_value(value)
     return pd.Series(column_of, dtype=object)
+
+
+def addresses_of(inputs: Any, parameter: str) -> Any:
+    """Return the addresses in a table or column of another library as a list, and anything else unchanged."""
+    return inputs if kind_of(inputs) is None else read_values(inputs, METADATA, parameter).tolist()
 
 
 def not_understood(values: Iterable[Any], wanted: Wanted) -> ParameterError:

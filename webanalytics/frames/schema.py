@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -65,6 +65,30 @@ AUDIT_LAST = (
     "headers",
 )
 """How the columns begin with which an audit ends: what is rarely read."""
+
+
+class LanguageVersion(TypedDict):
+    """One language version of a page, as its sitemap names it."""
+
+    lang: str
+    url: str
+
+
+SITEMAP_FIELDS = (
+    Field("url", str, "Address of the page."),
+    Field("lastmod", str, "Date of the last change, as the sitemap gives it."),
+    Field("changefreq", str, "How often the page changes, as the sitemap says."),
+    Field("priority", float, "Priority within the site, 0 to 1."),
+    Field("sitemap", str, "The file that lists the page."),
+    Field("alternates", list[LanguageVersion], "Language versions that the entry names (hreflang)."),
+    Field("images", int, "Images that the entry names."),
+    Field("videos", int, "Videos that the entry names."),
+    Field("news", int, "News articles that the entry names."),
+    Field("extension_faults", str, "What images, videos and articles of the entry lack."),
+    STATUS,
+    *ERROR_COLUMNS,
+)
+"""Columns of `webanalytics.sitemap`."""
 
 
 def ordered(fields: Sequence[Field]) -> tuple[Field, ...]:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import repeat
-from typing import Any, TypedDict
+from typing import Any
 
 import pandas as pd
 
@@ -14,32 +14,11 @@ from webanalytics.backends.local import fetch_settings
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, SitemapTree, read_sitemap
 from webanalytics.fetching.sitemap import COUNTED, SitemapFile
-from webanalytics.frames.schema import ERROR_COLUMNS, STATUS, as_frame, make_series
+from webanalytics.frames.inputs import addresses_of
+from webanalytics.frames.kinds import in_kind
+from webanalytics.frames.schema import SITEMAP_FIELDS, as_frame, make_series
 from webanalytics.messages import Message, told
-from webanalytics.operations import Field
 
-
-class LanguageVersion(TypedDict):
-    """One language version of a page, as its sitemap names it."""
-
-    lang: str
-    url: str
-
-
-SITEMAP_FIELDS = (
-    Field("url", str, "Address of the page."),
-    Field("lastmod", str, "Date of the last change, as the sitemap gives it."),
-    Field("changefreq", str, "How often the page changes, as the sitemap says."),
-    Field("priority", float, "Priority within the site, 0 to 1."),
-    Field("sitemap", str, "The file that lists the page."),
-    Field("alternates", list[LanguageVersion], "Language versions that the entry names (hreflang)."),
-    Field("images", int, "Images that the entry names."),
-    Field("videos", int, "Videos that the entry names."),
-    Field("news", int, "News articles that the entry names."),
-    Field("extension_faults", str, "What images, videos and articles of the entry lack."),
-    STATUS,
-    *ERROR_COLUMNS,
-)
 _COUNTS = {plural: kind for kind, plural in COUNTED.items()}
 
 
@@ -101,6 +80,7 @@ def _facts(file: SitemapFile) -> dict[str, Any]:
 
 async def sitemap_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -> pd.DataFrame:
     """Read sitemaps, indexes followed, into a frame."""
+    urls = addresses_of(urls, "url")
     if isinstance(urls, Mapping) or not isinstance(urls, Iterable):
         urls = ()
     given = [urls] if isinstance(urls, str) else list(urls)
@@ -132,6 +112,7 @@ SITEMAP_FILES = {
 lists, its size after decompression, and the key of what kept it from being read to its end."""
 
 
+@in_kind
 def sitemap_files(frame: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each file that `webanalytics.sitemap` read, with its size and what it lists.
 

@@ -18,6 +18,7 @@ from contextvars import ContextVar, copy_context
 from typing import Any, ParamSpec, TypeVar
 
 from webanalytics.errors import AuditInterrupted, WebAnalyticsError
+from webanalytics.frames.kinds import as_kind, kind_of_call
 from webanalytics.notebook import kernel
 from webanalytics.operations.secret import Secret
 from webanalytics.runs.boundary import check_call, keeps_frames
@@ -253,7 +254,8 @@ def plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
             if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
                 kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
             check_call(function, args, kwargs)
-            made = run_plain(lambda: function(*args, **kwargs), run)
+            kind = kind_of_call(function, args, kwargs)
+            made = as_kind(run_plain(lambda: function(*args, **kwargs), run), kind)
             run.finished()
             return made
         except KeyboardInterrupt as interrupt:

@@ -12,6 +12,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, ParamSpec, TypeVar
 
 from webanalytics.errors import ParameterError, WebAnalyticsError
+from webanalytics.frames.kinds import as_kind, kind_of_call
 from webanalytics.operations.secret import Secret
 from webanalytics.run_options import RECORDS
 from webanalytics.strings import did_you_mean
@@ -66,7 +67,8 @@ def awaited(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Corout
             if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
                 kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
             check_call(function, args, kwargs)
-            return await function(*args, **kwargs)
+            kind = kind_of_call(function, args, kwargs)
+            return as_kind(await function(*args, **kwargs), kind)
         except WebAnalyticsError as error:
             if keeps_frames():
                 raise

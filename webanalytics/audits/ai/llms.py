@@ -16,6 +16,7 @@ from webanalytics.audits.link_graph import origin
 from webanalytics.backends.local import fetch_settings
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, FetchError
+from webanalytics.frames.inputs import addresses_of
 from webanalytics.frames.schema import as_frame, make_series
 from webanalytics.messages import told
 from webanalytics.operations.model import Dtype
@@ -88,6 +89,7 @@ def llms_facts(text: str) -> dict[str, Any]:
 
 async def llms_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -> pd.DataFrame:
     """Ask each site of some addresses once for its llms.txt."""
+    urls = addresses_of(urls, "urls")
     given = [urls] if isinstance(urls, str) else list(urls) if isinstance(urls, Iterable) else []
     if not given or not all(isinstance(url, str) for url in given):
         raise ParameterError("The `urls` parameter must be the address of a site, or a list of them.", "urls")

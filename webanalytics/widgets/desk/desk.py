@@ -14,6 +14,7 @@ from markupsafe import Markup
 
 from webanalytics.backends.hosted import Hosted
 from webanalytics.errors import ParameterError, WebAnalyticsError
+from webanalytics.frames.foreign import as_pandas
 from webanalytics.frames.inputs import Inputs, read_values
 from webanalytics.operations import METADATA
 from webanalytics.widgets.desk.form import Form
@@ -82,6 +83,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         """Put the pages to begin with into the form; saved pages stay in Python."""
         if urls is None:
             return
+        urls = as_pandas(urls, "urls")
         if isinstance(urls, pd.DataFrame) and "html" in urls.columns:
             self._saved = urls.reset_index(drop=True)
             self.form.urls.placeholder = f"{len(urls):,} saved pages were given; write here to use others"

@@ -15,6 +15,7 @@ import traitlets
 
 from webanalytics.audits.failures import reason
 from webanalytics.errors import ParameterError, WebAnalyticsError
+from webanalytics.frames.foreign import as_pandas
 from webanalytics.widgets.downloads import TYPES, file_bytes
 from webanalytics.widgets.explorer.issues import Issues
 from webanalytics.widgets.explorer.judged import MANY_PAGES, can_be_judged
@@ -66,6 +67,7 @@ class Explorer(anywidget.AnyWidget):
 
     def _take(self, frame: pd.DataFrame) -> dict[str, Any]:
         """Keep a frame, and return what the browser gets of it at once."""
+        frame = as_pandas(frame, "frame")
         if not isinstance(frame, pd.DataFrame):
             raise ParameterError("The `frame` parameter must be a DataFrame.", "frame")
         pages = pages_of(frame)
