@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.analysis.keywords.place_names import PLACES
+from webanalytics.frames.decoding import decoded
 from webanalytics.frames.schema import PANDAS_3, frame_fields, make_series
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field
 from webanalytics.operations.types import DEEPEST, Shape, is_deep, shape_of
@@ -115,33 +116,26 @@ def arrow_type(shape: Shape) -> Any:
     return scalars.get(shape.kind, pa.large_binary() if shape.kind == "bytes" else pa.large_string())
 
 
-def _coder(shape: Shape, *, back: bool) -> Callable[[Any], Any]:
-    """Return the conversion of a cell to what Arrow takes, or ``back`` from what it gives."""
+def _into(shape: Shape) -> Callable[[Any], Any]:
+    """Return the conversion of a cell to what Arrow takes."""
     if shape.members is not None:
-        inner = {
-            name: (_coder(member, back=back), required) for name, (member, required) in shape.members.items()
-        }
+        inner = {name: _into(member) for name, (member, _) in shape.members.items()}
 
         def members(value: Any) -> Any:
             if value is None or not isinstance(value, dict):
                 return value
-            if not back:
-                known = {name: code(value[name]) for name, (code, _) in inner.items() if name in value}
-                return known if len(known) == len(value) else _wrong()
-            found = ((name, code(value[name]), required) for name, (code, required) in inner.items())
-            return {name: item for name, item, required in found if required or item is not None}
+            known = {name: code(value[name]) for name, code in inner.items() if name in value}
+            return known if len(known) == len(value) else _wrong()
 
         return members
     if shape.items is None:
         return lambda value: value
-    code = _coder(shape.items, back=back)
+    code = _into(shape.items)
     if shape.kind == "map":
 
         def pairs(value: Any) -> Any:
             if value is None:
                 return None
-            if back:
-                return {key: code(item) for key, item in value}
             return [(key, code(item)) for key, item in value.items()] if isinstance(value, dict) else _wrong()
 
         return pairs
@@ -160,13 +154,13 @@ def typed_array(column: pd.Series, field: Field) -> Any:
     if _is_free(shape):
         return None
     cells = [None if _is_nan(cell) else cell for cell in column.tolist()]
-    into, back = _coder(shape, back=False), _coder(shape, back=True)
+    into = _into(shape)
     try:
         array = pa.array([into(cell) for cell in cells], arrow_type(shape))
     except (TypeError, ValueError, OverflowError, pa.ArrowException):
         return None
     # where an optional key holds None or an integer is a float the way back would differ
-    return array if [back(cell) for cell in array.to_pylist()] == cells else None
+    return array if decoded(array, shape) == cells else None
 
 
 def arrow_table(frame: pd.DataFrame, fields: Mapping[str, Field] | None = None) -> Any:
@@ -235,9 +229,7 @@ def frame_of(table: Any, fields: Mapping[str, Field] | None = None) -> pd.DataFr
         made = attrs.get("webanalytics", {}).get("operation")
         fields = declared(made) if isinstance(made, str) else {}
     made_index = _index(table, index, rows)
-    columns = {
-        name: _unpacked(table.column(name), kind, fields.get(name), made_index) for name, kind in named
-    }
+    columns = {name: unpacked(table.column(name), kind, fields.get(name), made_index) for name, kind in named}
     frame = pd.DataFrame({name: column.rename(name) for name, column in columns.items()}, index=made_index)
     frame.attrs = dict(attrs)
     return frame
@@ -257,7 +249,8 @@ def _packed(name: str, column: pd.Series, field: Field | None) -> tuple[str, Any
     return kind, _array(column, kind, f"column `{name}`")
 
 
-def _unpacked(column: Any, kind: str, field: Field | None, index: pd.Index) -> pd.Series:
+def unpacked(column: Any, kind: str, field: Field | None, index: pd.Index) -> pd.Series:
+    """Return a stored column as a Series; raises the errors of `frame_of`."""
     if kind != "declared":
         made = _series(column, kind, index)
         if kind == "json" and field is not None and not all(map(field.holds, _values(made))):
@@ -265,8 +258,7 @@ def _unpacked(column: Any, kind: str, field: Field | None, index: pd.Index) -> p
         return made
     if field is None or field.dtype != "object" or column.type != arrow_type(shape_of(field.type)):
         raise Unreadable
-    back = _coder(shape_of(field.type), back=True)
-    return make_series([back(cell) for cell in column.to_pylist()], "object", index)
+    return make_series(decoded(column, shape_of(field.type)), "object", index)
 
 
 def _values(column: pd.Series) -> list[Any]:
