@@ -164,6 +164,13 @@ def test_values_that_are_shown_often_are_counted_as_often(name: str, tmp_path: P
     refused(tmp_path / "x.arrow")
 
 
+def test_missing_texts_may_point_anywhere(tmp_path: Path) -> None:
+    views = struct.pack("<i12s", 1, b"a") + struct.pack("<i4sii", 99_999, b"wild", 77_777, 1_000_000)
+    texts = pa.Array.from_buffers(pa.string_view(), 2, [pa.py_buffer(b"\1"), pa.py_buffer(views)])
+    written(pa.table({"url": pa.ListArray.from_arrays([0, 2], texts)}), tmp_path / "x.arrow", None, None)
+    assert read_frame(tmp_path / "x.arrow")["url"].tolist() == [["a", None]]
+
+
 @pytest.mark.usefixtures("little_room")
 def test_parquet_files_are_bounded_too(tmp_path: Path) -> None:
     parquet.write_table(pa.table({"url": ["z" * 10_000] * 1_000}), tmp_path / "x.parquet")

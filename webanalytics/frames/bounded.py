@@ -145,10 +145,12 @@ def _sizes(texts: Any) -> Any:
 
     if _is_view(texts.type):  # a text may be in the file once, and a million rows may show it
         begun = np.frombuffer(texts.buffers()[1] or b"", np.int32)[::4]
-        lengths = begun[texts.offset : texts.offset + len(texts)].astype(np.int64)
+        there = texts.is_valid().to_numpy(zero_copy_only=False)
+        lengths = np.where(there, begun[texts.offset : texts.offset + len(texts)].astype(np.int64), 0)
         if lengths.sum() > GROWTH_ALLOWED:
-            return pa.array(lengths * _WORST + _TEXT, mask=texts.is_null().to_numpy(zero_copy_only=False))
-        texts = texts.cast(pa.large_binary() if str(texts.type) == "binary_view" else pa.large_string())
+            return pa.array(lengths * _WORST + _TEXT, mask=~there)
+        # not by a cast, which follows the views of missing texts too, wherever they point to
+        texts = pa.array(texts.to_pylist(), pa.large_binary())
     sizes = pc.add(pc.cast(pc.binary_length(texts), pa.int64()), _TEXT)
     for sign, cost in _WRITTEN:
         found = pc.cast(pc.count_substring(texts, sign), pa.int64())

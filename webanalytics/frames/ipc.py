@@ -41,7 +41,7 @@ def ipc_batches_within(content: bytes, room: int) -> Iterator[Any]:
     try:
         if _grown(content, room) > room:
             raise Unreadable
-    except (struct.error, IndexError, OverflowError):
+    except (struct.error, IndexError, OverflowError, EOFError):
         raise Unreadable from None
     with pa.ipc.open_file(pa.py_buffer(content)) as file:
         yield file.schema
