@@ -101,7 +101,7 @@ def test_nothing_is_written_through_a_link(store: Store, tmp_path: Path) -> None
 def test_sizes_are_bounded(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     store.write_part("part-2.parquet", pa.table({"key": ["x" * 1_000] * 20_000}))
     monkeypatch.setattr(module, "LARGEST_MANIFEST", 5)
-    monkeypatch.setattr(module, "GROWTH_ALLOWED", 1_000)
+    monkeypatch.setattr("webanalytics.frames.bounded.GROWTH_ALLOWED", 1_000)
     with pytest.raises(Unreadable):
         store.read_manifest()
     with pytest.raises(Unreadable):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from importlib import import_module
 from importlib.abc import MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
@@ -22,9 +23,7 @@ class WebFrame:
 
     def __new__(cls, data: Any) -> Any:
         """Return the accessor, which is that of pandas."""
-        from webanalytics.api import accessors  # imports pandas
-
-        return accessors.WebFrame(data)
+        return _accessors().WebFrame(data)
 
 
 class WebSeries:
@@ -32,9 +31,11 @@ class WebSeries:
 
     def __new__(cls, data: Any) -> Any:
         """Return the accessor, which is that of pandas."""
-        from webanalytics.api import accessors
+        return _accessors().WebSeries(data)
 
-        return accessors.WebSeries(data)
+
+def _accessors() -> Any:
+    return import_module("webanalytics.api.accessors")  # which imports pandas, and the name from here
 
 
 def register() -> None:

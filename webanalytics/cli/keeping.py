@@ -28,6 +28,7 @@ INTERRUPTED, TERMINATED = 130, 143
 NEEDED = {
     ".xlsx": ("excel", "openpyxl", "writing Excel files"),
     ".parquet": ("parquet", "pyarrow", "writing Parquet files"),
+    ".arrow": ("parquet", "pyarrow", "writing Arrow files"),
 }
 """Packages without which a format cannot be written."""
 

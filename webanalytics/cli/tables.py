@@ -120,7 +120,7 @@ def _common(
 ) -> None:
     meaning = "one or more, or one file with a table of them; see also --input"
     parser.add_argument("inputs", nargs="*", metavar=what.upper(), help=meaning)
-    meaning = "table of inputs: .csv .tsv .txt .json .jsonl .parquet .xlsx; - is CSV from standard input"
+    meaning = f"table of inputs: {' '.join(SUFFIXES)}; - is CSV from standard input"
     parser.add_argument("-i", "--input", metavar="FILE", help=meaning)
     parser.add_argument("-c", "--column", help="column of --input that holds the inputs")
     _output_flags(parser)

@@ -9,12 +9,29 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
+
 from webanalytics.frames.arrow import Unreadable
 
 _CELL, _VALUE, _TEXT, _LIST, _DICT = 24, 40, 64, 72, 240
 """Bytes of an empty cell while a column is made, a number, an empty text, an empty list, a small dict."""
+_WORST = 104
+"""Most bytes that become of one byte of JSON text: of `{},`, three."""
+_PLAIN = ("primitive", "null", "decimal", "fixed_size_binary")
+"""Types whose values take what they take in the file: no views of lists, no runs, no unions."""
 _WRITTEN = (("{", _DICT), ("[", _LIST), (",", _TEXT))
 """Signs of JSON text and what they become: many columns hold such text."""
+
+
+LARGEST_GROWTH = 2_000
+"""How many times larger than its file a table may be as Python objects; hostile files grow more."""
+GROWTH_ALLOWED = 256_000_000
+"""Bytes that any table may take."""
+
+
+def room_for(size: int) -> int:
+    """Return how many bytes the rows of a file of a size may take as Python objects."""
+    return LARGEST_GROWTH * size + GROWTH_ALLOWED
 
 
 def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Iterator[Any]:
@@ -57,7 +74,7 @@ def checked_batches(file: Any, rows: int, room: int, columns: list[str] | None =
     """Yield the batches of an open `ParquetFile`, of all columns or some, within so many bytes as objects."""
     for batch in file.iter_batches(rows, columns=columns):
         batch.validate(full=True)  # texts that are no UTF-8 would fail where they are used
-        room -= sum(map(_cost, batch.columns))
+        room -= sum(map(cost, batch.columns))
         if room < 0:
             raise Unreadable
         yield batch
@@ -81,8 +98,14 @@ def repeating_columns(file: Any, room: int) -> list[str]:
     return list(repeated)
 
 
-def _cost(array: Any) -> int:
-    """Return about how many bytes an array takes as Python objects."""
+def cost(array: Any) -> int:
+    """Return about how many bytes an array takes as Python objects.
+
+    Raises
+    ------
+    Unreadable
+        For a type that may hold a value more often than its bytes say.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 
@@ -95,26 +118,30 @@ def _cost(array: Any) -> int:
     if _is_text(kind):
         return total + int(pc.sum(_sizes(array)).as_py() or 0)
     if pa.types.is_struct(kind):
-        return total + _DICT * held + sum(_cost(part) for part in array.flatten())
+        return total + _DICT * held + sum(cost(part) for part in array.flatten())
     if pa.types.is_map(kind):
         start: int = array.offsets[0].as_py()
         count: int = array.offsets[-1].as_py() - start
         inner = [
             part if len(part) == count else part.slice(start, count) for part in (array.keys, array.items)
         ]
-        return total + _DICT * held + _LIST * count + sum(map(_cost, inner))
-    if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return total + _LIST * held + _cost(array.flatten())
+        return total + _DICT * held + _LIST * count + sum(map(cost, inner))
+    if any(check(kind) for check in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)):
+        return total + _LIST * held + cost(array.flatten())
+    if not any(getattr(pa.types, f"is_{name}")(kind) for name in _PLAIN):
+        raise Unreadable
     return total + _VALUE * held + int(array.nbytes)
 
 
 def _is_text(kind: Any) -> bool:
     from pyarrow import types
 
-    return any(
-        check(kind)
-        for check in (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
-    )
+    flat = (types.is_string, types.is_large_string, types.is_binary, types.is_large_binary)
+    return _is_view(kind) or any(check(kind) for check in flat)
+
+
+def _is_view(kind: Any) -> bool:
+    return str(kind) in ("string_view", "binary_view")
 
 
 def _sizes(texts: Any) -> Any:
@@ -122,8 +149,16 @@ def _sizes(texts: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
+    if _is_view(texts.type):  # a text may be in the file once, and a million rows may show it
+        begun = np.frombuffer(texts.buffers()[1] or b"", np.int32)[::4]
+        there = texts.is_valid().to_numpy(zero_copy_only=False)
+        lengths = np.where(there, begun[texts.offset : texts.offset + len(texts)].astype(np.int64), 0)
+        if lengths.sum() > GROWTH_ALLOWED:
+            return pa.array(lengths * _WORST + _TEXT, mask=~there)
+        # not by a cast, which follows the views of missing texts too, wherever they point to
+        texts = pa.array(texts.to_pylist(), pa.large_binary())
     sizes = pc.add(pc.cast(pc.binary_length(texts), pa.int64()), _TEXT)
-    for sign, cost in _WRITTEN:
+    for sign, taken in _WRITTEN:
         found = pc.cast(pc.count_substring(texts, sign), pa.int64())
-        sizes = pc.add(sizes, pc.multiply(found, cost))
+        sizes = pc.add(sizes, pc.multiply(found, taken))
     return sizes

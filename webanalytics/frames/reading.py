@@ -5,21 +5,28 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pandas as pd
 
 from webanalytics.errors import MissingExtraError, ParameterError
+from webanalytics.frames.arrow import Unreadable
+from webanalytics.frames.bounded import batches_within, room_for
+from webanalytics.frames.foreign import frame_of_arrow
+from webanalytics.frames.ipc import ipc_batches_within
 
 _INPUT = re.compile(r"\s*(https?://|\+\d{6})", re.I)
 MOST_COLUMNS = 1000
 """Columns of a CSV file that is read."""
 
-SUFFIXES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".xlsx")
+ROWS = 10_000
+"""Rows of a Parquet file that are looked at together."""
+
+SUFFIXES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".arrow", ".xlsx")
 
 
 def read_frame(path: str | Path) -> pd.DataFrame:
-    """Read a table of inputs: CSV, TSV, JSON, JSON Lines, Parquet, Excel, or a text file with one per line.
+    """Read a table of inputs: CSV, TSV, JSON, JSON Lines, Parquet, Arrow IPC, Excel, or lines of text.
 
     Every cell of a text file stays text; a file of one input per line becomes the column ``input``.
 
@@ -45,7 +52,7 @@ def read_frame(path: str | Path) -> pd.DataFrame:
         raise ParameterError(
             f"The `input` parameter must be a file that can be read: {error.strerror}.", "input"
         ) from None
-    except ValueError:
+    except (ValueError, Unreadable):
         raise ParameterError(f"The `input` parameter must be a well-formed {suffix} file.", "input") from None
 
 
@@ -84,6 +91,27 @@ def _read(path: Path, suffix: str) -> pd.DataFrame:
             else json.loads(text)
         )
         return pd.DataFrame(rows if isinstance(rows, list) else [rows])
-    if suffix == ".parquet":
-        return pd.read_parquet(path)
+    if suffix in (".parquet", ".arrow"):
+        return frame_of_arrow(_table(path, suffix))
     return pd.read_excel(path, dtype=str, keep_default_na=False)
+
+
+def _table(path: Path, suffix: str) -> Any:
+    """Return the table of a Parquet or Arrow file whose rows do not take more than its size allows."""
+    import pyarrow as pa
+    import pyarrow.parquet as parquet
+
+    try:
+        with path.open("rb") as file:
+            room = room_for(path.stat().st_size)
+            if suffix == ".arrow":
+                schema, *batches = ipc_batches_within(file.read(), room)
+            else:
+                batches = list(batches_within(file, ROWS, room))
+                file.seek(0)
+                schema = parquet.read_schema(file)
+        table = pa.Table.from_batches(batches, schema)
+    except pa.ArrowException:
+        raise Unreadable from None
+    # what pandas keeps of an index
+    return table.drop_columns([name for name in table.column_names if name.startswith("__index_level_")])

@@ -21,14 +21,10 @@ from typing import IO, Any
 from webanalytics.errors import MissingExtraError, ParameterError
 from webanalytics.files import written_whole
 from webanalytics.frames.arrow import Unreadable
-from webanalytics.frames.bounded import batches_within
+from webanalytics.frames.bounded import batches_within, room_for
 
 LARGEST_MANIFEST = 20_000_000
 """Most bytes of a manifest that is read."""
-LARGEST_GROWTH = 2_000
-"""How many times larger than its file a table may be as Python objects; hostile files grow more."""
-GROWTH_ALLOWED = 256_000_000
-"""Bytes that any table may take."""
 
 
 def folder_path(folder: Any, parameter: str, purpose: str) -> Path:
@@ -146,7 +142,7 @@ class Store:
                 raise Unreadable
             file.seek(0)
             try:
-                yield file, LARGEST_GROWTH * os.fstat(file.fileno()).st_size + GROWTH_ALLOWED
+                yield file, room_for(os.fstat(file.fileno()).st_size)
             except (pa.ArrowException, OSError, ValueError):
                 raise Unreadable from None
 

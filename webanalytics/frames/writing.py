@@ -1,4 +1,4 @@
-"""Frames -> files: CSV, TSV, JSON, JSON Lines, Parquet and Excel."""
+"""Frames -> files: CSV, TSV, JSON, JSON Lines, Parquet, Arrow IPC and Excel."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from webanalytics.files import written_whole
 from webanalytics.frames.arrow import declared_of, typed_array
 from webanalytics.frames.excel import write_sheets
 from webanalytics.frames.formulas import begins_after_semicolon, without_formulas
+from webanalytics.frames.ipc import write_ipc
 
 _KEPT = (str, bool, int, float, Decimal, date, time, timedelta, np.bool_, np.integer, np.floating)
 """Types of cells that every format supports; datetime is a date, and Timestamp a datetime."""
@@ -135,7 +136,7 @@ def arrow_of(frame: pd.DataFrame, index: bool | None = None) -> Any:
     try:
         import pyarrow as pa
     except ImportError:
-        raise MissingExtraError("parquet", "pyarrow", "writing Parquet files") from None
+        raise MissingExtraError("parquet", "pyarrow", "writing Parquet and Arrow files") from None
     whole = _with_each_name_once(_without_bytes(frame))
     typed = {
         name: typed_array(whole[name], field)
@@ -175,7 +176,11 @@ _TEXT: dict[str, Callable[[pd.DataFrame, IO[str]], None]] = {
     "json": _json,
     "jsonl": _json_lines,
 }
-_BINARY: dict[str, Callable[[pd.DataFrame, Path], None]] = {"parquet": _parquet, "xlsx": _excel}
+_BINARY: dict[str, Callable[[pd.DataFrame, Path], None]] = {
+    "parquet": _parquet,
+    "arrow": lambda frame, path: write_ipc(arrow_of(frame, index=False), path),
+    "xlsx": _excel,
+}
 
 FORMATS = (*_TEXT, *_BINARY)
 """The file formats, each the suffix of its files."""
@@ -199,7 +204,7 @@ def write_frame(frame: pd.DataFrame, path: str | Path, *, raw: bool = False) -> 
     frame : pandas.DataFrame
         Any frame of webanalytics; lists and dicts become JSON text (real JSON in .json and .jsonl).
     path : str or path
-        File with the suffix .csv, .tsv, .json, .jsonl, .parquet or .xlsx.
+        File with the suffix .csv, .tsv, .json, .jsonl, .parquet, .arrow or .xlsx.
     raw : bool
         Whether CSV and TSV files hold texts as they are, also those that a spreadsheet would evaluate; by
         default these begin with an apostrophe.
@@ -214,7 +219,7 @@ def write_frame(frame: pd.DataFrame, path: str | Path, *, raw: bool = False) -> 
     ParameterError
         For another suffix, or a folder that cannot be written to.
     MissingExtraError
-        Where Parquet or Excel needs a package that is not installed.
+        Where Parquet, Arrow or Excel needs a package that is not installed.
     """
     path = Path(path)
     kind = path.suffix.lower().lstrip(".")
