@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from webanalytics.audits.ai.roster import ai_crawlers
     from webanalytics.audits.audit import Audit
     from webanalytics.audits.comparison import Comparison
+    from webanalytics.backends.dask import Dask
     from webanalytics.backends.hosted import Hosted
     from webanalytics.errors import (
         AuditInterrupted,
@@ -67,6 +68,7 @@ __all__ = [
     "AuditInterrupted",
     "BackendError",
     "Comparison",
+    "Dask",
     "Hosted",
     "HostedError",
     "ParameterError",
@@ -113,6 +115,7 @@ _HOMES = {
     "audits.audit": ("Audit",),
     "audits.comparison": ("Comparison",),
     "runs.estimates": ("estimate",),
+    "backends.dask": ("Dask",),
     "backends.hosted": ("Hosted",),
     "widgets": ("app", "explore"),
 }

@@ -6,7 +6,7 @@ import logging
 from functools import cache
 from typing import Any
 
-from webanalytics.backends.dask import DaskBackend
+from webanalytics.backends.dask import Dask
 
 
 @cache
@@ -18,8 +18,8 @@ def _client() -> Any:
     return Client(cluster)
 
 
-def dask_backend(chunk: int = 20) -> DaskBackend:
-    return DaskBackend(_client(), chunk)
+def dask_backend(chunk: int = 10) -> Dask:
+    return Dask(_client(), chunk=chunk)
 
 
 def close() -> None:
