@@ -35,7 +35,7 @@ VARYING = ["elapsed", "fetched_at"]
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
-    cluster = distributed.LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None)
+    cluster = distributed.LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0")
     with cluster, distributed.Client(cluster, set_as_default=False) as made:
         backend = wa.Dask(made)
         with Origin() as origin:  # every worker has its analysis processes: what follows takes seconds
@@ -95,37 +95,35 @@ def test_a_killed_worker_costs_one_chunk(client: Any, backend: wa.Dask) -> None:
     assert 280 <= requests <= 290
 
 
-class Poison(distributed.WorkerPlugin):  # type: ignore[misc, name-defined]
-    """Ends the worker that fetches a page whose address says so."""
+def poison() -> Any:
+    """Return a plugin that ends the worker which fetches a page whose address says so.
 
-    def setup(self, worker: Any) -> None:
-        from webanalytics.backends.local import LocalBackend
+    It is made in a function so that it travels by value: the workers do not have these tests.
+    """
 
-        stream = LocalBackend.stream
+    class Poison(distributed.WorkerPlugin):  # type: ignore[misc, name-defined]
+        def setup(self, worker: Any) -> None:
+            from webanalytics.backends.local import Listed, LocalBackend
 
-        async def poisoned(self: Any, task: Any, source: Any, fetcher: Any, window: int) -> Any:
-            jobs = []
-            while (job := await source.next()) is not None:
-                jobs.append(job)
-                if "poison" in str(job.subject):
-                    await fetcher.fetch(job.subject)
-                    os.kill(os.getpid(), signal.SIGKILL)
-            async for group in stream(self, task, _Jobs(jobs), fetcher, window):
-                yield group
+            stream = LocalBackend.stream
 
-        LocalBackend.stream = poisoned  # type: ignore[method-assign, assignment]
+            async def poisoned(self: Any, task: Any, source: Any, fetcher: Any, window: int) -> Any:
+                jobs = []
+                while (job := await source.next()) is not None:
+                    jobs.append(job)
+                    if "poison" in str(job.subject):
+                        await fetcher.fetch(job.subject)
+                        os.kill(os.getpid(), signal.SIGKILL)
+                async for group in stream(self, task, Listed(jobs), fetcher, window):
+                    yield group
 
+            LocalBackend.stream = poisoned  # type: ignore[method-assign, assignment]
 
-class _Jobs:
-    def __init__(self, jobs: list[Any]) -> None:
-        self._jobs = iter(jobs)
-
-    async def next(self) -> Any:
-        return next(self._jobs, None)
+    return Poison()
 
 
 def test_a_page_that_ends_three_workers_is_a_row(client: Any, backend: wa.Dask) -> None:
-    client.register_plugin(Poison(), name="poison")
+    client.register_plugin(poison(), name="poison")
     try:
         with Origin() as origin:
             urls = origin.urls(3, 12)

@@ -21,6 +21,7 @@ from webanalytics.errors import AuditInterrupted, WebAnalyticsError
 from webanalytics.notebook import kernel
 from webanalytics.operations.secret import Secret
 from webanalytics.runs.boundary import check_call, keeps_frames
+from webanalytics.runs.dask_frames import inputs_of, lazily
 from webanalytics.runs.partial import Partial, begin, forget, keep
 
 P = ParamSpec("P")
@@ -263,6 +264,9 @@ def plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
             if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
                 kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
             check_call(function, args, kwargs)
+            lazy = inputs_of(function, args, kwargs)
+            if lazy is not None:
+                return run_plain(lambda: lazily(function, lazy, kwargs), run)  # type: ignore[no-any-return]
             made = run_plain(lambda: function(*args, **kwargs), run)
             run.finished()
             return made

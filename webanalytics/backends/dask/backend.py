@@ -178,7 +178,7 @@ def _local() -> tuple[Any, Any]:
     """Start a cluster on this machine: one worker for each processor, each a process with its own keeper."""
     dask = distributed()
     cluster = dask.LocalCluster(
-        n_workers=os.cpu_count() or 1, threads_per_worker=THREADS, dashboard_address=None
+        n_workers=os.cpu_count() or 1, threads_per_worker=THREADS, dashboard_address=":0"
     )
     return dask.Client(cluster, set_as_default=False), cluster
 
