@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from webanalytics.audits.ai.roster import ai_crawlers
     from webanalytics.audits.audit import Audit
     from webanalytics.audits.comparison import Comparison
+    from webanalytics.backends.dask import Dask
     from webanalytics.backends.hosted import Hosted
     from webanalytics.errors import (
         AuditInterrupted,
@@ -69,6 +70,7 @@ __all__ = [
     "AuditInterrupted",
     "BackendError",
     "Comparison",
+    "Dask",
     "Hosted",
     "HostedError",
     "ParameterError",
@@ -118,6 +120,7 @@ _HOMES = {
     "audits.audit": ("Audit",),
     "audits.comparison": ("Comparison",),
     "runs.estimates": ("estimate",),
+    "backends.dask": ("Dask",),
     "backends.hosted": ("Hosted",),
     "widgets": ("app", "explore"),
 }

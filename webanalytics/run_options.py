@@ -183,7 +183,7 @@ RECORDS: dict[str, Setting] = {
         _BackendOption(
             "backend",
             None,
-            "Where the work is done: None for this machine, or a `Hosted` API.",
+            "Where the work is done: None for this machine, a `Hosted` API, or a `Dask` cluster.",
             "a backend such as `webanalytics.Hosted(base_url)`, or None for this machine",
             lambda value: value is None or all(hasattr(value, part) for part in BACKEND_PARTS),
         ),
@@ -320,8 +320,8 @@ def use(backend: Any) -> None:
 
     Parameters
     ----------
-    backend : Hosted or None
-        A hosted API, or None for this machine.
+    backend : Hosted, Dask or None
+        A hosted API, a cluster, or None for this machine.
 
     Raises
     ------

@@ -67,6 +67,8 @@ class Report:
         Hosts that were asked less or given up, with the columns of `webanalytics.frames.crawl.HOSTS`.
     note : callable
         Takes a few words that are shown next to the progress bar.
+    ahead : callable
+        Takes how many inputs are answered whose results are still on their way: the bar counts them already.
     """
 
     used: int = 0
@@ -76,6 +78,7 @@ class Report:
     premium_missing: set[str] = field(default_factory=set)
     hosts: list[dict[str, Any]] = field(default_factory=list)
     note: Callable[[str], None] = lambda _: None
+    ahead: Callable[[int], None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,13 +130,14 @@ async def merged(sources: Sequence[AsyncIterator[T]]) -> AsyncGenerator[T, None]
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-class _Listed:
+class Listed:
     """Jobs that are known in advance, the hosts in turn."""
 
     def __init__(self, jobs: Sequence[Job]) -> None:
         self._jobs = interleave(jobs)
 
     async def next(self) -> Job | None:
+        """Return the next job."""
         return next(self._jobs, None)
 
 
@@ -399,7 +400,7 @@ class LocalBackend:
         window = min(len(jobs), 4 * int(task.spec.options["concurrency"]))
         async with (
             Fetcher(affordable_settings(task.spec.options)) as fetcher,
-            aclosing(self.stream(task, _Listed(jobs), fetcher, window)) as groups,
+            aclosing(self.stream(task, Listed(jobs), fetcher, window)) as groups,
         ):
             async for group in groups:
                 yield group

@@ -6,6 +6,7 @@ Local backend, service and audits share it; each request of a fetch is an `excha
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
@@ -15,6 +16,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
+from webanalytics.fetching.carried import HostKnown
 from webanalytics.fetching.content import Accept
 from webanalytics.fetching.exchange import (
     Method,
@@ -102,6 +104,7 @@ class Fetcher:
             longest_wait=settings.max_retry_after,
             adaptive=settings.adaptive,
         )
+        self._origins: defaultdict[str, set[str]] = defaultdict(set)
         self._robots = RobotsCache(self._load_rules, failure_seconds=settings.timeout)
         self._own_names = self._names or resolver()
         self._session = open_session(settings, self._own_names)
@@ -193,6 +196,23 @@ class Fetcher:
     def waiting(self) -> list[Waiting]:
         """Return the hosts that are not asked for a while because of what they answered."""
         return self._limits.waiting()
+
+    def known_of(self, host: str) -> HostKnown:
+        """Return what is known of a host, to go on elsewhere."""
+        rules = {origin: kept for origin in self._origins[host] if (kept := self._robots.kept(origin))}
+        return HostKnown(self._limits.pace_of(host), rules)
+
+    def take(self, host: str, known: HostKnown) -> None:
+        """Go on with what is known of a host from elsewhere; no request to it may be under way."""
+        self._limits.take(host, known.pace)
+        for origin, (rules, seconds) in known.rules.items():
+            self._origins[host].add(origin)
+            self._robots.keep(origin, rules, seconds)
+
+    def rest(self, host: str) -> None:
+        """Ask a host next when its delay from now on is over: another machine may just have asked it."""
+        delays = (rules.crawl_delay for rules, _ in self.known_of(host).rules.values())
+        self._limits.pause(host, max(self.settings.delay, *delays, 0.0))
 
     async def _fetch(self, url: str, parameter: str, wanted: Wanted) -> Response:
         settings = self.settings
@@ -307,6 +327,7 @@ class Fetcher:
         settings = self.settings
         wanted = Wanted("any", settings.max_robots_bytes, cut=True)
         state = _FetchState(wanted, URL(f"{origin}/robots.txt", encoded=True), robots=False)
+        self._origins[host_key(state.start)].add(origin)
         try:
             response = await self._tries(state)
         except Problem as problem:
