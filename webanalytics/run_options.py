@@ -146,6 +146,14 @@ def _ports(value: Any) -> bool:
     return listed and all(type(port) is int and 1 <= port <= 65535 for port in value)
 
 
+def _is_place(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike)) and bool(os.fspath(value))
+
+
+def _is_warc(name: Any) -> bool:
+    return isinstance(name, str) and "\0" not in name and name.lower().endswith((".warc.gz", ".warc"))
+
+
 RECORDS: dict[str, Setting] = {
     option.key: option
     for option in (
@@ -193,7 +201,14 @@ RECORDS: dict[str, Setting] = {
             None,
             "Folder that keeps finished rows, so that the same call again does only what is missing.",
             "a folder, or None for none",
-            lambda value: value is None or (isinstance(value, (str, os.PathLike)) and bool(os.fspath(value))),
+            lambda value: value is None or _is_place(value),
+        ),
+        Setting(
+            "save_pages",
+            None,
+            "Web archive to whose end the pages are written as they are received: .warc.gz or .warc.",
+            "the name of a file that ends in .warc.gz or .warc, or None for none",
+            lambda value: value is None or (_is_place(value) and _is_warc(os.fspath(value))),
         ),
         Setting(
             "retry",
@@ -229,6 +244,7 @@ class RunOptions(TypedDict, total=False):
     backend: Any
     budget: int | None
     checkpoint: str | os.PathLike[str] | None
+    save_pages: str | os.PathLike[str] | None
     retry: str
 
 
