@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         text,
         tlsa_record,
     )
+    from webanalytics.archives.sources import pages
     from webanalytics.audits.ai.roster import ai_crawlers
     from webanalytics.audits.audit import Audit
     from webanalytics.audits.comparison import Comparison
@@ -96,6 +97,7 @@ __all__ = [
     "metadata",
     "option_context",
     "options",
+    "pages",
     "phones",
     "readability",
     "rule",
@@ -113,6 +115,7 @@ __all__ = [
 _MODULES = frozenset({"aio", "charts", "testing", "widgets"})
 _HOMES = {
     "frames.kinds": ("to_arrow", "to_polars"),
+    "archives.sources": ("pages",),
     "errors": ("AuditInterrupted", "BackendError", "HostedError", "ParameterError", "WebAnalyticsError"),
     "run_options": ("option_context", "options", "use"),
     "runs.partial": ("last_partial",),

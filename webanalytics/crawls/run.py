@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from webanalytics.archives.writing import recording
 from webanalytics.audits.bodies import FactsOfBodies
 from webanalytics.audits.checking import check
 from webanalytics.backends.answering import worker_count
@@ -159,12 +160,19 @@ class _Crawl:
         """Fetch the pages, then what is asked besides, and return the frame of the pages."""
         await self._begin()
         async with AsyncExitStack() as stack:
-            fetcher = await stack.enter_async_context(Fetcher(affordable_settings(self._options)))
+            archive = await stack.enter_async_context(recording(self._options["save_pages"]))
+            take = None if archive is None else archive.take
+            fetcher = await stack.enter_async_context(
+                Fetcher(affordable_settings(self._options), recorder=take)
+            )
             tasks = [asyncio.create_task(self._read_sitemap()), asyncio.create_task(self._tick())]
             stack.push_async_callback(_ended, tasks)
             await self._pages(fetcher)
             await tasks[0]
             frame = await asyncio.to_thread(self._frame, self._frontier.rows)
+            if archive is not None:
+                rows = [row.candidate for row in self._frontier.rows]
+                await archive.take_rows([(row.number, row.url) for row in rows])
             await self._besides(fetcher, frame)
             self._hosts = fetcher.hosts()
         return frame
