@@ -359,9 +359,9 @@ def test_a_hosted_backend_says_that_archives_are_here(tmp_path: Path) -> None:
 def test_a_dask_cluster_reads_archives(archive: str) -> None:
     from tests.hosted.cluster import dask_backend
 
-    here = wa.metadata(archive)
-    there = wa.metadata(archive, backend=dask_backend())
-    assert differing(here, there) == {}
+    for function in (wa.metadata, wa.audit):
+        here, there = function(archive), function(archive, backend=dask_backend())
+        assert differing(here, there) == {}
     with pytest.raises(
         wa.ParameterError, match="`save_pages` parameter must be left out with a Dask cluster"
     ):

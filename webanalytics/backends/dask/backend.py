@@ -9,7 +9,7 @@ from contextlib import aclosing, suppress
 from types import TracebackType
 from typing import Any, Self
 
-from webanalytics.backends.base import LOCAL_FAMILY, JobSource, Task
+from webanalytics.backends.base import LOCAL_FAMILY, JobSource, Task, refuse_saving
 from webanalytics.backends.dask.cluster import Cluster, distributed
 from webanalytics.backends.dask.steering import Steering
 from webanalytics.backends.local import Listed, LocalBackend, affordable_settings
@@ -115,12 +115,13 @@ class Dask:
         """Return 0."""
         return 0
 
-    def check(self, task: Task) -> None:  # noqa: ARG002 - the protocol's
-        """Raise `ParameterError` if the backend or its client is closed."""
+    def check(self, task: Task) -> None:
+        """Raise `ParameterError` if the backend or its client is closed, and where pages are to be saved."""
         if not self._finalizer.alive or getattr(self.client, "status", "running") == "closed":
             raise ParameterError(
                 "The `backend` parameter must be a Dask backend that is not closed.", "backend"
             )
+        refuse_saving(task.spec.options, "with a Dask cluster")
 
     async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
         """Yield the results chunk by chunk, in the order they are finished."""

@@ -12,18 +12,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
+from webanalytics.archives.pages import Reader
 from webanalytics.backends.base import JobSource, RunSpec, Task
 from webanalytics.backends.content import file_content
 from webanalytics.backends.dask.cluster import COUNT_SECONDS
 from webanalytics.backends.dask.lanes import Lanes
 from webanalytics.backends.dask.work import Answered, Chunk
+from webanalytics.backends.error_pages import where_it_ended
 from webanalytics.errors import RowError
 from webanalytics.fetching import Fetcher
 from webanalytics.fetching.guard import check_url, host_key
 from webanalytics.fetching.response import Problem
 from webanalytics.fetching.robots_kept import keep
 from webanalytics.operations import Operation
-from webanalytics.outcomes import Job, JobResult, Outcome, PageRecord
+from webanalytics.outcomes import ArchivedPage, Job, JobResult, Outcome, PageRecord
 from webanalytics.urls import lacks_scheme
 
 RECORDS_AT_ONCE = 2_000
@@ -79,6 +81,7 @@ class Steering:
         self._numbers = 0
         self._fed = asyncio.Event()
         self._room = asyncio.Event()
+        self._archives = Reader()
 
     @property
     def topic(self) -> str:
@@ -111,6 +114,7 @@ class Steering:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            self._archives.close()
             self._task.report.hosts = [row for row in self._fetcher.hosts() if row["note"]]
 
     # ---------------------------------------------------------------- jobs in
@@ -168,8 +172,8 @@ class Steering:
             hosts, jobs = self._lanes.chunk(_now(), free)
             if not jobs:
                 break
-            if any(isinstance(job.subject, Path) for job in jobs):
-                jobs, failed = await asyncio.to_thread(_read, self._task, jobs)
+            if any(isinstance(job.subject, (Path, ArchivedPage)) for job in jobs):
+                jobs, failed = await asyncio.to_thread(_read, self._task, jobs, self._archives)
                 unreadable += failed
             if jobs:
                 self._under_way.add(asyncio.create_task(self._ask(hosts, jobs)))
@@ -240,12 +244,22 @@ def _now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def _read(task: Task, jobs: Sequence[Job]) -> tuple[list[Job], list[JobResult]]:
-    """Return jobs with the content of files on this machine, and results for those that cannot be read."""
+def _read(task: Task, jobs: Sequence[Job], archives: Reader) -> tuple[list[Job], list[JobResult]]:
+    """Return jobs with the content of files and archives here, and results for those that cannot be read."""
     operation, limit = task.operations[0], int(task.spec.options["max_bytes"])
     several = len(task.operations) - bool(task.spec.apart)
-    travelling, unreadable = [], []
+    travelling: list[Job] = []
+    unreadable: list[JobResult] = []
     for job in jobs:
+        if isinstance(job.subject, ArchivedPage):
+            record, failed = archives.page(job.subject, operation.subject, limit)
+            if failed is None or failed.key == "status":  # an error page is read like another one
+                body = record.body if failed is None else failed.content or b""
+                travelling.append(replace(job, subject=replace(record, body=body)))
+            else:
+                outcomes = (Outcome.failed(failed),) * several
+                unreadable.append(JobResult(job.number, outcomes, where_it_ended(failed, record.fetched)))
+            continue
         if not isinstance(job.subject, Path):
             travelling.append(job)
             continue
