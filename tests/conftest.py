@@ -31,6 +31,7 @@ SLOW = (
     "analysis/test_convert_enormous.py",
     "analysis/test_convert_hostile.py",
     "analysis/test_facts_corpus.py",
+    "analysis/test_fast_text.py",
     "analysis/test_independent.py",
     "analysis/test_main_text.py",
     "analysis/test_readability.py",

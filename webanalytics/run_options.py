@@ -196,6 +196,14 @@ RECORDS: dict[str, Setting] = {
             lambda value: value is None or (isinstance(value, (str, os.PathLike)) and bool(os.fspath(value))),
         ),
         Setting(
+            "save_to",
+            None,
+            "Folder that finished pages are kept in and read from, in place of memory; also a checkpoint.",
+            "a folder, or None for memory",
+            lambda value: value is None or (isinstance(value, (str, os.PathLike)) and bool(os.fspath(value))),
+            "memory",
+        ),
+        Setting(
             "retry",
             "missing",
             "What a call with a checkpoint does again: rows that are missing, or also those that failed.",
@@ -229,6 +237,7 @@ class RunOptions(TypedDict, total=False):
     backend: Any
     budget: int | None
     checkpoint: str | os.PathLike[str] | None
+    save_to: str | os.PathLike[str] | None
     retry: str
 
 

@@ -83,6 +83,21 @@ def styles(root: Element) -> list[str]:
     ]
 
 
+def resources(root: Element) -> list[str]:
+    """External scripts that run and style sheets, each address once, in the order of the page."""
+    found = []
+    for e in walk(root):
+        kind = e.get("type", "").split(";")[0].strip().lower()
+        runs = kind in ("", "module") or re.fullmatch(
+            r"(text|application)/(x-)?(java|ecma)script|text/(j|live)script", kind
+        )
+        if e.tag == HTML + "script" and e.get("src") and runs:
+            found.append(absolute(root, e.get("src", ""))[:LONGEST])
+        if e.tag == HTML + "link" and e.get("href") and "stylesheet" in rels(e):
+            found.append(absolute(root, e.get("href", ""))[:LONGEST])
+    return list(dict.fromkeys(found))[:500]
+
+
 def pictures(root: Element) -> list[tuple[Element, Element | None]]:
     """The images that are no pixels, each with the picture element that it is in."""
     parents = {child: parent for parent in walk(root) for child in parent}
@@ -172,6 +187,7 @@ def insecure(root: Element) -> list[str]:
 
 READERS: dict[str, Callable[[Element], Any]] = {
     "elements": lambda root: sum(1 for _ in walk(root)),
+    "resources": resources,
     "blockingScripts": scripts,
     "blockingStyles": styles,
     "imagesNotLazy": not_lazy,

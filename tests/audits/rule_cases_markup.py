@@ -260,4 +260,5 @@ CASES = (
     Case("max_snippet_zero", robots("index, max-snippet: 0"), robots("max-snippet:-1, max-video-preview:0")),
     Case("noimageindex", robots("noimageindex"), robots("max-image-preview:none")),
     Case("noarchive", robots("noarchive"), robots("nocache")),
+    Case("noodp", robots("index, NOODP"), robots("index, follow")),
 )

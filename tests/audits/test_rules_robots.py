@@ -47,6 +47,7 @@ def at(path: str, **cells: Any) -> dict[str, Any]:
     return {"url": f"{HOST}{path}", **cells}
 
 
+SCRIPTS = {"resources": [f"{HOST}/code/a.js", f"{HOST}/look.css"]}
 IMAGES = {"imgTags": [{"src": f"{HOST}/img/a.png"}, {"src": "https://cdn.example/b.png"}]}
 CLOSED = "User-agent: *\nDisallow: /a\nUser-agent: googlebot\nDisallow: /b\nUser-agent: Bing\nDisallow: /"
 DAY = TODAY.date().isoformat()
@@ -149,6 +150,13 @@ def test_a_rule_speaks_and_keeps_silent(name: str) -> None:
     trigger, rows, near_miss = CASES[name]
     assert found(name, trigger) == rows
     assert found(name, near_miss) == set()
+
+
+def test_scripts_and_style_sheets_are_resources_too() -> None:
+    closed = "User-agent: *\nDisallow: /code/\nDisallow: /look.css"
+    (finding,) = RULES["blocked_resources"].find(with_robots(site(page("/b", **SCRIPTS)), closed), None)
+    assert finding.value == 2
+    assert f"{HOST}/code/a.js" in finding.evidence
 
 
 def test_evidence_names_the_line() -> None:

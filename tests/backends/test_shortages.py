@@ -61,6 +61,35 @@ def test_few_file_descriptors_and_many_requests(tmp_path: Path, before: str) -> 
     }
 
 
+NO_DESCRIPTORS_LEFT = """
+import os, resource, sys, tempfile
+from webanalytics.errors import shortage_of
+from webanalytics.workers import pool
+workers = pool.WorkerPool(1, 1024)
+resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
+taken = []
+try:
+    while True:
+        taken.append(os.dup(0))
+except OSError:
+    for descriptor in taken[-{free}:]:
+        os.close(descriptor)
+try:
+    pool._idle.new(1024, ())
+except Exception as error:
+    os.close(taken[0])
+    sys.exit(shortage_of(error) or repr(error))
+"""
+
+
+@pytest.mark.parametrize("free", [1, 2, 3, 4])
+def test_a_worker_that_lacks_a_descriptor_says_so(free: int) -> None:
+    """`tempfile` says that there is no folder for its files where it could not open the first one."""
+    command = [sys.executable, "-c", NO_DESCRIPTORS_LEFT.format(free=free)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.stderr.strip() == "file descriptors"
+
+
 def short(number: int) -> aiohttp.ClientConnectorError:
     error = OSError(number, "short of something")
     return aiohttp.ClientConnectorError(

@@ -20,6 +20,7 @@ from webanalytics.crawls.listed import Listed
 from webanalytics.crawls.run import Call
 from webanalytics.crawls.run import crawl as run_crawl
 from webanalytics.crawls.scope import checked
+from webanalytics.errors import ParameterError
 from webanalytics.fetching.robots_kept import RobotsKept, keeping
 from webanalytics.frames.crawl import CrawlFacts
 from webanalytics.frames.inputs import addresses_of
@@ -151,6 +152,11 @@ async def crawl(
         },
     )
     resolved = resolve(given)
+    if resolved["save_to"] is not None:
+        raise ParameterError(
+            "The `save_to` parameter must be left out of `crawl`; `checkpoint` keeps what it has fetched.",
+            "save_to",
+        )
     backend = resolved["backend"]
     counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
     here = backend is None or backend.serves(OUTLINKS)

@@ -28,6 +28,7 @@ from webanalytics.audits.sources import (
     with_listed,
     with_robots,
 )
+from webanalytics.audits.storage import keep_stored
 from webanalytics.audits.terms import of_main_texts
 from webanalytics.backends.base import LOCAL_FAMILY
 from webanalytics.errors import ParameterError
@@ -236,6 +237,10 @@ async def audit(
     resolved = resolve(options)
     backend = resolved["backend"]
     loaded = loaded_by_pages(resources, backend)
+    if loaded is not None and resolved["save_to"] is not None:
+        raise ParameterError(
+            'The `resources` parameter must be "ignore" where `save_to` is given.', "resources"
+        )
     counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
     here = backend is None or backend.serves(FACTS)  # else they are read from the pages that it returns
     own_columns = () if extract is None else own_selectors(extract)
@@ -267,7 +272,8 @@ async def audit(
             settings={"metadata": {"body": body or not here}, "keywords": {"details": False}, "extract": own},
             options=options,
             hooks=Hooks(
-                finish=lambda frame: Audit(with_own_columns(frame, counted, own_columns), origin),
+                rows=lambda frame: with_own_columns(frame, counted, own_columns),
+                finish=lambda frame: Audit(frame, origin),
                 on_group=None if facts is None else facts.add,
                 on_answer=None if loaded is None else loaded.take,
                 on_restored=None if loaded is None else loaded.take,
@@ -279,7 +285,10 @@ async def audit(
     if loaded is not None:
         frame, asked = await loaded.ask(frame, resolved)
         origin = replace(origin, checked=asked)
-    return Audit(frame, origin)
+    made = Audit(frame, origin)
+    if resolved["save_to"] is not None:
+        await asyncio.to_thread(keep_stored, made.plain(), origin)
+    return made
 
 
 def with_own_columns(frame: pd.DataFrame, counted: bool, chosen: Sequence[Selector]) -> pd.DataFrame:

@@ -14,6 +14,7 @@ from typing import Any
 import pandas as pd
 
 from webanalytics.frames.schema import make_series
+from webanalytics.frames.stored import stored
 from webanalytics.thresholds import PRIORITIES
 
 LEFT_OUT = frozenset(("url", "elapsed", "bytes", "responseBody", "error", "error_key"))
@@ -72,8 +73,8 @@ class Judged:
 def summary(before: Judged, after: Judged, issues: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each rule from two judged audits and the changes of their issues."""
     counts = {
-        tuple(map(str, head)): found["change"].value_counts()
-        for head, found in issues.groupby(["rule", "title", "priority"], observed=True, sort=False)
+        tuple(map(str, head)): found.value_counts()
+        for head, found in issues.groupby(["rule", "title", "priority"], observed=True, sort=False)["change"]
     }
     known = [frame["rule"].value_counts().to_dict() for frame in (before.issues, after.issues)]
     rows: list[tuple[Any, ...]] = []
@@ -104,10 +105,11 @@ def changed_fields(earlier: Judged, later: Judged) -> pd.DataFrame:
     read = [earlier.read[url] and later.read[url] for url, _, _ in pairs]
     found: list[tuple[int, int, str, Any, Any]] = []
     for place, column in enumerate(name for name in after.columns if name in before.columns):
-        old, new = (frame[column].astype(object).tolist() for frame in (before, after))
-        for number, (_, first, second) in enumerate(pairs):
-            if not _same(old[first], new[second]) and (read[number] or column in OF_FETCHES):
-                found.append((number, place, column, old[first], new[second]))
+        old = _at(before[column], [first for _, first, _ in pairs])
+        new = _at(after[column], [second for _, _, second in pairs])
+        for number, (earlier_cell, later_cell) in enumerate(zip(old, new, strict=True)):
+            if not _same(earlier_cell, later_cell) and (read[number] or column in OF_FETCHES):
+                found.append((number, place, column, earlier_cell, later_cell))
     found.sort(key=lambda change: change[:2])
     columns: dict[str, list[Any]] = {
         "url": [pairs[change[0]][0] for change in found],
@@ -116,6 +118,14 @@ def changed_fields(earlier: Judged, later: Judged) -> pd.DataFrame:
         "after": [None if _missing(change[4]) else change[4] for change in found],
     }
     return _frame(columns, ("string", "string", "object", "object"))
+
+
+def _at(column: pd.Series, rows: list[int]) -> Iterator[Any]:
+    """Yield the values at some rows; of a column in a folder, a bounded number are in memory at once."""
+    if (array := stored(column)) is not None:
+        return array.take(rows).values()
+    cells = column.astype(object).tolist()
+    return (cells[row] for row in rows)
 
 
 def _missing(value: Any) -> bool:
@@ -149,7 +159,8 @@ def changed_pages(before: Judged, after: Judged, changes: pd.DataFrame) -> pd.Da
 
 
 def _keys(issues: pd.DataFrame) -> Iterator[tuple[str, str]]:
-    return zip(issues["url"].astype(str), issues["rule"].astype(str), strict=True)
+    urls, rules = (issues[name].astype(object).tolist() for name in ("url", "rule"))
+    return zip(map(str, urls), map(str, rules), strict=True)
 
 
 def changed_issues(before: Judged, after: Judged) -> pd.DataFrame:
@@ -170,10 +181,19 @@ def changed_issues(before: Judged, after: Judged) -> pd.DataFrame:
     still = sorted((row, come(key)) for key, row in new.items())
     left = sorted((row, gone(key)) for key, row in old.items() if key not in new)
     parts = [
-        audit.issues.iloc[[row for row, _ in found]].assign(change=[change for _, change in found])
-        for audit, found in ((after, still), (before, left))
+        audit.issues.iloc[[row for row, _ in found]] for audit, found in ((after, still), (before, left))
     ]
     kept = [part for part in parts if len(part)] or parts[:1]
-    joined = pd.concat(kept, ignore_index=True)
-    names = [name for name in joined.columns if name != "change"]
-    return joined[["change", *names]].astype({"change": parts[0]["rule"].dtype})
+    index = pd.RangeIndex(sum(map(len, kept)))
+    change = make_series([change for _, change in (*still, *left)], "string", index)
+    names = [name for name in parts[0].columns if name in parts[1].columns]
+    columns = {name: _joined([part[name] for part in kept]) for name in names}
+    return pd.DataFrame({"change": change, **columns}, index=index)
+
+
+def _joined(columns: list[pd.Series]) -> pd.Series:
+    """Return columns one below the other; categories stay categories."""
+    if all(isinstance(column.dtype, pd.CategoricalDtype) for column in columns):
+        return pd.Series(pd.api.types.union_categoricals(columns))
+    plain = [column.astype(object) if column.dtype == "category" else column for column in columns]
+    return pd.concat(plain, ignore_index=True)

@@ -10,40 +10,18 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from webanalytics.audits.kept import Pages
-from webanalytics.audits.origin import Origin
-from webanalytics.audits.site import Site
+from webanalytics.audits.origin import Audited
+
+if TYPE_CHECKING:
+
+    class _Pages(Pages, Audited):  # type: ignore[misc]  # writers of Pages take more than those of pandas
+        """The pages of an audit, and what else is known of it."""
+else:
+    _Pages = Pages
 
 
-class ExportMethods(Pages):
+class ExportMethods(_Pages):
     """Methods of `webanalytics.Audit` that write files."""
-
-    if TYPE_CHECKING:
-        _origin: Origin
-
-        @property
-        def issues(self) -> pd.DataFrame:
-            """What was found."""
-
-        @property
-        def pages(self) -> pd.DataFrame:
-            """The pages with what was found."""
-
-        @property
-        def score(self) -> float | None:
-            """Health from 0 to 100."""
-
-        @property
-        def site(self) -> Site:
-            """What the rules examine."""
-
-        def summary(self) -> pd.DataFrame:
-            """Return what to fix first."""
-
-        def failures(self) -> pd.DataFrame:
-            """Return why pages could not be read."""
-
-        def plain(self) -> pd.DataFrame:
-            """Return the pages as a plain DataFrame."""
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write a report: one HTML file that needs no network.

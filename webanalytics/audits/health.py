@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -38,7 +38,7 @@ def row_scores(site: Site, issues: pd.DataFrame) -> list[float | None]:
     for a reason of ours, such as a time limit or robots.txt.
     """
     costs: dict[object, int] = {}
-    for url, priority in _faults(issues)[["url", "priority"]].itertuples(index=False, name=None):
+    for url, priority in _cells(_faults(issues)[["url", "priority"]]):
         costs[url] = costs.get(url, 0) + COSTS[priority]
     rows = zip(site.values("url"), site.good, site.values("error_type"), strict=True)
     return [
@@ -49,7 +49,13 @@ def row_scores(site: Site, issues: pd.DataFrame) -> list[float | None]:
 
 def _faults(issues: pd.DataFrame) -> pd.DataFrame:
     """Return the issues that cost points, once for each page and rule: a URL may have two rows."""
-    return issues[issues["type"].isin(COUNTED)].drop_duplicates(["url", "rule"])
+    counted = issues.loc[issues["type"].isin(COUNTED), ["url", "rule", "priority"]]
+    return counted.drop_duplicates(["url", "rule"])
+
+
+def _cells(issues: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
+    """Yield rows; columns of categories repeat their objects."""
+    return zip(*(issues[name].astype(object).tolist() for name in issues), strict=True)
 
 
 def page_scores(site: Site, issues: pd.DataFrame) -> list[float | None]:
@@ -106,9 +112,7 @@ def costs_by_rule(site: Site, issues: pd.DataFrame, rows: Sequence[int] | None =
     urls = site.values("url")
     scores = {urls[row]: points for row in chosen if (points := given[row]) is not None}
     found: dict[object, list[tuple[str, int]]] = {}
-    for url, rule, priority in _faults(issues)[["url", "rule", "priority"]].itertuples(
-        index=False, name=None
-    ):
+    for url, rule, priority in _cells(_faults(issues)):
         if url in scores:
             found.setdefault(url, []).append((rule, COSTS[priority]))
     costs: dict[str, float] = {}
@@ -121,7 +125,7 @@ def costs_by_rule(site: Site, issues: pd.DataFrame, rows: Sequence[int] | None =
 
 def counts_by_priority(issues: pd.DataFrame, urls: Sequence[object]) -> dict[Priority, list[int]]:
     """Return for each priority on how many rules' account each page has issues."""
-    once = issues.drop_duplicates(["url", "rule"])
+    once = issues[["url", "rule", "priority"]].drop_duplicates(["url", "rule"])
     counts: dict[tuple[object, object], int] = {}
     for key in zip(once["url"].tolist(), once["priority"].tolist(), strict=True):
         counts[key] = counts.get(key, 0) + 1

@@ -9,10 +9,12 @@ import logging
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
@@ -21,6 +23,7 @@ from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
 from webanalytics.frames.schema import as_frame, make_series
+from webanalytics.frames.stored import parts_of
 from webanalytics.operations import FACTS
 from webanalytics.operations.model import Dtype
 from webanalytics.thresholds import PRIORITIES
@@ -80,14 +83,14 @@ _UNSEEN = re.compile(
 _WINDOW = 4_000
 
 
-class _Issue(NamedTuple):
-    """One row: its sort key and its cells."""
+class _Found(NamedTuple):
+    """What one rule found, in columns: an audit of many pages has millions of issues."""
 
-    order: tuple[int, int, int]
+    order: tuple[int, int]
     rule: Rule
-    url: Any
-    value: float | None
-    evidence: str
+    rows: list[int]
+    values: npt.NDArray[np.float64]
+    evidence: pd.Series
 
 
 def find_issues(
@@ -114,6 +117,8 @@ def find_issues(
         otherwise; it is missing if there is nothing to count. ``evidence`` is one line of plain text, of at
         most 300 characters.
 
+        Of an audit in a folder, what repeats is in columns of categories: ``url`` and what belongs to a rule.
+
         ``frame.attrs["webanalytics"]`` has the profile's name, ``rules_not_tried``, a dict of rules to the
         columns and facts of the fetch that were missing, and ``rules_failed``, a list of rules that broke
         off on odd data.
@@ -131,22 +136,21 @@ def find_issues(
     [['title_too_long', 'medium', 562.0, 561.0, 'Tea']]
     """
     chosen = resolve_profile(profile, thresholds)
-    issues: list[_Issue] = []
+    found: list[_Found] = []
     not_tried: dict[str, list[str]] = {}
     failed: list[str] = []
-    urls = site.values("url")
     places = {name: place for place, name in enumerate(RULES)}
     for rule in chosen.rules():
         if missing := _missing(site, rule):
             not_tried[rule.name] = missing
             continue
         try:
-            issues.extend(_issues(site, rule, urls, places[rule.name]))
+            found.append(_found(site, rule, places[rule.name]))
         except Exception:  # odd data in one page must not cost the whole audit
             log.exception("the rule %s failed", rule.name)
             failed.append(rule.name)
-    issues.sort(key=lambda issue: issue.order)
-    frame = _frame(issues)
+    found = sorted((one for one in found if one.rows), key=lambda one: one.order)
+    frame = _frame(site, found)
     frame.attrs["webanalytics"] |= {
         "profile": chosen.name,
         "rules_not_tried": not_tried,
@@ -174,15 +178,16 @@ def _read_values(site: Site, column: str) -> Iterator[tuple[Any]]:
     return ((value,) for _, value in site.read(column))
 
 
-def _issues(site: Site, rule: Rule, urls: list[Any], place: int) -> list[_Issue]:
+def _found(site: Site, rule: Rule, place: int) -> _Found:
     """Return what one rule finds, at most one issue per page."""
-    first: dict[int, Finding] = {}
+    first: dict[int, tuple[float | None, str]] = {}
     for finding in rule.find(site, rule.threshold):
-        first.setdefault(finding.row, finding)
-    level = PRIORITIES.index(rule.priority)
-    return [
-        _Issue((level, place, row), rule, urls[row], *_measured(finding)) for row, finding in first.items()
-    ]
+        if finding.row not in first:
+            first[finding.row] = _measured(finding)
+    rows = sorted(first)
+    values = np.array([first[row][0] for row in rows], dtype=np.float64)  # None becomes NaN
+    evidence = make_series([first[row][1] for row in rows], "string", pd.RangeIndex(len(rows)))
+    return _Found((PRIORITIES.index(rule.priority), place), rule, rows, values, evidence)
 
 
 def _measured(finding: Finding) -> tuple[float | None, str]:
@@ -212,27 +217,49 @@ def plain(value: object) -> str:
     if value is None:
         return ""
     text = value if isinstance(value, str) else str(value)
+    if len(text) <= MAX_EVIDENCE and text.isascii() and text.isprintable():  # most are
+        return without_secrets(" ".join(text.split()))
     short = without_secrets(" ".join(_UNSEEN.sub("", text[:_WINDOW]).split()))
     if len(short) <= MAX_EVIDENCE and len(text) <= _WINDOW:
         return short
     return short[: MAX_EVIDENCE - 1] + "…"
 
 
-def _frame(issues: list[_Issue]) -> pd.DataFrame:
-    cells: dict[str, list[Any]] = {
-        "url": [issue.url for issue in issues],
-        "rule": [issue.rule.name for issue in issues],
-        "title": [issue.rule.title for issue in issues],
-        "category": [issue.rule.category for issue in issues],
-        "type": [issue.rule.type for issue in issues],
-        "priority": [issue.rule.priority for issue in issues],
-        "value": [issue.value for issue in issues],
-        "threshold": [issue.rule.threshold for issue in issues],
-        "evidence": [issue.evidence for issue in issues],
-        "fix": [issue.rule.fix for issue in issues],
-        "help": [issue.rule.help for issue in issues],
-    }
-    return _laid_out(cells, COLUMNS, "issues")
+_OF_RULES = {
+    "rule": "name",
+    **{name: name for name in ("title", "category", "type", "priority", "fix", "help")},
+}
+"""Columns that say something of the rule, and its attributes."""
+
+
+def _frame(site: Site, found: list[_Found]) -> pd.DataFrame:
+    counts = [len(one.rows) for one in found]
+    index = pd.RangeIndex(sum(counts))
+    rows = np.array([row for one in found for row in one.rows], dtype=np.int64)
+    is_stored = parts_of(site.pages) is not None
+    columns = {"url": _repeated(site.values("url"), rows, index, is_stored)}
+    which = np.repeat(np.arange(len(found)), counts)
+    for name in _OF_RULES:
+        texts = [one.rule.name if name == "rule" else getattr(one.rule, name) for one in found]
+        columns[name] = _repeated(texts, which, index, is_stored)
+    limits = [np.nan if one.rule.threshold is None else float(one.rule.threshold) for one in found]
+    columns["threshold"] = pd.Series(np.repeat(np.array(limits, dtype=np.float64), counts), index=index)
+    none = make_series([], "string", pd.RangeIndex(0))
+    columns["evidence"] = pd.concat([none, *(one.evidence for one in found)], ignore_index=True)
+    columns["value"] = pd.Series(np.concatenate([np.empty(0), *(one.values for one in found)]), index=index)
+    return as_frame({name: columns[name] for name in COLUMNS}, index, "issues")
+
+
+def _repeated(
+    texts: Sequence[Any], places: npt.NDArray[np.int64], index: pd.Index, as_categories: bool
+) -> pd.Series:
+    """Return the texts at some places, as categories or as texts."""
+    codes, known = pd.factorize(np.array(texts, dtype=object))
+    if as_categories:
+        dtype: Any = pd.CategoricalDtype(pd.Index(known))
+        return pd.Series(pd.Categorical.from_codes(codes[places], dtype=dtype), index=index)
+    cells = [*known.tolist(), None]  # the last for the code of a missing one, -1
+    return make_series([cells[code] for code in codes[places].tolist()], "string", index)
 
 
 def _laid_out(cells: dict[str, list[Any]], columns: dict[str, Dtype], name: str) -> pd.DataFrame:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
@@ -51,8 +52,11 @@ def normal(url: object) -> str | None:
     >>> normal("HTTPS://Example.ORG:443#top"), normal("https://example.org/a%c3%a4/"), normal("/a")
     ('https://example.org/', 'https://example.org/a%C3%A4/', None)
     """
-    if not isinstance(url, str):
-        return None
+    return _normal(url) if isinstance(url, str) else None
+
+
+@lru_cache(maxsize=65_536)  # menus and footers name the same addresses on every page
+def _normal(url: str) -> str | None:
     found = address(url.strip())
     if found is None or not found.host:
         return None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import compress
 from typing import Any
 
 import pandas as pd
@@ -27,6 +28,7 @@ from webanalytics.audits.link_graph import (
 )
 from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.crawl import CrawlFacts
+from webanalytics.frames.stored import ColumnValues, stored
 from webanalytics.urls import lacks_scheme, registrable_domain
 
 _ANSWERED = ("client error", "server error")
@@ -69,16 +71,21 @@ class Site:
     crawl: CrawlFacts | None = None
     robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
     _values: dict[str, list[Any]] = field(default_factory=dict, repr=False)
+    _stored: ColumnValues = field(default_factory=ColumnValues, repr=False)
 
-    def values(self, column: str) -> list[Any]:
-        """Return a column as Python values, None for missing ones; all None if it is missing."""
-        if column not in self._values:
-            if column in self.pages:
-                cells = self.pages[column].astype(object)
-                self._values[column] = cells.where(cells.notna(), None).tolist()
-            else:
-                self._values[column] = [None] * len(self.pages)
-        return self._values[column]
+    def values(self, column: str) -> Sequence[Any]:
+        """Return a column as Python values, None for missing ones; all None if it is missing.
+
+        Those of a large column in a folder are read while one goes through them, and none is held.
+        """
+        if column in self._values:
+            return self._values[column]
+        if column not in self.pages:
+            return self._values.setdefault(column, [None] * len(self.pages))
+        if (array := stored(self.pages[column])) is not None:
+            return self._stored.of(column, array)
+        cells = self.pages[column].astype(object)
+        return self._values.setdefault(column, cells.where(cells.notna(), None).tolist())
 
     @cached_property
     def besides(self) -> frozenset[str]:
@@ -189,7 +196,7 @@ class Site:
         """The rows of indexable pages, one row per page."""
         return (row for row, good in enumerate(self.indexable) if good and self.addresses.first(row))
 
-    def alike(self, values: list[Any]) -> Iterator[list[int]]:
+    def alike(self, values: Sequence[Any]) -> Iterator[list[int]]:
         """Yield the rows of different indexable pages of one domain that share a value."""
         for group in clusters_of(values, self.distinct):
             yield from self.by_domain(group)
@@ -278,9 +285,11 @@ class Site:
     def read(self, *columns: str) -> Iterator[tuple[Any, ...]]:
         """Yield the row number and values of each page that was read, once; a missing value is None."""
         lists = [self.values(column) for column in columns]
-        for row, good in enumerate(self.good):
-            if good and not self.repeats[row]:
-                yield row, *(values[row] for values in lists)
+        yield from compress(zip(range(len(self.good)), *lists, strict=True), self._read_once)
+
+    @cached_property
+    def _read_once(self) -> list[bool]:
+        return [good and not repeated for good, repeated in zip(self.good, self.repeats, strict=True)]
 
 
 def _requested(url: Any, redirects: Any, final: Any) -> Any:

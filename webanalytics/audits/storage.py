@@ -2,7 +2,7 @@
 
 A saved audit is ``audit.json`` and the files that it names, ``pages-<digest>.parquet`` and so on; any reader
 of Parquet can read those. The manifest is written last: a folder always holds either the previous audit or
-the new one.
+the new one. One that was made in a folder has most of its columns in parts, see `webanalytics.frames.parts`.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from typing import Any
 import pandas as pd
 
 from webanalytics._version import __version__
+from webanalytics.audits import stored_parts
 from webanalytics.audits.crawl_parts import PARTS, checked_of, crawl_of, frames_of, values_of
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import Profile, resolve_profile, without
@@ -26,6 +27,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.arrow import Unreadable, Unstorable, arrow_table, declared, frame_of
 from webanalytics.frames.store import Store, folder_path, refusal
+from webanalytics.frames.stored import parts_of
 from webanalytics.operations.model import Field
 
 FORMAT = 3
@@ -33,6 +35,8 @@ EARLIER = 2
 """The format of audits without a score and a date, which are read too."""
 OF_CRAWLS = 4
 """The format of audits with the parts of a crawl."""
+IN_PARTS = 5
+"""The format of audits whose rows are in parts, of crawls too."""
 MANIFEST = "audit.json"
 ROWS_AT_ONCE = 1_000
 LINKS_AT_ONCE = 100_000
@@ -46,7 +50,8 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
     """Save an audit to a folder; see `webanalytics.Audit.save`."""
     store = _store(folder)
     crawl = origin.crawl
-    frames = {"pages": frame} if origin.sitemap is None else {"pages": frame, "sitemap": origin.sitemap}
+    pages, rows = stored_parts.divided(frame)
+    frames = {"pages": pages} if origin.sitemap is None else {"pages": pages, "sitemap": origin.sitemap}
     frames |= {} if origin.checked is None else {"checked": origin.checked}
     frames |= {} if crawl is None else frames_of(crawl)
     try:
@@ -56,7 +61,7 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
             f"The `audit` parameter must be a frame that can be kept: {error}.", "audit"
         ) from None
     manifest = {
-        "format": FORMAT if crawl is None else OF_CRAWLS,
+        "format": IN_PARTS if rows is not None else FORMAT if crawl is None else OF_CRAWLS,
         "package": __version__,
         "profile": _profile_parts(origin.profile),
         "robots": dict(origin.robots),
@@ -64,12 +69,16 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
         "date": origin.date,
         "score": origin.score,
         **({} if crawl is None else {"crawl": values_of(crawl)}),
+        **({} if rows is None else {"rows": rows.manifest}),
     }
     json.dumps(manifest, allow_nan=False)  # raises before anything is written
     try:
         store.path.mkdir(parents=True, exist_ok=True)
-        if store.foreign(parts_alone=True):
+        is_home = rows is not None and rows.parts.folder.resolve() == store.path.resolve()
+        if not is_home and store.foreign(parts_alone=True):
             raise refusal("folder", "that is empty or holds a saved audit")
+        if rows is not None and not is_home:
+            rows.copy_to(store.path)
         parts = {}
         for name, table in tables.items():
             file, digest = store.write_part(_named(name), table)
@@ -88,18 +97,30 @@ def load(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, Origin]:
         manifest = _checked(store.read_manifest())
         frames = {name: _read(store, name, part) for name, part in manifest["parts"].items()}
         profile, (date, score) = _profile(manifest["profile"]), _history(manifest)
-        crawl = crawl_of(frames, manifest["crawl"]) if manifest["format"] == OF_CRAWLS else None
+        if manifest["format"] == IN_PARTS:
+            frames["pages"] = stored_parts.joined(store.path, frames["pages"], manifest["rows"])
+        crawl = crawl_of(frames, manifest["crawl"]) if "crawl" in manifest else None
         checked = checked_of(frames)
         copies = {name: RobotsCopy.of(values) for name, values in manifest.get("robots_files", {}).items()}
         sitemap, robots = frames.get("sitemap"), manifest["robots"]
         origin = Origin(sitemap, robots, profile, date, score, crawl, checked, copies)
     except FileNotFoundError:
-        raise refusal("folder", "that holds a saved audit") from None
+        raise refusal(
+            "folder",
+            "that holds a saved audit; a run that has not ended goes on with the same call and `save_to`",
+        ) from None
     except (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise refusal(
             "folder", "that holds a saved audit as this version of webanalytics writes it, unchanged"
         ) from None
     return frames["pages"], origin
+
+
+def keep_stored(frame: pd.DataFrame, origin: Origin) -> None:
+    """Make the folder that the rows of an audit are in a saved audit."""
+    parts = parts_of(frame)
+    if parts is not None:
+        save(frame, origin, parts.folder)
 
 
 def _store(folder: Any) -> Store:
@@ -114,9 +135,10 @@ def _checked(manifest: Any) -> dict[str, Any]:
     """Return the manifest, with its outer structure checked."""
     robots = manifest["robots"]
     sentences = [text for texts in robots.values() for text in texts]
-    of_crawl = PARTS if manifest["format"] == OF_CRAWLS else ()
+    of_crawl = PARTS if "crawl" in manifest else ()
     good = (
-        manifest["format"] in (FORMAT, EARLIER, OF_CRAWLS)
+        manifest["format"] in (FORMAT, EARLIER, OF_CRAWLS, IN_PARTS)
+        and (manifest["format"] == OF_CRAWLS) <= ("crawl" in manifest)
         and {"pages", *of_crawl} <= manifest["parts"].keys() <= {*_DECLARED, "checked", *of_crawl}
         and all(isinstance(texts, list) for texts in robots.values())
         and all(isinstance(text, str) for text in sentences)

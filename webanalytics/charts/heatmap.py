@@ -103,7 +103,7 @@ def keyword_heatmap(
                 for name in ("frequency", "score")
             )
             _name(ax, chosen, shown)
-            numbered = _cells(ax, times, scores)
+            numbered = paint_cells(ax, times, scores)
             notes.append(_legend(numbered, single=len(shown) < 2))
         writing.headline(ax, title or _title(chosen, shown), data.joined(*notes))
     return ax
@@ -182,7 +182,7 @@ def _legend(numbered: bool, single: bool) -> str:
     return "darker is more distinctive" + (", numbers are frequencies" if numbered else "")
 
 
-def _cells(ax: Axes, times: Cells, scores: Cells | None = None) -> bool:
+def paint_cells(ax: Axes, times: Cells, scores: Cells | None = None) -> bool:
     """Draw the cells, write the number into each non-empty one if it fits, and return whether it does.
 
     The colours are those of the scores; without scores, of the numbers themselves.

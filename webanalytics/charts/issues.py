@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Patch
 
 from webanalytics.charts import data, style, writing
-from webanalytics.charts.heatmap import _cells as paint_cells
+from webanalytics.charts.heatmap import paint_cells
 from webanalytics.charts.labels import BASE_FONT, counted, lettering, shortened
 from webanalytics.errors import ParameterError
 from webanalytics.thresholds import PRIORITIES, TOP_LEVEL
@@ -154,13 +154,13 @@ def issues_by_section(
     kept, shown = columns.head(top).index.tolist(), rows.head(max_sections).index.tolist()
     with style.context():
         ax = style.start(ax, style.row_height(len(shown), 2.4))
-        notes = [_hidden(len(shown), len(rows), "section"), _hidden(len(kept), len(columns), by)]
+        notes = [left_out(len(shown), len(rows), "section"), left_out(len(kept), len(columns), by)]
         if found.empty:
             writing.message(ax, _reason(issues))
         else:
             table = pd.crosstab(found["section"], found["kind"]).reindex(index=shown, columns=kept)
             cells = table.fillna(0).to_numpy(dtype=float)
-            _name(ax, shown, _names(issues, pd.Index(kept, dtype=object)) if by == "rule" else kept)
+            name_axes(ax, shown, _names(issues, pd.Index(kept, dtype=object)) if by == "rule" else kept)
             if not paint_cells(ax, cells):
                 notes.append(f"darker is more pages, up to {np.max(cells):,g}")
         notes.append(data.left_out(issues, usable, f"without a {by}") if len(issues) > 1 else "")
@@ -205,7 +205,7 @@ def _with_sections(frame: Any) -> Any:
     if not is_audit(frame) or not {"url", "section"} <= set(frame.pages.columns):
         return issues
     known = dict(zip(data.strings(frame.pages["url"]), frame.pages["section"].tolist(), strict=True))
-    sections = [known.get(url, _section(url)) for url in data.strings(issues["url"])]
+    sections = [known.get(url, section_of(url)) for url in data.strings(issues["url"])]
     return issues.assign(section=pd.Series(sections, index=issues.index, dtype=object))
 
 
@@ -225,7 +225,7 @@ def _once(issues: pd.DataFrame, per: str) -> pd.DataFrame:
 
 def _sections(issues: pd.DataFrame) -> list[str]:
     if "section" not in issues.columns:
-        found = [_section(url) for url in data.strings(issues["url"])]
+        found = [section_of(url) for url in data.strings(issues["url"])]
     else:
         given = issues["section"].tolist()
         # an empty section is the top level; a missing one is unknown
@@ -236,10 +236,10 @@ def _sections(issues: pd.DataFrame) -> list[str]:
     return [NO_SECTION if name is None else name or TOP_LEVEL for name in found]
 
 
-def _section(url: str | None) -> str | None:
+def section_of(url: str | None) -> str | None:
     """Return the first folder of a URL's path.
 
-    >>> _section("https://a.example/blog/tea"), _section("/about"), _section("/blog/"), _section(None)
+    >>> section_of("https://a.example/blog/tea"), section_of("/about"), section_of("/blog/"), section_of(None)
     ('blog', '', 'blog', None)
     """
     if url is None:
@@ -274,7 +274,8 @@ def _title(found: pd.DataFrame, rules: int) -> str:
     return f"Issues of {counted(rules, 'rule')}, on {counted(pages, 'page')}"
 
 
-def _hidden(shown: int, count: int, noun: str) -> str:
+def left_out(shown: int, count: int, noun: str) -> str:
+    """Return a note on how many are shown, empty where all are."""
     plural = "categories" if noun == "category" else f"{noun}s"
     return f"{shown:,} of {count:,} {plural}" if shown < count else ""
 
@@ -303,7 +304,8 @@ def _bars(ax: Axes, shown: pd.DataFrame, total: int | None) -> None:
     )
 
 
-def _name(ax: Axes, sections: list[str], columns: list[str]) -> None:
+def name_axes(ax: Axes, sections: list[str], columns: list[str]) -> None:
+    """Write the names of rows and columns, those of several columns aslant."""
     writing.row_labels(ax, sections, width=30)
     names, families = lettering(shortened(list(columns), 24))
     slant = 0 if len(columns) == 1 else 40

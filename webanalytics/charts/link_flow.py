@@ -11,8 +11,8 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from webanalytics.charts import data, style, writing
-from webanalytics.charts.heatmap import _cells as paint_cells
-from webanalytics.charts.issues import _hidden, _name, _section, is_audit
+from webanalytics.charts.heatmap import paint_cells
+from webanalytics.charts.issues import is_audit, left_out, name_axes, section_of
 from webanalytics.charts.labels import counted
 from webanalytics.thresholds import TOP_LEVEL
 
@@ -68,13 +68,13 @@ def link_flow(
     upright = len(shown) > SLANTED
     with style.context():
         ax = style.start(ax, style.row_height(len(shown), 3.4 if upright else 2.6))
-        notes = ["rows link, columns are linked to", _hidden(len(shown), len(names), "section")]
+        notes = ["rows link, columns are linked to", left_out(len(shown), len(names), "section")]
         if not len(names):
             writing.message(ax, _reason(links))
             notes = []
         else:
             cells = flow[np.ix_(order, order)].astype(float)
-            _name(ax, shown, shown)
+            name_axes(ax, shown, shown)
             if upright:
                 for label in ax.get_xticklabels():
                     label.set(rotation=90, va="center")
@@ -136,7 +136,7 @@ def _text(value: Any) -> str | None:
 
 def _sections(urls: Iterable[Any]) -> list[str]:
     cells = pd.Series(list(urls), dtype=object)
-    return [_section(url) or TOP_LEVEL for url in data.strings(cells)]
+    return [section_of(url) or TOP_LEVEL for url in data.strings(cells)]
 
 
 def _reason(links: pd.DataFrame) -> str:

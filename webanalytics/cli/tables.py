@@ -42,6 +42,7 @@ from webanalytics.frames.writing import FORMATS, write_text
 from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import METADATA, OPERATIONS, Operation, Parameter, by_function
 from webanalytics.run_options import RECORDS, Setting
+from webanalytics.runs.run import keeps_rows
 
 SECRET_VARIABLE = "WEBANALYTICS_SECRET"  # noqa: S105 - the name of a variable
 TAKEN = ("format",)
@@ -61,7 +62,7 @@ def _option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool)
     meaning = f"{option.meaning} (default: {default})"
     if key == "retry":
         parser.add_argument(flag, dest=key, choices=("missing", "failed"), help=meaning)
-    elif key == "checkpoint":
+    elif key in ("checkpoint", "save_to"):
         parser.add_argument(flag, dest=key, metavar="FOLDER", help=option.meaning)
     elif option.kind is tuple:
         meaning = f"{option.meaning} (default: {option.none}; separated by commas)"
@@ -162,7 +163,7 @@ def _parser() -> argparse.ArgumentParser:
     audits.add_flags(audit)
     audit.set_defaults(run=_run_operation, function="audit")
     crawl = commands.add_parser("crawl", help="Audit the pages of a site, found by following links.")
-    _common(crawl, "start")
+    _common(crawl, "start", taken=["save_to"])
     _setting_flag(crawl, METADATA.parameter("body"))
     crawls.add_flags(crawl)
     audits.add_extract(crawl)
@@ -171,7 +172,7 @@ def _parser() -> argparse.ArgumentParser:
     for operation in OPERATIONS.values():
         _operation_parser(commands, operation)
     sitemap = commands.add_parser("sitemap", help="Read a sitemap, or an index of them, into a list of URLs.")
-    _common(sitemap, "url", hosted=False)
+    _common(sitemap, "url", hosted=False, taken=["save_to"])
     sitemap.set_defaults(run=_run_operation, function="sitemap")
     add_crawlers(commands)
     demo = commands.add_parser("demo", help="Serve the sample site, audit it and write tables and charts.")
@@ -189,7 +190,8 @@ def _operation_parser(commands: Any, operation: Operation) -> None:
     name = operation.function
     extra = "".join(f" {sentence}" for sentence, _ in ACTIONS.get(name, {}).values())
     parser = commands.add_parser(name, help=operation.summary, description=operation.summary + extra)
-    _common(parser, operation.subject, taken=[item.keyword for item in operation.settings])
+    unknown = [] if keeps_rows((operation,)) else ["save_to"]
+    _common(parser, operation.subject, taken=[*(item.keyword for item in operation.settings), *unknown])
     for parameter in operation.settings:
         _setting_flag(parser, parameter)
     if "save_to" in inspect.signature(getattr(sync, name)).parameters:

@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.analysis.keywords.place_names import PLACES
+from webanalytics.frames.decoding import decoded
 from webanalytics.frames.schema import PANDAS_3, SITEMAP_FIELDS, frame_fields, make_series
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field
 from webanalytics.operations.types import DEEPEST, Shape, is_deep, shape_of
@@ -166,13 +167,13 @@ def typed_array(column: pd.Series, field: Field) -> Any:
     if is_free(shape):
         return None
     cells = [None if is_nan(cell) else cell for cell in column.tolist()]
-    into, back = cell_coder(shape, back=False), cell_coder(shape, back=True)
+    into = cell_coder(shape, back=False)
     try:
         array = pa.array([into(cell) for cell in cells], arrow_type(shape))
     except (TypeError, ValueError, OverflowError, pa.ArrowException):
         return None
     # where an optional key holds None or an integer is a float the way back would differ
-    return array if [back(cell) for cell in array.to_pylist()] == cells else None
+    return array if decoded(array, shape) == cells else None
 
 
 def arrow_table(frame: pd.DataFrame, fields: Mapping[str, Field] | None = None) -> Any:
@@ -241,9 +242,7 @@ def frame_of(table: Any, fields: Mapping[str, Field] | None = None) -> pd.DataFr
         made = attrs.get("webanalytics", {}).get("operation")
         fields = declared(made) if isinstance(made, str) else {}
     made_index = _index(table, index, rows)
-    columns = {
-        name: _unpacked(table.column(name), kind, fields.get(name), made_index) for name, kind in named
-    }
+    columns = {name: unpacked(table.column(name), kind, fields.get(name), made_index) for name, kind in named}
     frame = pd.DataFrame({name: column.rename(name) for name, column in columns.items()}, index=made_index)
     frame.attrs = dict(attrs)
     return frame
@@ -263,7 +262,8 @@ def _packed(name: str, column: pd.Series, field: Field | None) -> tuple[str, Any
     return kind, _array(column, kind, f"column `{name}`")
 
 
-def _unpacked(column: Any, kind: str, field: Field | None, index: pd.Index) -> pd.Series:
+def unpacked(column: Any, kind: str, field: Field | None, index: pd.Index) -> pd.Series:
+    """Return a stored column as a Series; raises the errors of `frame_of`."""
     if kind != "declared":
         made = _series(column, kind, index)
         if kind == "json" and field is not None and not all(map(field.holds, _values(made))):
@@ -271,8 +271,7 @@ def _unpacked(column: Any, kind: str, field: Field | None, index: pd.Index) -> p
         return made
     if field is None or field.dtype != "object" or column.type != arrow_type(shape_of(field.type)):
         raise Unreadable
-    back = cell_coder(shape_of(field.type), back=True)
-    return make_series([back(cell) for cell in column.to_pylist()], "object", index)
+    return make_series(decoded(column, shape_of(field.type)), "object", index)
 
 
 def _values(column: pd.Series) -> list[Any]:

@@ -62,19 +62,25 @@ def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Ite
         plain = file.schema_arrow
         if schema is not None and not plain.equals(schema):
             raise Unreadable
-        repeated = _checked_columns(file, room)
+        repeated = repeating_columns(file, room)
     source.seek(0)
     with parquet.ParquetFile(source, read_dictionary=repeated) as file:
-        for batch in file.iter_batches(rows):
-            batch.validate(full=True)  # texts that are no UTF-8 would fail where they are used
-            room -= sum(map(cost, batch.columns))
-            if room < 0:
-                raise Unreadable
+        for batch in checked_batches(file, rows, room):
             table = pa.Table.from_batches([batch])
             yield from table.cast(plain).to_batches() if repeated else [batch]
 
 
-def _checked_columns(file: Any, room: int) -> list[str]:
+def checked_batches(file: Any, rows: int, room: int, columns: list[str] | None = None) -> Iterator[Any]:
+    """Yield the batches of an open `ParquetFile`, of all columns or some, within so many bytes as objects."""
+    for batch in file.iter_batches(rows, columns=columns):
+        batch.validate(full=True)  # texts that are no UTF-8 would fail where they are used
+        room -= sum(map(cost, batch.columns))
+        if room < 0:
+            raise Unreadable
+        yield batch
+
+
+def repeating_columns(file: Any, room: int) -> list[str]:
     """Return the paths of columns of texts that may repeat; refuse what the file's own figures forbid."""
     repeated: dict[str, None] = {}
     named = {file.schema.column(place).path for place in range(len(file.schema))}

@@ -52,6 +52,10 @@ class FrameBuilder:
         del self._parts[number]
         return True
 
+    def is_kept(self, number: int) -> bool:  # noqa: ARG002 - a builder over a folder keeps rows
+        """Return whether the row of an input is kept elsewhere, and needs no answer."""
+        return False
+
     @property
     def done(self) -> int:
         """How many distinct inputs have all their outcomes."""

@@ -115,7 +115,7 @@ class Store:
         Unreadable
             For another kind of file or schema, and a part that grows too large.
         """
-        with self._part(name) as (file, room):
+        with self.opened_part(name) as (file, room):
             yield from batches_within(file, rows, room, schema)
 
     def table(self, name: str, rows: int, sha256: str) -> Any:
@@ -123,7 +123,7 @@ class Store:
         import pyarrow as pa
         import pyarrow.parquet as parquet
 
-        with self._part(name, sha256) as (file, room):
+        with self.opened_part(name, sha256) as (file, room):
             batches = list(batches_within(file, rows, room))
             if not batches:
                 file.seek(0)
@@ -131,7 +131,7 @@ class Store:
             return pa.Table.from_batches(batches)
 
     @contextmanager
-    def _part(self, name: str, sha256: str | None = None) -> Iterator[tuple[BufferedReader, int]]:
+    def opened_part(self, name: str, sha256: str | None = None) -> Iterator[tuple[BufferedReader, int]]:
         """Open a part; also return how many bytes its rows may take."""
         import pyarrow as pa
 
@@ -161,6 +161,11 @@ class Store:
                     yield line
         except FileNotFoundError:
             return
+
+    def remove(self, name: str) -> None:
+        """Remove a part, if it can be."""
+        with suppress(OSError):
+            (self.path / name).unlink()
 
     def sweep(self, stems: tuple[str, ...], kept: set[str] | None = None) -> None:
         """Remove the remains of an interrupted write, and all parts but those kept."""

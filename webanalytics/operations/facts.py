@@ -88,6 +88,7 @@ FACTS = Operation(
         ),
         Field("mixedContent", list[str], "Addresses in http of what a page in https loads."),
         Field("insecureForms", list[str], "Addresses in http that forms of a page in https send to."),
+        Field("resources", list[str], "Scripts and style sheets that the page loads, each address once."),
         Field("blockingScripts", list[str], "Scripts in the head for which browsers wait."),
         Field("blockingStyles", list[str], "Style sheets in the head for which browsers wait."),
         Field("imagesNotLazy", list[str], "Sources of images after the first five that are loaded at once."),

@@ -24,17 +24,18 @@ from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import Inputs, Rows, read_inputs
 from webanalytics.frames.texts import Texts, about_texts, read_texts
 from webanalytics.messages.visible import for_terminal
-from webanalytics.operations import Operation
+from webanalytics.operations import KEYWORDS, Operation
 from webanalytics.outcomes import Job, JobResult, Outcome
 from webanalytics.run_options import resolve
 from webanalytics.runs.blocking import Run, current_run
 from webanalytics.runs.checkpoints import Checkpoint
 from webanalytics.runs.partial import Partial, forget, keep
 from webanalytics.runs.resume import identity_of, remember
+from webanalytics.runs.saving import SavingBuilder
 
 T = TypeVar("T")
 
-STAYS_HERE = frozenset(("backend", "checkpoint", "retry", "progress"))
+STAYS_HERE = frozenset(("backend", "checkpoint", "save_to", "retry", "progress"))
 """Options of a call that do not concern its backend."""
 MANY_ROWS = 300
 """Rows from which frames are read and made in a thread."""
@@ -50,6 +51,8 @@ class Hooks:
 
     Attributes
     ----------
+    rows : callable
+        Makes the rows that are kept from those of the operations, each by itself.
     finish : callable
         Makes the final frame from the row-per-input frame; also used for partial results.
     on_answer : callable, optional
@@ -64,6 +67,7 @@ class Hooks:
         What else a checkpoint must have been made with.
     """
 
+    rows: Callable[[pd.DataFrame], pd.DataFrame] = lambda frame: frame
     finish: Callable[[pd.DataFrame], pd.DataFrame] = lambda frame: frame
     on_answer: Callable[[JobResult, FrameBuilder], JobResult] | None = None
     on_restored: Callable[[JobResult, FrameBuilder], JobResult | None] | None = None
@@ -94,8 +98,9 @@ async def collect(
         options={key: value for key, value in resolved.items() if key not in STAYS_HERE},
         given=tuple(key for key in options if key not in STAYS_HERE),
         identity=uuid.uuid4().hex,
-        resumable=resolved["checkpoint"] is not None,
+        resumable=resolved["checkpoint"] is not None or resolved["save_to"] is not None,
     )
+    check_save_to(resolved, operations)
     backend: Backend = resolved["backend"] or LocalBackend()
     backend.check(Task(spec))
     if isinstance(inputs, Texts):
@@ -105,6 +110,28 @@ async def collect(
     else:
         rows = await in_thread(_size(inputs), read_inputs, inputs, operations[0], parameter, column)
     return await _Call(operations, spec, backend, rows, hooks, resolved).frame()
+
+
+def keeps_rows(operations: tuple[Operation, ...]) -> bool:
+    """Return whether rows can be kept in a folder: those of pages, where one page is one row."""
+    return operations[0].kind == "page" and operations != (KEYWORDS,)
+
+
+def check_save_to(options: Mapping[str, Any], operations: tuple[Operation, ...]) -> None:
+    """Raise `ParameterError` where rows cannot be kept in a folder."""
+    if options["save_to"] is None:
+        return
+    if not keeps_rows(operations):
+        name = operations[0].function or operations[0].name
+        raise ParameterError(
+            f"The `save_to` parameter must be left out of `{name}`: it keeps rows of pages, one for each.",
+            "save_to",
+        )
+    if options["checkpoint"] is not None:
+        raise ParameterError(
+            "The `checkpoint` parameter must be left out where `save_to` is given, whose folder is one.",
+            "checkpoint",
+        )
 
 
 def _size(inputs: Any) -> int:
@@ -168,7 +195,10 @@ class _Call:
                 await self._ask()
             finally:
                 if self._store is not None:
-                    await self._store.aclose()
+                    try:
+                        await self._write_rows(all_of_them=True)
+                    finally:
+                        await self._store.aclose()
             if self._report.stop_reason:
                 said = for_terminal(self._report.stop_reason)
                 told = functools.partial(warnings.warn, said, IncompleteRunWarning)
@@ -192,7 +222,7 @@ class _Call:
     async def _begin(self) -> None:
         """Take up what an earlier run has left, and show the progress from there."""
         jobs = self._rows.jobs
-        if self._options["checkpoint"] is not None:
+        if self._spec.resumable:
             await self._open_checkpoint()
         elif self._backend.priced:
             identity = await in_thread(len(jobs), identity_of, self._spec, self._backend.name, jobs)
@@ -205,11 +235,13 @@ class _Call:
         again = self._options["retry"] == "failed"
 
         def read() -> tuple[Checkpoint, list[JobResult], list[Job]]:
-            store = Checkpoint(
-                self._options["checkpoint"], self._spec, self._backend.family, self._hooks.extra
-            )
+            store = self._opened()
             try:
-                return store, *store.restore(self._rows.jobs, failed_again=again)
+                if self._options["save_to"] is not None:
+                    self._builder = SavingBuilder(
+                        self._rows, self._operations, store.path, self._hooks.rows, failed_again=again
+                    )
+                return store, *store.restore(self._rows.jobs, self._builder.is_kept, failed_again=again)
             except BaseException:
                 store.close()
                 raise
@@ -223,6 +255,20 @@ class _Call:
                 [*self._jobs, *(self._rows.jobs[result.number] for result in lost)],
                 key=lambda job: job.number,
             )
+
+    def _opened(self) -> Checkpoint:
+        """Return the checkpoint: the folder of `checkpoint`, or that of `save_to`."""
+        options, extra = self._options, self._hooks.extra
+        if options["save_to"] is None:
+            return Checkpoint(options["checkpoint"], self._spec, self._backend.family, extra)
+        try:
+            return Checkpoint(
+                options["save_to"], self._spec, self._backend.family, {**extra, "save_to": True}, forgets=True
+            )
+        except ParameterError as error:
+            if error.parameter != "checkpoint":
+                raise
+            raise ParameterError(str(error).replace("`checkpoint`", "`save_to`"), "save_to") from None
 
     def _restore(self, result: JobResult) -> bool:
         hook = self._hooks.on_restored
@@ -302,7 +348,15 @@ class _Call:
             raise ended
         if self._store is not None:
             await self._store.write(at_once=self._backend.durable)
+        await self._write_rows()
         self._run.step(done)
+
+    async def _write_rows(self, *, all_of_them: bool = False) -> None:
+        """Write finished rows to the folder of `save_to`; answers in its log that they make needless go."""
+        builder, store = self._builder, self._store
+        if isinstance(builder, SavingBuilder) and store is not None and (builder.due or all_of_them):
+            finished = await asyncio.to_thread(builder.write, all_of_them=all_of_them)
+            store.forget(self._rows.jobs[number] for number in finished)
 
     # ---------------------------------------------------------------- ending
 
@@ -312,7 +366,9 @@ class _Call:
         return await in_thread(len(self._rows.labels) * weight, self._finished)
 
     def _finished(self) -> pd.DataFrame:
-        frame = self._hooks.finish(self._builder.frame())
+        frame = self._builder.frame()
+        saved = isinstance(self._builder, SavingBuilder)
+        frame = self._hooks.finish(frame if saved else self._hooks.rows(frame))
         report, backend = self._report, self._backend
         if backend.priced:
             needed = report.credits_needed

@@ -344,6 +344,9 @@ class WorkerPool:
         self.size = size
         self._slots = asyncio.Semaphore(size)
         self._threads = ThreadPoolExecutor(size, thread_name_prefix="webanalytics-worker")
+        # Looked up and kept now: once descriptors are short, it is said that no folder is usable.
+        with contextlib.suppress(FileNotFoundError):
+            tempfile.gettempdir()
 
     async def __aenter__(self) -> WorkerPool:
         return self

@@ -8,6 +8,7 @@ from typing import Any
 from lxml import etree
 from lxml.html import HtmlElement
 
+from webanalytics.analysis.facts.scripts import CODE, script_type
 from webanalytics.analysis.page.page import Collector, Page, Reader, fold
 
 FIRST_IMAGES = 5
@@ -57,7 +58,6 @@ _IN_STYLE = re.compile(
 )
 _STYLES: Any = etree.XPath("//@style[contains(., 'http:') or contains(., 'HTTP:')]", smart_strings=False)
 _COUNT: Any = etree.XPath("count(//*)")
-_SCRIPT_TYPES = frozenset(("", "text/javascript", "application/javascript", "application/ecmascript"))
 _SHOWN_MEDIA = frozenset(("", "all", "screen"))
 _OLD = re.compile(r"[^?#]*\.(?:jpe?g|jfif|png|bmp)(?:[?#]|$)", re.IGNORECASE)
 _NEGOTIATED = re.compile(r"webp|avif|jxl|auto=|=auto|f_auto", re.IGNORECASE)
@@ -73,6 +73,7 @@ class LoadingElements(Collector):
         super().__init__(page)
         self.insecure: list[str] = []
         self.insecure_forms: list[str] = []
+        self.resources: list[str] = []
         self.scripts: list[str] = []
         self.styles: list[str] = []
         self.not_lazy: list[str] = []
@@ -126,18 +127,25 @@ class LoadingElements(Collector):
             href = element.get("href")
             if self._secure:
                 self._check(href)
-            if href and "stylesheet" in kinds and not self._in_body and _blocks(element, kinds):
-                self._add(self.styles, self._absolute(href))
+            if href and "stylesheet" in kinds:
+                self._add(self.resources, url := self._absolute(href))
+                if not self._in_body and _blocks(element, kinds):
+                    self._add(self.styles, url)
 
     def _script(self, element: HtmlElement) -> None:
         get = element.get
         source = get("src")
-        if not source or self._in_body:
+        if not source:
             return
-        if get("async") is None and get("defer") is None and get("nomodule") is None:
-            kind = (get("type") or "").partition(";")[0].strip().lower()
-            if kind in _SCRIPT_TYPES:
-                self._add(self.scripts, self._absolute(source))
+        kind = script_type(element)
+        if kind not in CODE:
+            return
+        self._add(self.resources, url := self._absolute(source))
+        blocks = (
+            kind != "module" and get("async") is None and get("defer") is None and get("nomodule") is None
+        )
+        if blocks and not self._in_body:
+            self._add(self.scripts, url)
 
     def _secure_script(self, element: HtmlElement) -> None:
         self._script(element)
@@ -284,6 +292,7 @@ def loading_facts(page: Page, elements: LoadingElements) -> dict[str, Any]:
     return {
         "mixedContent": [] if upgraded else list(dict.fromkeys(elements.insecure)),
         "insecureForms": [] if upgraded else list(dict.fromkeys(elements.insecure_forms)),
+        "resources": list(dict.fromkeys(elements.resources)),
         "blockingScripts": elements.scripts,
         "blockingStyles": elements.styles,
         "imagesNotLazy": elements.not_lazy,

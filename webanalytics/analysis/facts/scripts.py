@@ -6,8 +6,21 @@ from lxml.html import HtmlElement
 
 from webanalytics.analysis.page.page import Collector, Page, Reader
 
-_CODE = frozenset(("", "module", "text/javascript", "application/javascript", "text/ecmascript"))
-"""Types of scripts that browsers run (HTML Standard, section 4.12.1); others are data."""
+CODE = frozenset(
+    (
+        *("", "module", "text/jscript", "text/livescript"),
+        *(
+            f"{kind}/{x}{name}script"
+            for kind in ("text", "application")
+            for x in ("", "x-")
+            for name in ("java", "ecma")
+        ),
+    )
+)
+"""Types of scripts that browsers run; others are data.
+
+HTML Standard, section 4.12.1, and MIME Sniffing Standard, section 4.6, without versions of JavaScript.
+"""
 
 
 class ScriptElements(Collector):
@@ -22,5 +35,9 @@ class ScriptElements(Collector):
         return {"script": self._script}
 
     def _script(self, element: HtmlElement) -> None:
-        kind = (element.get("type") or "").partition(";")[0].strip().lower()
-        self.count += kind in _CODE
+        self.count += script_type(element) in CODE
+
+
+def script_type(element: HtmlElement) -> str:
+    """Return the type of a script without its parameters, empty where none is named."""
+    return (element.get("type") or "").partition(";")[0].strip().lower()

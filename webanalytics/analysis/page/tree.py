@@ -103,6 +103,12 @@ def parse(text: str, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX_
     return root
 
 
+def new_root() -> HtmlElement:
+    """Return an ``html`` element to which a tree of lxml's HTML elements can be added."""
+    root: Any = _MAKER.makeelement("html")
+    return root  # type: ignore[no-any-return]
+
+
 def _is_bare(root: HtmlElement) -> bool:
     return len(root) == 2 and not len(root[0]) and not len(root[1]) and not root[1].text
 
@@ -150,7 +156,7 @@ def _copied(source: Any, max_depth: int) -> HtmlElement:
     sub_element: Any = etree.SubElement
     # HtmlElement.set is a function in Python around this one, and SubElement's own argument is slower.
     put: Any = etree._Element.set
-    root: Any = _MAKER.makeelement("html")
+    root: Any = new_root()
     _set_all(root, source.attributes)
     # A node's parent and elder sibling in the copy, and whether text stands in front of it.
     parent, last, follows_text = root, None, False

@@ -7,8 +7,8 @@ the other modes used.
 
 from __future__ import annotations
 
-import copy
 import logging
+import re
 import unicodedata
 from typing import Any, NamedTuple
 
@@ -19,9 +19,11 @@ from trafilatura.meta import reset_caches
 from trafilatura.settings import Extractor
 
 from webanalytics.analysis.page.page import Page, once_per_page
-from webanalytics.analysis.page.tree import parse
 from webanalytics.analysis.page.visible_text import drop_invisible
+from webanalytics.analysis.structured.jsonld import jsonld_texts
 from webanalytics.analysis.text.language import page_language
+from webanalytics.analysis.text.own_mode import own_mode
+from webanalytics.analysis.text.working_copy import working_copy
 
 PROSE_LINE = 80
 """Characters from which on a line of the visible text counts as prose, not as a label or a menu entry."""
@@ -44,26 +46,13 @@ MAX_LOOSE_ELEMENTS = 4_000
 LEAD_KEY = 40
 """Characters at the start of a description by which the lead is recognised on the page."""
 
-LABEL_LENGTH = 40
-"""Longest label in front of the link of a cross-reference."""
-
+# A page may nest deeper than Python's calls, or be otherwise unexpected: its prose is used.
+_FAILURES = (RecursionError, LookupError, AttributeError, TypeError, ValueError, etree.LxmlError)
+# How trafilatura recognises a page on which comments are what it is about.
+_FORUM_NAME = "DiscussionForumPosting"
+_FORUM = re.compile(rf'"@type"\s*:\s*(?:\[[^\]]*)?"{_FORUM_NAME}"')
 # Pages from which on trafilatura's caches, which keep texts by the thousand, are emptied again.
 LARGE_TEXT = 200_000
-# fmt: off
-# What trafilatura takes out as well, but only after its first searches have walked over it, ...
-_WITHOUT_TEXT = (
-    "applet", "area", "aside", "audio", "button", "canvas", "datalist", "dialog", "embed", "footer", "iframe",
-    "input", "link", "map", "menu", "meta", "nav", "noindex", "noscript", "object", "optgroup", "option",
-    "param", "progress", "script", "select", "source", "style", "svg", "template", "textarea", "track",
-    "video",
-)
-# ... and the tags that it takes off, leaving their text where it is.
-_INLINE = (
-    "abbr", "acronym", "b", "bdi", "bdo", "big", "cite", "data", "dfn", "em", "font", "hgroup", "i", "img",
-    "ins", "mark", "nobr", "small", "strong", "tbody", "tfoot", "thead", "u", "wbr",
-)
-# fmt: on
-_WITH_ONE_LINK = etree.XPath(".//p[.//a][count(.//a) = 1]")
 # A page that yields nothing is an answer here, not a warning.
 logging.getLogger("trafilatura").setLevel(logging.CRITICAL)
 
@@ -142,12 +131,12 @@ def search(page: Page, visible: str, trusted_share: float = TRUSTED_SHARE) -> Fo
     def is_fragment(text: str) -> bool:
         return len(text) < min(trusted_share * size / 2, FRAGMENT_LENGTH)
 
-    found = Found(_extract(page.tree, FAST), FAST)
+    found = Found(_extract(page, FAST), FAST)
     if is_fragment(found.text):
-        wide = _extract(page.tree, WIDE)
+        wide = _extract(page, WIDE)
         found = Found(wide, WIDE) if len(wide) >= 1.5 * len(found.text) else found
     if len(found.text) < trusted_share * size:
-        standard = _extract(page.tree, STANDARD)
+        standard = _extract(page, STANDARD)
         found = Found(standard, STANDARD) if len(standard) > len(found.text) else found
     if is_fragment(found.text):
         paragraphs = good_paragraphs(page.tree, page_language(page))
@@ -177,7 +166,7 @@ def good_paragraphs(tree: HtmlElement, language: str, max_elements: int = MAX_LO
 
 def warm_up() -> None:
     """Run every extractor once: they read their stop words when first used."""
-    page = parse("<p>Tea is made of leaves and of hot water.</p>")
+    page = Page("<p>Tea is made of leaves and of hot water.</p>")
     for options in (FAST, WIDE, STANDARD):
         _extract(page, options)
 
@@ -193,55 +182,31 @@ def prose(visible: str, shortest: int = PROSE_LINE) -> str:
     return "\n".join(line for line in visible.split("\n") if len(line) >= shortest)
 
 
-def _extract(tree: HtmlElement, options: Any) -> str:
-    document = document_of(working_copy(tree), options)
-    text = getattr(document, "text", None)
+def _extract(page: Page, options: Any) -> str:
+    text = None
+    if options is FAST and (fast := own_mode(_public_text, FAST)) is not None:
+        forum = _FORUM_NAME in page.html and any(map(_FORUM.search, jsonld_texts(page)))
+        try:
+            text = fast(page.tree, FAST, forum)
+        except _FAILURES:
+            text = None
+    if text is None:
+        text = _public_text(page.tree, options)
     return unicodedata.normalize("NFC", drop_invisible(text)) if text else ""
+
+
+def _public_text(tree: HtmlElement, options: Any, _: bool = False) -> str | None:
+    """Return what trafilatura's public functions find; they see for themselves what a forum is."""
+    text: str | None = getattr(document_of(working_copy(tree), options), "text", None)
+    return text
 
 
 def document_of(tree: HtmlElement, options: Any) -> Any:
     """Return trafilatura's document of a tree, which it modifies; None for one that it cannot read."""
     try:
         return bare_extraction(tree, options=options)
-    except (RecursionError, LookupError, AttributeError, TypeError, ValueError, etree.LxmlError):
-        # A page may nest deeper than Python's calls, or be otherwise unexpected: its prose is used.
+    except _FAILURES:
         return None
-
-
-def working_copy(tree: HtmlElement) -> HtmlElement:
-    """Return a copy of a page's tree for an extractor to modify, without elements that hold no main text."""
-    tree = copy.deepcopy(tree)
-    # trafilatura recognises forums by their JSON-LD and falls back on an articleBody in it.
-    jsonld = tree.findall(".//script[@type='application/ld+json']")
-    for script in jsonld:
-        script.tag = "jsonld"
-    etree.strip_elements(tree, *_WITHOUT_TEXT, with_tail=False)
-    for script in jsonld:
-        script.tag = "script"
-    etree.strip_tags(tree, *_INLINE)
-    _drop_references(tree)
-    return tree
-
-
-def _drop_references(tree: HtmlElement, label_length: int = LABEL_LENGTH) -> None:
-    """Take out paragraphs that only point elsewhere ("Read also: Ten things to know about tea").
-
-    They interrupt an article and are not part of it. A page on which most paragraphs are of this kind is a
-    list of links, and is left unchanged.
-    """
-    candidates = _WITH_ONE_LINK(tree)
-    references = [paragraph for paragraph in candidates if _is_reference(paragraph, label_length)]
-    if references and 2 * len(references) <= tree.xpath("count(.//p)"):
-        for paragraph in references:
-            paragraph.drop_tree()
-
-
-def _is_reference(paragraph: HtmlElement, label_length: int) -> bool:
-    link = next(paragraph.iter("a"))
-    target = " ".join(link.text_content().split())
-    text = " ".join(paragraph.text_content().split())
-    label = text[: -len(target)].rstrip() if target and text.endswith(target) else ""
-    return 0 < len(label) <= label_length and label[-1] in ":»>→|" and target.count(" ") >= 2
 
 
 def with_lead(text: str, visible: str, descriptions: list[str], key_length: int = LEAD_KEY) -> str:

@@ -24,8 +24,8 @@ from webanalytics.analysis.text.main_text import (
     is_large,
     main_text,
     search,
-    working_copy,
 )
+from webanalytics.analysis.text.working_copy import working_copy
 
 LONGEST_LINK = 2_000
 """Characters of an address from which on its text stays without the link."""

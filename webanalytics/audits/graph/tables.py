@@ -23,19 +23,20 @@ def table_of_pages(
 ) -> LinkTable:
     """Return the links of pages whose columns alone are known: without anchors, positions and other sites."""
     made = LinkTableBuilder()
-    for row, url in enumerate(known.final):
+    columns = zip(known.final, links, canonicals, hreflangs, redirects, resources, nofollow, strict=True)
+    for row, (url, linked, canonical, others, hops, loaded, unfollowed) in enumerate(columns):
         if url is None:
             continue
-        _add_redirects(made, redirects[row], url)
+        _add_redirects(made, hops, url)
         if known.first(row):
-            closed = set(_web(nofollow[row]))
+            closed = set(_web(unfollowed))
             made.add(
                 url,
                 [
-                    *_named(canonicals[row], "canonical"),
-                    *_named(hreflangs[row], "hreflang"),
-                    *(Link(target, rel=int(target in closed)) for target in _web(links[row])),
-                    *_loaded(resources[row]),
+                    *_named(canonical, "canonical"),
+                    *_named(others, "hreflang"),
+                    *(Link(target, rel=int(target in closed)) for target in _web(linked)),
+                    *_loaded(loaded),
                 ],
             )
     return made.table()

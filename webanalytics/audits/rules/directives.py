@@ -21,10 +21,10 @@ _NO_LENGTH = re.compile(r"(?:^|[,\s:])max-snippet\s*:\s*0+(?!\d)", re.IGNORECASE
 _CONFLICTS = (("index", "noindex"), ("follow", "nofollow"), ("all", "noindex"), ("all", "nofollow"))
 
 
-def _says(name: str) -> Find:
+def _says(*names: str) -> Find:
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, *texts in site.read(*_COLUMNS):
-            said = [text[:200] for text in texts if text and name in directives(text)]
+            said = [text[:200] for text in texts if text and not directives(text).isdisjoint(names)]
             if said:
                 yield Finding(row, evidence="; ".join(said))
 
@@ -114,5 +114,19 @@ RULES = (
         columns=("robots",),
         measured="noarchive in a robots or googlebot meta element or an X-Robots-Tag header.",
         source=sources.both(sources.ROBOTS_NAMES, sources.ROBOTS_META),
+    ),
+    Rule(
+        name="noodp",
+        title="Directive about a closed directory",
+        category="indexability",
+        type="opportunity",
+        priority="low",
+        explanation="noodp and noydir kept titles of the web directories DMOZ and Yahoo out of search "
+        "results; both are closed, and search engines ignore the directives.",
+        fix="Remove noodp and noydir.",
+        find=_says("noodp", "noydir"),
+        columns=("robots",),
+        measured="noodp or noydir in a robots or googlebot meta element or an X-Robots-Tag header.",
+        source=sources.DIRECTORIES_CLOSED,
     ),
 )

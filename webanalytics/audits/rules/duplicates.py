@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from webanalytics.audits.rules import sources
@@ -12,7 +12,7 @@ from webanalytics.audits.site import Site
 _LONGEST = 200
 
 
-def _shared(site: Site, values: list[Any]) -> Iterator[Finding]:
+def _shared(site: Site, values: Sequence[Any]) -> Iterator[Finding]:
     for group in site.alike(values):
         for row in group:
             text = " ".join(values[row].split())
@@ -38,7 +38,7 @@ def _near(site: Site, threshold: Any) -> Iterator[Finding]:
                 yield Finding(row, len(group), f"Nearly the same text as {site.others(group, row)}")
 
 
-def _clusters(site: Site, threshold: float) -> list[Any]:
+def _clusters(site: Site, threshold: float) -> Sequence[Any]:
     if threshold == site.near_duplicates:
         return site.values("nearDuplicateCluster")
     from webanalytics.audits.pages import near_clusters

@@ -64,8 +64,10 @@ def unlinked(site: Site) -> Iterator[Finding]:
 
 def _known_from(site: Site, row: int) -> str:
     """Return how a crawl came to know a page to which nothing links."""
+    if site.crawl is None:
+        return ""
     graph = site.graph
-    link = -1 if site.crawl is None else int(graph.found_on[row])
+    link = int(graph.found_on[row])
     if link < 0:
         return ""
     source, kind = graph.table.urls[graph.table.source[link]], KINDS[graph.table.kind[link]]
@@ -78,7 +80,7 @@ def _broken(site: Site, redirects: bool) -> Iterator[Finding]:
         for place, fault in faults(site).items()
         if fault.startswith("redirects to ") == redirects
     }
-    return badly(site, bad, site.graph.hyperlinks)
+    return badly(site, bad, site.graph.hyperlinks) if bad else iter(())
 
 
 def _to_failing(site: Site, _: Any) -> Iterator[Finding]:

@@ -11,10 +11,8 @@ from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import Find
 from webanalytics.audits.rules.sources import BING_ROBOTS_TXT, ROBOTS_TXT, both, rfc
 from webanalytics.audits.site import Site
-from webanalytics.frames.link_table import KINDS
 
-_LOADED = ("script", "stylesheet", "image")
-_COLUMNS = ("blockingScripts", "blockingStyles", "imagesNotLazy")
+_COLUMNS = ("imgTags", "resources")
 _RULES = rfc(9309, "2.2 (the rules)")
 
 
@@ -27,18 +25,10 @@ def _blocked_for(token: str) -> Find:
 
 
 def _loaded(site: Site) -> Iterator[tuple[int, set[str]]]:
-    """Yield what each page loads, as far as it is known: images, and scripts and style sheets of a crawl."""
-    more: dict[str, set[str]] = {}
-    crawl = getattr(site, "crawl", None)
-    if crawl is not None:
-        links, kinds = crawl.links, {KINDS.index(kind) for kind in _LOADED}
-        for source, target, kind in zip(links.source, links.target, links.kind, strict=True):
-            if int(kind) in kinds:
-                more.setdefault(links.urls[source], set()).add(links.urls[target])
-    for row, tags, *columns in site.read("imgTags", *_COLUMNS):
+    """Yield what each page loads: images, scripts and style sheets."""
+    for row, tags, resources in site.read(*_COLUMNS):
         found = {str(tag.get("src") or "") for tag in tags or () if isinstance(tag, dict)}
-        found.update(url for cell in columns for url in cell or () if isinstance(url, str))
-        found |= more.get(site.addresses.final[row] or "", set())
+        found.update(resources or ())
         yield row, {url for url in found if url.startswith(("http://", "https://"))}
 
 
@@ -106,10 +96,10 @@ RULES = (
         ),
         fix="Open the paths of what the page needs to be shown.",
         find=_blocked_resources,
-        columns=("imgTags",),
+        columns=_COLUMNS,
         measured=(
-            "By the robots.txt of each origin that was read, for the images of the page; for its scripts and "
-            "style sheets too where they are known, as after a crawl."
+            "By the robots.txt of each origin that was read, for the images, scripts and style sheets that "
+            "the page names; what scripts and style sheets load in turn is not known."
         ),
         source=both(ROBOTS_TXT, _RULES),
     ),

@@ -79,6 +79,10 @@ ALT = _html("alternative texts of images", "images.html#alt")
 ICON = _html("the link type icon", "links.html#rel-icon")
 
 HTTPS_SIGNAL = "Google Search Central on https: https://developers.google.com/search/blog/2014/08/https-as-ranking-signal"
+DIRECTORIES_CLOSED = (
+    "Google Search Central on snippets without directories: "
+    "https://developers.google.com/search/blog/2017/06/better-snippets-for-your-users"
+)
 SITE_MOVES = _google("site moves", "crawling-indexing/site-move-with-url-changes")
 FRAME_OPTIONS = _html("the X-Frame-Options header", "document-lifecycle.html#the-x-frame-options-header")
 SCRIPT = _html("the script element", "scripting.html#the-script-element")

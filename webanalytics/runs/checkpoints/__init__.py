@@ -7,6 +7,6 @@ each outcome; the inputs themselves are not in it, only their SHA-256.
 
 from __future__ import annotations
 
-from webanalytics.runs.checkpoints.folder import Checkpoint
+from webanalytics.runs.checkpoints.folder import NOT_DONE, Checkpoint
 
-__all__ = ["Checkpoint"]
+__all__ = ["NOT_DONE", "Checkpoint"]

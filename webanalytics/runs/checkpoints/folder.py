@@ -9,8 +9,9 @@ import os
 import re
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import IO, Any
 
 from webanalytics._version import __version__
@@ -66,6 +67,8 @@ class Checkpoint:
         Family of the backend: its answers are as good as those of another one of the family.
     extra : Mapping
         What else must match, such as the folder that images are written to.
+    forgets : bool
+        Whether answers are removed with `forget` when they are kept elsewhere.
 
     Raises
     ------
@@ -87,13 +90,22 @@ class Checkpoint:
     through a link in it.
     """
 
-    def __init__(self, folder: str | os.PathLike[str], spec: RunSpec, family: str, extra: Mapping[str, Any]):
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        spec: RunSpec,
+        family: str,
+        extra: Mapping[str, Any],
+        *,
+        forgets: bool = False,
+    ) -> None:
         self._store = Store(folder_path(folder, "checkpoint", "keeping checkpoints"), MANIFEST, _PART)
         self._operations = Task(spec).operations
         self._lock: IO[bytes] | None = None
         self._waiting: list[tuple[str, JobResult]] = []
         self._writing: asyncio.Task[None] | None = None
         self._written = time.monotonic()
+        self._keys_of: dict[str, set[str]] | None = {} if forgets else None
         self.journal: Journal
         self.premium_missing: set[str] = set()
         try:
@@ -113,6 +125,11 @@ class Checkpoint:
         except BaseException:
             self.close()
             raise
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        return self._store.path
 
     def _take_lock(self) -> None:
         try:
@@ -156,17 +173,21 @@ class Checkpoint:
         compare(known, json.loads(json.dumps(described(spec, family, extra, salt))))
         return identity
 
-    def restore(self, jobs: Sequence[Job], *, failed_again: bool) -> tuple[list[JobResult], list[Job]]:
+    def restore(
+        self, jobs: Sequence[Job], is_kept: Callable[[int], bool] = lambda _: False, *, failed_again: bool
+    ) -> tuple[list[JobResult], list[Job]]:
         """Return the answers that are kept, and the jobs that are still to be done.
 
         Parameters
         ----------
         jobs : sequence of Job
             All jobs of the run.
+        is_kept : callable
+            Takes the number of a job, and returns whether it is kept elsewhere: then it is left out.
         failed_again : bool
             Whether inputs that failed count as missing.
         """
-        keys = {digest(job.subject): job.number for job in jobs}
+        keys = {digest(job.subject): job.number for job in jobs if not is_kept(job.number)}
         self.premium_missing.clear()
         kept: dict[tuple[int, int], JobResult | None] = {}
         for key, place, answer in self._answers(failed_again=failed_again):
@@ -174,15 +195,18 @@ class Checkpoint:
             if number is not None:
                 kept[number, place] = None if answer is None else replace(answer, number=number)
         names = {operation.name: place for place, operation in enumerate(self._operations)}
-        for number, operation in self.journal.begin(jobs):
+        for number, operation in self.journal.begin(jobs, keys):
             if operation in names:
                 kept[number, names[operation]] = None
         answers = [answer for answer in kept.values() if answer is not None]
         done: dict[int, set[int]] = {}
         for answer in answers:
             done.setdefault(answer.number, set()).add(answer.position or 0)
+        self.forget(job for job in jobs if is_kept(job.number))
         left = []
         for job in jobs:
+            if is_kept(job.number):
+                continue
             places = range(len(self._operations))
             wanted = tuple(place for place in places if place not in done.get(job.number, ()))
             if wanted:
@@ -210,6 +234,7 @@ class Checkpoint:
             try:
                 for row in rows_of(self._store, name):
                     self.journal.saw(row, _number(name))
+                    self._note(name, row["key"])
                     place = places.get(row["operation"])
                     if place is not None and row["key"] is not None:
                         again = failed_again and row["error"] is not None
@@ -233,6 +258,22 @@ class Checkpoint:
     def take(self, answers: Sequence[JobResult], jobs: Sequence[Job] | Mapping[int, Job]) -> None:
         """Take answers, which are written with the next part or when the checkpoint is closed."""
         self._waiting.extend((digest(jobs[answer.number].subject), answer) for answer in answers)
+
+    def _note(self, part: str, key: str | None) -> None:
+        if self._keys_of is not None and key is not None:
+            self._keys_of.setdefault(part, set()).add(key)
+
+    def forget(self, jobs: Iterable[Job]) -> None:
+        """Forget the answers of jobs that are kept elsewhere; parts with no others are removed."""
+        keys = {digest(job.subject) for job in jobs}
+        if self._keys_of is None or not keys:
+            return
+        self._waiting = [item for item in self._waiting if item[0] not in keys]
+        for part, known in list(self._keys_of.items()):
+            known -= keys
+            if not known:
+                del self._keys_of[part]
+                self._store.remove(part)
 
     async def write(self, *, at_once: bool) -> None:
         """Write what has been taken: before this returns, or soon if that is enough."""
@@ -267,6 +308,8 @@ class Checkpoint:
                     self._waiting[:0] = waiting  # once more when the folder is closed
                     raise WriteError.at("checkpoint", "a folder that can be written to", error) from None
                 time.sleep(TRY_AGAIN_SECONDS)
+        if self._keys_of is not None:
+            self._keys_of[f"part-{self._next:06}.parquet"] = {row["key"] for row in rows}
         self._next += 1
 
     async def aclose(self) -> None:

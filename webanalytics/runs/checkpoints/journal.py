@@ -88,8 +88,11 @@ class Journal:
         if entry is not None and part >= entry.part:
             entry.answered = True
 
-    def begin(self, jobs: Sequence[Job]) -> Iterator[tuple[int, str]]:
-        """Find the requests to repeat, and yield the number and operation of each input of those."""
+    def begin(self, jobs: Sequence[Job], open_jobs: Mapping[str, int]) -> Iterator[tuple[int, str]]:
+        """Find the requests to repeat, and yield the number and operation of each input of those.
+
+        ``open_jobs`` has the numbers of the jobs that may be asked again, by the digest of their input.
+        """
         self._jobs = jobs
         now = time.time()
         waiting = [
@@ -101,7 +104,7 @@ class Journal:
         ]
         if not waiting:
             return
-        numbers = {digest(job.subject)[:SHORT]: job.number for job in jobs}
+        numbers = {key[:SHORT]: number for key, number in open_jobs.items()}
         for entry in waiting:
             found = [numbers.get(name) for name in entry.inputs]
             if None in found:  # other inputs than then: it cannot be repeated

@@ -1,0 +1,316 @@
+"""Audits whose rows are in a folder: equal to those in memory, whatever order the pages finished in."""
+
+from __future__ import annotations
+
+import asyncio
+import pickle
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as parquet
+import pytest
+
+import webanalytics as wa
+from tests.effort import BUSY_SECONDS
+from webanalytics import aio
+from webanalytics.errors import ParameterError
+from webanalytics.frames.stored import StoredDtype
+from webanalytics.outcomes import digest
+from webanalytics.runs import saving
+from webanalytics.testing import Reply, SiteServer
+
+WORDS = ["lamps", "tea", "island", "harbour", "brass", "lantern", "storm", "glass", "mended", "fleet"]
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tables of 4 rows and parts of 8, so that a few pages make several."""
+    monkeypatch.setattr(saving, "FRAME_ROWS", 4)
+    monkeypatch.setattr(saving, "PART_ROWS", 8)
+
+
+def html(number: int) -> str:
+    """Return a page with links, images, structured data, and text of its own."""
+    said = " ".join(WORDS[(number * step) % len(WORDS)] for step in range(1, 60))
+    return (
+        f"<html lang=en><title>Page {number % 7} of lamps</title><meta name=description content='{said[:80]}'>"
+        f"<link rel=canonical href='https://a.example/{number}'>"
+        f'<script type=\'application/ld+json\'>{{"@type":"Article","n":{number}}}</script>'
+        f"<h1>Lamps {number}</h1><h3>None</h3><p>{said}. {said}.</p><img src=/{number}.png>"
+        f"<a href='/{(number + 1) % 30}'>next</a> <a href='https://other.example/'>here</a>"
+    )
+
+
+def pages(count: int = 30) -> pd.DataFrame:
+    frame = pd.DataFrame(
+        {
+            "url": [f"https://a.example/{number}" for number in range(count)],
+            "html": [html(number) for number in range(count)],
+        },
+        index=pd.Index([f"row {number}" for number in range(count)], name="label"),
+    )
+    frame.loc["row 3", "html"] = None  # fails
+    return pd.concat([frame, frame.iloc[[1]]])  # one page twice
+
+
+def cells(column: Any) -> list[Any]:
+    return [
+        None if value is pd.NA or (isinstance(value, float) and value != value) else value for value in column
+    ]
+
+
+def plainly(issues: pd.DataFrame) -> pd.DataFrame:
+    return issues.astype({name: object for name in issues.columns if issues[name].dtype != float})
+
+
+@pytest.fixture(scope="module")
+def whole() -> wa.Audit:
+    return wa.audit(pages(), progress=False)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return tmp_path / "audit"
+
+
+@pytest.fixture
+def kept(folder: Path) -> wa.Audit:
+    return wa.audit(pages(), progress=False, save_to=folder)
+
+
+def same(first: pd.DataFrame, second: pd.DataFrame) -> None:
+    """Compare cell by cell; the dtypes of columns in a folder are their own."""
+    assert list(first.columns) == list(second.columns)
+    assert first.index.equals(second.index)
+    for name in first.columns:
+        if name != "fetched_at" and name != "elapsed":
+            assert cells(first[name]) == cells(second[name]), name
+
+
+def test_every_cell_is_that_of_an_audit_in_memory(whole: wa.Audit, kept: wa.Audit, folder: Path) -> None:
+    same(whole, kept)
+    assert kept.attrs == whole.attrs
+    assert isinstance(kept["text"].dtype, StoredDtype)
+    assert kept["wordCount"].dtype == whole["wordCount"].dtype
+    names = sorted(path.name for path in folder.iterdir())
+    assert sum(name.startswith("rows-") for name in names) == 4
+    assert not [name for name in names if name.startswith("part-")], "the log is gone"
+    rows = parquet.read_table(folder / "rows-000001.parquet")
+    assert rows.num_rows == 8
+    assert str(rows.schema.field("keywords").type).startswith("map<string, int64")
+
+
+def test_issues_score_and_summary_are_equal(whole: wa.Audit, kept: wa.Audit) -> None:
+    pd.testing.assert_frame_equal(plainly(kept.issues), plainly(whole.issues))
+    pd.testing.assert_frame_equal(kept.summary(), whole.summary())
+    pd.testing.assert_frame_equal(kept.failures(), whole.failures())
+    assert kept.score == whole.score
+    assert str(kept.head(3).issues["rule"].tolist()) == str(whole.head(3).issues["rule"].tolist())
+    same(kept.pages, whole.pages)
+
+
+def test_it_is_loaded_again_and_saved_elsewhere(
+    whole: wa.Audit, kept: wa.Audit, folder: Path, tmp_path: Path
+) -> None:
+    loaded = wa.load(folder)
+    same(loaded, whole)
+    pd.testing.assert_frame_equal(plainly(loaded.issues), plainly(whole.issues))
+    part = kept[kept["wordCount"] > 0].sort_values("url", ascending=False)
+    elsewhere = wa.load(part.save(tmp_path / "other"))
+    same(elsewhere, whole[whole["wordCount"] > 0].sort_values("url", ascending=False))
+    same(pickle.loads(pickle.dumps(loaded)), whole)
+
+
+@pytest.mark.parametrize("name", ["title", "keywords", "links", "jsonld"])
+def test_a_column_behaves_as_one_in_memory(whole: wa.Audit, kept: wa.Audit, name: str) -> None:
+    order = np.random.default_rng(3).permutation(len(whole))
+    assert cells(kept[name].iloc[order]) == cells(whole[name].iloc[order])
+    assert kept[name].isna().tolist() == whole[name].isna().tolist()
+    assert cells(kept[name].dropna()) == cells(whole[name].dropna())
+    assert cells(kept[name].astype(object)) == cells(whole[name].astype(object))
+    assert kept[name].iloc[7] == whole[name].iloc[7]
+    assert cells(pd.concat([kept[name], kept[name].iloc[:2]])) == cells(
+        pd.concat([whole[name], whole[name].iloc[:2]])
+    )
+    first, second = (frame[name].reset_index(drop=True).reindex([2, 99, 0]) for frame in (kept, whole))
+    assert cells(first) == cells(second)
+
+
+def test_texts_have_the_methods_of_texts(whole: wa.Audit, kept: wa.Audit) -> None:
+    assert (
+        kept["title"].str.contains("3").fillna(False).tolist()
+        == whole["title"].str.contains("3").fillna(False).tolist()
+    )
+    assert (kept["title"] == "Page 3 of lamps").tolist() == (whole["title"] == "Page 3 of lamps").tolist()
+    assert kept["title"].value_counts().to_dict() == whole["title"].value_counts().to_dict()
+    assert kept.sort_values("title")["url"].tolist() == whole.sort_values("title")["url"].tolist()
+    assert (
+        kept.query("title == 'Page 3 of lamps'")["url"].tolist()
+        == whole.query("title == 'Page 3 of lamps'")["url"].tolist()
+    )
+    with pytest.raises(TypeError, match="assign a whole column"):
+        kept["title"].array[0] = "no"
+    assert kept.assign(title="one").issues["rule"].eq("title_duplicate").sum() > 20
+
+
+def test_a_comparison_and_a_report_need_no_memory(whole: wa.Audit, kept: wa.Audit, tmp_path: Path) -> None:
+    changed = pages()
+    changed.loc["row 2", "html"] = html(2).replace("Lamps 2", "Lanterns")
+    later = wa.audit(changed, progress=False, save_to=tmp_path / "later")
+    in_memory = wa.compare(whole, wa.audit(changed, progress=False))
+    both = wa.compare(kept, later)
+    same(both.changes, in_memory.changes)
+    same(both.pages, in_memory.pages)
+    same(both.summary(), in_memory.summary())
+    same(both.issues, in_memory.issues)
+    assert both.report(tmp_path / "report.html").stat().st_size > 10_000
+
+
+@pytest.fixture
+def site() -> Iterator[SiteServer]:
+    pages: dict[str, Any] = {f"/{number}": html(number).encode() for number in range(40)}
+    with SiteServer({**pages, "/late": [Reply(404), html(9).encode()]}) as server:
+        yield server
+
+
+def fetched(site: SiteServer, count: int, folder: Path, **options: Any) -> wa.Audit:
+    urls = [f"{site.url}/{number}" for number in range(count)]
+    return wa.audit(urls, save_to=folder, allow_private=True, robots=False, progress=False, **options)
+
+
+def test_the_same_folder_goes_on(site: SiteServer, folder: Path) -> None:
+    assert len(fetched(site, 10, folder)) == 10
+    before = len(site.requests)
+    again = fetched(site, 15, folder)
+    assert len(site.requests) - before == 5
+    assert again["title"].tolist() == [f"Page {number % 7} of lamps" for number in range(15)]
+
+
+def test_what_failed_is_asked_again_when_that_is_wanted(site: SiteServer, folder: Path) -> None:
+    urls = [f"{site.url}/{name}" for name in ("1", "late", "2")]
+    options: dict[str, Any] = {"save_to": folder, "allow_private": True, "robots": False, "progress": False}
+    assert wa.audit(urls, **options)["status"].tolist() == ["ok", "error", "ok"]
+    before = len(site.requests)
+    assert wa.audit(urls, **options)["status"].tolist() == ["ok", "error", "ok"]
+    assert len(site.requests) == before
+    assert wa.audit(urls, retry="failed", **options)["status"].tolist() == ["ok", "ok", "ok"]
+    assert wa.load(folder)["title"].tolist()[1] == "Page 2 of lamps"
+
+
+def test_a_cancelled_run_goes_on_with_what_it_has(site: SiteServer, folder: Path) -> None:
+    async def begun() -> None:
+        urls = [f"{site.url}/{number}" for number in range(40)]
+        run = asyncio.create_task(
+            aio.audit(urls, save_to=folder, allow_private=True, robots=False, progress=False, concurrency=2)
+        )
+        async with asyncio.timeout(BUSY_SECONDS):
+            while len(site.requests) < 20:  # noqa: ASYNC110 - of another thread
+                await asyncio.sleep(0.01)
+        run.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await run
+
+    asyncio.run(begun())
+    part = wa.last_partial()
+    assert part is not None
+    assert 0 < len(part) < 40
+    assert part["text"].notna().all()
+    kept = len(part)
+    before = len(site.requests)
+    audit = fetched(site, 40, folder)
+    assert len(site.requests) - before == 40 - kept
+    assert audit["title"].tolist() == [f"Page {number % 7} of lamps" for number in range(40)]
+
+
+def test_answers_that_are_in_no_part_are_in_the_log(
+    site: SiteServer, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is killed writes no last part."""
+    write = saving.SavingBuilder.write
+    monkeypatch.setattr(
+        saving.SavingBuilder, "write", lambda self, all_of_them=False: [] if all_of_them else write(self)
+    )
+    fetched(site, 10, folder)
+    monkeypatch.setattr(saving.SavingBuilder, "write", write)
+    assert parquet.read_table(folder / "rows-000001.parquet").num_rows == 8
+    before = len(site.requests)
+    assert fetched(site, 10, folder)["title"].tolist() == [
+        f"Page {number % 7} of lamps" for number in range(10)
+    ]
+    assert len(site.requests) == before
+
+
+def test_a_run_holds_no_more_answers_than_a_part(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[int] = []
+    add = saving.SavingBuilder.add
+
+    def counting(self: saving.SavingBuilder, answer: Any) -> bool:
+        held.append(sum(item is not None for item in self._answers))
+        return add(self, answer)
+
+    monkeypatch.setattr(saving.SavingBuilder, "add", counting)
+    group = 64  # most answers that a backend hands over at once
+    wa.audit(pages(200), progress=False, save_to=folder)
+    assert len(held) == 200
+    assert max(held) <= 8 + group
+
+
+def test_other_functions_keep_their_rows_too(site: SiteServer, folder: Path) -> None:
+    urls = [f"{site.url}/{number}" for number in range(12)]
+    options: dict[str, Any] = {"allow_private": True, "robots": False, "progress": False}
+    for name in ("metadata", "text", "readability"):
+        function = getattr(wa, name)
+        same(function(urls, save_to=folder / name, **options), function(urls, **options))
+
+
+def test_what_cannot_be_kept_is_refused_before_any_work(folder: Path, tmp_path: Path) -> None:
+    for arguments, parameter in (
+        ({"save_to": folder, "checkpoint": folder}, "checkpoint"),
+        ({"save_to": folder, "resources": "check"}, "resources"),
+        ({"save_to": 5}, "save_to"),
+    ):
+        with pytest.raises(ParameterError) as caught:
+            wa.audit(pages(5), **arguments)  # type: ignore[arg-type]
+        assert caught.value.parameter == parameter
+    for function in (wa.phones, wa.hmac, wa.keywords):
+        with pytest.raises(ParameterError, match="`save_to` parameter must be left out"):
+            function(["+1 202 555 0100"], save_to=folder, **({"secret": "x"} if function is wa.hmac else {}))
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "x.txt").write_text("x")
+    with pytest.raises(ParameterError, match="The `save_to` parameter must be a folder that is empty"):
+        wa.audit(pages(5), progress=False, save_to=tmp_path / "notes")
+
+
+def test_a_folder_of_another_call_is_refused(kept: wa.Audit, folder: Path) -> None:
+    with pytest.raises(ParameterError, match="`save_to`"):
+        wa.metadata(pages(5), progress=False, save_to=folder)
+    with pytest.raises(ParameterError, match="of this same call"):
+        wa.audit(pages(5), progress=False, checkpoint=folder)
+
+
+def test_a_run_that_has_not_ended_is_not_loaded(kept: wa.Audit, folder: Path) -> None:
+    (folder / "audit.json").unlink()
+    with pytest.raises(ParameterError, match="goes on with the same call and `save_to`"):
+        wa.load(folder)
+
+
+def test_a_part_that_was_changed_is_refused_and_never_believed(kept: wa.Audit, folder: Path) -> None:
+    part = folder / "rows-000002.parquet"
+    table = parquet.read_table(part)
+    for wrong in (table.slice(0, 3), table.drop_columns(["title"]), table.replace_schema_metadata({})):
+        parquet.write_table(wrong, part)
+        with pytest.raises(ParameterError, match="folder"):
+            list(wa.load(folder)["title"])
+    part.write_bytes(b"PAR1")
+    with pytest.raises(ParameterError, match="folder"):
+        wa.load(folder)
+    with pytest.raises(ParameterError, match="rows are as they were written"):
+        list(kept["text"])
+
+
+def test_the_digest_of_an_input_is_kept_and_not_the_input(kept: wa.Audit, folder: Path) -> None:
+    table = parquet.read_table(folder / "rows-000001.parquet", columns=["input_digest"])
+    assert all(len(key) == len(digest("x")) for key in table.column(0).to_pylist())

@@ -1,0 +1,153 @@
+"""The folder of a run that forgets its rows: finished ones go to parts, and a frame over them comes back.
+
+`runs.run` uses it in place of the builder of frames in memory where `save_to` is given.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from webanalytics.errors import WriteError
+from webanalytics.frames.arrow import Unreadable
+from webanalytics.frames.build import FrameBuilder
+from webanalytics.frames.inputs import Rows
+from webanalytics.frames.parts import FRAME_ROWS, PART_ROWS, Places, RowParts
+from webanalytics.frames.schema import make_series
+from webanalytics.frames.store import refusal
+from webanalytics.frames.stored import frame_over
+from webanalytics.operations import Operation
+from webanalytics.outcomes import JobResult, digest
+from webanalytics.runs.checkpoints import NOT_DONE
+
+Lay = Callable[[pd.DataFrame], pd.DataFrame]
+"""Makes the rows that are kept from those of a builder, each by itself."""
+
+
+class SavingBuilder(FrameBuilder):
+    """Collects answers, writes finished rows to parts, and makes a frame over the parts.
+
+    Parameters
+    ----------
+    rows, operations
+        As for `FrameBuilder`.
+    folder : Path
+        Where the parts are; what is there of these inputs is finished.
+    lay : callable
+        Makes the rows that are kept.
+    failed_again : bool
+        Whether rows that failed are not finished.
+    """
+
+    def __init__(
+        self, rows: Rows, operations: tuple[Operation, ...], folder: Path, lay: Lay, *, failed_again: bool
+    ) -> None:
+        super().__init__(rows, operations)
+        self._lay = lay
+        self._places: Places = np.full(len(rows.jobs), -1, dtype=np.int32)
+        self._ready: list[int] = []
+        self._tables: list[tuple[list[int], Any]] = []
+        self._writing = threading.Lock()
+        firsts = np.full(len(rows.jobs), -1, dtype=np.int64)
+        firsts[rows.numbers[::-1]] = np.arange(len(rows.numbers))[::-1]
+        self._first_rows = firsts
+        try:
+            self.parts = RowParts(folder, self._name)
+            self._restore(failed_again)
+        except (Unreadable, OSError):
+            raise refusal(
+                "save_to", "whose parts can be read; without those that cannot, their rows are done again"
+            ) from None
+
+    def _restore(self, failed_again: bool) -> None:
+        """Find out which inputs are finished; of several rows of one, the last counts."""
+        if not len(self.parts):
+            return
+        numbers = {digest(job.subject): job.number for job in self.rows.jobs}
+        for place, (key, status, kind) in enumerate(self.parts.keys()):
+            number = numbers.get(key or "")
+            if number is not None:
+                again = kind in NOT_DONE or (failed_again and status != "ok")
+                self._places[number] = -1 if again else place
+
+    def is_kept(self, number: int) -> bool:
+        """Return whether the row of an input is in a part."""
+        return bool(self._places[number] >= 0)
+
+    # ---------------------------------------------------------------- rows as they are finished
+
+    def add(self, answer: JobResult) -> bool:
+        """Keep an answer until its row is in a part, and return whether its input is now done."""
+        done = super().add(answer)
+        if done:
+            self._ready.append(answer.number)
+        return done
+
+    @property
+    def done(self) -> int:
+        """How many distinct inputs have all their outcomes."""
+        return super().done + int((self._places >= 0).sum())
+
+    @property
+    def rows_done(self) -> int:
+        """How many inputs, equal ones too, a frame made now would have."""
+        return super().rows_done + int((self._places[self.rows.numbers] >= 0).sum())
+
+    @property
+    def due(self) -> bool:
+        """Whether there are enough finished rows for the next table."""
+        return len(self._ready) >= FRAME_ROWS
+
+    def write(self, *, all_of_them: bool = False) -> list[int]:
+        """Make tables of finished rows, write parts, and return the inputs whose answers are not needed."""
+        with self._writing:
+            written: list[int] = []
+            while len(self._ready) >= FRAME_ROWS or (all_of_them and self._ready):
+                numbers, self._ready = self._ready[:FRAME_ROWS], self._ready[FRAME_ROWS:]
+                self._tables.append((numbers, self._table(numbers)))
+                if len(self._tables) * FRAME_ROWS >= PART_ROWS:
+                    written += self._write()
+            if all_of_them and self._tables:
+                written += self._write()
+            return written
+
+    def _table(self, numbers: list[int]) -> Any:
+        answers = [answer for number in numbers if (answer := self._answers[number]) is not None]
+        labels = [self.rows.labels[int(self._first_rows[number])] for number in numbers]
+        frame = self._lay(self._frame(answers, labels, pd.RangeIndex(len(numbers))))
+        return self.parts.table(frame, [digest(self.rows.jobs[number].subject) for number in numbers])
+
+    def _write(self) -> list[int]:
+        start = len(self.parts)
+        try:
+            self.parts.write([table for _, table in self._tables])
+        except OSError as error:
+            raise WriteError.at("save_to", "a folder that can be written to", error) from None
+        written = [number for numbers, _ in self._tables for number in numbers]
+        self._tables = []
+        finished = []
+        for place, number in enumerate(written, start):
+            self._places[number] = place
+            answer, self._answers[number] = self._answers[number], None
+            if answer is not None and not any(outcome.error_type in NOT_DONE for outcome in answer.outcomes):
+                finished.append(number)
+        return finished
+
+    # ---------------------------------------------------------------- the frame
+
+    def frame(self) -> pd.DataFrame:
+        """Return a frame over the parts, of the inputs whose rows are in them, in input order."""
+        places = self._places[self.rows.numbers]
+        kept = np.flatnonzero(places >= 0)
+        if not len(kept):
+            return super().frame()
+        whole = len(kept) == len(places)
+        index = self.rows.index if whole else self.rows.index[kept]
+        labels = [self.rows.labels[row] for row in kept.tolist()]
+        given = make_series(labels, "string", index).rename(self.operations[0].input_column)
+        return frame_over(self.parts, places[kept], index, given, self.parts.lacking())
