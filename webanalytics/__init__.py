@@ -47,9 +47,11 @@ if TYPE_CHECKING:
         text,
         tlsa_record,
     )
+    from webanalytics.archives.sources import pages
     from webanalytics.audits.ai.roster import ai_crawlers
     from webanalytics.audits.audit import Audit
     from webanalytics.audits.comparison import Comparison
+    from webanalytics.backends.dask import Dask
     from webanalytics.backends.hosted import Hosted
     from webanalytics.errors import (
         AuditInterrupted,
@@ -69,6 +71,7 @@ __all__ = [
     "AuditInterrupted",
     "BackendError",
     "Comparison",
+    "Dask",
     "Hosted",
     "HostedError",
     "ParameterError",
@@ -94,6 +97,7 @@ __all__ = [
     "metadata",
     "option_context",
     "options",
+    "pages",
     "phones",
     "readability",
     "rule",
@@ -111,6 +115,7 @@ __all__ = [
 _MODULES = frozenset({"aio", "charts", "testing", "widgets"})
 _HOMES = {
     "frames.kinds": ("to_arrow", "to_polars"),
+    "archives.sources": ("pages",),
     "errors": ("AuditInterrupted", "BackendError", "HostedError", "ParameterError", "WebAnalyticsError"),
     "run_options": ("option_context", "options", "use"),
     "runs.partial": ("last_partial",),
@@ -118,6 +123,7 @@ _HOMES = {
     "audits.audit": ("Audit",),
     "audits.comparison": ("Comparison",),
     "runs.estimates": ("estimate",),
+    "backends.dask": ("Dask",),
     "backends.hosted": ("Hosted",),
     "widgets": ("app", "explore"),
 }

@@ -131,6 +131,53 @@ class PageRecord:
     fetched: Fetched = SAVED
 
 
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """Where content is on this machine.
+
+    Attributes
+    ----------
+    file : pathlib.Path
+        An archive, or the page itself.
+    offset : int or None
+        The byte where its record or gzip member begins; None where the file is the content.
+    inside : int
+        How far into what the member inflates to the record begins.
+    """
+
+    file: Path
+    offset: int | None = None
+    inside: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedPage:
+    """A page in an archive; it is read when its turn comes.
+
+    Attributes
+    ----------
+    url : str
+        Its address; of a stretch that is no record, the file and the byte.
+    fetched : Fetched
+        What is known of its fetch besides the head of its answer.
+    body : Stored or None
+        The record with its content.
+    head : Stored or None
+        The record with the head of its answer, where that is another one.
+    failure : tuple or None
+        Key and values of the message of what failed when it was fetched or read.
+    name : str
+        What distinguishes its record from all others.
+    """
+
+    url: str
+    fetched: Fetched = Fetched(source="archive")
+    body: Stored | None = None
+    head: Stored | None = None
+    failure: tuple[str, tuple[tuple[str, Any], ...]] | None = None
+    name: str = ""
+
+
 def outcome_of(result: Mapping[str, Any] | Message) -> Outcome:
     """Return the outcome of an analysis: data, or a failure."""
     return Outcome.failed(result) if isinstance(result, Message) else Outcome(result)
@@ -194,6 +241,8 @@ def digest(subject: Any) -> str:
         body = subject.body if isinstance(subject.body, bytes) else _utf8(subject.body)
         more = b"" if subject.fetched == SAVED else b"\0" + _utf8(repr(subject.fetched))
         kind, content = "page", _utf8(subject.url) + b"\0" + body + more
+    elif isinstance(subject, ArchivedPage):
+        kind, content = "archived", _utf8(repr(subject))
     elif isinstance(subject, bytes):
         kind, content = "bytes", subject
     elif isinstance(subject, (str, Path)):
@@ -222,8 +271,8 @@ class Job:
     number : int
         Position among the jobs of a run.
     subject : object
-        URL, path, `PageRecord`, record, message, number, or the bytes of an image; None for a missing
-        input and `UNUSABLE` for one of another kind.
+        URL, path, `PageRecord`, `ArchivedPage`, record, message, number, or the bytes of an image; None for
+        a missing input and `UNUSABLE` for one of another kind.
     wanted : tuple of int, optional
         Positions of the operations that are still to be answered; None for all.
     """

@@ -146,6 +146,14 @@ def _ports(value: Any) -> bool:
     return listed and all(type(port) is int and 1 <= port <= 65535 for port in value)
 
 
+def _is_place(value: Any) -> bool:
+    return isinstance(value, (str, os.PathLike)) and bool(os.fspath(value))
+
+
+def _is_warc(name: Any) -> bool:
+    return isinstance(name, str) and "\0" not in name and name.lower().endswith((".warc.gz", ".warc"))
+
+
 RECORDS: dict[str, Setting] = {
     option.key: option
     for option in (
@@ -183,7 +191,7 @@ RECORDS: dict[str, Setting] = {
         _BackendOption(
             "backend",
             None,
-            "Where the work is done: None for this machine, or a `Hosted` API.",
+            "Where the work is done: None for this machine, a `Hosted` API, or a `Dask` cluster.",
             "a backend such as `webanalytics.Hosted(base_url)`, or None for this machine",
             lambda value: value is None or all(hasattr(value, part) for part in BACKEND_PARTS),
         ),
@@ -193,14 +201,21 @@ RECORDS: dict[str, Setting] = {
             None,
             "Folder that keeps finished rows, so that the same call again does only what is missing.",
             "a folder, or None for none",
-            lambda value: value is None or (isinstance(value, (str, os.PathLike)) and bool(os.fspath(value))),
+            lambda value: value is None or _is_place(value),
+        ),
+        Setting(
+            "save_pages",
+            None,
+            "Web archive to whose end the pages are written as they are received: .warc.gz or .warc.",
+            "the name of a file that ends in .warc.gz or .warc, or None for none",
+            lambda value: value is None or (_is_place(value) and _is_warc(os.fspath(value))),
         ),
         Setting(
             "save_to",
             None,
             "Folder that finished pages are kept in and read from, in place of memory; also a checkpoint.",
             "a folder, or None for memory",
-            lambda value: value is None or (isinstance(value, (str, os.PathLike)) and bool(os.fspath(value))),
+            lambda value: value is None or _is_place(value),
             "memory",
         ),
         Setting(
@@ -238,6 +253,7 @@ class RunOptions(TypedDict, total=False):
     budget: int | None
     checkpoint: str | os.PathLike[str] | None
     save_to: str | os.PathLike[str] | None
+    save_pages: str | os.PathLike[str] | None
     retry: str
 
 
@@ -320,8 +336,8 @@ def use(backend: Any) -> None:
 
     Parameters
     ----------
-    backend : Hosted or None
-        A hosted API, or None for this machine.
+    backend : Hosted, Dask or None
+        A hosted API, a cluster, or None for this machine.
 
     Raises
     ------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import pickle
 from collections.abc import AsyncGenerator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
@@ -13,15 +12,13 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
-from webanalytics.backends import dask
 from webanalytics.backends.base import Backend, RunSpec, Task
-from webanalytics.backends.dask import DaskBackend
+from webanalytics.backends.dask import Dask
 from webanalytics.backends.local import LocalBackend
 from webanalytics.operations import AUDIT_PAGES, FACTS, Operation
-from webanalytics.outcomes import Job, JobResult, PackedOutcomes
+from webanalytics.outcomes import Job, JobResult
 from webanalytics.run_options import BACKEND_PARTS
 from webanalytics.testing import SiteServer
 
@@ -35,18 +32,13 @@ def page(name: str) -> bytes:
     return f"<html lang=en><title>Page {name}</title><h1>{name}</h1><p>{words}</p>".encode()
 
 
-def client(threads: int = 4) -> Any:
-    """What `DaskBackend` needs of a cluster's client, on threads of this process."""
-    executor = ThreadPoolExecutor(threads)
-    return SimpleNamespace(
-        asynchronous=False,
-        nthreads=lambda: {"a": threads // 2, "b": threads // 2},
-        get_executor=lambda: executor,
-    )
+def client() -> Any:
+    """What `Dask` needs of a cluster's client before any work."""
+    return SimpleNamespace(asynchronous=False, submit=None, nthreads=dict)
 
 
 def backends() -> list[Any]:
-    return [LocalBackend(), wa.Hosted(URL, "a-key"), DaskBackend(client())]
+    return [LocalBackend(), wa.Hosted(URL, "a-key"), Dask(client())]
 
 
 # ------------------------------------------------------------------ the protocol
@@ -159,83 +151,3 @@ def test_a_backend_that_lacks_operations_is_not_asked_about_them(at_once: bool) 
     assert got.attrs["credits"] == {"used": 27, "left": None, "needed": 0}
     assert got.attrs["webanalytics"]["backend"] == "elsewhere"
     assert int(wa.estimate("dane", ["a", "b"], backend)) == 6
-
-
-# ------------------------------------------------------------------ Dask, on threads of this process
-
-
-def test_a_host_is_asked_by_one_chunk_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    running: dict[str, int] = {}
-    peaks: dict[str, int] = {}
-    sizes: list[int] = []
-
-    def answer(spec: RunSpec, jobs: list[Job]) -> list[JobResult]:
-        hosts = {job.subject.split("/")[2] for job in jobs}
-        for host in hosts:
-            running[host] = running.get(host, 0) + 1
-            peaks[host] = max(peaks.get(host, 0), running[host])
-        sizes.append(len(jobs))
-        packed = PackedOutcomes(PackedOutcomes.pack([{"title": "x"}]))
-        found = [JobResult(job.number, packed) for job in jobs]
-        for host in hosts:
-            running[host] -= 1
-        return found
-
-    monkeypatch.setattr(dask, "_answer", answer)
-    urls = [f"http://host{number % 7}.example/{number}" for number in range(200)]
-    frame = wa.metadata(urls, backend=DaskBackend(client(), chunk=5), **OPTIONS)
-    assert frame["status"].eq("ok").all()
-    assert set(peaks.values()) == {1}
-    assert max(sizes) == 5
-
-
-def test_files_are_read_where_the_call_is_made(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    (tmp_path / "a.html").write_bytes(page("a"))
-    paths = [tmp_path / "a.html", tmp_path / "missing.html"]
-    subjects: list[Any] = []
-    real = dask._answer
-
-    def answer(spec: RunSpec, jobs: list[Job]) -> list[JobResult]:
-        subjects.extend(job.subject for job in jobs)
-        return real(pickle.loads(pickle.dumps(spec)), pickle.loads(pickle.dumps(jobs)))
-
-    monkeypatch.setattr(dask, "_answer", answer)
-    got = wa.metadata(paths, backend=DaskBackend(client()), **OPTIONS)
-    assert_frame_equal(got, wa.metadata(paths, **OPTIONS), check_flags=False)
-    assert not any(isinstance(subject, Path) for subject in subjects)
-
-
-def test_secrets_do_not_travel(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(dask, "_answer", None)
-    frame = wa.hmac(["a", "b"], secret="k", backend=DaskBackend(client()), progress=False)
-    assert frame["hmac"].tolist() == wa.hmac(["a", "b"], secret="k")["hmac"].tolist()
-
-
-def test_a_cluster_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    def answer(spec: RunSpec, jobs: list[Job]) -> list[JobResult]:
-        raise RuntimeError("the worker died")
-
-    monkeypatch.setattr(dask, "_answer", answer)
-    with pytest.raises(wa.BackendError, match="Dask"):
-        wa.dane(["a"], backend=DaskBackend(client()), progress=False)
-
-
-def test_an_asynchronous_client_is_refused() -> None:
-    with pytest.raises(wa.ParameterError, match="client"):
-        DaskBackend(SimpleNamespace(asynchronous=True))
-
-
-@pytest.mark.parametrize("dask_first", [True, False])
-def test_backends_of_one_family_resume_each_other(dask_first: bool, tmp_path: Path) -> None:
-    pages = {f"/{number}": page(str(number)) for number in range(6)}
-    chosen = [DaskBackend(client(), chunk=2), None]
-    first, second = chosen if dask_first else reversed(chosen)
-    with SiteServer(pages) as site:
-        urls = [site.url + path for path in pages]
-        wa.audit(urls[:4], backend=first, checkpoint=tmp_path, **OPTIONS)
-        before = len(site.requests)
-        got = wa.audit(urls, backend=second, checkpoint=tmp_path, **OPTIONS)
-        fetched = {request.target for request in list(site.requests)[before:]} - {"/robots.txt"}
-        wanted = wa.audit(urls, **OPTIONS)
-    assert fetched == {"/4", "/5"}
-    assert_frame_equal(got.drop(columns=UNSTEADY), wanted.drop(columns=UNSTEADY), check_flags=False)

@@ -1,5 +1,5 @@
 """Print all benchmark tables, or those named: ``pages``, ``cores``, ``memory``, ``phones``, ``service``, ``hosted``, ``duplicates``, ``report``, ``trips``,
-``crawl``, ``crawl_memory``. ``--peers PYTHON`` names the Python of an environment with other crawlers."""
+``crawl``, ``crawl_memory``, ``dask``. ``--peers PYTHON`` names the Python of an environment with other crawlers."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import logging
 from functools import cache
 from typing import Any
 
-from webanalytics.backends.dask import DaskBackend
+from webanalytics.backends.dask import Dask
 
 
 @cache
@@ -14,12 +14,12 @@ def _client() -> Any:
     from distributed import Client, LocalCluster
 
     logging.getLogger("distributed").setLevel(logging.ERROR)
-    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None)
+    cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=False, dashboard_address=":0")
     return Client(cluster)
 
 
-def dask_backend(chunk: int = 20) -> DaskBackend:
-    return DaskBackend(_client(), chunk)
+def dask_backend(chunk: int = 10) -> Dask:
+    return Dask(_client(), chunk=chunk)
 
 
 def close() -> None:

@@ -13,14 +13,15 @@ from webanalytics.frames.inputs import Inputs
 from webanalytics.frames.lookup import (
     DETAIL_COLUMNS,
     in_e164,
-    lookup_frame,
     own_regions,
+    read_numbers,
     with_details,
     with_regions,
 )
 from webanalytics.frames.tlsa import read_records, with_name
 from webanalytics.operations import DANE, PHONE
 from webanalytics.run_options import RunOptions, resolve
+from webanalytics.runs.lookup import look_up
 from webanalytics.runs.run import Hooks, collect
 
 __all__ = ["dane", "phones"]
@@ -114,8 +115,8 @@ async def phones(
         ISO 3166 code of the country whose national format the numbers may have, or the name of the column
         of a DataFrame that holds the region of each number.
     details : bool, default True
-        Add ``country``, ``carrier``, ``line_type`` and ``valid``. Without them a million numbers
-        take a second or two.
+        Add ``country``, ``carrier``, ``line_type`` and ``valid``. A million numbers take a few
+        seconds, without details less than one.
     **options
         Options of this call; `webanalytics.options` prints them all.
 
@@ -149,8 +150,10 @@ async def phones(
         numbers, column, region = own[0], None, None
     settings = PHONE.check_settings({"region": check_region(region), "details": details})
     chosen = resolve(options)
-    if not details and chosen["backend"] is None and chosen["checkpoint"] is None:
-        return lookup_frame(numbers, column, region, None if own is None else own[1])
+    if chosen["backend"] is None and chosen["checkpoint"] is None:
+        values = read_numbers(numbers, column)
+        regions = None if own is None else own[1]
+        return await look_up(values, region, regions, details=details, progress=chosen["progress"])
     if own is not None:
         numbers = with_regions(*own)
     frame = await collect(

@@ -14,6 +14,7 @@ from typing import Any
 
 from webanalytics.errors import RowError
 from webanalytics.fetching import Fetcher, Response
+from webanalytics.fetching.recording import Asked
 from webanalytics.operations import Operation
 from webanalytics.workers.pool import WorkerDiedError, WorkerPool
 
@@ -98,12 +99,18 @@ class Answering:
         self.inflight = InflightBytes(INFLIGHT_BYTES, pool.size)
 
     async def fetch(
-        self, url: str, operation: Operation, max_bytes: int | None = None, *, error_pages: bool = False
+        self,
+        url: str,
+        operation: Operation,
+        max_bytes: int | None = None,
+        *,
+        error_pages: bool = False,
+        asked: Asked | None = None,
     ) -> Response:
         """Return the response to a URL, or raise `FetchError`; the caller waits for `inflight` first."""
         accept: Any = operation.kind
         return await self._fetcher.fetch(
-            url, operation.subject, accept, max_bytes=max_bytes, error_pages=error_pages
+            url, operation.subject, accept, max_bytes=max_bytes, error_pages=error_pages, asked=asked
         )
 
     async def analyse(

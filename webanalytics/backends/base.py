@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
+from webanalytics.errors import ParameterError
 from webanalytics.operations import DECLARED, Operation
 from webanalytics.outcomes import Job, JobResult
 
@@ -67,6 +68,8 @@ class Report:
         Hosts that were asked less or given up, with the columns of `webanalytics.frames.crawl.HOSTS`.
     note : callable
         Takes a few words that are shown next to the progress bar.
+    ahead : callable
+        Takes how many inputs are answered whose results are still on their way: the bar counts them already.
     """
 
     used: int = 0
@@ -76,6 +79,7 @@ class Report:
     premium_missing: set[str] = field(default_factory=set)
     hosts: list[dict[str, Any]] = field(default_factory=list)
     note: Callable[[str], None] = lambda _: None
+    ahead: Callable[[int], None] = lambda _: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +143,16 @@ class Task:
     def operations(self) -> tuple[Operation, ...]:
         """The declarations of the run's operations."""
         return tuple(DECLARED[name] for name in self.spec.operations)
+
+
+def refuse_saving(options: Mapping[str, Any], where: str) -> None:
+    """Raise `ParameterError` where pages are to be saved that are not fetched by this process."""
+    if options.get("save_pages") is not None:
+        raise ParameterError(
+            f"The `save_pages` parameter must be left out {where}: pages are saved where they are fetched on "
+            "this machine.",
+            "save_pages",
+        )
 
 
 class JobSource(Protocol):

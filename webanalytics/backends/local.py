@@ -16,17 +16,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
+from webanalytics.archives.pages import Reader
+from webanalytics.archives.writing import check_place, recording
 from webanalytics.backends.answering import Answering, worker_count
 from webanalytics.backends.base import LOCAL_FAMILY, JobSource, Report, Task
-from webanalytics.backends.content import check_size, embedded_content, file_content
+from webanalytics.backends.content import check_size, embedded_content, file_content, recorded_content
 from webanalytics.backends.error_pages import error_page, said_by, where_it_ended
 from webanalytics.backends.extracting import extracted
 from webanalytics.backends.shortages import MOST_TRIES, ShortageError, Shortages, affordable
-from webanalytics.errors import BackendError, ParameterError, RowError, shortage_of
+from webanalytics.errors import BackendError, ParameterError, RowError, WriteError, shortage_of
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
 from webanalytics.fetching.data_urls import is_data_url
+from webanalytics.fetching.recording import Asked
 from webanalytics.operations import EXTRACT, Operation
 from webanalytics.outcomes import (
+    ArchivedPage,
     Fetched,
     Job,
     JobResult,
@@ -130,20 +134,21 @@ async def merged(sources: Sequence[AsyncIterator[T]]) -> AsyncGenerator[T, None]
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-class _Listed:
+class Listed:
     """Jobs that are known in advance, the hosts in turn."""
 
     def __init__(self, jobs: Sequence[Job]) -> None:
         self._jobs = interleave(jobs)
 
     async def next(self) -> Job | None:
+        """Return the next job."""
         return next(self._jobs, None)
 
 
 class _Run:
     """One run over pages or images, with what its jobs share."""
 
-    def __init__(self, task: Task, fetcher: Fetcher, pool: WorkerPool) -> None:
+    def __init__(self, task: Task, fetcher: Fetcher, pool: WorkerPool, archives: Reader) -> None:
         options = task.spec.options
         self._shortages = Shortages(fetcher.limits.fewer, task.report.note)
         self._answering = Answering(fetcher, pool)
@@ -162,6 +167,7 @@ class _Run:
         self._deadline = float(options["parse_timeout"])
         self._max_bytes = int(options["max_bytes"])
         self._error_pages = len(self._operations) > 1
+        self._archives, self._turn = archives, asyncio.Lock()
 
     async def answer(self, job: Job) -> JobResult:
         """Answer one job; a shortage of this machine is waited out, any error of the page is its outcome."""
@@ -193,7 +199,11 @@ class _Run:
         failed: RowError
         try:
             check_subject(job.subject, self._operation)
-            content, page, fetched = await self._content(job.subject)
+            if isinstance(job.subject, ArchivedPage):
+                job, then = await self._from_archive(job, job.subject)
+                if then is not None:
+                    raise then
+            content, page, fetched = await self._content(job)
             parameter = self._text_parameter if isinstance(job.subject, TextRecord) else self._subject
             with self._answering.inflight.hold(len(content)):
                 found = await self._answering.analyse(
@@ -222,7 +232,7 @@ class _Run:
         except Exception as error:
             if short := shortage_of(error):
                 raise ShortageError(short) from None
-            if isinstance(error, BackendError):
+            if isinstance(error, (BackendError, WriteError)):
                 raise
             log.exception("an input could not be answered")
             failed = RowError("unreadable_content", parameter=self._subject, exception=type(error).__name__)
@@ -241,15 +251,16 @@ class _Run:
         )
         return JobResult(job.number, read, fetched) if read else None
 
-    async def _content(self, subject: Any) -> tuple[Any, tuple[Any, ...], Fetched]:
+    async def _content(self, job: Job) -> tuple[Any, tuple[Any, ...], Fetched]:
         """Return the content, the other arguments of `Page`, and how it was fetched."""
+        subject = job.subject
         if isinstance(subject, TextRecord):
             size = len(subject.text.encode("utf-8", "replace"))
             check_size(size, self._text_parameter, self._max_bytes)
             text, *others = subject.page
             return text, tuple(others), Fetched(bytes=size, source="saved")
         if isinstance(subject, PageRecord):
-            return self._recorded(subject)
+            return recorded_content(subject, self._subject, self._max_bytes)
         if isinstance(subject, Path):
             path = str(subject)
             content = await asyncio.to_thread(file_content, subject, self._subject, self._max_bytes)
@@ -262,7 +273,7 @@ class _Run:
             check_size(len(content), self._subject, self._max_bytes)
             return content, ("", "", ""), Fetched(bytes=len(content))
         await self._answering.inflight.wait()
-        response = await self._fetched(subject)
+        response = await self._fetched(subject, Asked(subject, job.number))
         fetched = Fetched(
             response.final_url,
             response.redirects,
@@ -274,38 +285,28 @@ class _Run:
         )
         return response.content, (subject, response.final_url, response.content_type), fetched
 
-    async def _fetched(self, url: str) -> Response:
+    async def _from_archive(self, job: Job, page: ArchivedPage) -> tuple[Job, FetchError | None]:
+        """Return a job with its page read from an archive, and what failed in its fetch or its reading."""
+        await self._answering.inflight.wait()
+        async with self._turn:  # in the order of the jobs, which is the best one to read in
+            record, error = await asyncio.to_thread(self._archives.page, page, self._subject, self._max_bytes)
+        return replace(job, subject=record), error
+
+    async def _fetched(self, url: str, asked: Asked) -> Response:
         """Return the response to a URL; a host without a scheme is tried with https, and then with http."""
         if not self._is_page or not lacks_scheme(url) or await asyncio.to_thread(_is_file, url):
-            return await self._fetch(url)
+            return await self._fetch(url, asked)
         try:
-            return await self._fetch(f"https://{url}")
+            return await self._fetch(f"https://{url}", asked)
         except FetchError as error:
             if error.key not in WITHOUT_HTTPS or error.redirects:
                 raise
-        return await self._fetch(f"http://{url}")
+        return await self._fetch(f"http://{url}", asked)
 
-    async def _fetch(self, url: str) -> Response:
-        return await self._answering.fetch(url, self._operation, error_pages=self._error_pages)
-
-    def _recorded(self, record: PageRecord) -> tuple[Any, tuple[str, str, str], Fetched]:
-        """Return the content of a page fetched earlier, or raise what its fetch would have raised."""
-        body, how = record.body, record.fetched
-        plain = isinstance(body, bytes) or body.isascii()
-        size = len(body) if plain else len(body.encode("utf-8", "replace"))  # type: ignore[union-attr]
-        check_size(size, self._subject, self._max_bytes)
-        final, redirects = how.final_url or record.url, how.redirects or ()
-        if how.http_status is not None and not 200 <= how.http_status < 300:
-            raise FetchError(
-                "status",
-                {"parameter": self._subject, "redirected": bool(redirects), "status": how.http_status},
-                http_status=how.http_status,
-                final_url=final,
-                redirects=redirects,
-                bytes=size,
-                content=body or None,
-            )
-        return body, (record.url, final, how.content_type or ""), replace(how, final_url=final, bytes=size)
+    async def _fetch(self, url: str, asked: Asked) -> Response:
+        return await self._answering.fetch(
+            url, self._operation, error_pages=self._error_pages, asked=asked if self._is_page else None
+        )
 
 
 @asynccontextmanager
@@ -373,7 +374,16 @@ class LocalBackend:
         return 0
 
     def check(self, task: Task) -> None:
-        """Accept every task."""
+        """Raise `ParameterError` where pages cannot be saved."""
+        place = task.spec.options.get("save_pages")
+        if place is None:
+            return
+        if task.operations[0].kind == "page":
+            check_place(Path(place))
+        elif "save_pages" in task.spec.given:
+            raise ParameterError(
+                "The `save_pages` parameter must be left out here: only pages are saved.", "save_pages"
+            )
 
     async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
         """Yield the answers in groups, in order of completion."""
@@ -397,9 +407,13 @@ class LocalBackend:
 
     async def _contents(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
         window = min(len(jobs), 4 * int(task.spec.options["concurrency"]))
+        place = task.spec.options.get("save_pages") if task.operations[0].kind == "page" else None
         async with (
-            Fetcher(affordable_settings(task.spec.options)) as fetcher,
-            aclosing(self.stream(task, _Listed(jobs), fetcher, window)) as groups,
+            recording(place) as archive,
+            Fetcher(
+                affordable_settings(task.spec.options), recorder=None if archive is None else archive.take
+            ) as fetcher,
+            aclosing(self.stream(task, Listed(jobs), fetcher, window)) as groups,
         ):
             async for group in groups:
                 yield group
@@ -410,13 +424,14 @@ class LocalBackend:
         """Yield the answers to pages or images in order of completion, so many jobs under way at once."""
         options = task.spec.options
         workers = WorkerPool(worker_count(options["workers"]), options["worker_memory"])
-        async with workers as pool, watched(fetcher, task.report):
-            run = _Run(task, fetcher, pool)
+        with Reader() as archives:
+            async with workers as pool, watched(fetcher, task.report):
+                run = _Run(task, fetcher, pool, archives)
 
-            async def answers() -> AsyncIterator[Sequence[JobResult]]:
-                while (job := await source.next()) is not None:
-                    yield (await run.answer(job),)
+                async def answers() -> AsyncIterator[Sequence[JobResult]]:
+                    while (job := await source.next()) is not None:
+                        yield (await run.answer(job),)
 
-            async with aclosing(merged([answers() for _ in range(window)])) as groups:
-                async for group in groups:
-                    yield group
+                async with aclosing(merged([answers() for _ in range(window)])) as groups:
+                    async for group in groups:
+                        yield group

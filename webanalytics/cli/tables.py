@@ -54,6 +54,10 @@ MANY = 1_000
 TEXT_FORMATS = ("table", "csv", "tsv", "json", "jsonl")
 
 
+_PLACES = {"checkpoint": "FOLDER", "save_pages": "FILE", "save_to": "FOLDER"}
+"""Options that name a place, and what the command line calls it."""
+
+
 def _option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool) -> None:
     flag, key = "--" + option.key.replace("_", "-"), option.key
     default = f"{option.default}"
@@ -62,8 +66,8 @@ def _option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool)
     meaning = f"{option.meaning} (default: {default})"
     if key == "retry":
         parser.add_argument(flag, dest=key, choices=("missing", "failed"), help=meaning)
-    elif key in ("checkpoint", "save_to"):
-        parser.add_argument(flag, dest=key, metavar="FOLDER", help=option.meaning)
+    elif key in _PLACES:
+        parser.add_argument(flag, dest=key, metavar=_PLACES[key], help=option.meaning)
     elif option.kind is tuple:
         meaning = f"{option.meaning} (default: {option.none}; separated by commas)"
         parser.add_argument(flag, dest=key, type=numbers, metavar="N,N", help=meaning)

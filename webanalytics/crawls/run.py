@@ -19,10 +19,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from webanalytics.archives.writing import recording
 from webanalytics.audits.bodies import FactsOfBodies
 from webanalytics.audits.checking import check
 from webanalytics.backends.answering import worker_count
 from webanalytics.backends.base import Backend, Report, RunSpec, Task
+from webanalytics.backends.dask import Dask
 from webanalytics.backends.local import LocalBackend, affordable_settings
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.facts import crawl_facts, given_up, to_check, with_resources
@@ -48,6 +50,8 @@ log = logging.getLogger("webanalytics")
 
 TICK_SECONDS = 0.5
 """How long a finished page may wait for the checkpoint."""
+STREAMING = (LocalBackend, Dask)
+"""Backends that take jobs one by one, as they become known."""
 WAVE = 100
 """Most pages that a backend is asked for at once which takes whole lists alone."""
 
@@ -82,7 +86,7 @@ class _Crawl:
     def __init__(self, call: Call) -> None:
         self._call, self._options = call, call.options
         self._backend: Backend = call.options["backend"] or LocalBackend()
-        self._streams = isinstance(self._backend, LocalBackend) and type(self._backend) is LocalBackend
+        self._streams = type(self._backend) in STREAMING
         self._here = self._backend.serves(OUTLINKS)
         self._spec = RunSpec(
             operations=tuple(item.name for item in call.operations),
@@ -100,7 +104,7 @@ class _Crawl:
         )
         self._waited_for = current_run.get()
         self._run = self._waited_for or Run()
-        self._report = Report(note=self._run.note)
+        self._report = Report(note=self._run.note, ahead=self._run.ahead)
         self._changed = asyncio.Event()
         self._jobs: dict[int, Job] = {}
         self._store: Checkpoint | None = None
@@ -156,12 +160,19 @@ class _Crawl:
         """Fetch the pages, then what is asked besides, and return the frame of the pages."""
         await self._begin()
         async with AsyncExitStack() as stack:
-            fetcher = await stack.enter_async_context(Fetcher(affordable_settings(self._options)))
+            archive = await stack.enter_async_context(recording(self._options["save_pages"]))
+            take = None if archive is None else archive.take
+            fetcher = await stack.enter_async_context(
+                Fetcher(affordable_settings(self._options), recorder=take)
+            )
             tasks = [asyncio.create_task(self._read_sitemap()), asyncio.create_task(self._tick())]
             stack.push_async_callback(_ended, tasks)
             await self._pages(fetcher)
             await tasks[0]
             frame = await asyncio.to_thread(self._frame, self._frontier.rows)
+            if archive is not None:
+                rows = [row.candidate for row in self._frontier.rows]
+                await archive.take_rows([(row.number, row.url) for row in rows])
             await self._besides(fetcher, frame)
             self._hosts = fetcher.hosts()
         return frame
@@ -211,7 +222,7 @@ class _Crawl:
                 await self._store.write(at_once=True)
 
     async def _pages(self, fetcher: Fetcher) -> None:
-        if isinstance(self._backend, LocalBackend) and self._streams:
+        if isinstance(self._backend, STREAMING) and self._streams:
             window = min(int(self._options["concurrency"]) * 4, 4 * self._most_under_way())
             async with aclosing(self._backend.stream(self._task(), self, fetcher, window)) as groups:
                 async for group in groups:

@@ -40,10 +40,15 @@ def media_type(content_type: str) -> str:
     return name if _MEDIA_TYPE.fullmatch(name) or name == "*/*" else ""
 
 
+def is_page_type(name: str) -> bool:
+    """Return whether a media type is one of pages, or says nothing."""
+    return name in _UNKNOWN or name in _PAGE_TYPES
+
+
 def check_type(content_type: str, accept: Accept) -> None:
     """Raise `Problem` when a header says that the body is not what was requested."""
     name = media_type(content_type)
-    if accept == "page" and name not in _UNKNOWN and name not in _PAGE_TYPES:
+    if accept == "page" and not is_page_type(name):
         raise Problem("not_html", content_type=name)
     if accept == "image" and name in _HTML_TYPES:
         raise Problem("not_image")

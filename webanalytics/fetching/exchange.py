@@ -22,6 +22,7 @@ from webanalytics.errors import shortage_of
 from webanalytics.fetching.content import ACCEPTED, Accept, DecodingError, check_body, check_type, decoder_for
 from webanalytics.fetching.guard import SocketFactory, refusals
 from webanalytics.fetching.limits import FetchSettings, retry_after
+from webanalytics.fetching.recording import Exchange
 from webanalytics.fetching.response import Problem
 
 Method = Literal["GET", "HEAD"]
@@ -141,11 +142,19 @@ def open_session(settings: FetchSettings, names: AbstractResolver) -> aiohttp.Cl
 
 
 async def exchange(
-    session: aiohttp.ClientSession, url: URL, wanted: Wanted, settings: FetchSettings, seconds: float
+    session: aiohttp.ClientSession,
+    url: URL,
+    wanted: Wanted,
+    settings: FetchSettings,
+    seconds: float,
+    log: Exchange | None = None,
 ) -> RawResponse:
-    """Return the response to one request for a checked URL within some seconds, or raise `Problem`."""
+    """Return the response to one request for a checked URL within some seconds, or raise `Problem`.
+
+    What is received is written to the log too, if there is one.
+    """
     headers = {"Accept": _WANTED[wanted.accept]}
-    received = _Count()
+    received = _Count(log)
     refused: list[str] = []
     token = refusals.set(refused)
     try:
@@ -170,7 +179,8 @@ async def exchange(
 class _Count:
     """What had been received when something went wrong."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: Exchange | None) -> None:
+        self.log = log
         self.size = 0
         self.status: int | None = None
         self.until = 0.0
@@ -181,6 +191,8 @@ async def _read(response: aiohttp.ClientResponse, wanted: Wanted, received: _Cou
         (name, _readable(value)) for name, value in response.headers.items() if name.lower() != "set-cookie"
     )
     status = response.status
+    if received.log is not None:
+        received.log.answered(response)
     if status in REDIRECTS:
         return RawResponse(status, headers, location=response.headers.get("Location", ""))
     if not 200 <= status <= 299:
@@ -220,6 +232,8 @@ async def _error_page(
         check_body(content, content_type, wanted.accept)
     except (Problem, DecodingError, aiohttp.ClientError, TimeoutError, OSError):
         received.size = 0
+        if received.log is not None:
+            received.log.body.clear()
         return None
     received.size = len(content)
     return content or None
@@ -235,6 +249,8 @@ async def _body(response: aiohttp.ClientResponse, wanted: Wanted, received: _Cou
     raw = 0
     async for chunk in response.content.iter_any():
         raw += len(chunk)
+        if received.log is not None:
+            received.log.body += chunk
         body += decoder.feed(chunk, limit + 1 - len(body))
         received.size = len(body)
         # What is compressed is counted too: a stream may go on without ever giving a byte.
@@ -244,6 +260,8 @@ async def _body(response: aiohttp.ClientResponse, wanted: Wanted, received: _Cou
             raise too_large
     if not decoder.complete:
         raise Problem("interrupted", again=True)
+    if received.log is not None:
+        received.log.whole = True
     return bytes(body)
 
 

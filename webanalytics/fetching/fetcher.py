@@ -6,15 +6,17 @@ Local backend, service and audits share it; each request of a fetch is an `excha
 from __future__ import annotations
 
 import asyncio
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
+from webanalytics.fetching.carried import HostKnown
 from webanalytics.fetching.content import Accept
 from webanalytics.fetching.exchange import (
     Method,
@@ -29,6 +31,7 @@ from webanalytics.fetching.exchange import (
 from webanalytics.fetching.gates import Limits, Waiting
 from webanalytics.fetching.guard import check_redirect, check_url, host_key
 from webanalytics.fetching.limits import FetchSettings, backoff
+from webanalytics.fetching.recording import Asked, Exchange, FetchLog, Recorder
 from webanalytics.fetching.response import FetchError, Problem, Response
 from webanalytics.fetching.robots import RobotsCache, Rules, parse_in_thread
 from webanalytics.fetching.robots_kept import RobotsCopy, copy_of, keep
@@ -45,6 +48,7 @@ class _FetchState:
         self.start = start
         self.robots = robots
         self.spent = 0.0
+        self.recorded = False
         self.restart(start)
 
     def restart(self, start: URL) -> None:
@@ -54,6 +58,14 @@ class _FetchState:
         self.kinds: list[str] = []
         self.redirected = False
         self.elapsed = 0.0
+        self.log: list[Exchange] = []
+
+    def begin(self) -> Exchange | None:
+        """Return the log of a further exchange, if there is one."""
+        if not self.recorded:
+            return None
+        self.log.append(Exchange(str(self.url)))
+        return self.log[-1]
 
 
 class Fetcher:
@@ -68,6 +80,8 @@ class Fetcher:
         Limits, and how politely to fetch.
     names : aiohttp.abc.AbstractResolver, optional
         Looks up host names; c-ares or the system's by default.
+    recorder : callable, optional
+        Takes what was sent and received in each fetch that says what was asked for, and every robots.txt.
 
     Notes
     -----
@@ -87,8 +101,15 @@ class Fetcher:
     webanalytics.fetching.response.FetchError: The `url` parameter must be a valid URL in http or https ...
     """
 
-    def __init__(self, settings: FetchSettings, *, names: AbstractResolver | None = None) -> None:
+    def __init__(
+        self,
+        settings: FetchSettings,
+        *,
+        names: AbstractResolver | None = None,
+        recorder: Recorder | None = None,
+    ) -> None:
         self.settings = settings
+        self._recorder = recorder
         self._names = names
         self._session: aiohttp.ClientSession | None = None
 
@@ -102,6 +123,7 @@ class Fetcher:
             longest_wait=settings.max_retry_after,
             adaptive=settings.adaptive,
         )
+        self._origins: defaultdict[str, set[str]] = defaultdict(set)
         self._robots = RobotsCache(self._load_rules, failure_seconds=settings.timeout)
         self._own_names = self._names or resolver()
         self._session = open_session(settings, self._own_names)
@@ -126,6 +148,7 @@ class Fetcher:
         max_bytes: int | None = None,
         error_pages: bool = False,
         sink: Callable[[str], Sink] | None = None,
+        asked: Asked | None = None,
     ) -> Response:
         """Return the response of a URL, redirects followed.
 
@@ -145,6 +168,8 @@ class Fetcher:
         sink : callable, optional
             Makes, of the address that answers, what takes the body as it arrives; each try has one of its
             own. The response has no content then.
+        asked : Asked, optional
+            What a run asked for; the recorder is told of no fetch without it.
 
         Returns
         -------
@@ -158,7 +183,8 @@ class Fetcher:
             http, too_large, not_html, blocked, invalid.
         """
         most = self.settings.max_bytes if max_bytes is None else max_bytes
-        return await self._fetch(url, parameter, Wanted(accept, most, error_pages=error_pages, sink=sink))
+        wanted = Wanted(accept, most, error_pages=error_pages, sink=sink)
+        return await self._fetch(url, parameter, wanted, asked)
 
     async def ask(
         self, url: str, method: Method = "HEAD", parameter: str = "url", *, max_bytes: int = 4096
@@ -194,17 +220,38 @@ class Fetcher:
         """Return the hosts that are not asked for a while because of what they answered."""
         return self._limits.waiting()
 
-    async def _fetch(self, url: str, parameter: str, wanted: Wanted) -> Response:
+    def known_of(self, host: str) -> HostKnown:
+        """Return what is known of a host, to go on elsewhere."""
+        rules = {origin: kept for origin in self._origins[host] if (kept := self._robots.kept(origin))}
+        return HostKnown(self._limits.pace_of(host), rules)
+
+    def take(self, host: str, known: HostKnown) -> None:
+        """Go on with what is known of a host from elsewhere; no request to it may be under way."""
+        self._limits.take(host, known.pace)
+        for origin, (rules, seconds) in known.rules.items():
+            self._origins[host].add(origin)
+            self._robots.keep(origin, rules, seconds)
+
+    def rest(self, host: str) -> None:
+        """Ask a host next when its delay from now on is over: another machine may just have asked it."""
+        delays = (rules.crawl_delay for rules, _ in self.known_of(host).rules.values())
+        self._limits.pause(host, max(self.settings.delay, *delays, 0.0))
+
+    async def _fetch(self, url: str, parameter: str, wanted: Wanted, asked: Asked | None = None) -> Response:
         settings = self.settings
         try:
             start = check_url(url, allow_private=settings.allow_private, ports=settings.ports)
         except Problem as problem:
+            await self._record("page", asked, None, problem)
             raise _error(problem, parameter, None) from None
         state = _FetchState(wanted, start, robots=settings.robots)
+        state.recorded = asked is not None and self._recorder is not None
         try:
             response = await self._tries(state)
         except Problem as problem:
+            await self._record("page", asked, state, problem)
             raise _error(problem, parameter, state) from None
+        await self._record("page", asked, state, response)
         return Response(
             url=url,
             final_url=str(state.url),
@@ -216,6 +263,44 @@ class Fetcher:
             elapsed=state.elapsed,
             redirect_kinds=tuple(state.kinds),
         )
+
+    async def _record(
+        self,
+        purpose: Literal["page", "robots"],
+        asked: Asked | None,
+        state: _FetchState | None,
+        end: RawResponse | Problem,
+    ) -> None:
+        """Tell the recorder how a fetch ended; a shortage of this machine is no end."""
+        if asked is None or self._recorder is None:
+            return
+        status: int | None
+        error: str | None
+        if isinstance(end, RawResponse):
+            status, size, error, values = end.status, len(end.content), None, {}
+        elif end.short:
+            return
+        else:
+            status, size, error, values = end.http_status, end.received, end.key, end.details
+        if state is None:
+            await self._recorder(FetchLog(purpose, asked, error=error, values=values))
+            return
+        if error is not None and state.redirected:
+            values = values | {"redirected": True}
+        log = FetchLog(
+            purpose,
+            asked,
+            tuple(item for item in state.log if item.status is not None),
+            str(state.url),
+            tuple(state.passed),
+            tuple(state.kinds),
+            status,
+            state.elapsed,
+            size,
+            error,
+            values,
+        )
+        await self._recorder(log)
 
     async def _tries(self, state: _FetchState) -> RawResponse:
         settings = self.settings
@@ -292,7 +377,9 @@ class Fetcher:
             left = settings.timeout - state.spent
             host = host_key(url)
             try:
-                response = await exchange(self._session, url, state.wanted, settings, max(left, 0.0))
+                response = await exchange(
+                    self._session, url, state.wanted, settings, max(left, 0.0), state.begin()
+                )
                 self._limits.ended(host, began, None)
                 return response
             except Problem as problem:
@@ -307,14 +394,18 @@ class Fetcher:
         settings = self.settings
         wanted = Wanted("any", settings.max_robots_bytes, cut=True)
         state = _FetchState(wanted, URL(f"{origin}/robots.txt", encoded=True), robots=False)
+        self._origins[host_key(state.start)].add(origin)
+        state.recorded = self._recorder is not None
         try:
             response = await self._tries(state)
         except Problem as problem:
+            await self._record("robots", Asked(origin), state, problem)
             if problem.short:  # the next request for the origin tries again
                 raise
             status, kind = problem.http_status, FETCHING[problem.key][0]
             keep(origin, RobotsCopy(http_status=status, error_type=str(kind)))
             return _rules_without_file(problem, state)
+        await self._record("robots", Asked(origin), state, response)
         keep(origin, copy_of(response.content, response.status))
         rules = await parse_in_thread(response.content, settings.user_agent, settings.max_crawl_delay)
         return replace(rules, elapsed=state.spent)

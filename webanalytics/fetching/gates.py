@@ -225,6 +225,15 @@ class Limits:
         else:
             pace.failed()
 
+    def pace_of(self, host: str) -> Pace:
+        """Return the pace of a host, its moments as seconds from now: to go on elsewhere."""
+        return self._pace(host).moved(-_now())
+
+    def take(self, host: str, pace: Pace) -> None:
+        """Go on with the pace of a host from elsewhere; no request to it may be waiting."""
+        self._paces[host] = pace.moved(_now())
+        self._gates.pop(host, None)
+
     def hosts(self) -> Iterator[dict[str, Any]]:
         """Yield one row for each host, with the columns of `webanalytics.frames.crawl.HOSTS`."""
         for host, pace in self._paces.items():

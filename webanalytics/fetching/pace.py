@@ -7,6 +7,7 @@ it knows no clock.
 from __future__ import annotations
 
 from collections import deque
+from copy import copy
 from dataclasses import dataclass, field
 
 REFUSED = frozenset((429, 503))
@@ -160,6 +161,21 @@ class Pace:
         """Take note of a failure that says nothing about the pace, such as a wrong certificate."""
         self.pages += 1
         self.failures += 1
+
+    def moved(self, seconds: float) -> Pace:
+        """Return a copy whose moments are so many seconds later: for another clock.
+
+        Examples
+        --------
+        >>> Pace(8, not_before=100.5).moved(-100.0).not_before
+        0.5
+        """
+        other = copy(self)
+        other._latest = deque(self._latest, maxlen=LATEST)
+        other.not_before += seconds
+        other._since += seconds
+        other._changed += seconds
+        return other
 
     def pause(self, now: float, seconds: float) -> None:
         """Start no further request for some time."""

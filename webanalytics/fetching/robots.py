@@ -154,6 +154,21 @@ class RobotsCache:
         rules = await asyncio.shield(task)
         return rules, rules.elapsed
 
+    def kept(self, origin: str) -> tuple[Rules, float] | None:
+        """Return the rules of an origin, and for how many seconds they hold; None if there are none."""
+        kept = self._kept.get(origin)
+        left = 0.0 if kept is None else kept[1] - asyncio.get_running_loop().time()
+        return None if kept is None or left <= 0 else (kept[0], left)
+
+    def keep(self, origin: str, rules: Rules, seconds: float) -> None:
+        """Keep the rules of an origin for some seconds."""
+        if origin in self._kept:
+            self._drop(origin)
+        self._kept[origin] = (rules, asyncio.get_running_loop().time() + seconds)
+        self._size += _weight(rules)
+        while self._size > self._max_size and len(self._kept) > 1:
+            self._drop(next(iter(self._kept)))
+
     async def close(self) -> None:
         """Stop what is still being fetched."""
         tasks = list(self._loading.values())
@@ -164,11 +179,7 @@ class RobotsCache:
     async def _fill(self, origin: str) -> Rules:
         try:
             rules = await self._load(origin)
-            seconds = self._failure_seconds if rules.problem else self._keep_seconds
-            self._kept[origin] = (rules, asyncio.get_running_loop().time() + seconds)
-            self._size += _weight(rules)
-            while self._size > self._max_size and len(self._kept) > 1:
-                self._drop(next(iter(self._kept)))
+            self.keep(origin, rules, self._failure_seconds if rules.problem else self._keep_seconds)
             return rules
         finally:
             self._loading.pop(origin, None)

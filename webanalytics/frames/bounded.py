@@ -158,7 +158,7 @@ def _sizes(texts: Any) -> Any:
         # not by a cast, which follows the views of missing texts too, wherever they point to
         texts = pa.array(texts.to_pylist(), pa.large_binary())
     sizes = pc.add(pc.cast(pc.binary_length(texts), pa.int64()), _TEXT)
-    for sign, cost in _WRITTEN:
+    for sign, taken in _WRITTEN:
         found = pc.cast(pc.count_substring(texts, sign), pa.int64())
-        sizes = pc.add(sizes, pc.multiply(found, cost))
+        sizes = pc.add(sizes, pc.multiply(found, taken))
     return sizes

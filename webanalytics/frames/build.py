@@ -96,6 +96,8 @@ class FrameBuilder:
         lacking = _lacking(answers) if self._name == "audit" else []
         if lacking:
             frame.attrs["webanalytics"]["lacking"] = lacking
+        if self.rows.archive is not None:
+            frame.attrs["webanalytics"]["archive"] = dict(self.rows.archive)
         return frame
 
 

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,15 +14,17 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_float_dtype
 
+from webanalytics.archives.pages import Pages
+from webanalytics.archives.sources import is_archive, read_pages
 from webanalytics.errors import ParameterError
 from webanalytics.frames.foreign import as_pandas, kind_of, plain_value
 from webanalytics.frames.records import page_records
 from webanalytics.operations import METADATA, Operation
-from webanalytics.outcomes import UNUSABLE, Job, PageRecord, Particular
+from webanalytics.outcomes import UNUSABLE, ArchivedPage, Job, PageRecord, Particular
 from webanalytics.strings import did_you_mean
 
 Inputs: TypeAlias = (
-    str | bytes | Path | Mapping[Any, Any] | Iterable[Any] | pd.Series | pd.Index | pd.DataFrame
+    str | bytes | Path | Pages | Mapping[Any, Any] | Iterable[Any] | pd.Series | pd.Index | pd.DataFrame
 )
 """What every function accepts: one input, any iterable, a dict of label to input, a Series, an Index, a
 DataFrame, or a table or column of another library, such as pyarrow and polars."""
@@ -49,12 +52,15 @@ class Rows:
         The distinct inputs in order of first occurrence.
     numbers : numpy.ndarray of int64
         The number of each row's job.
+    archive : Mapping of str to int, optional
+        Of inputs from archives, how many records there were of each kind.
     """
 
     index: pd.Index
     labels: list[str | None]
     jobs: list[Job]
     numbers: np.ndarray[Any, np.dtype[np.int64]]
+    archive: Mapping[str, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -107,8 +113,10 @@ def read_inputs(inputs: Inputs, operation: Operation, parameter: str, column: st
     ParameterError
         For anything but a list of inputs, if no column fits, or if no value is of a kind that is understood.
     """
-    inputs = as_pandas(inputs, parameter)
     wanted = Wanted.of(operation, parameter)
+    if operation.kind == "page" and has_archives(inputs):
+        return _from_archives(inputs, operation, wanted)
+    inputs = as_pandas(inputs, parameter)
     if (
         isinstance(inputs, pd.DataFrame)
         and operation.kind == "page"
@@ -118,6 +126,30 @@ def read_inputs(inputs: Inputs, operation: Operation, parameter: str, column: st
         return _distinct(listed, inputs.index, operation, wanted)
     values = values_of(inputs, wanted, column)
     return _distinct(values.tolist(), values.index, operation, wanted)
+
+
+def has_archives(inputs: Any) -> bool:
+    """Return whether inputs are archives, or a list with some."""
+    several = isinstance(inputs, (list, tuple)) and any(map(is_archive, inputs))
+    return isinstance(inputs, Pages) or several or is_archive(inputs)
+
+
+def _from_archives(inputs: Any, operation: Operation, wanted: Wanted) -> Rows:
+    """Return the pages of archives as rows, in a list with addresses after those before them."""
+    parts: list[Any] = list(inputs) if isinstance(inputs, (list, tuple)) else [inputs]
+    values: list[Any] = []
+    counts: Counter[str] = Counter()
+    for archives, group in groupby(parts, key=lambda part: isinstance(part, Pages) or is_archive(part)):
+        if not archives:
+            values += group
+            continue
+        named = list(group)
+        read = named[0] if isinstance(named[0], Pages) else read_pages(named, wanted.parameter)
+        read.keep_robots()
+        values += read.entries
+        counts.update(read.counts)
+    rows = _distinct(values, pd.RangeIndex(len(values)), operation, wanted)
+    return replace(rows, archive=dict(counts))
 
 
 def read_values(inputs: Inputs, operation: Operation, parameter: str, column: str | None = None) -> pd.Series:
@@ -260,7 +292,7 @@ def subject_of(value: Any, operation: Operation) -> Any:
     if isinstance(value, Particular):
         inner = subject_of(value.subject, operation)
         return inner if inner is None or inner is UNUSABLE else replace(value, subject=inner)
-    if isinstance(value, (PageRecord, Path)):
+    if isinstance(value, (PageRecord, ArchivedPage, Path)):
         return UNUSABLE if operation.kind == "record" else value
     if isinstance(value, (bytearray, memoryview)):
         value = bytes(value)
@@ -305,7 +337,7 @@ def label(value: Any) -> str | None:
     """Return what the input column shows for an input, None for a missing one."""
     if isinstance(value, Particular):
         value = value.subject
-    if isinstance(value, PageRecord):
+    if isinstance(value, (PageRecord, ArchivedPage)):
         return value.url
     if isinstance(value, (bytes, bytearray, memoryview)):
         return f"<{len(value)} bytes>"

@@ -1,4 +1,4 @@
-"""Phone look-up without details: whole columns at once, without a job per row."""
+"""Phone look-up on this machine: whole columns at once, without a job per row."""
 
 from __future__ import annotations
 
@@ -27,34 +27,46 @@ from webanalytics.outcomes import UNUSABLE, Job, JobResult, Particular
 from webanalytics.strings import did_you_mean
 
 
+def read_numbers(numbers: Inputs, column: str | None = None) -> pd.Series:
+    """Return the numbers of a call.
+
+    Raises
+    ------
+    ParameterError
+        For values of which none is of a kind that is understood.
+    """
+    values = read_values(numbers, PHONE, "numbers", column)
+    _check_kinds(values)
+    return values
+
+
 def lookup_frame(
-    numbers: Inputs,
-    column: str | None = None,
+    values: pd.Series,
     region: str | None = None,
     regions: NDArray[np.object_] | None = None,
+    *,
+    details: bool = False,
 ) -> pd.DataFrame:
-    """Return the frame of `webanalytics.phones` with the specification's three fields alone.
+    """Return the frame of `webanalytics.phones`, with the specification's three fields alone or with details.
 
     The numbers are all of one region, or each of its own.
 
     Returns
     -------
     pandas.DataFrame
-        ``input``, ``status``, ``phone``, ``isDisposable``, ``firstSeen``, ``error``, ``error_type``.
+        ``input``, ``status``, ``phone``, ``isDisposable``, ``firstSeen``, the details, ``error``,
+        ``error_type``.
     """
-    values = read_values(numbers, PHONE, "numbers", column)
-    _check_kinds(values)
-    found = phones_frame(values, region, regions)
+    found = phones_frame(values, region, regions, details=details)
     good = found["ok"].to_numpy()
     index = values.index
+    answers = [field.name for field in PHONE.fields if details or not field.extra]
     kinds = np.full(len(values), "invalid", dtype=object)
     kinds[good] = None
     columns = {
         PHONE.input_column: _shown(values),
         STATUS.name: make_series(np.where(good, "ok", "error"), "string", index),
-        "phone": found["phone"],
-        "isDisposable": found["isDisposable"],
-        "firstSeen": found["firstSeen"],
+        **{name: found[name] for name in answers},
         "error": _errors(values, found["error"]),
         "error_type": make_series(kinds, "string", index),
     }

@@ -154,6 +154,33 @@ CONTENT: Final[Table] = MappingProxyType(
             "parse",
             "The `{parameter}` parameter names content that could not be read ({exception}).",
         ),
+        "archive_damaged": (
+            "parse",
+            "The `{parameter}` parameter names an archive that is damaged from byte {offset:,} on.",
+        ),
+        "archive_cut": (
+            "parse",
+            "The `{parameter}` parameter names an archive that ends in the middle of a record, which begins "
+            "at byte {offset:,}.",
+        ),
+        "archive_large": (
+            "too_large",
+            "The `{parameter}` parameter names an archive with a record too large to be read, which begins "
+            "at byte {offset:,}.",
+        ),
+        "archived_part": (
+            "too_large",
+            "The `{parameter}` parameter names a page that was cut off when it was archived ({reason}).",
+        ),
+        "archived_elsewhere": (
+            "parse",
+            "The `{parameter}` parameter names a page whose content is in an archive that was not given.",
+        ),
+        "archived_redirect": (
+            "http",
+            "The `{parameter}` parameter names a page that redirects with HTTP {status} to an address that "
+            "is not in the archive.",
+        ),
         "content_too_large": (
             "too_large",
             "The `{parameter}` parameter names content larger than {limit} bytes.",

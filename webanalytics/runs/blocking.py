@@ -22,6 +22,7 @@ from webanalytics.frames.kinds import as_kind, kind_of_call
 from webanalytics.notebook import kernel
 from webanalytics.operations.secret import Secret
 from webanalytics.runs.boundary import check_call, keeps_frames
+from webanalytics.runs.dask_frames import inputs_of, lazily
 from webanalytics.runs.partial import Partial, begin, forget, keep
 
 P = ParamSpec("P")
@@ -48,7 +49,7 @@ class Run:
         self.total: int | None = None
         self.thread: _LoopThread | None = None
         self._showing = False
-        self._unseen = 0
+        self._unseen = self._ahead = self._shown_ahead = 0
         self._seen_at = 0.0
         self._bar: Any = None
 
@@ -85,13 +86,23 @@ class Run:
 
     def step(self, count: int = 1) -> None:
         """Count further inputs as answered."""
+        self._unseen += count
+        self._redraw()
+
+    def ahead(self, count: int) -> None:
+        """Show inputs as answered whose results are still on their way; they are counted when they arrive."""
+        self._ahead = count
+        self._redraw()
+
+    def _redraw(self) -> None:
         if not self._showing:
             return
-        self._unseen += count
         now = time.monotonic()
         if now - self._seen_at >= REDRAW_SECONDS:
-            count, self._unseen, self._seen_at = self._unseen, 0, now
-            self.emit(lambda: self._update(count))
+            count = self._unseen + self._ahead - self._shown_ahead
+            if count > 0:
+                self._unseen, self._shown_ahead, self._seen_at = 0, self._ahead, now
+                self.emit(lambda: self._update(count))
 
     def _open(self, total: int, name: str, done: int) -> None:
         self._bar = progress_bar(total, name, done)
@@ -112,7 +123,7 @@ class Run:
     def close(self) -> None:
         """Remove the progress bar."""
         if self._bar is not None:
-            self._bar.update(self._unseen)
+            self._bar.update(self._unseen - self._shown_ahead)
             self._bar.close()
             self._bar = None
 
@@ -254,6 +265,9 @@ def plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
             if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
                 kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
             check_call(function, args, kwargs)
+            lazy = inputs_of(function, args, kwargs)
+            if lazy is not None:
+                return run_plain(lambda: lazily(function, lazy, kwargs), run)  # type: ignore[no-any-return]
             kind = kind_of_call(function, args, kwargs)
             made = as_kind(run_plain(lambda: function(*args, **kwargs), run), kind)
             run.finished()

@@ -15,6 +15,7 @@ from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.frames.kinds import as_kind, kind_of_call
 from webanalytics.operations.secret import Secret
 from webanalytics.run_options import RECORDS
+from webanalytics.runs.dask_frames import inputs_of, lazily
 from webanalytics.strings import did_you_mean
 
 P = ParamSpec("P")
@@ -67,6 +68,9 @@ def awaited(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Corout
             if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
                 kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
             check_call(function, args, kwargs)
+            lazy = inputs_of(function, args, kwargs)
+            if lazy is not None:
+                return await lazily(function, lazy, kwargs)  # type: ignore[no-any-return]
             kind = kind_of_call(function, args, kwargs)
             return as_kind(await function(*args, **kwargs), kind)
         except WebAnalyticsError as error:

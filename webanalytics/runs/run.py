@@ -184,7 +184,7 @@ class _Call:
         self._waited_for = current_run.get()
         self._run = self._waited_for or Run()
         self._partial = Partial(self._finished, lambda: self._builder.rows_done)
-        self._report = Report(note=self._run.note)
+        self._report = Report(note=self._run.note, ahead=self._run.ahead)
         self._served = tuple(place for place, item in enumerate(operations) if backend.serves(item))
 
     async def frame(self) -> pd.DataFrame:

@@ -27,6 +27,8 @@ class Lookup(NamedTuple):
     ----------
     phone : ndarray of object
         E.164, or None where there is no number.
+    digits : ndarray of uint64
+        Its digits as an integer, 0 where there is no number.
     ok : ndarray of bool
         Whether there is a number.
     disposable : ndarray of bool
@@ -40,6 +42,7 @@ class Lookup(NamedTuple):
     """
 
     phone: NDArray[np.object_]
+    digits: NDArray[np.uint64]
     ok: NDArray[np.bool_]
     disposable: NDArray[np.bool_]
     first_seen: NDArray[np.object_]
@@ -91,7 +94,7 @@ def lookup_many(values: Sequence[Any] | NDArray[np.object_], region: str | None 
     disposable, positions = phones.find(numbers)
     first_seen = np.full(size, None, dtype=object)
     first_seen[disposable] = phones.first_seen(positions[disposable])
-    return Lookup(phone, ok, disposable, first_seen, error, as_given=not len(others))
+    return Lookup(phone, numbers, ok, disposable, first_seen, error, as_given=not len(others))
 
 
 def read_numbers(values: NDArray[np.object_]) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:

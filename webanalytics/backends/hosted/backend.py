@@ -11,7 +11,7 @@ from contextlib import aclosing
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from webanalytics.backends.base import Task
+from webanalytics.backends.base import Task, refuse_saving
 from webanalytics.backends.hosted.api import Api, is_this_machine
 from webanalytics.backends.hosted.error_rules import BATCH_SIZE
 from webanalytics.backends.hosted.run import HostedRun
@@ -115,6 +115,7 @@ class Hosted:
 
     def check(self, task: Task) -> None:
         """Raise `ParameterError` for settings that only this machine knows, or that no JSON can carry."""
+        refuse_saving(task.spec.options, "with a hosted backend")
         for operation in task.operations:
             for item in operation.settings:
                 value = task.spec.settings[operation.name][item.keyword]

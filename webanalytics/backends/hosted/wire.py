@@ -19,7 +19,7 @@ from webanalytics.fetching.data_urls import is_data_url
 from webanalytics.messages import must_be
 from webanalytics.operations import Operation, Parameter
 from webanalytics.operations.secret import Secret
-from webanalytics.outcomes import Job, PageRecord, TextRecord, check_subject
+from webanalytics.outcomes import ArchivedPage, Job, PageRecord, TextRecord, check_subject
 from webanalytics.urls import lacks_scheme
 
 ITEM_STATUS = "statusCode"
@@ -151,7 +151,7 @@ def sendable(operation: Operation, job: Job) -> Job:
     subject = job.subject
     check_subject(subject, operation)
     if operation.kind != "image":
-        if isinstance(subject, (Path, PageRecord)):
+        if isinstance(subject, (Path, PageRecord, ArchivedPage)):
             raise RowError("page_on_this_machine", parameter=operation.subject)
         parameter = operation.subject_parameter
         if isinstance(subject, TextRecord):

@@ -83,7 +83,7 @@ class DeskRun(Run):
     def __init__(self, show: Callable[[int, int, str], None], calls: int = 1) -> None:
         super().__init__()
         self._show, self._calls = show, calls
-        self._before = self._done = 0
+        self._before = self._done = self._coming = 0
         self._shown_at = 0.0
         self._text = ""
         self.remarks: list[str] = []
@@ -112,6 +112,11 @@ class DeskRun(Run):
         if time.monotonic() - self._shown_at >= REDRAW_SECONDS:
             self._draw()
 
+    def ahead(self, count: int) -> None:
+        """Report that inputs have answers which are still on their way."""
+        self._coming = count
+        self.step(0)
+
     def note(self, text: str) -> None:
         """Show a few words next to the bar."""
         self._text = text
@@ -119,7 +124,7 @@ class DeskRun(Run):
 
     def _draw(self) -> None:
         self._shown_at = time.monotonic()
-        self._show(self._before + self._done, (self.total or 0) * self._calls, self._text)
+        self._show(self._before + self._done + self._coming, (self.total or 0) * self._calls, self._text)
 
     def _remark(self, event: Callable[[], None]) -> None:
         """Show warnings in the status line, because standard error is not seen in a notebook."""

@@ -16,12 +16,14 @@ from pathlib import Path
 from typing import Any
 from zlib import crc32
 
-from webanalytics.backends.base import RunSpec, Task
+from webanalytics.archives.pages import Reader
+from webanalytics.backends.base import RunSpec, Task, refuse_saving
 from webanalytics.backends.content import file_content
+from webanalytics.backends.error_pages import where_it_ended
 from webanalytics.backends.local import LocalBackend, host_of, merged
 from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.operations.secret import Secret
-from webanalytics.outcomes import Job, JobResult, Outcome, PageRecord
+from webanalytics.outcomes import ArchivedPage, Job, JobResult, Outcome, PageRecord
 
 
 class DaskBackend(LocalBackend):
@@ -50,6 +52,10 @@ class DaskBackend(LocalBackend):
         self._client = client
         self._chunk = chunk
 
+    def check(self, task: Task) -> None:
+        """Raise `ParameterError` where pages are to be saved."""
+        refuse_saving(task.spec.options, "with a Dask cluster")
+
     async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
         """Yield the results chunk by chunk, in the order they are finished."""
         given = (value for settings in task.spec.settings.values() for value in settings.values())
@@ -72,7 +78,9 @@ class DaskBackend(LocalBackend):
     async def _lane(self, executor: Executor, task: Task, jobs: list[Job]) -> AsyncIterator[list[JobResult]]:
         """Yield the results of one chunk after another: each host has one lane."""
         for start in range(0, len(jobs), self._chunk):
-            travelling, unreadable = await asyncio.to_thread(_read, task, jobs[start : start + self._chunk])
+            chunk = jobs[start : start + self._chunk]
+            with Reader() as archives:
+                travelling, unreadable = await asyncio.to_thread(_read, task, chunk, archives)
             if unreadable:
                 yield unreadable
             try:
@@ -83,11 +91,20 @@ class DaskBackend(LocalBackend):
                 raise BackendError(f"the Dask cluster did not finish a chunk: {error}") from error
 
 
-def _read(task: Task, jobs: Sequence[Job]) -> tuple[list[Job], list[JobResult]]:
+def _read(task: Task, jobs: Sequence[Job], archives: Reader) -> tuple[list[Job], list[JobResult]]:
     """Return jobs with the content of files on this machine, and results for those that cannot be read."""
     operation, limit = task.operations[0], int(task.spec.options["max_bytes"])
-    travelling, unreadable = [], []
+    travelling: list[Job] = []
+    unreadable: list[JobResult] = []
     for job in jobs:
+        if isinstance(job.subject, ArchivedPage):  # the archive is on this machine
+            record, error = archives.page(job.subject, operation.subject, limit)
+            if error is None:
+                travelling.append(replace(job, subject=record))
+            else:
+                outcomes = (Outcome.failed(error),) * len(task.operations)
+                unreadable.append(JobResult(job.number, outcomes, where_it_ended(error, record.fetched)))
+            continue
         if not isinstance(job.subject, Path):
             travelling.append(job)
             continue

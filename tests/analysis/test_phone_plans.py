@@ -1,0 +1,116 @@
+"""Details of many numbers at once: what phonenumbers says of each of them, one by one."""
+
+from __future__ import annotations
+
+import random
+import re
+
+import numpy as np
+import phonenumbers
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from webanalytics.analysis.phones import plans
+from webanalytics.analysis.phones.patterns import Automaton, UnreadablePatternError
+from webanalytics.analysis.phones.phone import number_details
+from webanalytics.analysis.phones.plans import many_details
+
+CODES = sorted(phonenumbers.COUNTRY_CODE_TO_REGION_CODE)
+
+
+def examples(code: int) -> list[str]:
+    """Return the examples of phonenumbers of all kinds of numbers with a country code."""
+    found = [phonenumbers.example_number_for_non_geo_entity(code)]
+    for region in phonenumbers.COUNTRY_CODE_TO_REGION_CODE[code]:
+        found += [phonenumbers.example_number_for_type(region, kind) for kind in range(11)]
+    return [phonenumbers.format_number(one, phonenumbers.PhoneNumberFormat.E164)[1:] for one in found if one]
+
+
+def some_numbers(code: int) -> list[int]:
+    """Return examples, their neighbours, and any other digits after a country code."""
+    dice = random.Random(code)
+    found = examples(code)
+    for number in list(found):
+        copy = list(number)
+        for _ in range(3):
+            copy[dice.randrange(len(str(code)), len(copy))] = dice.choice("0123456789")
+            found.append("".join(copy))
+    found += [f"{code}{dice.randrange(10**size):0{size}}" for size in range(1, 15 - len(str(code)) + 1)]
+    return [int(number) for number in found if 2 <= len(number) <= 15]
+
+
+@pytest.mark.parametrize("codes", [CODES[start::8] for start in range(8)], ids=str)
+def test_many_numbers_have_the_details_of_each(codes: list[int]) -> None:
+    numbers = [number for code in codes for number in some_numbers(code)]
+    found = many_details(np.array(numbers, np.uint64))
+    rows = zip(*(column.tolist() for column in found), strict=True)
+    assert dict(zip(numbers, rows, strict=True)) == {
+        number: tuple(number_details(f"+{number}").values()) for number in numbers
+    }
+
+
+def test_all_plans_can_be_read() -> None:
+    assert [code for code in CODES if plans._plan(code) is None] == []
+
+
+def test_few_numbers_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    def counting(number: str) -> dict[str, object]:
+        asked.append(number)
+        return number_details(number)
+
+    monkeypatch.setattr(plans, "number_details", counting)
+    dice = np.random.default_rng(2)
+    many_details(np.uint64(12_000_000_000) + dice.integers(0, 8 * 10**9, 20_000).astype(np.uint64))
+    assert len(asked) < 2_000
+
+
+def test_a_plan_that_cannot_be_read_is_asked_about_each_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plans, "_plan", lambda _code: None)
+    numbers = np.array([442079460958, 12125550123, 442079460958], np.uint64)
+    assert many_details(numbers).country.tolist() == ["GB", "US", "GB"]
+
+
+def test_no_numbers_have_no_details() -> None:
+    assert [column.tolist() for column in many_details(np.empty(0, np.uint64))] == [[]] * 4
+
+
+PATTERNS = st.recursive(
+    st.sampled_from(["1", "2", r"\d", "[13]", "[0-24]"]),
+    lambda inner: st.one_of(
+        st.tuples(inner, inner).map("".join),
+        st.tuples(inner, inner).map(lambda pair: f"(?:{pair[0]}|{pair[1]})"),
+        st.tuples(inner, st.sampled_from(["?", "{2}", "{1,3}", "{0,2}"])).map(
+            lambda pair: f"(?:{pair[0]}){pair[1]}"
+        ),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(PATTERNS, min_size=1, max_size=3), PATTERNS, st.lists(st.text("01234", max_size=6), max_size=20)
+)
+def test_the_automaton_matches_what_the_patterns_match(
+    patterns: list[str], beginning: str, texts: list[str]
+) -> None:
+    automaton = Automaton(patterns, [beginning])
+    digits = np.array([[int(digit) for digit in text.ljust(6, "0")] for text in texts], np.uint8).reshape(
+        -1, 6
+    )
+    found = automaton.matched(digits, np.array([len(text) for text in texts], np.int64))
+    for text, number in zip(texts, found.tolist(), strict=True):
+        matching = {place for place, pattern in enumerate(patterns) if re.fullmatch(pattern, text)}
+        begun = any(re.fullmatch(beginning, text[:end]) for end in range(1, len(text) + 1))
+        expected = matching | ({len(patterns)} if begun else set())
+        if text:  # no number is empty
+            assert automaton.meanings[number] == expected
+
+
+@pytest.mark.parametrize("pattern", ["1$", "(?=1)2", "1*", "(1", "1)", "a", "{2}"])
+def test_other_patterns_are_refused(pattern: str) -> None:
+    with pytest.raises(UnreadablePatternError):
+        Automaton([pattern])

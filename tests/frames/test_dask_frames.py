@@ -1,0 +1,104 @@
+"""Dask DataFrames in, Dask DataFrames out: lazy, with the declared columns, and as polite as one machine."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pandas as pd
+import pytest
+from pandas.testing import assert_frame_equal
+
+import webanalytics as wa
+from tests.backends.origin import Origin
+
+dd = pytest.importorskip("dask.dataframe")
+
+OPTIONS: dict[str, Any] = {"allow_private": True, "delay": 0.3}
+TLSA = "_443._tcp.example.org. 3600 IN TLSA 3 1 1 " + "ab" * 32
+
+
+def computed(lazy: Any) -> pd.DataFrame:
+    return lazy.compute(scheduler="threads", num_workers=4)
+
+
+@pytest.mark.parametrize("function", ["metadata", "text", "readability", "audit"])
+def test_pages_are_asked_host_by_host_from_one_partition_each(function: str) -> None:
+    with Origin() as origin:
+        frame = pd.DataFrame({"n": range(12), "url": origin.urls(4, 3)}, index=range(100, 112))
+        lazy = getattr(wa, function)(dd.from_pandas(frame, npartitions=4), **OPTIONS)
+        assert origin.visits == []
+        got = computed(lazy)
+        assert min(origin.gaps().values()) >= 0.9 * 0.3
+        assert len(origin.visits) == 4 + 12
+        wanted = getattr(wa, function)(frame, allow_private=True, progress=False)
+    assert lazy.dtypes.to_dict() == wanted.dtypes.to_dict() == got.dtypes.to_dict()
+    left_out = [column for column in ("elapsed", "fetched_at") if column in wanted]
+    assert_frame_equal(
+        got.sort_index().drop(columns=left_out),
+        pd.DataFrame(wanted).drop(columns=left_out),
+        check_flags=False,
+    )
+
+
+def test_lists_and_dicts_stay_what_they_are() -> None:
+    html = (
+        '<title>T</title><h1>a</h1><h2>b</h2><script type="application/ld+json">{"@type": "Thing"}</script>'
+    )
+    pages = pd.DataFrame({"url": ["http://a.example/", "http://b.example/"], "html": [html, html]})
+    got = computed(wa.audit(dd.from_pandas(pages, npartitions=2)))
+    wanted = wa.audit(pages, progress=False)
+    for column in ("headings", "jsonld", "keywords", "imgTags"):
+        assert got[column].tolist() == wanted[column].tolist()
+        assert {type(cell) for cell in got[column]} == {type(cell) for cell in wanted[column]}
+
+
+def test_records_are_answered_once_for_each_partition_in_order() -> None:
+    records = pd.DataFrame({"raw_record": [TLSA, "no record", TLSA, None, TLSA]})
+    lazy = wa.dane(dd.from_pandas(records, npartitions=2))
+    assert lazy.npartitions == 2
+    assert_frame_equal(computed(lazy), wa.dane(records, progress=False), check_flags=False)
+
+
+def test_a_series_and_the_asynchronous_functions() -> None:
+    numbers = pd.Series(["+12085813945", "no number"], name="number")
+    wanted = wa.phones(numbers, progress=False)
+    for lazy in (
+        wa.phones(dd.from_pandas(numbers, npartitions=1)),
+        asyncio.run(wa.aio.phones(dd.from_pandas(numbers, npartitions=1))),
+    ):
+        assert_frame_equal(computed(lazy), wanted, check_flags=False)
+
+
+def test_no_row_is_made_up_to_find_the_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    from webanalytics.backends import local
+
+    monkeypatch.setattr(local, "_record", lambda *_: pytest.fail("a record is analysed"))
+    wa.dane(dd.from_pandas(pd.DataFrame({"raw_record": [TLSA]}), npartitions=1))
+
+
+@pytest.mark.parametrize(
+    ("function", "settings", "parameter"),
+    [
+        ("hmac", {"secret": "k"}, "secret"),
+        ("dane", {"checkpoint": "kept"}, "checkpoint"),
+        ("dane", {"backend": wa.Hosted("https://api.example.com", "a-key")}, "backend"),
+        ("crawl", {}, "start"),
+        ("dane", {"nonsense": 1}, "nonsense"),
+    ],
+)
+def test_what_cannot_go_to_other_machines_is_refused(
+    function: str, settings: dict[str, Any], parameter: str
+) -> None:
+    table = dd.from_pandas(pd.DataFrame({"raw_record": [TLSA]}), npartitions=1)
+    with pytest.raises(wa.ParameterError) as caught:
+        getattr(wa, function)(table, **settings)
+    assert caught.value.parameter == parameter
+
+
+def test_options_of_the_session_travel() -> None:
+    with Origin() as origin:
+        table = dd.from_pandas(pd.DataFrame({"url": origin.urls(1, 1)}), npartitions=1)
+        with wa.option_context(allow_private=True, user_agent="Keeper/1.0"):
+            lazy = wa.metadata(table)
+        assert computed(lazy)["status"].tolist() == ["ok"]

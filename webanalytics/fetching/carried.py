@@ -1,0 +1,34 @@
+"""What is known of a host, as it travels: its pace and the rules of its robots.txt.
+
+A run that asks one host from several machines in turn hands it on, `Fetcher.known_of` and `Fetcher.take`: so
+the delay between two requests holds from one machine to the next, and robots.txt is asked for once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from webanalytics.fetching.pace import Pace
+from webanalytics.fetching.robots import Rules
+
+
+@dataclass(frozen=True)
+class HostKnown:
+    """What is known of one host.
+
+    Attributes
+    ----------
+    pace : Pace
+        How it is asked; its moments are seconds from now, since clocks of machines differ.
+    rules : Mapping
+        By origin the rules of its robots.txt, and for how many seconds they hold.
+    """
+
+    pace: Pace
+    rules: Mapping[str, tuple[Rules, float]] = field(default_factory=dict)
+
+    @property
+    def wait(self) -> float:
+        """Seconds until it may be asked again, below 0 for at once."""
+        return self.pace.not_before

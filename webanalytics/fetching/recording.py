@@ -1,0 +1,104 @@
+"""What a recorder is told of each fetch: its requests and answers as they were sent, and how it ended.
+
+`Fetcher` keeps this only where it has a recorder; `webanalytics.archives` writes it to a file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+
+import aiohttp
+
+_SENT = ("host", "user-agent", "accept", "accept-encoding")
+"""Headers of requests that are recorded: none that might identify a person or open a door."""
+_COOKIES = (b"set-cookie", b"set-cookie2")
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What a run asked for: an input as it was given, and its number in the run."""
+
+    subject: str
+    number: int = 0
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request and its answer.
+
+    Attributes
+    ----------
+    url : str
+        The address that was requested.
+    started : datetime.datetime
+        When, in UTC.
+    status : int or None
+        Status of the answer, None where none came.
+    status_line : bytes
+        Its first line.
+    headers : list of (bytes, bytes)
+        Its headers as they were sent, Set-Cookie left out.
+    body : bytearray
+        As much of its body as was read, without transfer encoding and not decompressed.
+    whole : bool
+        Whether that is all of it.
+    """
+
+    url: str
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    request: list[tuple[str, str]] = field(default_factory=list)
+    method: str = "GET"
+    status: int | None = None
+    status_line: bytes = b""
+    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    body: bytearray = field(default_factory=bytearray)
+    whole: bool = False
+
+    def answered(self, response: aiohttp.ClientResponse) -> None:
+        """Take the head of the answer."""
+        sent = response.request_info
+        self.method = sent.method
+        self.request = [(name, value) for name, value in sent.headers.items() if name.lower() in _SENT]
+        version = response.version or aiohttp.HttpVersion11
+        self.status = response.status
+        line = f"HTTP/{version.major}.{version.minor} {response.status} {response.reason or ''}".rstrip()
+        self.status_line = line.encode("utf-8", "surrogateescape")
+        self.headers = [pair for pair in response.raw_headers if pair[0].lower() not in _COOKIES]
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLog:
+    """A fetch that has ended.
+
+    Attributes
+    ----------
+    purpose : {"page", "robots"}
+        Whether it was an input of the run, or the robots.txt of an origin.
+    asked : Asked
+        What was asked for.
+    exchanges : tuple of Exchange
+        Those of its last try, in order.
+    error : str or None
+        Key of the message of what failed.
+    values : Mapping
+        What that message shows.
+    """
+
+    purpose: Literal["page", "robots"]
+    asked: Asked
+    exchanges: tuple[Exchange, ...] = ()
+    final_url: str | None = None
+    redirects: tuple[str, ...] = ()
+    redirect_kinds: tuple[str, ...] = ()
+    http_status: int | None = None
+    elapsed: float | None = None
+    size: int | None = None
+    error: str | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+Recorder = Callable[[FetchLog], Awaitable[None]]
+"""Takes what is known of a fetch when it has ended."""

@@ -1,0 +1,143 @@
+"""Dask DataFrames and Series as inputs: a Dask DataFrame with the declared columns comes back, not computed.
+
+`plain` and `awaited` ask here first. Records are answered in one call for each partition; pages and images
+are first sorted by host, so that each host is asked from one partition, at the pace of one machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from inspect import signature
+from typing import Any
+
+import pandas as pd
+
+from webanalytics.errors import ParameterError
+from webanalytics.fetching.guard import check_url, host_key
+from webanalytics.fetching.response import Problem
+from webanalytics.frames.inputs import Wanted, values_of
+from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Operation
+from webanalytics.run_options import resolve
+from webanalytics.urls import lacks_scheme
+
+HOST = "__host__"
+"""Column by which partitions are sorted."""
+REFUSED = ("secret", "checkpoint", "save_to")
+"""Arguments that must not, or cannot, go to every worker of a cluster."""
+
+Function = Callable[..., Coroutine[Any, Any, Any]]
+
+
+def inputs_of(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+    """Return the inputs of a call if they are Dask's, else None."""
+    first = next(iter(signature(function).parameters), "")
+    given = args[0] if args else kwargs.get(first)
+    is_dask = type(given).__module__.partition(".")[0] == "dask" and hasattr(given, "map_partitions")
+    return given if is_dask else None
+
+
+async def lazily(function: Function, inputs: Any, kwargs: Mapping[str, Any]) -> Any:
+    """Return the call as a Dask DataFrame.
+
+    Parameters
+    ----------
+    function : coroutine function
+        One of `webanalytics.api`.
+    inputs : dask.dataframe.DataFrame or Series
+        Its inputs.
+    kwargs : Mapping
+        The other arguments.
+
+    Raises
+    ------
+    ParameterError
+        For a function that does not answer row by row, and for arguments that cannot go to other machines.
+    """
+    parameter, *_ = signature(function).parameters
+    operation = _operation(function, parameter)
+    arguments = _travelling(kwargs, parameter)
+    table = inputs.to_frame(inputs.name or parameter) if inputs.ndim == 1 else inputs
+    column = arguments.pop("column", None)
+    saved = operation.kind == "page" and "html" in table.columns
+    wanted = Wanted.of(operation, parameter)
+    if saved:
+        column = column or ("url" if "url" in table.columns else None)
+    else:
+        column = values_of(table._meta, wanted, column).name
+        table = table[[column]]
+        if operation.kind != "record":
+            table = _by_host(table, column, arguments)
+    meta = pd.DataFrame(await function(table._meta, column=column, **arguments))
+    return table.map_partitions(_answered, function, column, arguments, meta=meta)
+
+
+def _operation(function: Function, parameter: str) -> Operation:
+    by_name = {operation.function: operation for operation in OPERATIONS.values()}
+    found = AUDIT_PAGES[0] if function.__name__ == "audit" else by_name.get(function.__name__)
+    if found is None:
+        raise ParameterError(
+            f"The `{parameter}` parameter must be on this machine, not a Dask DataFrame: call its "
+            "`compute()` first.",
+            parameter,
+        )
+    return found
+
+
+def _travelling(kwargs: Mapping[str, Any], parameter: str) -> dict[str, Any]:
+    """Return the arguments for each partition, the options of this session included."""
+    given = {key: value for key, value in kwargs.items() if key != parameter}
+    for key in REFUSED:
+        if given.get(key) is not None:
+            raise ParameterError(
+                f"The `{key}` parameter must be left out with a Dask DataFrame, whose partitions are "
+                "answered on other machines: call its `compute()` first.",
+                key,
+            )
+    options = resolve({})
+    backend = given.pop("backend", options["backend"])
+    if backend is not None and backend.name not in ("local", "dask"):
+        raise ParameterError(
+            "The `backend` parameter must be None with a Dask DataFrame: its partitions are answered where "
+            "they are computed.",
+            "backend",
+        )
+    here = {"backend": None, "checkpoint": None, "progress": False}
+    return {**options, **given, **here}
+
+
+def _by_host(table: Any, column: Any, options: Mapping[str, Any]) -> Any:
+    """Return a table whose partitions have each host in one of them; the order of rows is lost."""
+    allow, ports = options["allow_private"], options["ports"]
+    hosts = table[column].map_partitions(_hosts, allow, ports, meta=(HOST, "object"))
+    return table.assign(**{HOST: hosts}).shuffle(on=HOST)[[column]]
+
+
+def _hosts(values: pd.Series, allow_private: bool, ports: Any) -> pd.Series:
+    """Return the host of each address; of what has none, its place, to spread it."""
+    found = [
+        _host(value, allow_private, ports) if isinstance(value, str) else str(place)
+        for place, value in enumerate(values.tolist())
+    ]
+    return pd.Series(found, index=values.index, name=HOST, dtype=object)
+
+
+def _host(value: str, allow_private: bool, ports: Any) -> str:
+    url = f"https://{value.strip()}" if lacks_scheme(value) else value
+    try:
+        return host_key(check_url(url, allow_private=allow_private, ports=ports))
+    except Problem:
+        return value
+
+
+def _answered(
+    part: pd.DataFrame, function: Function, column: Any, arguments: Mapping[str, Any]
+) -> pd.DataFrame:
+    """Answer a partition, on the machine that computes it."""
+
+    def answer() -> Any:
+        return asyncio.run(function(part, column=column, **arguments))
+
+    with ThreadPoolExecutor(1) as thread:  # the caller's thread may have an event loop
+        return pd.DataFrame(thread.submit(answer).result())
