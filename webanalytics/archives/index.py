@@ -56,7 +56,12 @@ class RobotsOf:
 
 def index_of(files: Iterable[Path], duplicates: Duplicates = "latest") -> Index:
     """Return the pages of archives."""
-    return _Indexing(found_in(files), duplicates).index()
+    return pages_of(found_in(files), duplicates)
+
+
+def pages_of(found: Found, duplicates: Duplicates) -> Index:
+    """Return the pages of what was found in archives."""
+    return _Indexing(found, duplicates).index()
 
 
 class _Indexing:

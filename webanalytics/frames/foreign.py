@@ -16,7 +16,7 @@ import pandas as pd
 
 from webanalytics.errors import ParameterError
 from webanalytics.frames.arrow import LAYOUT, Unreadable, frame_of
-from webanalytics.frames.recognised import attrs_of, decoded, fields_by_name, made_by, with_row_labels
+from webanalytics.frames.recognised import attrs_of, fields_by_name, made_by, read_cells, with_row_labels
 from webanalytics.frames.schema import make_series
 from webanalytics.operations import Field
 from webanalytics.operations.model import Dtype
@@ -202,7 +202,7 @@ def frame_of_cells(
 def _column(cells: list[Any], fields: Sequence[Field], index: pd.Index) -> pd.Series:
     for field in fields:
         with suppress(*_WRONG):
-            found = decoded(cells, field)
+            found = read_cells(cells, field)
             if all(map(field.holds, found)):
                 return make_series(found, field.dtype, index)
     kinds = {type(cell) for cell in cells if cell is not None}

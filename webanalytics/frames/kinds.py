@@ -24,8 +24,9 @@ from webanalytics.frames.arrow import (
     storage_kind,
 )
 from webanalytics.frames.foreign import Kind, as_pandas, is_table, kind_of
-from webanalytics.frames.recognised import decoded, with_rows
+from webanalytics.frames.recognised import read_cells, with_rows
 from webanalytics.frames.schema import make_series
+from webanalytics.frames.stored import held
 from webanalytics.operations import Field
 from webanalytics.operations.types import Shape, shape_of
 
@@ -160,7 +161,7 @@ def _converted(frame: Any, convert: Callable[[pd.DataFrame], Any]) -> Any:
     plain = pd.DataFrame(given)
     plain.attrs = dict(given.attrs)
     try:
-        return convert(_with_texts(with_rows(plain)))
+        return convert(_with_texts(with_rows(held(plain) if plain.columns.is_unique else plain)))
     except (Unstorable, ValueError) as error:
         raise ParameterError(
             f"The `frame` parameter must be one that a table can hold: {error}.", "frame"
@@ -230,7 +231,7 @@ def _typed_series(name: str, column: pd.Series, field: Field) -> pl.Series | Non
         made = pl.Series(
             name, [None if cell is None else code(cell) for cell in cells], dtype=polars_type(shape)
         )
-        return made if decoded(made.to_list(), field) == cells else None
+        return made if read_cells(made.to_list(), field) == cells else None
     except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
         return None
 

@@ -41,7 +41,7 @@ def fields_by_name() -> dict[str, list[Field]]:
     return found
 
 
-def decoded(cells: list[Any], field: Field) -> list[Any]:
+def read_cells(cells: list[Any], field: Field) -> list[Any]:
     """Return plain values of a table as those of a declared column.
 
     Raises
@@ -51,7 +51,7 @@ def decoded(cells: list[Any], field: Field) -> list[Any]:
 
     Examples
     --------
-    >>> decoded([[("tea", 2)], {"tea": 2}, None], Field("keywords", dict[str, int], "Words."))
+    >>> read_cells([[("tea", 2)], {"tea": 2}, None], Field("keywords", dict[str, int], "Words."))
     [{'tea': 2}, {'tea': 2}, None]
     """
     shape = shape_of(field.type)
