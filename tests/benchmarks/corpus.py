@@ -18,6 +18,12 @@ def corpus_pages() -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
+def folder_pages(folder: str) -> dict[str, bytes]:
+    """Return the saved pages of any folder, name to bytes."""
+    pages = {path.name: path.read_bytes() for path in sorted(Path(folder).glob("*.htm*"))}
+    return pages or sys.exit(f"{folder} has no .html files")
+
+
 def offline_textstat() -> None:
     """Give textstat the pronouncing dictionary in NLTK's format, so that it asks no network."""
     import nltk

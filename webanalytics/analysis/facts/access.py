@@ -12,8 +12,6 @@ from lxml.html import HtmlElement
 from webanalytics.analysis.facts.names import UNREAD, Names, is_hidden
 from webanalytics.analysis.page.page import Collector, Page, Reader, fold
 
-_IDS = etree.XPath("descendant::*/@id", smart_strings=False)
-_TABINDEX = etree.XPath("descendant::*/@tabindex/..", smart_strings=False)
 _POSITIVE = re.compile(r"tabindex\s*+=\s*+[\"']?[\s+]*+0*+[1-9&]")
 _OTHER_CASES = ("abIndex", "ABINDEX", "Tabindex", "TabIndex")
 _REFERRING = etree.XPath(
@@ -180,7 +178,7 @@ def access_facts(page: Page, elements: AccessElements) -> dict[str, Any]:
 
 
 def _repeated_ids(page: Page) -> tuple[list[str], list[str]]:
-    ids: list[str] = _IDS(page.tree)
+    ids = [element.get("id") or "" for element in page.having("id") if element is not page.tree]
     if len(ids) == len(set(ids)):
         return [], []
     repeated = [name for name, count in Counter(ids).items() if count > 1 and name and not name.isspace()]
@@ -193,7 +191,9 @@ def _positive(page: Page) -> list[str]:
     html = page.html
     if not _POSITIVE.search(html) and not any(written in html for written in _OTHER_CASES):
         return []
-    return [_shown(found) for found in _TABINDEX(page.tree) if _is_positive(found)]
+    return [
+        _shown(found) for found in page.having("tabindex") if found is not page.tree and _is_positive(found)
+    ]
 
 
 def _is_positive(element: HtmlElement) -> bool:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from lxml import etree
 from lxml.html import HtmlElement
 
 from webanalytics.analysis.facts.scripts import CODE, script_type
@@ -56,8 +55,6 @@ _COMMENTS = re.compile(r"/\*(?:.*?\*/|.*)", re.DOTALL)
 _IN_STYLE = re.compile(
     r"@namespace[^;]*+|(?:url\(\s*+[\"']?|@import\s*+[\"'])\s*+(http:[^\s\"')]++)", re.IGNORECASE
 )
-_STYLES: Any = etree.XPath("//@style[contains(., 'http:') or contains(., 'HTTP:')]", smart_strings=False)
-_COUNT: Any = etree.XPath("count(//*)")
 _SHOWN_MEDIA = frozenset(("", "all", "screen"))
 _OLD = re.compile(r"[^?#]*\.(?:jpe?g|jfif|png|bmp)(?:[?#]|$)", re.IGNORECASE)
 _NEGOTIATED = re.compile(r"webp|avif|jxl|auto=|=auto|f_auto", re.IGNORECASE)
@@ -201,8 +198,8 @@ class LoadingElements(Collector):
     def check_attributes(self, page: Page) -> None:
         """Look for addresses without encryption in the style attributes of a page."""
         if self._secure and ("http:" in page.html or "HTTP:" in page.html):
-            for text in _STYLES(page.tree):
-                self._check_style(text)
+            for element in page.having("style"):
+                self._check_style(element.get("style") or "")
 
     def _image(self, element: HtmlElement) -> None:
         get = element.get
@@ -298,7 +295,7 @@ def loading_facts(page: Page, elements: LoadingElements) -> dict[str, Any]:
         "imagesNotLazy": elements.not_lazy,
         "imagesInOldFormats": elements.old_formats,
         "imagesWithoutSrcset": elements.without_srcset,
-        "elements": int(_COUNT(page.tree)),
+        "elements": page.size,
         "metaPolicy": elements.policy[:LONGEST_POLICY],
         "metaReferrer": elements.referrer[:100],
     }

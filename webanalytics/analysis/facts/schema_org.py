@@ -6,7 +6,6 @@ import datetime as dt
 import json
 from typing import Any, Literal, NamedTuple
 
-from lxml import etree
 from lxml.html import HtmlElement
 
 from webanalytics.analysis.page.page import Page
@@ -41,7 +40,6 @@ KINDS: tuple[Kind, ...] = ("broken", "required", "value", "unknown", "recommende
 DEFAULT_MAX_LOOKUPS = 200_000
 """Most properties looked up per page: references may lead to the same items again and again."""
 
-_RDFA = etree.XPath("//*[@typeof]", smart_strings=False)
 _BLOCK = "JSON-LD"
 # Other names of "@id" and "@type" in schema.org's context.
 _ALIASES = frozenset(("id", "type"))
@@ -234,7 +232,7 @@ def _hint(name: str) -> str:
 
 
 def _read_rdfa(page: Page, found: _Found, max_things: int) -> None:
-    for element in _RDFA(page.tree)[:max_things]:
+    for element in page.having("typeof")[:max_things]:
         kinds = (element.get("typeof") or "").split()
         whole = [kind for kind in kinds if kind.startswith("schema:") or "schema.org/" in kind]
         if len(whole) < len(kinds) and "schema.org/" in _vocabulary(element):

@@ -11,7 +11,7 @@ from urllib.parse import urljoin, urlsplit
 from lxml.html import HtmlElement
 
 from webanalytics.analysis.page.parsing import Decoded, decode, wrap_plain_text
-from webanalytics.analysis.page.tree import parse
+from webanalytics.analysis.page.tree import Parsed, parsed
 from webanalytics.analysis.page.visible_text import drop_invisible, given_text, visible_text
 
 # What the URL Standard strips from the ends of a URL, and what it removes within it.
@@ -120,10 +120,23 @@ class Page:
         return self.decoded.declared
 
     @cached_property
+    def _parsed(self) -> Parsed:
+        plain = self.content_type.partition(";")[0].strip().lower() == "text/plain"
+        return parsed(wrap_plain_text(self.html) if plain else self.html)
+
+    @property
     def tree(self) -> HtmlElement:
         """Root of the whole document; raises RowError for a page that cannot be parsed."""
-        plain = self.content_type.partition(";")[0].strip().lower() == "text/plain"
-        return parse(wrap_plain_text(self.html) if plain else self.html)
+        return self._parsed.root
+
+    @property
+    def size(self) -> int:
+        """Number of its elements."""
+        return self._parsed.size
+
+    def having(self, attribute: str) -> list[HtmlElement]:
+        """Return the elements that have one of the attributes of `tree.NOTED`, in document order."""
+        return self._parsed.noted[attribute]
 
     @cached_property
     def _named(self) -> dict[str, list[HtmlElement]]:
@@ -185,7 +198,7 @@ class Page:
         """All text that a reader of the page sees, one line per block."""
         if self.is_text:
             return given_text(self.html)
-        return visible_text(self.tree)
+        return visible_text(self.tree, self.having("hidden"), self.having("style"))
 
     @cached_property
     def base_url(self) -> str:

@@ -15,7 +15,7 @@ formatting elements left open, which each block opens anew.
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, NamedTuple
 
 from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HtmlProcessingInstruction
@@ -41,6 +41,9 @@ MAX_STEPS = 1_000_000_000
 
 MAX_REOPENED = 2_000_000
 """Tags times formatting elements left open: 400 bytes each at worst."""
+
+NOTED = ("hidden", "id", "itemprop", "itemscope", "style", "tabindex", "typeof")
+"""Attributes whose elements several analyses ask for."""
 
 # lxml's own HtmlElementClassLookup is a Python function called for every element that is touched;
 # the default lookup is done in C and gives the same class to all of them.
@@ -76,8 +79,37 @@ _HOSTS = frozenset(("article", "aside", "blockquote", "body", "div", "footer", "
 _HOSTS |= {"h1", "h2", "h3", "h4", "h5", "h6", "p", "section", "span"}
 
 
+class Parsed(NamedTuple):
+    """The tree of a page, and what was noted while it was made.
+
+    Attributes
+    ----------
+    root : HtmlElement
+        The ``html`` element.
+    size : int
+        Number of its elements.
+    noted : dict of str to list of HtmlElement
+        The elements that have the attributes of `NOTED`, by attribute, the root among them.
+    """
+
+    root: HtmlElement
+    size: int
+    noted: dict[str, list[HtmlElement]]
+
+
 def parse(text: str, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX_DEPTH) -> HtmlElement:
     """Return the ``html`` element of a page, as a browser with scripting parses it.
+
+    Examples
+    --------
+    >>> [element.tag for element in parse("<title>Tea</title><p>Leaves").iter()]
+    ['html', 'head', 'title', 'body', 'p']
+    """
+    return parsed(text, max_attributes, max_depth).root
+
+
+def parsed(text: str, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX_DEPTH) -> Parsed:
+    """Return the tree of a page, as a browser with scripting parses it, and its elements.
 
     Raises
     ------
@@ -87,20 +119,19 @@ def parse(text: str, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX_
 
     Examples
     --------
-    >>> [element.tag for element in parse("<title>Tea</title><p>Leaves").iter()]
-    ['html', 'head', 'title', 'body', 'p']
-    >>> parse("<h1>Tea</h2>Leaves<noscript><p></noscript>").find("body/h1").tail
-    'Leaves'
+    >>> found = parsed("<h1 id=a>Tea</h2>Leaves<noscript><p></noscript>")
+    >>> found.root.find("body/h1").tail, [element.tag for element in found.noted["id"]]
+    ('Leaves', ['h1'])
     """
     data = text.encode("utf-8", "replace").translate(_FORM_FEED, _CONTROLS)
     if crowd(data) > max_attributes:
         raise RowError("page_attributes", parameter="url", limit=max_attributes)
     if keeps_busy(data):
         raise RowError("page_depth", parameter="url", limit=max_depth)
-    root = _copied(LexborHTMLParser(data, scripting=True).root, max_depth)
-    if _is_bare(root) and not _COMMENTS.sub(b"", data).strip():
+    tree = _copied(LexborHTMLParser(data, scripting=True).root, max_depth)
+    if _is_bare(tree.root) and not _COMMENTS.sub(b"", data).strip():
         raise RowError("page_empty", parameter="url")
-    return root
+    return tree
 
 
 def new_root() -> HtmlElement:
@@ -151,13 +182,15 @@ def _left_open(data: bytes) -> dict[bytes, int]:
     return most
 
 
-def _copied(source: Any, max_depth: int) -> HtmlElement:
+def _copied(source: Any, max_depth: int) -> Parsed:
     """Return lxml's copy of lexbor's tree, made without recursion: pages nest deeply."""
     sub_element: Any = etree.SubElement
     # HtmlElement.set is a function in Python around this one, and SubElement's own argument is slower.
     put: Any = etree._Element.set
     root: Any = new_root()
     _set_all(root, source.attributes)
+    noted: dict[str, list[Any]] = {name: [root] if name in root.attrib else [] for name in NOTED}
+    size = 1
     # A node's parent and elder sibling in the copy, and whether text stands in front of it.
     parent, last, follows_text = root, None, False
     node = source.first_child
@@ -165,7 +198,7 @@ def _copied(source: Any, max_depth: int) -> HtmlElement:
     while True:
         while node is None:
             if not outer:
-                return root  # type: ignore[no-any-return]
+                return Parsed(root, size, noted)
             node, outside, element = outer.pop()
             if outside is not None:
                 parent, last, follows_text = outside, element, False
@@ -191,12 +224,16 @@ def _copied(source: Any, max_depth: int) -> HtmlElement:
             element = sub_element(parent, tag)
         except ValueError:
             element = sub_element(parent, _NO_NAME.sub("_", _UNWRITABLE.sub("", tag)))
+        size += 1
         if attributes:
             try:
                 for name, value in attributes.items():
                     put(element, name, value or "")
             except ValueError:
                 _set_all(element, attributes)
+            for name in attributes:
+                if name in noted:
+                    noted[name].append(element)
         if child is not None and tag != "noscript":
             outer.append((node.next, parent, element))
             if len(outer) > max_depth:
@@ -205,6 +242,9 @@ def _copied(source: Any, max_depth: int) -> HtmlElement:
             node = child
         elif tag == "template" and attributes and _is_shown(element):
             parent.remove(element)
+            size -= 1
+            for name in noted.keys() & attributes.keys():
+                noted[name].pop()
             outer.append((node.next, None, None))
             # Of a template within SVG or MathML, which declares nothing, there is no fragment.
             fragments = node.template_fragments()

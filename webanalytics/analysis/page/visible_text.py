@@ -40,11 +40,16 @@ _EDGE = "\x00"
 _INVISIBLE = "\xad\u200b\u2060\ufeff"
 
 
-def visible_text(root: HtmlElement) -> str:
+def visible_text(
+    root: HtmlElement,
+    with_hidden: list[HtmlElement] | None = None,
+    with_style: list[HtmlElement] | None = None,
+) -> str:
     r"""Return the text that a reader of a document, or of a part of one, sees: one line per block.
 
     White space is folded, soft hyphens are left out, and so are scripts, hidden elements and what stands
-    outside of the body.
+    outside of the body. The elements with the attributes ``hidden`` and ``style`` are looked for unless
+    they are given.
 
     Examples
     --------
@@ -52,7 +57,10 @@ def visible_text(root: HtmlElement) -> str:
     >>> visible_text(fromstring("<h1>Tea</h1><p>two<b>fold</b> <p hidden>x</p><script>y</script>"))
     'Tea\ntwofold'
     """
-    folded = " ".join("".join(_pieces(root)).split())
+    hidden = _WITH_HIDDEN(root) if with_hidden is None else with_hidden
+    styled = _WITH_STYLE(root) if with_style is None else with_style
+    undisplayed = {*hidden, *filter(_is_undisplayed, styled)}
+    folded = " ".join("".join(_pieces(root, undisplayed)).split())
     lines = [line.strip() for line in folded.split(_EDGE)]
     return drop_invisible("\n".join(filter(None, lines)))
 
@@ -83,9 +91,8 @@ def given_text(text: str) -> str:
     return unicodedata.normalize("NFC", drop_invisible("\n".join(filter(None, lines))))
 
 
-def _pieces(root: HtmlElement) -> list[str]:
+def _pieces(root: HtmlElement, hidden: set[HtmlElement]) -> list[str]:
     """Return the text in order with marks at the edges of blocks, without recursion: pages nest deeply."""
-    hidden = {*_WITH_HIDDEN(root), *filter(_is_undisplayed, _WITH_STYLE(root))}
     kinds = _KINDS
     pieces: list[str] = [root.text or ""]
     add = pieces.append

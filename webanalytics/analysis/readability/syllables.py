@@ -11,9 +11,9 @@ from array import array
 from collections.abc import Callable
 from functools import cache, lru_cache
 from importlib import resources
-from operator import itemgetter
 from zlib import crc32
 
+import ahocorasick
 from pyphen import LANGUAGES, language_fallback
 
 DATA = resources.files("webanalytics.analysis").joinpath("data")
@@ -25,22 +25,20 @@ _BY_VOWELS = {"tr": re.compile("[aeıioöuüâîû]")}
 _NOT_IN_WORDS = re.compile(r"[^\w']")
 # Lines of a pattern file that are no patterns: comments and settings of the hyphenation library.
 _SETTINGS = re.compile(rb"^[ \t]*(?:[%#]|(?:COMPOUND)?(?:LEFT|RIGHT)HYPHENMIN).*\n?", re.MULTILINE)
-_LEVELS = re.compile(r"(\d?)(\D?)")
 _HEX_CHARACTER = re.compile(r"\^{2}([0-9a-f]{2})")
-
-# Patterns up to this length are looked up together; longer ones only where their first letters stand.
-_WINDOW = 4
 
 # A pattern that pyphen's file lacks: its "ur8in" keeps Urin whole, as Duden does, but also the beginning of
 # Ur-in-stinkt, which Duden divides.
 _CORRECTED = {"de": {".urinstink": ".ur9instink"}}
 
-# Most windows kept in memory: the German words of a hundred pages have about 20,000.
-_MAX_WINDOWS = 60_000
+# Of a number that the automaton keeps for a pattern, the bits for its length.
+_LENGTH_BITS = 8
+_LENGTH = (1 << _LENGTH_BITS) - 1
 
 # Bits for a level, which is a digit: nine ones at most, and a zero that parts it from the next.
 _FIELD = 10
 _ODD_LEVELS = 0b0101010101
+_ONES = {str(level): (1 << level) - 1 for level in range(10)}
 
 
 def patterns_name(tag: str) -> str:
@@ -82,18 +80,6 @@ def _read_patterns(name: str) -> dict[str, str]:
     return found | _CORRECTED.get(name[:2], {})
 
 
-def levels_of(pattern: str) -> list[tuple[int, int]]:
-    """Return the places between the letters of a pattern that have a level above zero, with that level.
-
-    Examples
-    --------
-    >>> levels_of("hy3ph"), levels_of("4a1b")
-    ([(2, 3)], [(0, 4), (1, 1)])
-    """
-    levels = [digit for digit, _ in _LEVELS.findall(pattern)]
-    return [(offset, int(digit)) for offset, digit in enumerate(levels) if digit > "0"]
-
-
 def mask_of(pattern: str) -> int:
     """Return the levels of a pattern as an integer: ten bits per place, a level as that many ones.
 
@@ -104,7 +90,13 @@ def mask_of(pattern: str) -> int:
     >>> bin(mask_of("3a")), bin(mask_of("a2b"))
     ('0b111', '0b110000000000')
     """
-    return sum(((1 << level) - 1) << (_FIELD * offset) for offset, level in levels_of(pattern))
+    mask = place = 0
+    for letter in pattern:
+        if letter in _ONES:
+            mask |= _ONES[letter] << place
+        else:
+            place += _FIELD
+    return mask
 
 
 @lru_cache(maxsize=128)
@@ -113,76 +105,36 @@ def _odd_levels(places: int) -> int:
     return _ODD_LEVELS * (((1 << _FIELD * places) - 1) // ((1 << _FIELD) - 1))
 
 
-class _Masks(dict[str, int]):
-    """Parsed patterns, each parsed when a word first contains it."""
-
-    def __init__(self, patterns: dict[str, str]) -> None:
-        super().__init__()
-        self._patterns = patterns
-
-    def __missing__(self, letters: str) -> int:
-        mask = self[letters] = mask_of(self._patterns[letters])
-        return mask
-
-
-class _Windows(dict[str, int]):
-    """All patterns that begin at one place of a word and fit into the next few letters."""
-
-    def __init__(self, patterns: dict[str, str], masks: _Masks) -> None:
-        super().__init__()
-        self._patterns = patterns
-        self._masks = masks
-
-    def find(self, letters: str) -> int:
-        """Return the mask of new letters, and cache it."""
-        mask = 0
-        for end in range(1, len(letters) + 1):
-            if letters[:end] in self._patterns:
-                mask |= self._masks[letters[:end]]
-        if len(self) < _MAX_WINDOWS:
-            self[letters] = mask
-        return mask
-
-
 class Hyphenation:
     """The places where the words of one language may be hyphenated (Liang 1983).
 
     Gives the positions that ``pyphen.Pyphen`` gives. pyphen takes 0.4 s to read the German patterns and
-    about 20 microseconds a word, which would be most of the time of a German page. Here a pattern is
-    taken apart only when a word has it, and all the short patterns at one place of a word are one
-    look-up, for the same few letters stand in many words.
+    about 20 microseconds a word, which would be most of the time of a German page. Here one automaton finds
+    all patterns of a word, and a pattern is taken apart only when a word has it.
     """
 
     def __init__(self, name: str) -> None:
-        self.patterns = _read_patterns(name)
-        self._masks = _Masks(self.patterns)
-        self._windows = _Windows(self.patterns, self._masks)
-        # Sets of beginnings, made without a Python loop: reading 30,000 patterns must stay quick.
-        self._starts = set(map(itemgetter(slice(_WINDOW + 1)), self.patterns))
-        self._longer_starts = set(map(itemgetter(slice(_WINDOW + 2)), self.patterns))
-        self._longest = max(map(len, self.patterns))
+        found = _read_patterns(name)
+        found.pop("", None)
+        self._patterns = list(found.values())
+        self._masks: list[int | None] = [None] * len(found)
+        automaton = ahocorasick.Automaton(ahocorasick.STORE_INTS)
+        add = automaton.add_word
+        for number, letters in enumerate(found):
+            add(letters, number << _LENGTH_BITS | len(letters) - 1)
+        automaton.make_automaton()
+        self._found_in = automaton.iter
 
     def _levels(self, word: str) -> int:
         """Return the highest level at each place of a word between dots, as `mask_of` packs them."""
-        known, starts = self._windows.get, self._starts
+        masks = self._masks
         levels = 0
-        for start in range(len(word) - 1, -1, -1):
-            beginning = word[start : start + _WINDOW + 1]
-            mask = known(beginning[:_WINDOW])
+        for end, found in self._found_in(word):
+            mask = masks[found >> _LENGTH_BITS]
             if mask is None:
-                mask = self._windows.find(beginning[:_WINDOW])
-            levels = levels << _FIELD | mask
-            if beginning in starts and len(beginning) > _WINDOW:
-                levels |= self._long_at(word, start, beginning)
-        return levels
-
-    def _long_at(self, word: str, start: int, beginning: str) -> int:
-        patterns, masks = self.patterns, self._masks
-        levels = masks[beginning] if beginning in patterns else 0
-        if word[start : start + _WINDOW + 2] in self._longer_starts:
-            for end in range(start + _WINDOW + 2, min(start + self._longest, len(word)) + 1):
-                if (letters := word[start:end]) in patterns:
-                    levels |= masks[letters]
+                number = found >> _LENGTH_BITS
+                mask = masks[number] = mask_of(self._patterns[number])
+            levels |= mask << _FIELD * (end - (found & _LENGTH))
         return levels
 
     def _hyphens(self, word: str, left: int, right: int) -> int:

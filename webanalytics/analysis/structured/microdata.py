@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from lxml import etree
 from lxml.html import HtmlElement
 
 from webanalytics.analysis.page.page import Page
@@ -15,8 +14,6 @@ from webanalytics.analysis.structured.requirements import requirements
 from webanalytics.analysis.structured.values import LOOKED_AT
 
 # On the way back from attributes (`/..`) time would grow with the square of their number.
-_SCOPES = etree.XPath("//*[@itemscope]", smart_strings=False)
-_PROPERTIES = etree.XPath("//*[@itemprop]", smart_strings=False)
 
 GIVEN = "given"
 """The value of a property of which nobody asks more than whether it is given."""
@@ -44,12 +41,12 @@ def microdata_items(page: Page, max_things: int) -> list[Item]:
     items: list[Item] = []
     nodes: dict[HtmlElement | None, Node] = {}
     elements = None
-    for scope in _SCOPES(page.tree)[:max_things]:
+    for scope in page.having("itemscope")[:max_things]:
         kinds = [kind for kind in (scope.get("itemtype") or "").split() if "schema.org/" in kind]
         if not any(map(local_name, kinds)):
             continue
         if elements is None:
-            elements = _PROPERTIES(page.tree)
+            elements = page.having("itemprop")
         node: Node = {"@type": kinds}
         if scope.get("itemref") is not None or len(elements) > max_things:
             node["@id"] = None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
+from itertools import islice
 from typing import Any, NamedTuple
 
 from lxml import etree
@@ -189,25 +191,12 @@ def jsonld_offer(items: list[dict[str, Any]]) -> Offer:
     return best
 
 
-_PRICES = etree.XPath(
-    "//*[@itemprop][contains(@itemprop, 'rice') or contains(@itemprop, 'vailability')]", smart_strings=False
-)
+_NAMES_PRICE = re.compile("rice|vailability")
 _CONTENT_ATTRIBUTES = ("content", "href", "src", "data", "value", "datetime")
 _NESTED_SPECIFICATIONS = 2
 _OFFER_SCOPES = OFFER_TYPES | PRODUCT_TYPES | {""}
 DEFAULT_MAX_PROPERTIES = 2_000
 """Most microdata properties that are looked at."""
-
-
-def may_name_price(page: Page) -> bool:
-    """Return, from the page's text alone, whether its microdata can name a price or availability.
-
-    Notes
-    -----
-    React writes the attribute as ``itemProp``. Looking through the text costs an eighth of a walk.
-    """
-    text = page.html
-    return ("itemprop" in text or "itemProp" in text) and ("rice" in text or "vailability" in text)
 
 
 def item_scope(element: HtmlElement) -> HtmlElement | None:
@@ -258,15 +247,16 @@ def microdata_offer(page: Page, *, max_properties: int = DEFAULT_MAX_PROPERTIES)
     ...                      '<b itemprop="price" content="19.90">19,90</b></div>')).price
     '19.90'
     """
-    if not may_name_price(page):
-        return Offer()
     offers: dict[HtmlElement | None, dict[str, str]] = {}
-    for element in _PRICES(page.tree)[:max_properties]:
+    named = (
+        element for element in page.having("itemprop") if _NAMES_PRICE.search(element.get("itemprop") or "")
+    )
+    for element in islice(named, max_properties):
         scope, kind = _offer_scope(element)
         if kind not in _OFFER_SCOPES:
             continue
         value = property_value(element)
-        for name in element.get("itemprop").split() if value else ():
+        for name in (element.get("itemprop") or "").split() if value else ():
             offers.setdefault(scope, {}).setdefault(name, value)
     return _best([_microdata_values(values) for values in offers.values()])
 

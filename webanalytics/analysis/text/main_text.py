@@ -102,7 +102,7 @@ def find_main_text(
 
 def is_large(page: Page, max_elements: int = MAX_ELEMENTS, max_characters: int = MAX_CHARACTERS) -> bool:
     """Return whether a page is too large to be given to trafilatura."""
-    return len(page.visible_text) > max_characters or page.tree.xpath("count(//*)") > max_elements
+    return len(page.visible_text) > max_characters or page.size > max_elements
 
 
 @once_per_page
