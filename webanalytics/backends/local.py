@@ -430,8 +430,12 @@ class LocalBackend:
 
                 async def answers() -> AsyncIterator[Sequence[JobResult]]:
                     while (job := await source.next()) is not None:
-                        yield (await run.answer(job),)
+                        yield await self.answered(run, job)
 
                 async with aclosing(merged([answers() for _ in range(window)])) as groups:
                     async for group in groups:
                         yield group
+
+    async def answered(self, run: _Run, job: Job) -> Sequence[JobResult]:
+        """Return what is yielded for a job."""
+        return (await run.answer(job),)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from webanalytics.errors import BackendError
 from webanalytics.fetching.pace import Pace
 from webanalytics.fetching.robots import Rules
 
@@ -32,3 +33,17 @@ class HostKnown:
     def wait(self) -> float:
         """Seconds until it may be asked again, below 0 for at once."""
         return self.pace.not_before
+
+
+class Elsewhere(BackendError):  # noqa: N818 - it never reaches a user
+    """A page leads to a host that this fetcher may not ask.
+
+    Parameters
+    ----------
+    host : str
+        Which one, see `webanalytics.fetching.guard.host_key`.
+    """
+
+    def __init__(self, host: str) -> None:
+        super().__init__("a page leads to a host that is asked from elsewhere")
+        self.host = host

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -16,7 +16,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
-from webanalytics.fetching.carried import HostKnown
+from webanalytics.fetching.carried import Elsewhere, HostKnown
 from webanalytics.fetching.content import Accept
 from webanalytics.fetching.exchange import (
     Method,
@@ -43,8 +43,9 @@ _NO_RULES = Rules()
 class _FetchState:
     """A fetch in progress: the URL it has reached, and the seconds it has taken."""
 
-    def __init__(self, wanted: Wanted, start: URL, *, robots: bool) -> None:
+    def __init__(self, wanted: Wanted, start: URL, *, robots: bool, is_rules: bool = False) -> None:
         self.wanted = wanted
+        self.is_rules = is_rules
         self.start = start
         self.robots = robots
         self.spent = 0.0
@@ -112,6 +113,7 @@ class Fetcher:
         self._recorder = recorder
         self._names = names
         self._session: aiohttp.ClientSession | None = None
+        self._only: Collection[str] | None = None
 
     async def __aenter__(self) -> Self:
         settings = self.settings
@@ -231,6 +233,10 @@ class Fetcher:
         for origin, (rules, seconds) in known.rules.items():
             self._origins[host].add(origin)
             self._robots.keep(origin, rules, seconds)
+
+    def keep_to(self, hosts: Collection[str]) -> None:
+        """Ask these hosts only: a page that leads to another raises `Elsewhere`; a robots.txt may lead on."""
+        self._only = hosts
 
     def rest(self, host: str) -> None:
         """Ask a host next when its delay from now on is over: another machine may just have asked it."""
@@ -364,6 +370,8 @@ class Fetcher:
 
     async def _hop(self, state: _FetchState) -> RawResponse:
         url, settings = state.url, self.settings
+        if self._only is not None and not state.is_rules and host_key(url) not in self._only:
+            raise Elsewhere(host_key(url))
         rules = _NO_RULES
         if state.robots:
             rules, spent = await self._robots.rules(str(url.origin()))
@@ -393,7 +401,7 @@ class Fetcher:
     async def _load_rules(self, origin: str) -> Rules:
         settings = self.settings
         wanted = Wanted("any", settings.max_robots_bytes, cut=True)
-        state = _FetchState(wanted, URL(f"{origin}/robots.txt", encoded=True), robots=False)
+        state = _FetchState(wanted, URL(f"{origin}/robots.txt", encoded=True), robots=False, is_rules=True)
         self._origins[host_key(state.start)].add(origin)
         state.recorded = self._recorder is not None
         try:

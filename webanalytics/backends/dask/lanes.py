@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from math import ceil
@@ -16,6 +16,8 @@ MOST_TRIES = 3
 """Workers that may end over one job before the job is blamed."""
 CHUNK_SECONDS = 10.0
 """A chunk of a host that is asked once in some seconds takes about this long at most."""
+MOST_TOGETHER = 8
+"""Hosts that are asked as one because pages of one lead to another."""
 CHUNK_BYTES = 4_000_000
 """Content that travels with a chunk, from which on it gets no further job."""
 
@@ -51,7 +53,10 @@ class Lanes:
         self._jobs: defaultdict[str, deque[Job]] = defaultdict(deque)
         self._ready: deque[str] = deque()
         self._later: list[tuple[float, str]] = []
-        self._busy: set[str] = set()
+        self._busy: Counter[str] = Counter()
+        self._lane_of: dict[str, str] = {}
+        self._members: dict[str, set[str]] = {}
+        self._wandering: set[str] = set()
         self._not_before: dict[str, float] = {}
         self._hostless: deque[Job] = deque()
         self._tries: dict[int, int] = {}
@@ -63,9 +68,10 @@ class Lanes:
         if not host:
             self._hostless.append(job)
             return
+        host = self._lane(host)
         lane = self._jobs[host]
         lane.append(job)
-        if len(lane) == 1 and host not in self._busy:
+        if len(lane) == 1:
             self._queue(host)
 
     def next_moment(self) -> float | None:
@@ -73,7 +79,9 @@ class Lanes:
         return self._later[0][0] if self._later else None
 
     def chunk(self, now: float, free: int) -> tuple[list[str], list[Job]]:
-        """Return the hosts and the jobs of the next chunk; there are none if all hosts are busy.
+        """Return the lanes and the jobs of the next chunk; there are none if all hosts are busy.
+
+        A lane has the name of its host, or of one of them: see `members`.
 
         Parameters
         ----------
@@ -91,11 +99,14 @@ class Lanes:
         together = min(self._size, max(1, ceil(len(self._ready) / max(1, free))))
         while self._ready and len(hosts) < together:
             host = self._ready[0]
-            lane = self._jobs[host]
+            lane = self._jobs.get(host)
+            if not lane or self._busy[host]:  # it has joined another since, or stands here twice
+                self._ready.popleft()
+                continue
             if self._is_suspect(lane[0]) and jobs:
                 break
             self._ready.popleft()
-            self._busy.add(host)
+            self._busy[host] += 1
             hosts.append(host)
             jobs += self._taken(lane, max(1, min(self._at_once, self._size // together)))
             if self._is_suspect(jobs[-1]):
@@ -103,13 +114,55 @@ class Lanes:
         return hosts, jobs
 
     def free(self, host: str, not_before: float) -> None:
-        """Say that a host's jobs are done, and when it may be asked again."""
-        self._busy.discard(host)
-        self._not_before[host] = not_before
+        """Say that a lane's jobs are done, and when its hosts may be asked again."""
+        host = self._lane(host)
+        self._busy[host] -= 1
+        self._not_before[host] = max(not_before, self._not_before.get(host, 0.0))
         if self._jobs.get(host):
             self._queue(host)
         else:
             self._jobs.pop(host, None)
+            if not self._busy[host]:
+                del self._busy[host]
+
+    def members(self, lane: str) -> set[str]:
+        """Return the hosts of a lane."""
+        return self._members.get(lane, {lane})
+
+    def keeps_to_hosts(self, lanes: Sequence[str]) -> bool:
+        """Return whether pages of these lanes that lead to further hosts come back."""
+        return not self._wandering.intersection(map(self._lane, lanes))
+
+    def led(self, job: Job, host: str, other: str) -> None:
+        """Take back a job whose page leads to another host: from now on both are one lane.
+
+        A host that leads to very many others, as one for short addresses does, is let go there instead.
+        """
+        lane, joining = self._lane(host), self._lane(other)
+        hosts = self.members(lane) | self.members(joining)
+        if len(hosts) > MOST_TOGETHER:
+            self._wandering.add(lane)
+        elif lane != joining:
+            self._join(lane, joining, hosts)
+        self.waiting += 1
+        self._jobs[lane].appendleft(job)
+        self._queue(lane)
+
+    def _join(self, lane: str, joining: str, hosts: set[str]) -> None:
+        self._members[lane] = hosts
+        self._members.pop(joining, None)
+        for host in hosts:
+            self._lane_of[host] = lane
+        self._jobs[lane].extend(self._jobs.pop(joining, ()))
+        self._busy[lane] += self._busy.pop(joining, 0)
+        if joining in self._wandering:
+            self._wandering.add(lane)
+        moment = max(self._not_before.pop(joining, 0.0), self._not_before.get(lane, 0.0))
+        if moment:
+            self._not_before[lane] = moment
+
+    def _lane(self, host: str) -> str:
+        return self._lane_of.get(host, host)
 
     def lost(self, jobs: Sequence[Job], hosts: dict[int, str]) -> list[Job]:
         """Take back the jobs of a chunk whose worker has ended; return those that have ended too many.
@@ -123,7 +176,7 @@ class Lanes:
                 blamed.append(job)
                 continue
             self.waiting += 1
-            host = hosts[job.number]
+            host = self._lane(hosts[job.number])
             (self._jobs[host] if host else self._hostless).appendleft(job)
         return blamed
 
@@ -143,6 +196,8 @@ class Lanes:
         return jobs
 
     def _queue(self, host: str) -> None:
+        if self._busy[host]:
+            return
         moment = self._not_before.pop(host, 0.0)
         if moment > 0.0:
             heappush(self._later, (moment, host))

@@ -169,24 +169,25 @@ class Steering:
             free = self._threads + max(1, self._threads // 4) - len(self._under_way)
             if free <= 0:
                 break
-            hosts, jobs = self._lanes.chunk(_now(), free)
+            lanes, jobs = self._lanes.chunk(_now(), free)
             if not jobs:
                 break
             if any(isinstance(job.subject, (Path, ArchivedPage)) for job in jobs):
                 jobs, failed = await asyncio.to_thread(_read, self._task, jobs, self._archives)
                 unreadable += failed
             if jobs:
-                self._under_way.add(asyncio.create_task(self._ask(hosts, jobs)))
+                self._under_way.add(asyncio.create_task(self._ask(lanes, jobs)))
         self._room.set()
         return unreadable
 
-    async def _ask(self, hosts: list[str], jobs: list[Job]) -> Asked:
+    async def _ask(self, lanes: list[str], jobs: list[Job]) -> Asked:
         self._numbers += 1
         name = f"{self.topic}-{self._numbers}"
-        known = {host: self._fetcher.known_of(host) for host in hosts}
+        known = {host: self._fetcher.known_of(host) for host in self._hosts(lanes)}
+        chunk = Chunk(name, self._spec, jobs, known, self._lanes.keeps_to_hosts(lanes))
         self._done[name] = 0
         try:
-            return hosts, jobs, await self._workers.answer(Chunk(name, self._spec, jobs, known), self.topic)
+            return lanes, jobs, await self._workers.answer(chunk, self.topic)
         finally:
             del self._done[name]
             self._task.report.ahead(sum(self._done.values()))
@@ -213,12 +214,12 @@ class Steering:
 
     def _taken(self, asked: Asked) -> Sequence[JobResult]:
         """Take what a chunk brought, or the loss of its worker, and return results."""
-        hosts, jobs, answered = asked
+        lanes, jobs, answered = asked
         if answered is None:
             results: Sequence[JobResult] = [
                 self._blamed(job) for job in self._lanes.lost(jobs, self._host_of)
             ]
-            for host in hosts:  # a request may have been made just before
+            for host in self._hosts(lanes):  # a request may have been made just before
                 self._fetcher.rest(host)
         else:
             results = answered.results
@@ -226,12 +227,19 @@ class Steering:
                 keep(origin, copy)
             for host, known in answered.known.items():
                 self._fetcher.take(host, known)
+            for job in jobs:
+                if job.number in answered.led:
+                    self._lanes.led(job, self._host_of[job.number], answered.led[job.number])
         for result in results:
             self._host_of.pop(result.number, None)
-        for host in hosts:
-            wait = self._fetcher.known_of(host).wait
-            self._lanes.free(host, _now() + wait if wait > HOLD_SECONDS else 0.0)
+        for lane in lanes:
+            wait = max(self._fetcher.known_of(host).wait for host in self._hosts([lane]))
+            self._lanes.free(lane, _now() + wait if wait > HOLD_SECONDS else 0.0)
         return results
+
+    def _hosts(self, lanes: list[str]) -> set[str]:
+        """Return the hosts of lanes."""
+        return {host for lane in lanes for host in self._lanes.members(lane)}
 
     def _blamed(self, job: Job) -> JobResult:
         """Return the failure of a job that has ended one worker after another."""

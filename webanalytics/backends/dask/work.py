@@ -10,12 +10,13 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from webanalytics._version import __version__
 from webanalytics.backends.base import RunSpec, Task
 from webanalytics.backends.local import Listed, LocalBackend, affordable_settings
 from webanalytics.fetching import Fetcher
-from webanalytics.fetching.carried import HostKnown
+from webanalytics.fetching.carried import Elsewhere, HostKnown
 from webanalytics.fetching.robots_kept import RobotsCopy, keeping
 from webanalytics.outcomes import Job, JobResult
 
@@ -39,12 +40,15 @@ class Chunk:
         Never two chunks at a time with jobs of one host.
     known : Mapping
         What is known of each host that it may ask.
+    keeps_to_hosts : bool
+        Whether pages that lead to further hosts are left to the client.
     """
 
     name: str
     spec: RunSpec
     jobs: Sequence[Job]
     known: Mapping[str, HostKnown] = field(default_factory=dict)
+    keeps_to_hosts: bool = True
 
     def __repr__(self) -> str:
         """Return what logs may show: no address, no text."""
@@ -58,7 +62,9 @@ class Answered:
     Attributes
     ----------
     results : sequence of JobResult
-        One for each job.
+        One for each job that did not lead elsewhere.
+    led : Mapping
+        By number of a job the host that it leads to, which the worker may not ask.
     known : Mapping
         What is now known of each host.
     robots : Mapping
@@ -70,11 +76,26 @@ class Answered:
     results: Sequence[JobResult]
     known: Mapping[str, HostKnown] = field(default_factory=dict)
     robots: Mapping[str, RobotsCopy] = field(default_factory=dict)
+    led: Mapping[int, str] = field(default_factory=dict)
     version: str = __version__
 
     def __repr__(self) -> str:
         """Return what logs may show."""
         return f"<{len(self.results)} results>"
+
+
+class _Held(LocalBackend):
+    """Remembers pages that lead to hosts which another worker may be asking."""
+
+    def __init__(self) -> None:
+        self.led: dict[int, str] = {}
+
+    async def answered(self, run: Any, job: Job) -> Sequence[JobResult]:
+        try:
+            return await super().answered(run, job)
+        except Elsewhere as error:
+            self.led[job.number] = error.host
+            return ()
 
 
 class Unwanted(Exception):  # noqa: N818 - seen by nobody: who would has gone
@@ -127,11 +148,15 @@ async def _answered(chunk: Chunk, tell: Callable[[int], None]) -> Answered:
     async with keeping() as kept, Fetcher(affordable_settings(chunk.spec.options)) as fetcher:
         for host, known in chunk.known.items():
             fetcher.take(host, known)
-        stream = LocalBackend().stream(task, Listed(chunk.jobs), fetcher, len(chunk.jobs))
+        if chunk.keeps_to_hosts:
+            fetcher.keep_to(chunk.known.keys())
+        backend = _Held()
+        stream = backend.stream(task, Listed(chunk.jobs), fetcher, len(chunk.jobs))
         async with aclosing(stream) as groups:
             async for group in groups:
                 results += group
                 if time.monotonic() - told >= TELL_SECONDS:
                     told = time.monotonic()
                     tell(len(results))
-        return Answered(results, {host: fetcher.known_of(host) for host in chunk.known}, kept.copies)
+        learnt = {host: fetcher.known_of(host) for host in chunk.known}
+        return Answered(results, learnt, kept.copies, backend.led)
