@@ -1,0 +1,96 @@
+"""What a whole `wa.audit(frame)` costs beyond its analyses, and how soon the first call of a process answers."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from statistics import median
+
+import pandas as pd
+
+import webanalytics as wa
+from tests.benchmarks.corpus import corpus_pages
+from webanalytics.operations import AUDIT_PAGES
+from webanalytics.workers.pool import _idle
+from webanalytics.workers.worker import answer_page
+
+TIMES = 2
+_TICKS = os.sysconf("SC_CLK_TCK")
+_FIRST = """
+import time
+import pandas as pd
+pages = pd.DataFrame({"url": ["https://example.org/"], "html": ["<p>One page of text.</p>"]})
+began = time.perf_counter()
+import webanalytics as wa
+imported = time.perf_counter()
+assert wa.audit(pages, progress=False)["status"].tolist() == ["ok"]
+print(imported - began, time.perf_counter() - imported)
+"""
+
+
+def _busy_workers() -> float:
+    """Return the processor seconds of the idle workers so far."""
+    ticks = 0
+    for worker in _idle._workers:
+        fields = Path(f"/proc/{worker.process.pid}/stat").read_text().rpartition(")")[2].split()
+        ticks += int(fields[11]) + int(fields[12])
+    return ticks / _TICKS
+
+
+def _in_this_process(frame: pd.DataFrame) -> float:
+    paths = {operation.name: operation.analysis for operation in AUDIT_PAGES}
+    settings = {operation.name: operation.check_settings({}) for operation in AUDIT_PAGES}
+    began = time.process_time()
+    for url, html in zip(frame["url"], frame["html"], strict=True):
+        answer_page(paths, settings, (html, url, url, ""))
+    return time.process_time() - began
+
+
+def _whole_call(frame: pd.DataFrame) -> tuple[float, float]:
+    """Return the processor seconds of this process and of its worker."""
+    here, there = time.process_time(), _busy_workers()
+    found = wa.audit(frame, workers=1, progress=False)
+    assert (found["status"] == "ok").all()
+    return time.process_time() - here, _busy_workers() - there
+
+
+def _first_call() -> tuple[float, float]:
+    done = subprocess.run([sys.executable, "-c", _FIRST], stdout=-1, check=True, text=True)
+    imported, answered = map(float, done.stdout.split())
+    return imported, answered
+
+
+def report(rounds: int = 3) -> str:
+    """Return the table."""
+    pages = list(corpus_pages().items()) * TIMES
+    frame = pd.DataFrame(
+        {
+            "url": [f"https://example.org/{row}" for row in range(len(pages))],
+            "html": [html for _, html in pages],
+        }
+    )
+    wa.audit(frame.head(20), workers=1, progress=False)
+    _in_this_process(frame.head(20))
+    gc.collect()
+    gc.freeze()  # as workers do
+    alone, here, there = [], [], []
+    for _ in range(rounds):
+        alone.append(_in_this_process(frame))
+        one, other = _whole_call(frame)
+        here.append(one)
+        there.append(other)
+    ratios = [(one + other) / base for one, other, base in zip(here, there, alone, strict=True)]
+    first = [_first_call() for _ in range(rounds)]
+    return "\n".join(
+        [
+            f"wa.audit of {len(pages)} pages from a frame, processor seconds, median of {rounds}",
+            f"  analyses in one process {median(alone):.2f}, in the worker {median(there):.2f}, around them {median(here):.2f}:"
+            f" ratio {median(ratios):.2f} (goal: at most 1.10)",
+            f"  import {median(one for one, _ in first):.2f} s (goal: under 0.25),"
+            f" first row of a first call {median(other for _, other in first):.2f} s after it (goal: under 0.5)",
+        ]
+    )
