@@ -42,7 +42,10 @@ MAX_STEPS = 1_000_000_000
 MAX_REOPENED = 2_000_000
 """Tags times formatting elements left open: 400 bytes each at worst."""
 
-NOTED = ("hidden", "id", "itemprop", "itemscope", "style", "tabindex", "typeof")
+NOTED = (
+    *("aria-controls", "aria-describedby", "aria-labelledby", "aria-owns", "for", "headers", "hidden", "id"),
+    *("itemprop", "itemscope", "list", "style", "tabindex", "typeof"),
+)
 """Attributes whose elements several analyses ask for."""
 
 # lxml's own HtmlElementClassLookup is a Python function called for every element that is touched;
