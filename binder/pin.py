@@ -22,7 +22,7 @@ from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
 EXTRAS = ("parquet", "excel", "cjk", "service", "polars", "archives")
-"""What the notebooks use beyond the core: files, archives, Chinese and Japanese words, a server of their own."""
+"""What the notebooks use beyond the core: files, Chinese and Japanese words, a server of their own."""
 
 JUPYTER = frozenset({"ipywidgets", "ipykernel", "jupyterlab", "notebook", "jupyter-server"})
 HEADER = """\

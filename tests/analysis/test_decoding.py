@@ -7,8 +7,10 @@ import time
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
 
 from tests.effort import effort_since
+from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.page.parsing import declared_label, decode, detect, header_label
 
 GREEK = "Η κυβέρνηση ανακοίνωσε χθες ότι τα σχολεία θα ανοίξουν ξανά την επόμενη εβδομάδα. "
@@ -94,7 +96,23 @@ def test_what_is_no_label_of_the_standard_is_ignored(label: str, where: str) -> 
 
 
 def test_text_is_taken_as_it_is() -> None:
-    assert decode("\ufeff<meta charset=koi8-r>é") == ("<meta charset=koi8-r>é", "utf-8", None, "koi8-r")
+    assert decode("\ufeff<meta charset=koi8-r>é")[:4] == ("<meta charset=koi8-r>é", "utf-8", None, "koi8-r")
+
+
+@pytest.mark.parametrize(
+    ("content", "as_written"),
+    [
+        ("<p>é\x0c\x01\ufffe</p>".encode(), True),
+        (b"<p>caf\xe9", False),
+        (b"<meta charset=utf-8><p>caf\xe9", False),
+        ("\ufeff<p>é".encode(), False),
+        ("<p>é".encode("utf-16"), False),
+    ],
+)
+def test_bytes_in_utf8_are_parsed_as_their_text(content: bytes, as_written: bool) -> None:
+    page = Page(content, content_type="text/html")
+    assert page.decoded.as_written == as_written
+    assert etree.tostring(page.tree) == etree.tostring(Page(page.html).tree)
 
 
 @pytest.mark.parametrize(

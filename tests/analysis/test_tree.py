@@ -10,12 +10,12 @@ from lxml import etree
 
 from tests.effort import effort_since
 from webanalytics.analysis import metadata
-from webanalytics.analysis.facts import facts, schema_org
+from webanalytics.analysis.facts import facts
 from webanalytics.analysis.keywords import keywords
+from webanalytics.analysis.page import tree as tree_module
 from webanalytics.analysis.page import visible_text
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.page.tree import keeps_busy, parse
-from webanalytics.analysis.structured import microdata
 from webanalytics.analysis.text import text
 from webanalytics.errors import RowError
 
@@ -263,9 +263,6 @@ def test_pages_that_would_keep_the_parser_busy_are_refused(name: str) -> None:
 MARKED = {
     "hidden": visible_text._WITH_HIDDEN,
     "style": visible_text._WITH_STYLE,
-    "itemscope": microdata._SCOPES,
-    "itemprop": microdata._PROPERTIES,
-    "typeof": schema_org._RDFA,
 }
 
 
@@ -275,6 +272,22 @@ def test_marked_elements_are_found_in_time_proportional_to_their_number(attribut
     started = time.process_time()
     assert len(MARKED[attribute](tree)) == 90_000
     assert effort_since(started) < 1
+
+
+NOTED = """<html itemscope><template id=t hidden></template><i id=b style=x>x</i><noscript><i id=c></i></noscript>
+<div><template shadowrootmode=open id=d tabindex=1><p id=e itemprop=x>y</p></template></div>
+<svg id=f><path id=g /></svg><table><td id=h><div id=i></table><p id="\x01j" typeof b@d=1>"""
+
+
+@pytest.mark.parametrize("attribute", tree_module.NOTED)
+def test_noted_elements_are_those_of_the_tree(attribute: str, corpus_pages: dict[str, bytes]) -> None:
+    for html in [
+        NOTED,
+        *(content.decode("utf-8", "replace") for content in list(corpus_pages.values())[::9]),
+    ]:
+        found = tree_module.parsed(html)
+        assert found.noted[attribute] == found.root.xpath(f"//*[@{attribute}]")
+        assert found.size == found.root.xpath("count(//*)")
 
 
 @pytest.mark.parametrize("between", [" ", "/", "='x'"])

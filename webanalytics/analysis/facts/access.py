@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from typing import Any
 
-from lxml import etree
 from lxml.html import HtmlElement
 
 from webanalytics.analysis.facts.names import UNREAD, Names, is_hidden
 from webanalytics.analysis.page.page import Collector, Page, Reader, fold
 
-_POSITIVE = re.compile(r"tabindex\s*+=\s*+[\"']?[\s+]*+0*+[1-9&]")
-_OTHER_CASES = ("abIndex", "ABINDEX", "Tabindex", "TabIndex")
-_REFERRING = etree.XPath(
-    "//@for | //@aria-labelledby | //@aria-describedby | //@aria-controls | //@aria-owns | //@headers"
-    " | //@list",
-    smart_strings=False,
-)
+_REFERRING = ("for", "aria-labelledby", "aria-describedby", "aria-controls", "aria-owns", "headers", "list")
 _NAMED_BY_VALUE = frozenset(("submit", "reset"))
 _BUTTONS = frozenset(("button", "image"))
 _NO_FIELDS = frozenset(("hidden", *_NAMED_BY_VALUE, *_BUTTONS))
@@ -182,18 +174,14 @@ def _repeated_ids(page: Page) -> tuple[list[str], list[str]]:
     if len(ids) == len(set(ids)):
         return [], []
     repeated = [name for name, count in Counter(ids).items() if count > 1 and name and not name.isspace()]
-    referred = {name for value in _REFERRING(page.tree) for name in value.split()}
+    referring = ((element, name) for name in _REFERRING for element in page.having(name))
+    referred = {target for element, name in referring for target in (element.get(name) or "").split()}
     return repeated, [name for name in repeated if name in referred]
 
 
 def _positive(page: Page) -> list[str]:
-    # A look at the source spares most pages the walk.
-    html = page.html
-    if not _POSITIVE.search(html) and not any(written in html for written in _OTHER_CASES):
-        return []
-    return [
-        _shown(found) for found in page.having("tabindex") if found is not page.tree and _is_positive(found)
-    ]
+    below = (element for element in page.having("tabindex") if element is not page.tree)
+    return [_shown(element) for element in below if _is_positive(element)]
 
 
 def _is_positive(element: HtmlElement) -> bool:

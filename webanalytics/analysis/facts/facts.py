@@ -205,6 +205,12 @@ def content_hash(text: str) -> str:
     return sha256(folded.encode("utf-8", "replace")).hexdigest() if folded else ""
 
 
+def warm_up() -> None:
+    """Read the public suffixes and schema.org's vocabulary, for which the first page would wait."""
+    block = '<script type="application/ld+json">{"@type": "Product"}</script>'
+    analyse(Page(f"<title>x</title><a href=https://b.example/>y</a>{block}", "https://a.example/"))
+
+
 def analyse(page: Page) -> dict[str, Any]:
     """Return the fields of `webanalytics.operations.facts.FACTS`; raises RowError for a page without HTML.
 

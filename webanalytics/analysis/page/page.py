@@ -122,7 +122,9 @@ class Page:
     @cached_property
     def _parsed(self) -> Parsed:
         plain = self.content_type.partition(";")[0].strip().lower() == "text/plain"
-        return parsed(wrap_plain_text(self.html) if plain else self.html)
+        if plain:
+            return parsed(wrap_plain_text(self.html))
+        return parsed(self.content if self.decoded.as_written else self.html)
 
     @property
     def tree(self) -> HtmlElement:

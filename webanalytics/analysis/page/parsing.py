@@ -61,6 +61,8 @@ class Decoded(NamedTuple):
     charset: str
     header: str | None
     declared: str | None
+    as_written: bool = False
+    """Whether the bytes of the page are this text in UTF-8."""
 
 
 def header_label(content_type: str) -> str | None:
@@ -171,7 +173,7 @@ def decode(content: bytes | str, content_type: str = "") -> Decoded:
     >>> decode(b"<meta charset=iso-8859-1>caf\xe9").charset
     'windows-1252'
     >>> decode(b"caf\xc3\xa9", "text/html; charset=punycode")
-    Decoded(text='café', charset='utf-8', header='punycode', declared=None)
+    Decoded(text='café', charset='utf-8', header='punycode', declared=None, as_written=True)
     """
     header = header_label(content_type)
     if isinstance(content, str):
@@ -182,6 +184,11 @@ def decode(content: bytes | str, content_type: str = "") -> Decoded:
         length = 3 if name == "utf-8" else 2
         return Decoded(_decode(content[length:], name), name, header, declared)
     name = _choose(content, header, declared)
+    if name == "utf-8":
+        try:
+            return Decoded(content.decode("utf-8"), name, header, declared, as_written=True)
+        except UnicodeDecodeError:
+            pass
     return Decoded(_decode(content, name), name, header, declared)
 
 

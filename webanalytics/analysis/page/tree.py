@@ -42,7 +42,10 @@ MAX_STEPS = 1_000_000_000
 MAX_REOPENED = 2_000_000
 """Tags times formatting elements left open: 400 bytes each at worst."""
 
-NOTED = ("hidden", "id", "itemprop", "itemscope", "style", "tabindex", "typeof")
+NOTED = (
+    *("aria-controls", "aria-describedby", "aria-labelledby", "aria-owns", "for", "headers", "hidden", "id"),
+    *("itemprop", "itemscope", "list", "style", "tabindex", "typeof"),
+)
 """Attributes whose elements several analyses ask for."""
 
 # lxml's own HtmlElementClassLookup is a Python function called for every element that is touched;
@@ -108,8 +111,8 @@ def parse(text: str, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX_
     return parsed(text, max_attributes, max_depth).root
 
 
-def parsed(text: str, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX_DEPTH) -> Parsed:
-    """Return the tree of a page, as a browser with scripting parses it, and its elements.
+def parsed(text: str | bytes, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX_DEPTH) -> Parsed:
+    """Return the tree of a page, or of its bytes in UTF-8, as a browser with scripting parses it.
 
     Raises
     ------
@@ -123,7 +126,8 @@ def parsed(text: str, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX
     >>> found.root.find("body/h1").tail, [element.tag for element in found.noted["id"]]
     ('Leaves', ['h1'])
     """
-    data = text.encode("utf-8", "replace").translate(_FORM_FEED, _CONTROLS)
+    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
+    data = data.translate(_FORM_FEED, _CONTROLS)
     if crowd(data) > max_attributes:
         raise RowError("page_attributes", parameter="url", limit=max_attributes)
     if keeps_busy(data):

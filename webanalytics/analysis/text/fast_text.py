@@ -45,14 +45,15 @@ def extract(source: Any, options: Any, forum: bool = False) -> str | None:
         Whether comments are what the page is about.
     """
     tree = Tree(source, forum)
-    order = list(tree.root.iter())
     potential = set(TAG_CATALOG | _TABLES)
     result = etree.Element("body")
-    _read(tree, result, potential, options)
+    order = _read(tree, result, potential, options)
     if _length(result) < options.min_extracted_size:
-        again = Tree(source, forum)
-        consumed = {twin for old, twin in zip(order, again.root.iter(), strict=True) if old.tag == "done"}
-        _recover(again, result, potential, consumed, options)
+        consumed: set[Any] = set()
+        if order:
+            tree = Tree(source, forum)
+            consumed = {twin for old, twin in zip(order, tree.root.iter(), strict=True) if old.tag == "done"}
+        _recover(tree, result, potential, consumed, options)
         if _length(result) < max(options.min_extracted_size, options.min_output_size):
             return None
     _finish(result)
@@ -74,9 +75,11 @@ def _frames(tree: Tree) -> Iterator[Any]:
                 break
 
 
-def _read(tree: Tree, result: Any, potential: set[str], options: Any) -> None:
-    """Do what `main_extractor._extract` does."""
+def _read(tree: Tree, result: Any, potential: set[str], options: Any) -> list[Any]:
+    """Do what `main_extractor._extract` does; return the elements as they were if any was changed."""
+    order: list[Any] = []
     for frame in _frames(tree):
+        order = order or list(tree.root.iter())
         _prune(tree, frame)
         if len(frame) == 0:
             continue
@@ -98,6 +101,7 @@ def _read(tree: Tree, result: Any, potential: set[str], options: Any) -> None:
             if lead is not None:
                 result.insert(start, lead)
             break
+    return order
 
 
 def _paragraph(text: str, options: Any) -> Any:
