@@ -35,6 +35,7 @@ from webanalytics.cli.keeping import (
     written,
 )
 from webanalytics.cli.names import DESCRIPTION, SERVICE_COMMANDS
+from webanalytics.cli.streaming import kept_on_disk
 from webanalytics.errors import AuditInterrupted, HostedError, ParameterError, WriteError
 from webanalytics.frames.reading import SUFFIXES, read_csv, read_frame
 from webanalytics.frames.terminal import print_errors, print_table
@@ -311,10 +312,16 @@ def _run_operation(arguments: argparse.Namespace) -> int:
         keywords["column"] = arguments.column
     elif isinstance(inputs, pd.DataFrame):
         inputs = inputs[arguments.column or inputs.columns[0]].tolist()
+    with kept_on_disk(inputs, keywords, arguments) as more:
+        return _answer(lambda: function(inputs, **keywords, **more), arguments)
+
+
+def _answer(call: Callable[[], pd.DataFrame], arguments: argparse.Namespace) -> int:
+    """Make a call and write what it returns, or the rows that it had finished; return the exit status."""
     try:
         with warnings.catch_warnings(), terminable():
             warnings.showwarning = _say
-            frame = function(inputs, **keywords)
+            frame = call()
     except AuditInterrupted as interrupt:
         status = status_of(interrupt)
         with keeping(interrupt.rows, told=interrupt.rows >= MANY):

@@ -72,12 +72,13 @@ def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Ite
 
 def checked_batches(file: Any, rows: int, room: int, columns: list[str] | None = None) -> Iterator[Any]:
     """Yield the batches of an open `ParquetFile`, of all columns or some, within so many bytes as objects."""
-    for batch in file.iter_batches(rows, columns=columns):
-        batch.validate(full=True)  # texts that are no UTF-8 would fail where they are used
-        room -= sum(map(cost, batch.columns))
-        if room < 0:
-            raise Unreadable
-        yield batch
+    for group in range(file.num_row_groups):  # no batch of several: pyarrow cannot join lists of dictionaries
+        for batch in file.iter_batches(rows, row_groups=[group], columns=columns):
+            batch.validate(full=True)  # texts that are no UTF-8 would fail where they are used
+            room -= sum(map(cost, batch.columns))
+            if room < 0:
+                raise Unreadable
+            yield batch
 
 
 def repeating_columns(file: Any, room: int) -> list[str]:

@@ -7,7 +7,8 @@ is added up first. Arrow's own readers have no such limit.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +55,15 @@ def ipc_batches_within(content: bytes, room: int) -> Iterator[Any]:
             yield batch
 
 
-def write_ipc(table: Any, path: Path) -> None:
-    """Write a table to an IPC file without compression, which every reader of the format can map."""
+def write_ipc(tables: Iterable[Any], path: Path) -> None:
+    """Write tables of one schema to an IPC file without compression, which all readers can map."""
     import pyarrow as pa
 
-    with pa.ipc.new_file(path, table.schema) as file:
-        file.write_table(table)
+    rest = iter(tables)
+    first = next(rest)
+    with pa.ipc.new_file(path, first.schema) as file:
+        for table in chain([first], rest):
+            file.write_table(table)
 
 
 class _Table:

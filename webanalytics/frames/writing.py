@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import date, time, timedelta
 from decimal import Decimal
+from itertools import chain
 from pathlib import Path
 from typing import IO, Any
 
@@ -17,10 +18,14 @@ from pandas.api.types import is_complex_dtype, is_object_dtype, is_scalar
 
 from webanalytics.errors import MissingExtraError, ParameterError, WriteError
 from webanalytics.files import written_whole
-from webanalytics.frames.arrow import declared_of, typed_array
+from webanalytics.frames.arrow import arrow_type, declared_of, typed_array
 from webanalytics.frames.excel import write_sheets
 from webanalytics.frames.formulas import begins_after_semicolon, without_formulas
 from webanalytics.frames.ipc import write_ipc
+from webanalytics.frames.parts import PART_ROWS
+from webanalytics.frames.stored import held, parts_of
+from webanalytics.operations import Field
+from webanalytics.operations.types import shape_of
 
 _KEPT = (str, bool, int, float, Decimal, date, time, timedelta, np.bool_, np.integer, np.floating)
 """Types of cells that every format supports; datetime is a date, and Timestamp a datetime."""
@@ -158,11 +163,55 @@ def arrow_of(frame: pd.DataFrame, index: bool | None = None) -> Any:
     return made
 
 
-def _parquet(frame: pd.DataFrame, path: Path) -> None:
-    made = arrow_of(frame, index=False)
+def arrow_parts(frame: pd.DataFrame) -> Iterator[Any]:
+    """Yield a frame as Arrow tables of one schema; one over parts on the disk a few rows at a time.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        Where later rows have no place in the types of the first ones.
+    """
+    plain = pd.DataFrame(frame)
+    plain.attrs = dict(frame.attrs)
+    stored = parts_of(plain) is not None
+    first = arrow_of(held(plain.iloc[:PART_ROWS]) if stored else plain, index=False)
+    schema = _with_types(first.schema, declared_of(plain))
+    yield first.cast(schema)
+    for start in range(PART_ROWS, len(plain) if stored else 0, PART_ROWS):
+        yield arrow_of(held(plain.iloc[start : start + PART_ROWS]), index=False).cast(schema)
+
+
+def _with_types(schema: Any, fields: Mapping[str, Field]) -> Any:
+    """Return a schema of some rows as that of any: missing values alone do not say what a column is."""
+    import pyarrow as pa
+
+    for place, field in enumerate(schema):
+        if field.name not in fields:
+            continue
+        kind = arrow_type(shape_of(fields[field.name].type))
+        if pa.types.is_null(field.type) or (pa.types.is_string(field.type) and kind == pa.large_string()):
+            schema = schema.set(place, field.with_type(kind))
+    return schema
+
+
+def _in_parts(frame: pd.DataFrame, path: Path, write: Callable[[Iterable[Any], Path], None]) -> None:
+    """Write a frame part by part, or whole where its parts are not of one schema."""
+    import pyarrow as pa
+
+    try:
+        write(arrow_parts(frame), path)
+    except pa.ArrowInvalid:  # of a foreign service: values that are not of the declared types
+        write([arrow_of(held(pd.DataFrame(frame)), index=False)], path)
+
+
+def _parquet(tables: Iterable[Any], path: Path) -> None:
     import pyarrow.parquet as parquet
 
-    parquet.write_table(made, path)
+    rest = iter(tables)
+    first = next(rest)
+    with parquet.ParquetWriter(path, first.schema) as file:
+        for table in chain([first], rest):
+            file.write_table(table)
 
 
 def _excel(frame: pd.DataFrame, path: Path) -> None:
@@ -177,11 +226,13 @@ _TEXT: dict[str, Callable[[pd.DataFrame, IO[str]], None]] = {
     "jsonl": _json_lines,
 }
 _BINARY: dict[str, Callable[[pd.DataFrame, Path], None]] = {
-    "parquet": _parquet,
-    "arrow": lambda frame, path: write_ipc(arrow_of(frame, index=False), path),
+    "parquet": lambda frame, path: _in_parts(frame, path, _parquet),
+    "arrow": lambda frame, path: _in_parts(frame, path, write_ipc),
     "xlsx": _excel,
 }
 
+IN_PARTS = ("parquet", "arrow")
+"""Formats whose files are written some rows at a time."""
 FORMATS = (*_TEXT, *_BINARY)
 """The file formats, each the suffix of its files."""
 
