@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import random
+import sys
 import tracemalloc
 import zlib
 from pathlib import Path
@@ -15,7 +16,9 @@ import zstandard
 
 import webanalytics as wa
 from tests.archives.files import DATE, answer, chunked, page, record, response, title, write
+from tests.effort import Steps
 from webanalytics.archives.sources import pages as read
+from webanalytics.errors import MissingExtraError
 
 BODY = title("Tea")
 
@@ -230,6 +233,14 @@ def test_a_length_that_is_too_long_ends_at_the_next_record(tmp_path: Path) -> No
 def test_an_answer_that_is_not_http_is_a_row(path: Path) -> None:
     odd = record("response", b"220 smtp.example ready\r\n", "https://a.example/x", "application/http")
     assert told(write(path, odd, page("b"))) == [("x", "parse"), ("b", "b")]
+
+
+def test_a_file_of_beginnings_is_gone_through_once(tmp_path: Path) -> None:
+    file = tmp_path / "a.warc.gz"
+    file.write_bytes(b"\x1f\x8b\x08" * 20_000 + gzip.compress(page("b")))
+    with Steps() as steps:
+        assert [kind for _, kind in told(str(file))] == ["parse", "b"]
+    assert steps.count < 600_000
 
 
 def test_zeros_at_the_end_are_an_end(tmp_path: Path) -> None:
@@ -487,3 +498,16 @@ def test_a_page_at_a_time_is_in_memory(tmp_path: Path) -> None:
         assert tracemalloc.get_traced_memory()[1] < 12_000_000
     finally:
         tracemalloc.stop()
+
+
+def test_what_is_not_installed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded = response(
+        "https://a.example/x", _zstd(BODY), "Content-Type: text/html", "Content-Encoding: zstd"
+    )
+    file = write(tmp_path / "a.warc", encoded)
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    assert told(file) == [("x", "http")]
+    monkeypatch.setitem(sys.modules, "warcio.recordloader", None)
+    for call in (read, wa.metadata):
+        with pytest.raises(MissingExtraError, match=r'pip install "webanalytics\[archives\]"'):
+            call(file)
