@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import gzip
 import random
+import sys
 import tracemalloc
 import zlib
 from pathlib import Path
 
 import brotli
+import pandas as pd
 import pytest
 import zstandard
 
 import webanalytics as wa
 from tests.archives.files import DATE, answer, chunked, page, record, response, title, write
+from tests.effort import Steps
 from webanalytics.archives.sources import pages as read
+from webanalytics.errors import MissingExtraError
 
 BODY = title("Tea")
 
@@ -231,6 +235,14 @@ def test_an_answer_that_is_not_http_is_a_row(path: Path) -> None:
     assert told(write(path, odd, page("b"))) == [("x", "parse"), ("b", "b")]
 
 
+def test_a_file_of_beginnings_is_gone_through_once(tmp_path: Path) -> None:
+    file = tmp_path / "a.warc.gz"
+    file.write_bytes(b"\x1f\x8b\x08" * 20_000 + gzip.compress(page("b")))
+    with Steps() as steps:
+        assert [kind for _, kind in told(str(file))] == ["parse", "b"]
+    assert steps.count < 600_000
+
+
 def test_zeros_at_the_end_are_an_end(tmp_path: Path) -> None:
     file = tmp_path / "a.warc.gz"
     file.write_bytes(gzip.compress(page("a")) + b"\0" * 100_000)
@@ -382,6 +394,15 @@ def test_the_robots_txt_of_an_archive_is_that_of_its_audit(path: Path) -> None:
     assert copy.text == "User-agent: *\nDisallow: /x\nNonsense"
 
 
+def test_the_latest_robots_txt_counts_and_one_that_redirects_does_not(tmp_path: Path) -> None:
+    dates = ("2026-11-03T00:00:00Z", "2026-11-02T00:00:00Z")
+    url, kind = "https://a.example/robots.txt", "Content-Type: text/plain"
+    several = [response(url, b"# " + date.encode(), kind, date=date) for date in dates]
+    away = response(url, b"", "Location: /other", status="302 Found", date="2026-11-04T00:00:00Z")
+    audit = wa.audit(write(tmp_path / "a.warc", *several, away, page("a")))
+    assert audit.origin.robots_files["https://a.example"].text == f"# {dates[0]}"
+
+
 def test_pages_with_an_http_error_are_what_they_are_live(path: Path) -> None:
     file = write(path, response("https://a.example/x", title("Gone"), status="404 Not Found"), page("y"))
     frame = wa.audit(file)
@@ -444,3 +465,49 @@ def test_addresses_and_names_of_an_archive_are_data(tmp_path: Path) -> None:
     report = audit.report(tmp_path / "report.html")
     assert "<script>alert(1)" not in Path(report).read_text("utf-8")
     assert sorted(item.name for item in tmp_path.iterdir()) == ["a.warc", "report.html"]
+
+
+def test_a_row_of_a_table_is_one_page(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.warc", page("a"), page("b"))
+    frame = wa.metadata(pd.DataFrame({"url": ["no address", file]}))
+    assert len(frame) == 2
+
+
+def test_archives_and_sitemaps_are_audited_apart(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.warc", page("a"))
+    with pytest.raises(
+        wa.ParameterError, match="`urls` parameter must be addresses where a `sitemap` is given"
+    ):
+        wa.audit(file, sitemap="https://a.example/sitemap.xml")
+
+
+def test_pages_of_an_archive_are_kept_in_a_checkpoint(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.warc.gz", page("a"), page("b"))
+    first = wa.metadata(file, checkpoint=tmp_path / "kept")
+    with Path(file).open("r+b") as content:  # nothing of it is read again but its heads
+        again = wa.metadata(file, checkpoint=tmp_path / "kept")
+        assert content.read(2) == b"\x1f\x8b"
+    pd.testing.assert_frame_equal(first, again)
+
+
+def test_a_page_at_a_time_is_in_memory(tmp_path: Path) -> None:
+    file = write(tmp_path / "a.warc.gz", *(page(str(number), "tea " * 50_000) for number in range(150)))
+    tracemalloc.start()
+    try:
+        assert sum(len(entry.html or "") for entry in read(file)) > 50_000_000
+        assert tracemalloc.get_traced_memory()[1] < 12_000_000
+    finally:
+        tracemalloc.stop()
+
+
+def test_what_is_not_installed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    encoded = response(
+        "https://a.example/x", _zstd(BODY), "Content-Type: text/html", "Content-Encoding: zstd"
+    )
+    file = write(tmp_path / "a.warc", encoded)
+    monkeypatch.setitem(sys.modules, "zstandard", None)
+    assert told(file) == [("x", "http")]
+    monkeypatch.setitem(sys.modules, "warcio.recordloader", None)
+    for call in (read, wa.metadata):
+        with pytest.raises(MissingExtraError, match=r'pip install "webanalytics\[archives\]"'):
+            call(file)

@@ -90,7 +90,7 @@ async def metadata(
     Parameters
     ----------
     urls : str, path, iterable, Series, Index or DataFrame
-        Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``.
+        Pages: URLs, saved HTML files, web archives, or a DataFrame with ``url`` and ``html``.
     body : bool, default False
         Fill ``responseBody`` with the HTML of each page.
     column : str, optional
@@ -149,7 +149,7 @@ async def readability(
     Parameters
     ----------
     urls : str, path, iterable, Series, Index or DataFrame, optional
-        Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``.
+        Pages: URLs, saved HTML files, web archives, or a DataFrame with ``url`` and ``html``.
     texts : str, iterable, Series, Index or DataFrame, optional
         Texts in place of pages, exactly one of the two: nothing is fetched. Of a DataFrame, the column
         ``text`` or the one that ``column`` names. The result then has, in place of ``url``, the column
@@ -219,7 +219,7 @@ async def text(
     Parameters
     ----------
     urls : str, path, iterable, Series, Index or DataFrame
-        Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``.
+        Pages: URLs, saved HTML files, web archives, or a DataFrame with ``url`` and ``html``.
     format : {"plain", "markdown"}, default "plain"
         Form of the text: plain, or markdown with its headings, lists, tables and links.
     column : str, optional

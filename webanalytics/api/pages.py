@@ -68,7 +68,7 @@ async def keywords(
     Parameters
     ----------
     urls : str, path, iterable, Series, Index or DataFrame, optional
-        Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``.
+        Pages: URLs, saved HTML files, web archives, or a DataFrame with ``url`` and ``html``.
     texts : str, iterable, Series, Index or DataFrame, optional
         Texts in place of pages, exactly one of the two: nothing is fetched. Of a DataFrame, the column
         ``text`` or the one that ``column`` names. The result then has, in place of ``url``, the column
@@ -175,7 +175,7 @@ async def audit(
     Parameters
     ----------
     urls : str, path, iterable, Series, Index or DataFrame, optional
-        Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``. Rows of what
+        Pages: URLs, saved HTML files, web archives, or a DataFrame with ``url`` and ``html``. Rows of what
         `webanalytics.sitemap` returned are audited as their sitemap would be by ``sitemap=``.
     sitemap : str or iterable of str, optional
         URL of a sitemap, or several: the pages that they list are audited after ``urls``, each once. The

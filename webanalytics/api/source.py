@@ -47,7 +47,7 @@ language : str, optional
 )
 _PYTHON = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "bytes": "bytes"}
 _INPUTS = {
-    "page": (PAGES, "Pages: URLs, paths of saved HTML files, or a DataFrame with ``url`` and ``html``."),
+    "page": (PAGES, "Pages: URLs, saved HTML files, web archives, or a DataFrame with ``url`` and ``html``."),
     "image": (IMAGES, "Paths, URLs, or the bytes of images."),
     "record": (RECORDS, "What the function works on, each a text."),
 }

@@ -147,11 +147,13 @@ class _Indexing:
         self, answers: Iterable[Answer], robots: dict[str, RobotsOf]
     ) -> list[tuple[tuple[int, int, int], ArchivedPage]]:
         latest: dict[str, Answer] = {}
+        rules: dict[str, Answer] = {}
         chosen: list[Answer] = []
         for answer in answers:
             origin = robots_origin(answer.url)
             if origin:
-                robots.setdefault(origin, RobotsOf(self._content(answer), answer.status))
+                if not answer.location and (origin not in rules or answer.age >= rules[origin].age):
+                    rules[origin] = answer
                 self._counts["not_pages"] += 1
             elif not self._is_page(answer):
                 self._counts["not_pages"] += 1
@@ -162,6 +164,8 @@ class _Indexing:
                 self._counts["duplicates"] += known is not None
                 if known is None or answer.age >= known.age:
                     latest[plain(answer.url)] = answer
+        for origin, answer in rules.items():
+            robots.setdefault(origin, RobotsOf(self._content(answer), answer.status))
         return [((a.order, 0, 0), self._page(a)) for a in chosen or latest.values()]
 
     def _is_page(self, answer: Answer) -> bool:

@@ -18,7 +18,8 @@ LONGEST_HEAD = 262_144
 """Bytes of the head of a record, or of an answer within it."""
 
 _GZIP = b"\x1f\x8b\x08"
-_SEEN = 96
+_SEEN = 4_096
+"""Bytes in which the head of a record is recognised: a file may hold a candidate every three bytes."""
 # A version, and the name of a first field: a page about archives may hold the version alone.
 _WARC = re.compile(rb"WARC/\d\.\d+\r?\n[A-Za-z-]{1,40}:")
 _ARC = re.compile(rb"(?:https?|filedesc)://[^\s]{1,4000} [0-9a-fA-F.:]{3,45} \d{12,14} ")
@@ -227,10 +228,10 @@ def next_record(file: BinaryIO, start: int, *, zipped: bool) -> int | None:
 
 def _is_record(file: BinaryIO, at: int, *, zipped: bool) -> bool:
     file.seek(at)
-    head = file.read(PIECE if zipped else _SEEN)
+    head = file.read(_SEEN)
     if zipped:
         try:
-            head = zlib.decompressobj(31).decompress(head, 4_200)
+            head = zlib.decompressobj(31).decompress(head, _SEEN)
         except zlib.error:
             return False
     return bool(_WARC.match(head) or (zipped and _ARC.match(head)))

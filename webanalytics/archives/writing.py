@@ -63,6 +63,7 @@ class ArchiveWriter:
         try:
             # a link that is put in its place is not followed
             flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+            flags |= getattr(os, "O_BINARY", 0)  # Windows would write other ends of lines
             self._handle: int | None = os.open(path, flags, 0o666)
         except OSError as error:
             raise WriteError.at(_PARAMETER, "a file that can be written", error) from None

@@ -16,7 +16,7 @@ from webanalytics.backends.local import fetch_settings
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, FetchError
 from webanalytics.fetching.robots_kept import MOST_ORIGINS, RobotsCopy, RobotsKept, copy_of
-from webanalytics.frames.inputs import Inputs, read_values
+from webanalytics.frames.inputs import Inputs, has_archives, read_values
 from webanalytics.frames.schema import make_series
 from webanalytics.frames.sitemap import sitemap_frame
 from webanalytics.operations import METADATA
@@ -61,12 +61,12 @@ async def listed(
     Raises
     ------
     ParameterError
-        For pages with their HTML together with a sitemap, or without any page.
+        For pages that are here already together with a sitemap, or without any page.
     """
-    if isinstance(urls, pd.DataFrame) and "html" in urls.columns:
+    if (isinstance(urls, pd.DataFrame) and "html" in urls.columns) or has_archives(urls):
         raise ParameterError(
             "The `urls` parameter must be addresses where a `sitemap` is given: pages with their HTML "
-            "are audited on their own.",
+            "and archives are audited on their own.",
             "urls",
         )
     given = [] if urls is None else read_values(urls, METADATA, "urls", column).tolist()
