@@ -1,5 +1,5 @@
 """Print all benchmark tables, or those named: ``pages``, ``cores``, ``memory``, ``phones``, ``service``, ``hosted``, ``duplicates``, ``report``, ``trips``,
-``crawl``, ``crawl_memory``. ``--peers PYTHON`` names the Python of an environment with other crawlers."""
+``crawl``, ``crawl_memory``, ``flat`` (with ``--pages N``). ``--peers PYTHON`` names the Python of an environment with other crawlers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ NAMES = ("pages", "cores", "memory", "phones", "service", "hosted", "duplicates"
 parser = argparse.ArgumentParser()
 parser.add_argument("names", nargs="*")
 parser.add_argument("--peers", default=os.environ.get("WEBANALYTICS_PEERS", ""))
+parser.add_argument("--pages", type=int, default=2_000, help="pages of the benchmark `flat`")
 arguments = parser.parse_args()
+os.environ["WEBANALYTICS_PAGES"] = str(arguments.pages)
 os.environ["WEBANALYTICS_PEERS"] = arguments.peers
 
 for name in arguments.names or NAMES:

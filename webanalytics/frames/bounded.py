@@ -57,7 +57,7 @@ def checked_batches(file: Any, rows: int, room: int, columns: list[str] | None =
     """Yield the batches of an open `ParquetFile`, of all columns or some, within so many bytes as objects."""
     for batch in file.iter_batches(rows, columns=columns):
         batch.validate(full=True)  # texts that are no UTF-8 would fail where they are used
-        room -= sum(map(_cost, batch.columns))
+        room -= sum(map(cost_of, batch.columns))
         if room < 0:
             raise Unreadable
         yield batch
@@ -81,7 +81,7 @@ def repeating_columns(file: Any, room: int) -> list[str]:
     return list(repeated)
 
 
-def _cost(array: Any) -> int:
+def cost_of(array: Any) -> int:
     """Return about how many bytes an array takes as Python objects."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -95,16 +95,16 @@ def _cost(array: Any) -> int:
     if _is_text(kind):
         return total + int(pc.sum(_sizes(array)).as_py() or 0)
     if pa.types.is_struct(kind):
-        return total + _DICT * held + sum(_cost(part) for part in array.flatten())
+        return total + _DICT * held + sum(cost_of(part) for part in array.flatten())
     if pa.types.is_map(kind):
         start: int = array.offsets[0].as_py()
         count: int = array.offsets[-1].as_py() - start
         inner = [
             part if len(part) == count else part.slice(start, count) for part in (array.keys, array.items)
         ]
-        return total + _DICT * held + _LIST * count + sum(map(_cost, inner))
+        return total + _DICT * held + _LIST * count + sum(map(cost_of, inner))
     if pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        return total + _LIST * held + _cost(array.flatten())
+        return total + _LIST * held + cost_of(array.flatten())
     return total + _VALUE * held + int(array.nbytes)
 
 
