@@ -160,7 +160,7 @@ class RowParts:
             part = _Part(name, len(self), opened.metadata.num_rows, kinds, repeated, opened.metadata)
         self._parts.append(part)
 
-    def keys(self) -> Iterator[tuple[str | None, str | None, str | None]]:
+    def inputs(self) -> Iterator[tuple[str | None, str | None, str | None]]:
         """Yield the digest of each row's input, its status and the type of its error."""
         for number in range(len(self._parts)):
             columns = (self._chunk(number, name, keep=False) for name in (KEY, "status", "error_type"))
