@@ -23,7 +23,7 @@ def test_every_option_has_a_typed_keyword_argument() -> None:
             "save_pages",
             "save_to",
             "ports",
-        ):  # any backend, path, collection
+        ):  # backend, path, collection
             expected = record.kind | None if record.none else record.kind
             assert hints[key] == expected, key
 

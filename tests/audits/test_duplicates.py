@@ -8,13 +8,23 @@ import random
 import subprocess
 import sys
 from itertools import combinations
+from unicodedata import normalize
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from webanalytics.audits import duplicates
-from webanalytics.audits.duplicates import band_rows, jaccard, near_duplicates, shingles, words
+from webanalytics.audits.duplicates import (
+    _OTHER_SCRIPT,
+    _PLAIN_WORD,
+    _WORD,
+    band_rows,
+    jaccard,
+    near_duplicates,
+    shingles,
+    words,
+)
 from webanalytics.errors import ParameterError
 
 WORDS = st.lists(st.sampled_from(["lamp", "lantern", "oil", "wick", "glass", "brass", "storm"]), max_size=60)
@@ -265,3 +275,17 @@ def test_buckets_larger_than_the_neighbourhood_are_still_joined(monkeypatch: pyt
     texts = [*variants(200, 2), *pairs(1, 20, size=119)]
     assert near_duplicates(texts)[:200] == [0] * 200
     assert near_duplicates(texts)[200:] == [200 + row for row in range(0, 40, 2) for _ in "12"]
+
+
+def test_the_fast_way_to_words_finds_the_same_words() -> None:
+    """Of every sign that it is used for, both engines say the same."""
+    differing = [
+        hex(code)
+        for code in range(0x110000)
+        if not 0xD800 <= code < 0xE000
+        for sign in normalize("NFKC", chr(code)).casefold()
+        if not _OTHER_SCRIPT.search(sign) and bool(_PLAIN_WORD.match(sign)) != bool(_WORD.match(sign))
+    ]
+    assert not differing
+    text = "Ärger im “Café” – 3½ Straßen, ΑΓΟΡΆ, рынок_один; naïve co-op № 5"
+    assert words(text) == _WORD.findall(normalize("NFKC", text).casefold())

@@ -1,6 +1,6 @@
 """Print all benchmark tables, or those named: ``pages``, ``cores``, ``memory``, ``phones``, ``service``, ``hosted``, ``duplicates``, ``report``, ``trips``,
-``crawl``, ``crawl_memory``, ``dask``. ``--peers PYTHON`` names the Python of an environment with other crawlers,
-``--folder DIR`` a folder of other pages for ``pages``."""
+``crawl``, ``crawl_memory``, ``dask``, ``flat`` (with ``--pages N``). ``--peers PYTHON`` names the Python of an environment
+with other crawlers, ``--folder DIR`` a folder of other pages for ``pages``."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ parser = argparse.ArgumentParser()
 parser.add_argument("names", nargs="*")
 parser.add_argument("--peers", default=os.environ.get("WEBANALYTICS_PEERS", ""))
 parser.add_argument("--folder", default=os.environ.get("WEBANALYTICS_PAGES", ""))
+parser.add_argument("--pages", type=int, default=2_000, help="pages of the benchmark `flat`")
 arguments = parser.parse_args()
 os.environ["WEBANALYTICS_PAGES"] = arguments.folder
+os.environ["WEBANALYTICS_PAGES_OF_FLAT"] = str(arguments.pages)
 os.environ["WEBANALYTICS_PEERS"] = arguments.peers
 
 for name in arguments.names or NAMES:

@@ -65,7 +65,7 @@ _CHUNK = 1_000
 _BLOCK = 32  # texts compared with their neighbours at once
 _ORDERED_BY = 4  # bands by whose values a bucket is sorted, beginning with its own
 _CACHED_WORDS = 200_000
-_CACHED_SETS = 16_384
+_CACHED_SETS = 4_096
 
 _UNSPACED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Bopomofo}\p{Thai}\p{Lao}\p{Khmer}\p{Myanmar}"
 _PLAIN_WORD = re.compile(r"\w+")

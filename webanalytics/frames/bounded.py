@@ -75,7 +75,7 @@ def checked_batches(file: Any, rows: int, room: int, columns: list[str] | None =
     for group in range(file.num_row_groups):  # no batch of several: pyarrow cannot join lists of dictionaries
         for batch in file.iter_batches(rows, row_groups=[group], columns=columns):
             batch.validate(full=True)  # texts that are no UTF-8 would fail where they are used
-            room -= sum(map(cost, batch.columns))
+            room -= sum(map(cost_of, batch.columns))
             if room < 0:
                 raise Unreadable
             yield batch
@@ -99,7 +99,7 @@ def repeating_columns(file: Any, room: int) -> list[str]:
     return list(repeated)
 
 
-def cost(array: Any) -> int:
+def cost_of(array: Any) -> int:
     """Return about how many bytes an array takes as Python objects.
 
     Raises
@@ -119,16 +119,16 @@ def cost(array: Any) -> int:
     if _is_text(kind):
         return total + int(pc.sum(_sizes(array)).as_py() or 0)
     if pa.types.is_struct(kind):
-        return total + _DICT * held + sum(cost(part) for part in array.flatten())
+        return total + _DICT * held + sum(cost_of(part) for part in array.flatten())
     if pa.types.is_map(kind):
         start: int = array.offsets[0].as_py()
         count: int = array.offsets[-1].as_py() - start
         inner = [
             part if len(part) == count else part.slice(start, count) for part in (array.keys, array.items)
         ]
-        return total + _DICT * held + _LIST * count + sum(map(cost, inner))
+        return total + _DICT * held + _LIST * count + sum(map(cost_of, inner))
     if any(check(kind) for check in (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)):
-        return total + _LIST * held + cost(array.flatten())
+        return total + _LIST * held + cost_of(array.flatten())
     if not any(getattr(pa.types, f"is_{name}")(kind) for name in _PLAIN):
         raise Unreadable
     return total + _VALUE * held + int(array.nbytes)
@@ -159,7 +159,7 @@ def _sizes(texts: Any) -> Any:
         # not by a cast, which follows the views of missing texts too, wherever they point to
         texts = pa.array(texts.to_pylist(), pa.large_binary())
     sizes = pc.add(pc.cast(pc.binary_length(texts), pa.int64()), _TEXT)
-    for sign, taken in _WRITTEN:
+    for sign, cost in _WRITTEN:
         found = pc.cast(pc.count_substring(texts, sign), pa.int64())
-        sizes = pc.add(sizes, pc.multiply(found, taken))
+        sizes = pc.add(sizes, pc.multiply(found, cost))
     return sizes

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from webanalytics.frames.arrow import Unreadable
-from webanalytics.frames.bounded import cost
+from webanalytics.frames.bounded import cost_of
 
 _MAGIC = b"ARROW1"
 _BLOCK, _BUFFER = 24, 16
@@ -49,7 +49,7 @@ def ipc_batches_within(content: bytes, room: int) -> Iterator[Any]:
         for place in range(file.num_record_batches):
             batch = file.get_batch(place)
             batch.validate(full=True)
-            room -= sum(map(cost, batch.columns))
+            room -= sum(map(cost_of, batch.columns))
             if room < 0:
                 raise Unreadable
             yield batch

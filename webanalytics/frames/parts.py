@@ -19,7 +19,7 @@ import pandas as pd
 
 from webanalytics.errors import ParameterError
 from webanalytics.frames.arrow import LARGEST_LAYOUT, LAYOUT, Unreadable, arrow_table, declared, unpacked
-from webanalytics.frames.bounded import checked_batches, repeating_columns
+from webanalytics.frames.bounded import checked_batches, cost_of, repeating_columns
 from webanalytics.frames.decoding import decoded, plain_values
 from webanalytics.frames.store import Store
 from webanalytics.operations.model import Dtype
@@ -47,7 +47,6 @@ class _Part(NamedTuple):
     start: int
     rows: int
     kinds: Mapping[str, str]
-    sizes: Mapping[str, int]
     repeated: list[str]
     metadata: Any
 
@@ -77,6 +76,7 @@ class RowParts:
         self._parts: list[_Part] = []
         self._chunks: OrderedDict[tuple[int, str], list[Any]] = OrderedDict()
         self._held = 0
+        self._costs: dict[str, float] = {}
         for name in sorted(self._store.parts(), key=_number) if names is None else names:
             self._open(name)
 
@@ -104,8 +104,11 @@ class RowParts:
         return "string" if all(part.kinds[column] == "string" for part in self._parts) else "object"
 
     def bytes_of(self, column: str) -> int:
-        """Return about how many bytes the values of a column take."""
-        return sum(part.sizes.get(column, 0) for part in self._parts)
+        """Return about how many bytes a column takes as Python objects, judged by the first part."""
+        if column not in self._costs and self._parts:
+            sample = self._chunk(0, column, keep=False)
+            self._costs[column] = sum(map(cost_of, sample)) / max(1, self._parts[0].rows)
+        return int(self._costs.get(column, 0) * len(self))
 
     # ---------------------------------------------------------------- writing
 
@@ -154,12 +157,10 @@ class RowParts:
             ):
                 raise Unreadable
             repeated = repeating_columns(opened, room)
-            part = _Part(
-                name, len(self), opened.metadata.num_rows, kinds, _sizes(opened), repeated, opened.metadata
-            )
+            part = _Part(name, len(self), opened.metadata.num_rows, kinds, repeated, opened.metadata)
         self._parts.append(part)
 
-    def keys(self) -> Iterator[tuple[str | None, str | None, str | None]]:
+    def inputs(self) -> Iterator[tuple[str | None, str | None, str | None]]:
         """Yield the digest of each row's input, its status and the type of its error."""
         for number in range(len(self._parts)):
             columns = (self._chunk(number, name, keep=False) for name in (KEY, "status", "error_type"))
@@ -295,20 +296,6 @@ def _lacking(layouts: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the facts that no row of tables has."""
     found = [set(layout["attrs"].get("webanalytics", {}).get("lacking", ())) for layout in layouts]
     return sorted(set.intersection(*found)) if found else []
-
-
-def _sizes(file: Any) -> dict[str, int]:
-    """Return the bytes of each column before compression."""
-    known = set(file.schema_arrow.names)
-    found: dict[str, int] = {}
-    for group in range(file.metadata.num_row_groups):
-        figures = file.metadata.row_group(group)
-        for place in range(figures.num_columns):
-            column = figures.column(place)
-            path = column.path_in_schema
-            name = path if path in known else path.split(".", 1)[0]
-            found[name] = found.get(name, 0) + column.total_uncompressed_size
-    return found
 
 
 def _is_missing(cell: Any) -> bool:

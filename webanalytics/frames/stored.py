@@ -24,9 +24,9 @@ HELD_NAMES = frozenset(("status", "error_type", "error_key"))
 """Names of further ones, which have few different values."""
 
 
-LARGEST_LIST = 24_000_000
+LARGEST_LIST = 32_000_000
 """Most bytes of a column that is a list while rules read it; a larger one is read anew each time."""
-LISTS_BYTES = 160_000_000
+LISTS_BYTES = 128_000_000
 """Most bytes of all such lists."""
 
 
@@ -108,7 +108,7 @@ class StoredArray(ExtensionArray):
     def cost(self) -> int:
         """About how many bytes the values would take."""
         rows = max(1, len(self._dtype.parts))
-        return self._dtype.parts.bytes_of(self._dtype.column) * len(self) // rows + 64 * len(self)
+        return self._dtype.parts.bytes_of(self._dtype.column) * len(self) // rows
 
     # ---------------------------------------------------------------- reading
 

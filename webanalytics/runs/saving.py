@@ -69,7 +69,7 @@ class SavingBuilder(FrameBuilder):
         if not len(self.parts):
             return
         numbers = {digest(job.subject): job.number for job in self.rows.jobs}
-        for place, (key, status, kind) in enumerate(self.parts.keys()):
+        for place, (key, status, kind) in enumerate(self.parts.inputs()):
             number = numbers.get(key or "")
             if number is not None:
                 again = kind in NOT_DONE or (failed_again and status != "ok")

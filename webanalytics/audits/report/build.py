@@ -25,6 +25,7 @@ from webanalytics.audits.report import charts, gaps, parts, site
 from webanalytics.audits.report.cells import Cells, table
 from webanalytics.audits.report.chapters import chapters
 from webanalytics.audits.report.content import FACTS, Content, read
+from webanalytics.audits.report.large import note, packed
 from webanalytics.audits.report.movement import movement
 from webanalytics.audits.report.site import CrawlParts
 from webanalytics.audits.report.tables import Chapter, counted
@@ -136,7 +137,10 @@ def write_report(
     -----
     Rules are in the order "fix first": by priority, then by the number of indexable pages, then by findings.
     Pages are cut by folders, or by hosts if fewer than nine in ten are of one host. Texts of over 1,000
-    characters and evidence of over 500 are cut. The policy is that of Content Security Policy Level 3
+    characters and evidence of over 500 are cut. Of more than 20,000 pages, previews, texts and all facts are
+    shown of the 2,000 with the lowest health, and the report says so.
+
+    The policy is that of Content Security Policy Level 3
     (https://www.w3.org/TR/CSP3/), given in a meta element.
 
     Examples
@@ -204,7 +208,7 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
         score_before=besides.score_before,
         formula=parts.formula(),
         figures=parts.figures(content),
-        notes=besides.notes,
+        notes=[*besides.notes, *([] if content.detailed is None else [note(content.size)])],
         failures=[] if besides.failures is None else gaps.failures(besides.failures),
         gaps=gaps.untried(content),
         chapters=[
@@ -252,10 +256,11 @@ def payload(content: Content, cells: Cells) -> dict[str, Any]:
     return {
         "size": content.size,
         "cut": content.kind.capitalize(),
-        "pages": {name: cells.places(values) for name, values in content.pages.items()},
-        "issues": {name: content.issues[name] for name in ("page", "rule")}
-        | {name: cells.places(content.issues[name]) for name in shared}
-        | {"url": cells.places(_strangers(content))},
+        "pages": {name: packed(cells.places(values)) for name, values in content.pages.items()},
+        "issues": {name: packed(content.issues[name]) for name in ("page", "rule")}
+        | {name: packed(cells.places(content.issues[name])) for name in shared}
+        | {"url": packed(cells.places(_strangers(content)))},
+        "detailed": content.detailed,
         "rules": [
             {"name": r.name, "title": r.title, "category": r.category, "priority": r.priority}
             | {"type": r.type, "fix": r.fix, "unit": r.unit}

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from webanalytics.frames.stored import values_of_column
+
 Scalar = str | int | float | bool | None
 
 LONGEST = 1000
@@ -77,7 +79,10 @@ def column(frame: pd.DataFrame, name: str, longest: int = LONGEST) -> list[Scala
     series = frame[name]
     if isinstance(series, pd.DataFrame):
         series = series.iloc[:, 0]
-    return [scalar(value, longest) for value in series.astype(object).tolist()]
+    if isinstance(series.dtype, pd.CategoricalDtype):
+        known = [*(scalar(value, longest) for value in series.cat.categories.tolist()), None]
+        return [known[code] for code in series.cat.codes.tolist()]
+    return [scalar(value, longest) for value in values_of_column(series)]
 
 
 class Cells:

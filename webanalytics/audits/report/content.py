@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from webanalytics.audits.report import large
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.cut import Kind, cut, host_of
 from webanalytics.thresholds import PRIORITIES
@@ -97,6 +98,15 @@ PAGE_COLUMNS = (
     *PREVIEW_COLUMNS,
     *(fact.name for fact in FACTS),
 )
+_OF_ALL = frozenset(
+    (
+        *("url", "status", "error", "title", "section", "indexable", "score", "http_status", "final_url"),
+        *("redirects", "indexability", "lang", "language", "titleLength", "titlePixels", "wordCount"),
+        *("audience", "readabilityScore", "readabilityScale", "readabilityNote", "depth", "crawl_depth"),
+        *("link_score", "inlinks"),
+    )
+)
+"""Columns that the report of many pages has of all of them: its lists, charts and chapters need them."""
 _URLS = ("url", "final_url", "canonical", "og:image", "card:image")
 
 
@@ -156,6 +166,8 @@ class Content:
     untried: dict[str, str] = field(default_factory=dict)
     lacking: dict[str, tuple[str, ...]] = field(default_factory=dict)
     kind: Kind = "section"
+    detailed: list[int] | None = None
+    """Rows of which everything is known, None for all."""
 
     def values(self, name: str) -> list[Scalar]:
         """Return a column of the pages; all None if it is missing."""
@@ -208,7 +220,8 @@ class Content:
 
 def read(pages: pd.DataFrame, issues: pd.DataFrame, summary: pd.DataFrame) -> Content:
     """Return the content of an audit's frames; columns may be missing."""
-    columns = _pages(pages)
+    detailed = large.detailed(pages)
+    columns = _pages(pages, detailed)
     kind, columns["section"] = cut(
         [final or url for final, url in zip(columns["final_url"], columns["url"], strict=True)],
         columns["section"],
@@ -222,25 +235,46 @@ def read(pages: pd.DataFrame, issues: pd.DataFrame, summary: pd.DataFrame) -> Co
     found: dict[str, list[Any]] = {"rule": [place[name] for name in names], "url": addresses}
     for name in ("value", "threshold", "evidence"):
         found[name] = [None if value == "" else value for value in column(issues, name, LONGEST_EVIDENCE)]
+    if detailed is not None:
+        found["evidence"] = large.first_evidence(found["rule"], found["evidence"])
     passed = [line for line in lines if not line.pages]
-    made = Content(len(pages), filled, found, affected, passed, *_untried(issues), kind=kind)
+    made = Content(
+        len(pages), filled, found, affected, passed, *_untried(issues), kind=kind, detailed=detailed
+    )
     found["page"] = [made.row_of.get(url, -1) for url in addresses]
     return made
 
 
-def _pages(pages: pd.DataFrame) -> dict[str, list[Scalar]]:
+def _pages(pages: pd.DataFrame, detailed: list[int] | None) -> dict[str, list[Scalar]]:
     longest = dict.fromkeys(_URLS, LONGEST_URL) | {"text": LONGEST_EXCERPT}
-    columns = {name: column(pages, name, longest.get(name, 1000)) for name in PAGE_COLUMNS}
+    columns = {
+        name: column(pages, name, longest.get(name, 1000))
+        if detailed is None or name in _OF_ALL
+        else _of_some(pages, name, longest.get(name, 1000), detailed)
+        for name in PAGE_COLUMNS
+    }
     for name in ("title", "description"):
         if f"{name}Length" not in pages.columns:
             columns[f"{name}Length"] = [
                 len(text) if isinstance(text, str) else None for text in columns[name]
             ]
     if "keywords" in pages.columns:
-        columns["keywords"] = [_terms(cell) for cell in pages["keywords"].tolist()]
+        rows = range(len(pages)) if detailed is None else detailed
+        columns["keywords"] = [None] * len(pages)
+        for row, cell in zip(rows, pages["keywords"].iloc[list(rows)].tolist(), strict=True):
+            columns["keywords"][row] = _terms(cell)
     if "status" not in pages.columns:
         columns["status"] = ["ok" if error is None else "error" for error in columns["error"]]
     return columns
+
+
+def _of_some(pages: pd.DataFrame, name: str, longest: int, rows: list[int]) -> list[Scalar]:
+    """Return a column with the values of some rows, None for the others."""
+    cells: list[Scalar] = [None] * len(pages)
+    if name in pages.columns and name != "keywords":
+        for row, value in zip(rows, column(pages[[name]].iloc[rows], name, longest), strict=True):
+            cells[row] = value
+    return cells
 
 
 def _terms(cell: Any) -> Scalar:

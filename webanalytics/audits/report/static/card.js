@@ -170,9 +170,13 @@ function card(row, heading, tools, id) {
     ),
     el(part, { class: "part" }, `${plural(issuesOf(row).length, "issue")}`),
     issueList(row),
-    el(part, { class: "part" }, "Previews"),
-    el("div", { class: "previews" }, searchPreview(row), socialPreview(row)),
-    excerpt(row, part),
+    detailed && !detailed.has(row)
+      ? el("p", { class: "note" }, `Previews, text and further facts are shown of the ${numbers.format(detailed.size)} pages with the lowest health.`)
+      : [
+        el(part, { class: "part" }, "Previews"),
+        el("div", { class: "previews" }, searchPreview(row), socialPreview(row)),
+        excerpt(row, part),
+      ].flat(),
     linkLists(row, part),
     el(part, { class: "part" }, "Facts"),
     facts(row),

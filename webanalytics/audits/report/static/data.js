@@ -2,6 +2,30 @@
 
 const data = JSON.parse(document.getElementById("data").textContent);
 const cells = data.cells;
+
+/** Numbers as they were: a plain list, steps from one to the next, or runs of value and count. */
+function unpacked(column) {
+  if (Array.isArray(column)) return column;
+  const { steps, runs } = column;
+  if (steps) {
+    const made = new Int32Array(steps.length);
+    for (let place = 0, value = 0; place < steps.length; place += 1) made[place] = value += steps[place];
+    return made;
+  }
+  let length = 0;
+  for (let place = 1; place < runs.length; place += 2) length += runs[place];
+  const made = new Int32Array(length);
+  for (let place = 0, from = 0; place < runs.length; place += 2) {
+    made.fill(runs[place], from, (from += runs[place + 1]));
+  }
+  return made;
+}
+
+for (const columns of [data.pages, data.issues]) {
+  for (const name of Object.keys(columns)) columns[name] = unpacked(columns[name]);
+}
+const detailed = data.detailed && new Set(data.detailed);
+
 const size = data.size;
 const PRIORITIES = ["high", "medium", "low"];
 
