@@ -25,6 +25,7 @@ distributed = pytest.importorskip("distributed")
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.timeout(600),  # the first one starts four worker processes, which a busy machine does slowly
     # of worker processes that end in the middle of something, as they shall here
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
