@@ -12,6 +12,10 @@ from typing import NamedTuple, Self
 
 from tests.effort import BUSY_SECONDS
 
+BUSY = 0.5
+"""Share of a delay that must be left of every gap: an origin that is late with one request sees the next one too
+soon. What is not steered has gaps of milliseconds."""
+
 
 class Visit(NamedTuple):
     """One request."""

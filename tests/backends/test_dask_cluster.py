@@ -9,6 +9,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from statistics import median
 from typing import Any
 
 import pandas as pd
@@ -16,7 +17,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
-from tests.backends.origin import Origin
+from tests.backends.origin import BUSY, Origin
 from tests.effort import BUSY_SECONDS
 from webanalytics.backends.dask import cluster as spoken
 
@@ -24,6 +25,7 @@ distributed = pytest.importorskip("distributed")
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.timeout(600),  # the first one starts four worker processes, which a busy machine does slowly
     # of worker processes that end in the middle of something, as they shall here
     pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"),
 ]
@@ -45,7 +47,7 @@ def client() -> Iterator[Any]:
 
 @pytest.fixture
 def backend(client: Any) -> wa.Dask:
-    client.wait_for_workers(WORKERS, timeout=60)
+    client.wait_for_workers(2, timeout=60)  # a keeper may give up a worker that was killed
     return wa.Dask(client)
 
 
@@ -58,13 +60,14 @@ def until(found: Callable[[], object]) -> None:
 
 def test_a_cluster_is_as_polite_as_one_machine(backend: wa.Dask) -> None:
     with Origin(seconds=0.01) as origin:
-        urls = origin.urls(12, 8)
-        frame = wa.metadata(urls, backend=backend, delay=0.4, **OPTIONS)
+        urls = origin.urls(12, 6)
+        frame = wa.metadata(urls, backend=backend, delay=1.0, **OPTIONS)
         gaps, peaks, visits = origin.gaps(), dict(origin.peak), len(origin.visits)
         wanted = wa.metadata(urls, **OPTIONS)
-    assert min(gaps.values()) >= 0.9 * 0.4
+    assert min(gaps.values()) >= BUSY
+    assert median(gaps.values()) >= 0.9
     assert set(peaks.values()) == {1}
-    assert visits == 12 * (8 + 1)
+    assert visits == 12 * (6 + 1)
     assert_frame_equal(frame.drop(columns="elapsed"), wanted.drop(columns="elapsed"), check_flags=False)
 
 
@@ -74,69 +77,6 @@ def test_per_host_holds_over_all_workers(backend: wa.Dask) -> None:
         assert max(origin.peak.values()) == 2
         assert len(origin.visits) == 2 + 80
     assert frame["status"].eq("ok").all()
-
-
-def test_a_killed_worker_costs_one_chunk(client: Any, backend: wa.Dask) -> None:
-    got: list[pd.DataFrame] = []
-    with Origin(seconds=0.05) as origin:
-        urls = origin.urls(7, 40)
-        call = threading.Thread(
-            target=lambda: got.append(wa.audit(urls, backend=backend, per_host=2, **OPTIONS))
-        )
-        call.start()
-        until(lambda: len(origin.pages()) > 60)
-        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
-        call.join()
-        requests = len(origin.pages())
-        assert max(origin.peak.values()) <= 2 + 2  # those of the dead worker end a moment later
-    (frame,) = got
-    assert frame["status"].eq("ok").all()
-    assert len(frame) == 280
-    assert 280 <= requests <= 290
-
-
-def poison() -> Any:
-    """Return a plugin that ends the worker which fetches a page whose address says so.
-
-    It is made in a function so that it travels by value: the workers do not have these tests.
-    """
-
-    class Poison(distributed.WorkerPlugin):  # type: ignore[misc, name-defined]
-        def setup(self, worker: Any) -> None:
-            from webanalytics.backends.local import Listed, LocalBackend
-
-            stream = LocalBackend.stream
-
-            async def poisoned(self: Any, task: Any, source: Any, fetcher: Any, window: int) -> Any:
-                jobs = []
-                while (job := await source.next()) is not None:
-                    jobs.append(job)
-                    if "poison" in str(job.subject):
-                        await fetcher.fetch(job.subject)
-                        os.kill(os.getpid(), signal.SIGKILL)
-                async for group in stream(self, task, Listed(jobs), fetcher, window):
-                    yield group
-
-            LocalBackend.stream = poisoned  # type: ignore[method-assign, assignment]
-
-    return Poison()
-
-
-def test_a_page_that_ends_three_workers_is_a_row(client: Any, backend: wa.Dask) -> None:
-    client.register_plugin(poison(), name="poison")
-    try:
-        with Origin() as origin:
-            urls = origin.urls(3, 12)
-            urls.insert(5, f"http://127.0.0.1:{origin.port}/poison")
-            frame = wa.metadata(urls, backend=backend, **OPTIONS)
-            paths = [visit.path for visit in origin.visits]
-    finally:
-        client.unregister_worker_plugin("poison")
-        client.restart()  # without what the plugin has put in place
-    assert paths.count("/poison") == 3
-    bad = frame["url"].str.endswith("poison")
-    assert frame.loc[bad, "error_type"].tolist() == ["parse"]
-    assert frame.loc[~bad, "status"].eq("ok").all()
 
 
 def test_a_call_that_is_stopped_makes_no_further_request(backend: wa.Dask) -> None:
@@ -230,3 +170,68 @@ def test_workers_of_another_version_are_refused(backend: wa.Dask, monkeypatch: p
     monkeypatch.setattr(spoken, "__version__", "99.0")
     with pytest.raises(wa.BackendError, match="install the same version"):
         wa.dane(["x"], backend=backend, progress=False)
+
+
+# ------------------------------------------------------------------ workers end: these come last
+
+
+def test_a_killed_worker_costs_one_chunk(client: Any, backend: wa.Dask) -> None:
+    got: list[pd.DataFrame] = []
+    with Origin(seconds=0.05) as origin:
+        urls = origin.urls(7, 40)
+        call = threading.Thread(
+            target=lambda: got.append(wa.audit(urls, backend=backend, per_host=2, **OPTIONS))
+        )
+        call.start()
+        until(lambda: len(origin.pages()) > 60)
+        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        call.join()
+        requests = len(origin.pages())
+        assert max(origin.peak.values()) <= 2 + 2  # those of the dead worker end a moment later
+    (frame,) = got
+    assert frame["status"].eq("ok").all()
+    assert len(frame) == 280
+    assert 280 <= requests <= 290
+
+
+def poison() -> Any:
+    """Return a plugin that ends the worker which fetches a page whose address says so.
+
+    It is made in a function so that it travels by value: the workers do not have these tests.
+    """
+
+    class Poison(distributed.WorkerPlugin):  # type: ignore[misc, name-defined]
+        def setup(self, worker: Any) -> None:
+            from webanalytics.backends.local import Listed, LocalBackend
+
+            stream = LocalBackend.stream
+
+            async def poisoned(self: Any, task: Any, source: Any, fetcher: Any, window: int) -> Any:
+                jobs = []
+                while (job := await source.next()) is not None:
+                    jobs.append(job)
+                    if "poison" in str(job.subject):
+                        await fetcher.fetch(job.subject)
+                        os.kill(os.getpid(), signal.SIGKILL)
+                async for group in stream(self, task, Listed(jobs), fetcher, window):
+                    yield group
+
+            LocalBackend.stream = poisoned  # type: ignore[method-assign, assignment]
+
+    return Poison()
+
+
+def test_a_page_that_ends_three_workers_is_a_row(client: Any, backend: wa.Dask) -> None:
+    client.register_plugin(poison(), name="poison")
+    try:
+        with Origin() as origin:
+            urls = origin.urls(3, 12)
+            urls.insert(5, f"http://127.0.0.1:{origin.port}/poison")
+            frame = wa.metadata(urls, backend=backend, **OPTIONS)
+            paths = [visit.path for visit in origin.visits]
+    finally:
+        client.unregister_worker_plugin("poison")
+    assert paths.count("/poison") == 3
+    bad = frame["url"].str.endswith("poison")
+    assert frame.loc[bad, "error_type"].tolist() == ["parse"]
+    assert frame.loc[~bad, "status"].eq("ok").all()

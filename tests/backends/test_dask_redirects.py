@@ -9,7 +9,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
-from tests.backends.origin import Answer, Origin, page
+from tests.backends.origin import BUSY, Answer, Origin, page
 from tests.backends.test_dask_steering import OPTIONS, Threads, backend
 from webanalytics.backends.dask.lanes import MOST_TOGETHER, Lanes
 from webanalytics.outcomes import Job
@@ -35,7 +35,7 @@ def test_two_hosts_of_which_one_leads_to_the_other_are_asked_as_one() -> None:
         answer.ports.append(origin.port)  # type: ignore[attr-defined]
         urls = [*origin.urls(1, 12), *origin.urls(2, 12)[12:]]
         got = wa.metadata(urls, backend=backend(threads, chunk=3), delay=0.3, **OPTIONS)
-        assert min(origin.gaps().values()) >= 0.9 * 0.3
+        assert min(origin.gaps().values()) >= BUSY * 0.3
         assert set(origin.peak.values()) == {1}
         asked = Counter((visit.host, visit.path) for visit in origin.visits)
         wanted = wa.metadata(urls, **OPTIONS)

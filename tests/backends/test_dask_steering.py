@@ -18,7 +18,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
-from tests.backends.origin import Origin, page
+from tests.backends.origin import BUSY, Origin, page
 from tests.effort import BUSY_SECONDS
 from webanalytics.backends.dask import Dask
 from webanalytics.backends.dask.work import Answered, Chunk, Unwanted, answer
@@ -108,7 +108,7 @@ def test_the_delay_holds_from_one_chunk_to_the_next() -> None:
     threads = Threads()
     with Origin() as origin:
         wa.metadata(origin.urls(2, 9), backend=backend(threads, chunk=2), delay=0.4, **OPTIONS)
-        assert min(origin.gaps().values()) >= 0.9 * 0.4
+        assert min(origin.gaps().values()) >= BUSY * 0.4
         assert len(origin.visits) == 2 + 18
         assert set(origin.peak.values()) == {1}
     assert len(threads.chunks) >= 9
@@ -123,7 +123,7 @@ def test_a_crawl_delay_and_the_rules_travel() -> None:
     with Origin(strict) as origin:
         frame = wa.metadata(origin.urls(1, 8), backend=backend(Threads(), chunk=2), **OPTIONS)
         began = [visit.began for visit in origin.pages()]
-        assert min(later - sooner for sooner, later in pairwise(began)) >= 0.9 * 0.4
+        assert min(later - sooner for sooner, later in pairwise(began)) >= BUSY * 0.4
         assert sorted(visit.path for visit in origin.visits) == sorted(
             ["/robots.txt", *(f"/{number}" for number in range(8) if number != 3)]
         )
@@ -173,7 +173,7 @@ def test_after_a_loss_the_delay_is_kept_too() -> None:
     threads = Threads(lose=lose)
     with Origin() as origin:
         frame = wa.metadata(origin.urls(1, 6), backend=backend(threads, chunk=2), delay=0.5, **OPTIONS)
-        assert min(origin.gaps().values()) >= 0.9 * 0.5
+        assert min(origin.gaps().values()) >= BUSY * 0.5
         assert len(origin.visits) == 1 + 6 + 2
     assert lost
     assert frame["status"].eq("ok").all()

@@ -7,6 +7,7 @@ pace and its robots.txt, travels with it. So a host is asked as one machine woul
 from __future__ import annotations
 
 import asyncio
+import uuid
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -65,6 +66,11 @@ class Steering:
         Do the chunks.
     size : int
         Most pages or images of a chunk.
+
+    Attributes
+    ----------
+    topic : str
+        Where workers tell how far they are.
     """
 
     def __init__(self, task: Task, source: JobSource, fetcher: Fetcher, workers: Workers, size: int) -> None:
@@ -78,15 +84,12 @@ class Steering:
         self._threads = 1
         self._under_way: set[asyncio.Task[Asked]] = set()
         self._done: dict[str, int] = {}
+        # new for each run, also for those that continue a checkpoint: a task of this name begins once
+        self.topic = f"webanalytics-{uuid.uuid4().hex}"
         self._numbers = 0
         self._fed = asyncio.Event()
         self._room = asyncio.Event()
         self._archives = Reader()
-
-    @property
-    def topic(self) -> str:
-        """Where workers tell how far they are."""
-        return f"webanalytics-{self._spec.identity}"
 
     def told(self, chunk: str, done: int) -> None:
         """Take note of how many jobs of a chunk are done."""
@@ -229,13 +232,22 @@ class Steering:
                 self._fetcher.take(host, known)
             for job in jobs:
                 if job.number in answered.led:
-                    self._lanes.led(job, self._host_of[job.number], answered.led[job.number])
+                    self._lead(job, answered.led[job.number])
         for result in results:
             self._host_of.pop(result.number, None)
         for lane in lanes:
             wait = max(self._fetcher.known_of(host).wait for host in self._hosts([lane]))
             self._lanes.free(lane, _now() + wait if wait > HOLD_SECONDS else 0.0)
         return results
+
+    def _lead(self, job: Job, other: str) -> None:
+        """Take back a job whose page leads to another host."""
+        host = self._host_of[job.number]
+        if host:
+            self._lanes.led(job, host, other)
+        else:
+            self._host_of[job.number] = other
+            self._lanes.add(job, other)
 
     def _hosts(self, lanes: list[str]) -> set[str]:
         """Return the hosts of lanes."""
