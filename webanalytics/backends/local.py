@@ -39,7 +39,7 @@ from webanalytics.outcomes import (
     outcome_of,
 )
 from webanalytics.urls import lacks_scheme
-from webanalytics.workers.pool import WorkerPool
+from webanalytics.workers.pool import WorkerPool, begin_workers
 from webanalytics.workers.worker import analysis_function
 
 log = logging.getLogger("webanalytics")
@@ -373,7 +373,9 @@ class LocalBackend:
         return 0
 
     def check(self, task: Task) -> None:
-        """Accept every task."""
+        """Accept every task; the process that workers come from begins to import what the task needs."""
+        if task.operations[0].kind != "record":
+            begin_workers(tuple(operation.analysis for operation in task.operations))
 
     async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
         """Yield the answers in groups, in order of completion."""
