@@ -1,5 +1,7 @@
-"""Print all benchmark tables, or those named: ``pages``, ``cores``, ``memory``, ``phones``, ``service``, ``hosted``, ``duplicates``, ``report``, ``trips``,
-``crawl``, ``crawl_memory``. ``--peers PYTHON`` names the Python of an environment with other crawlers."""
+"""Print all benchmark tables, or those named: each is a module of this folder, such as ``pages`` or ``service``.
+
+``--peers PYTHON`` names the Python of an environment with other crawlers.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,20 @@ import argparse
 import os
 from importlib import import_module
 
-NAMES = ("pages", "cores", "memory", "phones", "service", "hosted", "duplicates", "report", "trips", "crawl")
+NAMES = (
+    "pages",
+    "whole",
+    "cores",
+    "memory",
+    "phones",
+    "service",
+    "hosted",
+    "duplicates",
+    "report",
+    "trips",
+    "crawl",
+    "fetching",
+)
 
 parser = argparse.ArgumentParser()
 parser.add_argument("names", nargs="*")
