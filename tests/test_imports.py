@@ -25,3 +25,13 @@ def test_nothing_is_loaded_before_it_is_needed(code: str) -> None:
     code += f"; import sys; print(*sorted(set({HEAVY!r}) & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.split() == []
+
+
+def test_plain_settings_and_options_need_no_validator() -> None:
+    code = (
+        "from webanalytics.operations import AUDIT_PAGES; from webanalytics.run_options import resolve; import sys; "
+        "[item.check_settings({}) for item in AUDIT_PAGES]; resolve({'workers': 2, 'robots': False}); "
+        "print('pydantic' in sys.modules)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["False"]

@@ -15,6 +15,9 @@ import psutil
 import pytest
 
 from tests.effort import BUSY_SECONDS
+from webanalytics.backends import local
+from webanalytics.backends.base import RunSpec, Task
+from webanalytics.operations import HMAC, METADATA, TEXT
 from webanalytics.outcomes import PackedOutcomes
 from webanalytics.workers import pool as workers
 from webanalytics.workers.pool import Template, WorkerDiedError, WorkerPool
@@ -209,3 +212,31 @@ def test_a_worker_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_a_call_has_its_template_import_the_analyses_at_its_beginning(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    began: list[tuple[str, ...]] = []
+    monkeypatch.setattr(local, "begin_workers", began.append)
+    for operations in ((METADATA, TEXT), (HMAC,)):
+        settings = {item.name: {} for item in operations}
+        spec = RunSpec(tuple(settings), settings, options={}, given=(), identity="", resumable=False)
+        local.LocalBackend().check(Task(spec))
+    assert began == [(METADATA.analysis, TEXT.analysis)]
+
+
+@pytest.mark.skipif(not Template.works_here(), reason="workers are forked on Linux only")
+def test_a_template_that_has_begun_forks_workers_with_what_it_imported() -> None:
+    template = Template()
+    try:
+        template.begin((METADATA.analysis,))
+        process = template._process
+        worker = template.fork(2048, (METADATA.analysis,))
+        assert template._process is process
+        assert worker.prepared == {METADATA.analysis}
+        template.begin((TEXT.analysis,))  # it is there already
+        assert template._process is process
+        worker.close()
+    finally:
+        template.close()

@@ -1,6 +1,8 @@
-"""Print all benchmark tables, or those named: ``pages``, ``cores``, ``memory``, ``phones``, ``service``, ``hosted``, ``duplicates``, ``report``, ``trips``,
-``crawl``, ``crawl_memory``, ``dask``, ``flat`` (with ``--pages N``). ``--peers PYTHON`` names the Python of an environment
-with other crawlers, ``--folder DIR`` a folder of other pages for ``pages``."""
+"""Print all benchmark tables, or those named: each is a module of this folder, such as ``pages`` or ``service``.
+
+``--peers PYTHON`` names the Python of an environment with other crawlers, ``--folder DIR`` a folder of other pages
+for ``pages``, ``--pages N`` how many ``flat`` takes.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,20 @@ import argparse
 import os
 from importlib import import_module
 
-NAMES = ("pages", "cores", "memory", "phones", "service", "hosted", "duplicates", "report", "trips", "crawl")
+NAMES = (
+    "pages",
+    "whole",
+    "cores",
+    "memory",
+    "phones",
+    "service",
+    "hosted",
+    "duplicates",
+    "report",
+    "trips",
+    "crawl",
+    "fetching",
+)
 
 parser = argparse.ArgumentParser()
 parser.add_argument("names", nargs="*")

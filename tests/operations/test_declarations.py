@@ -9,7 +9,7 @@ import pytest
 
 from webanalytics.errors import ParameterError
 from webanalytics.operations import AUDIT, OPERATIONS
-from webanalytics.operations.model import REQUIRED
+from webanalytics.operations.model import REQUIRED, Operation
 
 # The contract's tables, written out by hand: service path, method, credits ("?" where decided here).
 OPERATION_ROWS = [
@@ -258,3 +258,13 @@ def test_the_declarations_import_nothing_heavy() -> None:
     code = "import sys, webanalytics.operations; print(sorted({'pandas', 'pydantic', 'aiohttp', 'lxml'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda operation: operation.name)
+def test_what_is_obviously_valid_is_what_the_validator_returns(operation: Operation) -> None:
+    for parameter in operation.parameters:
+        for value in (True, False, None, 0, 1, "true", "", [], 1.0, -1, 10**9, "x", "sha256", 80):
+            if parameter._is_certain(value):
+                found = parameter._validate(value)
+                assert found == value
+                assert type(found) is type(value)

@@ -43,7 +43,7 @@ from webanalytics.outcomes import (
     outcome_of,
 )
 from webanalytics.urls import lacks_scheme
-from webanalytics.workers.pool import WorkerPool
+from webanalytics.workers.pool import WorkerPool, begin_workers
 from webanalytics.workers.worker import analysis_function
 
 log = logging.getLogger("webanalytics")
@@ -374,16 +374,16 @@ class LocalBackend:
         return 0
 
     def check(self, task: Task) -> None:
-        """Raise `ParameterError` where pages cannot be saved."""
+        """Raise `ParameterError` where pages cannot be saved; workers begin to import what the task needs."""
         place = task.spec.options.get("save_pages")
-        if place is None:
-            return
-        if task.operations[0].kind == "page":
+        if place is not None and task.operations[0].kind == "page":
             check_place(Path(place))
-        elif "save_pages" in task.spec.given:
+        elif place is not None and "save_pages" in task.spec.given:
             raise ParameterError(
                 "The `save_pages` parameter must be left out here: only pages are saved.", "save_pages"
             )
+        if task.operations[0].kind != "record":
+            begin_workers(tuple(operation.analysis for operation in task.operations))
 
     async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
         """Yield the answers in groups, in order of completion."""

@@ -239,12 +239,15 @@ async def _error_page(
     return content or None
 
 
+def _too_large(limit: int) -> Problem:
+    return Problem("too_large", limit=f"{limit:,}")
+
+
 async def _body(response: aiohttp.ClientResponse, wanted: Wanted, received: _Count) -> bytes:
     decoder = decoder_for(response.headers.getall("Content-Encoding", ()))
     limit = wanted.max_bytes
-    too_large = Problem("too_large", limit=f"{limit:,}")
     if (response.content_length or 0) > limit and not wanted.cut:
-        raise too_large
+        raise _too_large(limit)
     body = bytearray()
     raw = 0
     async for chunk in response.content.iter_any():
@@ -257,7 +260,7 @@ async def _body(response: aiohttp.ClientResponse, wanted: Wanted, received: _Cou
         if len(body) > limit or raw > limit + 65_536:
             if wanted.cut:
                 return bytes(body[:limit])
-            raise too_large
+            raise _too_large(limit)
     if not decoder.complete:
         raise Problem("interrupted", again=True)
     if received.log is not None:
@@ -268,9 +271,8 @@ async def _body(response: aiohttp.ClientResponse, wanted: Wanted, received: _Cou
 async def _pour(response: aiohttp.ClientResponse, wanted: Wanted, sink: Sink, received: _Count) -> None:
     """Hand the body over in small pieces: each may become a thousand times as large."""
     decoder = decoder_for(response.headers.getall("Content-Encoding", ()))
-    too_large = Problem("too_large", limit=f"{wanted.max_bytes:,}")
     if (response.content_length or 0) > wanted.max_bytes:
-        raise too_large
+        raise _too_large(wanted.max_bytes)
     raw = 0
     async for chunk in response.content.iter_any():
         raw += len(chunk)
@@ -278,7 +280,7 @@ async def _pour(response: aiohttp.ClientResponse, wanted: Wanted, sink: Sink, re
             piece = decoder.feed(chunk[start : start + _PIECE], wanted.max_bytes + 1 - received.size)
             received.size += len(piece)
             if received.size > wanted.max_bytes or raw > wanted.max_bytes + 65_536:
-                raise too_large
+                raise _too_large(wanted.max_bytes)
             if piece:
                 await sink.write(piece)
     if not decoder.complete:
@@ -287,6 +289,8 @@ async def _pour(response: aiohttp.ClientResponse, wanted: Wanted, sink: Sink, re
 
 def _readable(value: str) -> str:
     """Return a header value without the surrogates that stand for bytes outside UTF-8."""
+    if value.isascii():
+        return value
     return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 

@@ -17,6 +17,7 @@ import re
 import socket
 from collections.abc import Collection
 from contextvars import ContextVar
+from functools import lru_cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import Any
 from urllib.parse import urljoin
@@ -108,13 +109,7 @@ def check_url(
     if _NOT_IN_AUTHORITY.search(authority):
         raise Problem("invalid_url")
     try:
-        written, port = split_port(authority, DEFAULT_PORTS[scheme])
-        name = ascii_host(written)
-        host = normal_host(name)
-        # 2130706433, 0x7f.1 and 0177.0.0.1 are 127.0.0.1 to some programs and names to others.
-        if port == 0 or (host != name and not name.startswith("[")):
-            raise Problem("invalid_url")
-        _check_host(host, allow_private)
+        host, port = _host_and_port(scheme, authority, allow_private)
         if ports is not None and port not in ports:
             raise Problem("port", ports=", ".join(map(str, sorted(ports))))
         whole = f"{scheme}://{place(scheme, host, port)}{normal_path(path)}{normal_query(query)}"
@@ -124,6 +119,19 @@ def check_url(
     if checked.raw_host != host.strip("[]") or checked.port != port:
         raise Problem("invalid_url")
     return checked
+
+
+@lru_cache(maxsize=1024)  # the pages of a host differ in their paths
+def _host_and_port(scheme: str, authority: str, allow_private: bool) -> tuple[str, int]:
+    """Return the host in normal form and the port, or raise what is wrong with them; no name is looked up."""
+    written, port = split_port(authority, DEFAULT_PORTS[scheme])
+    name = ascii_host(written)
+    host = normal_host(name)
+    # 2130706433, 0x7f.1 and 0177.0.0.1 are 127.0.0.1 to some programs and names to others.
+    if port == 0 or (host != name and not name.startswith("[")):
+        raise Problem("invalid_url")
+    _check_host(host, allow_private)
+    return host, port
 
 
 def check_redirect(

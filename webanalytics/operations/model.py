@@ -158,6 +158,8 @@ class Parameter(_Declared):
     def _is_certain(self) -> Callable[[Any], bool]:
         """Whether a value of a plain type is obviously valid; the validator checks the rest."""
         shape, low, high = self.shape, self.low, self.high
+        if shape.kind == "boolean" and not shape.nullable:
+            return lambda value: type(value) is bool
         if shape.choices:
             known = frozenset(choice for choice in shape.choices if type(choice) is str)
             return lambda value: type(value) is str and value in known
@@ -166,7 +168,7 @@ class Parameter(_Declared):
             return lambda value: type(value) is str and (longest is None or len(value) <= longest)
         if shape.kind == "integer" and not shape.nullable and low is not None and high is not None:
             return lambda value: type(value) is int and low <= value <= high
-        return lambda value: False  # noqa: ARG005 - the same form as the others
+        return lambda value: shape.nullable and value is None
 
     @cached_property
     def _validate(self) -> Callable[[Any], Any]:

@@ -13,6 +13,7 @@ import os
 import signal
 import socket
 import struct
+from collections.abc import Sequence
 
 from webanalytics.workers.worker import prepare, serve
 
@@ -25,17 +26,21 @@ def _die_with_parent() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
-def main() -> None:
-    """Fork a worker for each message on standard input, a socket, until its other end is closed."""
+def main(names: Sequence[str] = ()) -> None:
+    """Fork a worker for each message on standard input, a socket, until its other end is closed.
+
+    The analyses named are imported before the first message.
+    """
     control = socket.socket(fileno=0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the system reaps ended workers
+    prepare(tuple(names))
     while True:
         message, pipes, _, _ = socket.recv_fds(control, 65536, 2)
         if not message:
             return
-        memory, names = json.loads(message)
-        prepare(tuple(names))
+        memory, needed = json.loads(message)
+        prepare(tuple(needed))
         pid = os.fork()
         if pid == 0:
             _be_worker(control, pipes, memory)

@@ -168,6 +168,12 @@ class Template:
         """Return whether this system can fork workers from a template."""
         return sys.platform == "linux" and hasattr(os, "pidfd_open") and hasattr(signal, "pidfd_send_signal")
 
+    def begin(self, names: tuple[str, ...]) -> None:
+        """Start the process if it is not there, so that it imports the analyses while the call goes on."""
+        with self._lock, contextlib.suppress(OSError):  # `fork` tries again, and says what was wrong
+            if self._process is None or self._process.poll() is not None:
+                self._start(names)
+
     def fork(self, memory: int, names: tuple[str, ...]) -> ForkedProcess:
         """Return a new worker that has the analyses imported.
 
@@ -204,12 +210,14 @@ class Template:
             self._process.wait(START_SECONDS)
         return _last_line(self._stderr) if self._stderr is not None else "no message"
 
-    def _start(self) -> None:
+    def _start(self, names: tuple[str, ...] = ()) -> None:
         self._close()
+        self._prepared.update(names)
         self._control, theirs = socket.socketpair()
         self._control.settimeout(START_SECONDS)
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
-        command = _command("from webanalytics.workers.fork_server import main; main()")
+        code = "from webanalytics.workers.fork_server import main; main(sys.argv[2:])"
+        command = _command(code, *names)
         with theirs:
             self._process = subprocess.Popen(  # noqa: S603
                 command, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=self._stderr
@@ -274,12 +282,22 @@ class _Idle:
         self._owner = os.getpid()
         self._generation = 0
 
+    def begin(self, names: tuple[str, ...]) -> None:
+        """Have the first worker of this process soon, with its analyses imported."""
+        with self._lock:
+            self._own()
+            if not self._workers and self._template.works_here():
+                self._template.begin(names)
+
+    def _own(self) -> None:
+        if self._owner != os.getpid():  # after a fork the pipes belong to the parent
+            self._workers, self._owner = [], os.getpid()
+            self._template.forget()
+
     def warm(self, memory: int) -> Worker | None:
         """Return a warm worker with this memory limit, if there is one, without waiting."""
         with self._lock:
-            if self._owner != os.getpid():  # after a fork the pipes belong to the parent
-                self._workers, self._owner = [], os.getpid()
-                self._template.forget()
+            self._own()
             for worker in [worker for worker in self._workers if worker.memory == memory]:
                 self._workers.remove(worker)
                 if worker.process.alive:
@@ -320,6 +338,7 @@ class _Idle:
 
 _idle = _Idle()
 close_idle_workers = _idle.close
+begin_workers = _idle.begin
 atexit.register(close_idle_workers)
 
 
