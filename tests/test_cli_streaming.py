@@ -28,7 +28,7 @@ HTML = (
 def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A table of pages that counts as long, whose rows are written in threes."""
     monkeypatch.setattr(streaming, "MANY", 5)
-    monkeypatch.setattr(writing, "PART_ROWS", 3)
+    monkeypatch.setattr(writing, "FRAME_ROWS", 3)
     html: list[Any] = [HTML.format(number) for number in range(10)]
     html[0] = html[1] = html[2] = ""  # the first rows lack what later ones have
     urls = [f"https://a{number % 3}.example/{number}" for number in range(10)]

@@ -22,7 +22,7 @@ from webanalytics.frames.arrow import arrow_type, declared_of, typed_array
 from webanalytics.frames.excel import write_sheets
 from webanalytics.frames.formulas import begins_after_semicolon, without_formulas
 from webanalytics.frames.ipc import write_ipc
-from webanalytics.frames.parts import PART_ROWS
+from webanalytics.frames.parts import FRAME_ROWS
 from webanalytics.frames.stored import held, parts_of
 from webanalytics.operations import Field
 from webanalytics.operations.types import shape_of
@@ -174,11 +174,11 @@ def arrow_parts(frame: pd.DataFrame) -> Iterator[Any]:
     plain = pd.DataFrame(frame)
     plain.attrs = dict(frame.attrs)
     stored = parts_of(plain) is not None
-    first = arrow_of(held(plain.iloc[:PART_ROWS]) if stored else plain, index=False)
+    first = arrow_of(held(plain.iloc[:FRAME_ROWS]) if stored else plain, index=False)
     schema = _with_types(first.schema, declared_of(plain))
     yield first.cast(schema)
-    for start in range(PART_ROWS, len(plain) if stored else 0, PART_ROWS):
-        yield arrow_of(held(plain.iloc[start : start + PART_ROWS]), index=False).cast(schema)
+    for start in range(FRAME_ROWS, len(plain) if stored else 0, FRAME_ROWS):
+        yield arrow_of(held(plain.iloc[start : start + FRAME_ROWS]), index=False).cast(schema)
 
 
 def _with_types(schema: Any, fields: Mapping[str, Field]) -> Any:
