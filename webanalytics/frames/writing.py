@@ -20,6 +20,7 @@ from webanalytics.files import written_whole
 from webanalytics.frames.arrow import declared_of, typed_array
 from webanalytics.frames.excel import write_sheets
 from webanalytics.frames.formulas import begins_after_semicolon, without_formulas
+from webanalytics.frames.stored import held
 
 _KEPT = (str, bool, int, float, Decimal, date, time, timedelta, np.bool_, np.integer, np.floating)
 """Types of cells that every format supports; datetime is a date, and Timestamp a datetime."""
@@ -71,6 +72,7 @@ def put_cells(frame: pd.DataFrame, place: int, cells: Iterable[Any]) -> None:
 
 
 def _without_bytes(frame: pd.DataFrame) -> pd.DataFrame:
+    frame = held(frame)
     kept = [place for place in range(frame.shape[1]) if not _holds_bytes(frame.iloc[:, place])]
     return frame.iloc[:, kept].copy()
 
