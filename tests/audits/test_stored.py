@@ -17,6 +17,7 @@ import webanalytics as wa
 from tests.effort import BUSY_SECONDS
 from webanalytics import aio
 from webanalytics.errors import ParameterError
+from webanalytics.frames.arrow import arrow_table
 from webanalytics.frames.stored import StoredDtype
 from webanalytics.outcomes import digest
 from webanalytics.runs import saving
@@ -154,6 +155,25 @@ def test_texts_have_the_methods_of_texts(whole: wa.Audit, kept: wa.Audit) -> Non
     with pytest.raises(TypeError, match="assign a whole column"):
         kept["title"].array[0] = "no"
     assert kept.assign(title="one").issues["rule"].eq("title_duplicate").sum() > 20
+
+
+def test_rows_are_written_as_those_in_memory_are(whole: wa.Audit, kept: wa.Audit, tmp_path: Path) -> None:
+    for name in ("csv", "parquet", "xlsx"):
+        for audit, file in ((kept, tmp_path / f"kept.{name}"), (whole, tmp_path / f"whole.{name}")):
+            writer = "to_excel" if name == "xlsx" else f"to_{name}"
+            getattr(audit if name == "xlsx" else audit.drop(columns=["elapsed", "fetched_at"]), writer)(file)
+        if name == "csv":
+            same(pd.read_csv(tmp_path / "kept.csv"), pd.read_csv(tmp_path / "whole.csv"))
+        elif name == "parquet":
+            assert parquet.read_table(tmp_path / "kept.parquet").equals(
+                parquet.read_table(tmp_path / "whole.parquet")
+            )
+    assert arrow_table(kept.plain().drop(columns=["elapsed", "fetched_at"])).equals(
+        arrow_table(whole.plain().drop(columns=["elapsed", "fetched_at"]))
+    )
+    some = kept["title"].where(kept["wordCount"] > 0)
+    assert cells(some) == cells(whole["title"].where(whole["wordCount"] > 0))
+    assert kept["title"].where(kept["wordCount"] < 0, "none").tolist() == ["none"] * len(kept)
 
 
 def test_a_comparison_and_a_report_need_no_memory(whole: wa.Audit, kept: wa.Audit, tmp_path: Path) -> None:

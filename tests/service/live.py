@@ -24,7 +24,7 @@ from webanalytics.service.addresses import read_networks
 from webanalytics.service.config.settings import ServiceSettings
 
 READY = re.compile(r"listening on (http://\S+)")
-START_SECONDS = 30
+START_SECONDS = 120
 
 
 @dataclass(frozen=True)

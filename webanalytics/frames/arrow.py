@@ -254,6 +254,8 @@ def _label(place: int) -> str:
 
 def _packed(name: str, column: pd.Series, field: Field | None) -> tuple[str, Any]:
     """Return how a column is stored, and its array."""
+    if (read := getattr(column.array, "in_memory", None)) is not None:  # its values are in a folder
+        column = pd.Series(read(), index=column.index)
     if field is not None and column.dtype == object and field.dtype == "object":
         array = typed_array(column, field)
         if array is not None:

@@ -122,7 +122,7 @@ class StoredArray(ExtensionArray):
         place = int(self._places[row])
         return None if place < 0 else self._dtype.parts.value(self._dtype.column, place)
 
-    def real(self) -> Any:
+    def in_memory(self) -> Any:
         """Return the ordinary array with the same values."""
         index = pd.RangeIndex(len(self))
         return make_series(list(self.values()), self._dtype.parts.dtype(self._dtype.column), index).array
@@ -144,7 +144,7 @@ class StoredArray(ExtensionArray):
         """Return an ordinary array of another dtype."""
         if isinstance(dtype, StoredDtype):
             return self
-        return np.asarray(self, dtype=object) if dtype == np.dtype(object) else self.real().astype(dtype)
+        return np.asarray(self, dtype=object) if dtype == np.dtype(object) else self.in_memory().astype(dtype)
 
     # ---------------------------------------------------------------- selecting
 
@@ -194,18 +194,26 @@ class StoredArray(ExtensionArray):
         return np.asarray(self, dtype=object), np.nan
 
     def _values_for_argsort(self) -> Any:
-        return self.real()._values_for_argsort()
+        return self.in_memory()._values_for_argsort()
 
     def argsort(self, **options: Any) -> Any:
         """Return the order of the values."""
-        return self.real().argsort(**options)
+        return self.in_memory().argsort(**options)
 
     def fillna(self, *args: Any, **options: Any) -> Any:
         """Return an ordinary array without missing values."""
-        return self.real().fillna(*args, **options)
+        return self.in_memory().fillna(*args, **options)
+
+    def _where(self, mask: Any, value: Any) -> Any:
+        kept = np.asarray(mask, dtype=bool)
+        if pd.api.types.is_scalar(value) and pd.isna(value):
+            return StoredArray(self._dtype, np.where(kept, self._places, np.int32(-1)))
+        made = np.asarray(self, dtype=object)
+        made[~kept] = value if pd.api.types.is_scalar(value) else np.asarray(value, dtype=object)[~kept]
+        return self._from_sequence(made, dtype=self._dtype)
 
     def _reduce(self, name: str, **options: Any) -> Any:
-        return self.real()._reduce(name, **options)
+        return self.in_memory()._reduce(name, **options)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         raise TypeError(
@@ -214,7 +222,7 @@ class StoredArray(ExtensionArray):
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_str_"):  # what the accessor `.str` calls
-            return getattr(self.real(), name)
+            return getattr(self.in_memory(), name)
         raise AttributeError(name)
 
 
@@ -224,7 +232,7 @@ def _compared(name: str) -> Callable[[StoredArray, Any], Any]:
     def method(self: StoredArray, other: Any) -> Any:
         if isinstance(other, (pd.Series, pd.Index, pd.DataFrame)):
             return NotImplemented
-        return operation(self.real(), other.real() if isinstance(other, StoredArray) else other)
+        return operation(self.in_memory(), other.in_memory() if isinstance(other, StoredArray) else other)
 
     return method
 
@@ -335,11 +343,12 @@ def parts_of(frame: pd.DataFrame) -> RowParts | None:
 
 
 def held(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame with all its values in memory."""
-    columns = {
-        name: column if (array := stored(column)) is None else pd.Series(array.real(), index=column.index)
-        for name, column in frame.items()
-    }
-    made = pd.DataFrame(columns, index=frame.index)
-    made.attrs = dict(frame.attrs)
+    """Return a frame with all its values in memory; one that has them is returned as it is."""
+    places = [place for place, dtype in enumerate(frame.dtypes) if isinstance(dtype, StoredDtype)]
+    if not places:
+        return frame
+    made = frame.copy()
+    for place in places:  # by position, as a name may occur twice
+        column: Any = frame.iloc[:, place]
+        made.isetitem(place, column.array.in_memory())
     return made

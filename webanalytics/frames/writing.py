@@ -77,6 +77,7 @@ def put_cells(frame: pd.DataFrame, place: int, cells: Iterable[Any]) -> None:
 
 
 def _without_bytes(frame: pd.DataFrame) -> pd.DataFrame:
+    frame = held(frame)
     kept = [place for place in range(frame.shape[1]) if not _holds_bytes(frame.iloc[:, place])]
     return frame.iloc[:, kept].copy()
 
