@@ -15,6 +15,7 @@ import webanalytics as wa
 from webanalytics.backends import local
 from webanalytics.backends.hosted.wire import sendable
 from webanalytics.fetching import FetchError
+from webanalytics.fetching.recording import Asked
 from webanalytics.operations import METADATA
 from webanalytics.outcomes import Job
 from webanalytics.testing import Reply, SiteServer
@@ -57,7 +58,7 @@ class Answering:
     def __init__(self, **failures: str) -> None:
         self.failures, self.asked = failures, list[str]()
 
-    async def fetch(self, url: str, operation: Any, *, error_pages: bool) -> Any:
+    async def fetch(self, url: str, operation: Any, *, error_pages: bool, asked: Asked) -> Any:
         self.asked.append(url)
         key = self.failures.get(url.partition(":")[0])
         if key:
@@ -70,7 +71,7 @@ def asked(url: str, **failures: str) -> list[str]:
     run._is_page, run._operation, run._answering = True, METADATA, Answering(**failures)
     run._error_pages = False
     try:
-        asyncio.run(run._fetched(url))
+        asyncio.run(run._fetched(url, Asked(url)))
     except FetchError as error:
         return [*run._answering.asked, error.key]
     return run._answering.asked
