@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.audits.test_duplicates import changed, linked, page
-from webanalytics.audits import duplicates
+from webanalytics.audits import duplicates, shared
 from webanalytics.audits.duplicates import near_duplicates, shingles
 from webanalytics.audits.shared import Bound
 
@@ -109,3 +109,11 @@ def test_one_template_needs_next_to_no_comparison(monkeypatch: pytest.MonkeyPatc
         assert [row for row, cluster in enumerate(found) if cluster is not None] == [7, 400]
         needed.append(counted[0])
     assert needed[1] * 5 < needed[0]
+
+
+def test_bits_are_counted_without_numpy_2_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    bits = np.random.default_rng(1).integers(0, 2**63, (3, 4, 5)).astype(np.uint64)
+    expected = [[sum(int(word).bit_count() for word in row) for row in rows] for rows in bits]
+    assert shared._ones(bits).tolist() == expected
+    monkeypatch.delattr(np, "bitwise_count", raising=False)
+    assert shared._ones(bits).tolist() == expected
