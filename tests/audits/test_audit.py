@@ -352,7 +352,7 @@ def test_what_an_interrupted_run_has_is_an_audit() -> None:
 
         def stop() -> None:
             deadline = time.monotonic() + BUSY_SECONDS
-            while time.monotonic() < deadline and (run.partial is None or len(run.partial()) < 3):
+            while time.monotonic() < deadline and (run.partial is None or run.partial.rows < 3):
                 time.sleep(0.05)
             run.emit(interrupt)
 

@@ -195,7 +195,9 @@ def test_two_saved_audits_are_compared(tmp_path: Path, capsys: pytest.CaptureFix
 def test_folders_without_an_audit_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = Told(capsys, "compare", tmp_path, tmp_path / "none")
     assert told.status == 2
-    assert told.err == "webanalytics: The `folder` parameter must be a folder that holds a saved audit.\n"
+    assert told.err.startswith(
+        "webanalytics: The `folder` parameter must be a folder that holds a saved audit; a run that has not ended"
+    )
 
 
 def test_the_exit_statuses_are_in_the_help(capsys: pytest.CaptureFixture[str]) -> None:

@@ -82,7 +82,7 @@ def test_per_host_holds_over_all_workers(backend: wa.Dask) -> None:
 def test_a_call_that_is_stopped_makes_no_further_request(backend: wa.Dask) -> None:
     async def main(urls: list[str]) -> float:
         call = asyncio.create_task(wa.aio.audit(urls, backend=backend, delay=0.1, **OPTIONS))
-        await asyncio.to_thread(until, lambda: len(origin.pages()) > 20)
+        await asyncio.to_thread(until, lambda: len(origin.pages()) > 80)
         stopped = time.monotonic()
         call.cancel()
         with pytest.raises(asyncio.CancelledError):

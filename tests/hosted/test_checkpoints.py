@@ -105,7 +105,8 @@ def test_an_interrupted_run_goes_on(
     if "backend" not in options and call.name in ("hmac", "dane", "phones"):
         monkeypatch.setattr(local, "YIELD_SECONDS", math.inf)  # the first look-up loads its tables
         same(call(inputs, checkpoint=folder), call(inputs))
-        assert watch.groups == 2, "they have all their answers at once, before one could interrupt them"
+        once = 1 if call.name == "phones" else 2  # phones are no jobs where nothing is kept
+        assert watch.groups == once, "they have all their answers at once, before one could interrupt them"
         return
     watch.after = lambda groups: os.kill(os.getpid(), signal.SIGINT) if groups == 2 else None
     with pytest.raises(wa.AuditInterrupted) as caught:

@@ -139,6 +139,7 @@ def _checked(manifest: Any) -> dict[str, Any]:
     good = (
         manifest["format"] in (FORMAT, EARLIER, OF_CRAWLS, IN_PARTS)
         and (manifest["format"] == OF_CRAWLS) <= ("crawl" in manifest)
+        and ("crawl" in manifest) <= (manifest["format"] in (OF_CRAWLS, IN_PARTS))
         and {"pages", *of_crawl} <= manifest["parts"].keys() <= {*_DECLARED, "checked", *of_crawl}
         and all(isinstance(texts, list) for texts in robots.values())
         and all(isinstance(text, str) for text in sentences)
