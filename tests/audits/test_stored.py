@@ -286,6 +286,22 @@ def test_other_functions_keep_their_rows_too(site: SiteServer, folder: Path) -> 
         same(function(urls, save_to=folder / name, **options), function(urls, **options))
 
 
+def test_a_run_that_goes_on_knows_the_robots_txt_of_before(folder: Path) -> None:
+    closed = b"User-agent: Googlebot\nDisallow: /1\n"
+    options: dict[str, Any] = {"allow_private": True, "progress": False, "save_to": folder}
+    with SiteServer(
+        {"/robots.txt": closed, "/1": b"<title>One</title>", "/2": b"<title>Two</title>"}
+    ) as site:
+        urls = [f"{site.url}/1", f"{site.url}/2"]
+        first = wa.audit(urls, **options)
+        asked = len(site.requests)
+        again = wa.audit(urls, **options)
+        assert len(site.requests) == asked
+    for audit in (first, again, wa.load(folder)):
+        blocked = audit.issues[audit.issues["rule"] == "blocked_for_googlebot"]
+        assert blocked["url"].tolist() == urls[:1]
+
+
 def test_what_cannot_be_kept_is_refused_before_any_work(folder: Path, tmp_path: Path) -> None:
     for arguments, parameter in (
         ({"save_to": folder, "checkpoint": folder}, "checkpoint"),

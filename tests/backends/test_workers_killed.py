@@ -78,6 +78,8 @@ def test_the_template_may_be_killed_too(monkeypatch: pytest.MonkeyPatch) -> None
         warm.process.close()
     monkeypatch.setattr(pool.Template, "fork", fork)
     kills(monkeypatch, 1)
-    frame = wa.metadata(PAGES, workers=1, progress=False)  # of two at once one would lose what the other began
+    frame = wa.metadata(
+        PAGES, workers=1, progress=False
+    )  # of two at once one would lose what the other began
     assert not left
     assert frame["title"].tolist() == GOOD

@@ -285,10 +285,9 @@ async def audit(
     if loaded is not None:
         frame, asked = await loaded.ask(frame, resolved)
         origin = replace(origin, checked=asked)
-    made = Audit(frame, origin)
     if resolved["save_to"] is not None:
-        await asyncio.to_thread(keep_stored, made.plain(), origin)
-    return made
+        origin = await asyncio.to_thread(keep_stored, Audit(frame, origin).plain(), origin)
+    return Audit(frame, origin)
 
 
 def with_own_columns(frame: pd.DataFrame, counted: bool, chosen: Sequence[Selector]) -> pd.DataFrame:
