@@ -78,8 +78,7 @@ def test_the_template_may_be_killed_too(monkeypatch: pytest.MonkeyPatch) -> None
         warm.process.close()
     monkeypatch.setattr(pool.Template, "fork", fork)
     kills(monkeypatch, 1)
-    frame = wa.metadata(
-        PAGES, workers=1, progress=False
-    )  # of two at once one would lose what the other began
+    # One at a time: of two workers one would lose what the other began.
+    frame = wa.metadata(PAGES, workers=1, progress=False)
     assert not left
     assert frame["title"].tolist() == GOOD
