@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 import pandas as pd
@@ -152,7 +152,7 @@ def _installed(package: Kind) -> None:
         raise MissingExtraError(extra, package, f"making tables of {package}") from None
 
 
-def _converted(frame: Any, convert: Callable[[pd.DataFrame], Any]) -> Any:
+def _converted(frame: Any, convert: Callable[[pd.DataFrame, Mapping[str, Field]], Any]) -> Any:
     given = as_pandas(frame, "frame")
     if not isinstance(given, pd.DataFrame):
         raise ParameterError(
@@ -161,18 +161,19 @@ def _converted(frame: Any, convert: Callable[[pd.DataFrame], Any]) -> Any:
     plain = pd.DataFrame(given)
     plain.attrs = dict(given.attrs)
     try:
-        return convert(_with_texts(with_rows(held(plain) if plain.columns.is_unique else plain)))
+        rows = with_rows(held(plain) if plain.columns.is_unique else plain)
+        return convert(*_with_texts(rows))
     except (Unstorable, ValueError) as error:
         raise ParameterError(
             f"The `frame` parameter must be one that a table can hold: {error}.", "frame"
         ) from None
 
 
-def _with_texts(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a frame in which undeclared objects that are all texts are a column of texts, not of JSON."""
-    if not frame.columns.is_unique:
-        return frame
+def _with_texts(frame: pd.DataFrame) -> tuple[pd.DataFrame, Mapping[str, Field]]:
+    """Return a frame in which undeclared objects that are all texts are texts, not JSON, and its fields."""
     known = declared_of(frame)
+    if not frame.columns.is_unique:
+        return frame, known
     texts = {
         name: make_series(column.tolist(), "string", frame.index)
         for name, column in frame.items()
@@ -180,15 +181,17 @@ def _with_texts(frame: pd.DataFrame) -> pd.DataFrame:
         and name not in known
         and pd.api.types.infer_dtype(column, skipna=True) == "string"
     }
-    return frame.assign(**{str(name): column for name, column in texts.items()}) if texts else frame
+    if not texts:
+        return frame, known
+    fields = {str(name): Field(str(name), str, "Texts of one's own.") for name in texts}
+    return frame.assign(**{str(name): column for name, column in texts.items()}), {**known, **fields}
 
 
-def _polars_table(frame: pd.DataFrame) -> pl.DataFrame:
+def _polars_table(frame: pd.DataFrame, known: Mapping[str, Field]) -> pl.DataFrame:
     import polars as pl
 
     if not frame.columns.is_unique or not all(isinstance(name, str) for name in frame.columns):
         raise Unstorable("its columns must have names of their own")
-    known = declared_of(frame)
     return pl.DataFrame(
         [_polars_series(str(name), column, known.get(str(name))) for name, column in frame.items()]
     )

@@ -22,7 +22,7 @@ from webanalytics.frames.arrow import LARGEST_LAYOUT, LAYOUT, Unreadable, arrow_
 from webanalytics.frames.bounded import checked_batches, cost_of, repeating_columns
 from webanalytics.frames.decoding import decoded, plain_values
 from webanalytics.frames.store import Store
-from webanalytics.operations.model import Dtype
+from webanalytics.operations.model import Dtype, Field
 from webanalytics.operations.types import shape_of
 
 PART = re.compile(r"rows-(\d{6,})\.parquet")
@@ -114,7 +114,8 @@ class RowParts:
 
     def table(self, frame: pd.DataFrame, keys: Sequence[str]) -> Any:
         """Return finished rows as an Arrow table: the frame's columns and the digests of their inputs."""
-        return arrow_table(frame.reset_index(drop=True).assign(**{KEY: list(keys)}), self._fields)
+        rows = frame.reset_index(drop=True).assign(**{KEY: list(keys)})
+        return arrow_table(rows, {**self._fields, KEY: Field(KEY, str, "Digest of a row's input.")})
 
     def write(self, tables: Sequence[Any]) -> None:
         """Write tables as the next part, or as several where their columns are of different types."""
