@@ -286,9 +286,10 @@ def test_other_functions_keep_their_rows_too(site: SiteServer, folder: Path) -> 
         same(function(urls, save_to=folder / name, **options), function(urls, **options))
 
 
-def test_a_run_that_goes_on_knows_the_robots_txt_of_before(folder: Path) -> None:
+@pytest.mark.parametrize("kept", ["save_to", "checkpoint"])
+def test_a_run_that_goes_on_knows_the_robots_txt_of_before(folder: Path, kept: str) -> None:
     closed = b"User-agent: Googlebot\nDisallow: /1\n"
-    options: dict[str, Any] = {"allow_private": True, "progress": False, "save_to": folder}
+    options: dict[str, Any] = {"allow_private": True, "progress": False, kept: folder}
     with SiteServer(
         {"/robots.txt": closed, "/1": b"<title>One</title>", "/2": b"<title>Two</title>"}
     ) as site:
@@ -297,7 +298,7 @@ def test_a_run_that_goes_on_knows_the_robots_txt_of_before(folder: Path) -> None
         asked = len(site.requests)
         again = wa.audit(urls, **options)
         assert len(site.requests) == asked
-    for audit in (first, again, wa.load(folder)):
+    for audit in (first, again, wa.load(folder) if kept == "save_to" else again):
         blocked = audit.issues[audit.issues["rule"] == "blocked_for_googlebot"]
         assert blocked["url"].tolist() == urls[:1]
 

@@ -20,6 +20,7 @@ from tests.hosted.running import HMAC, Account, page, parts, picture, watched
 from tests.service.live import Server
 from webanalytics.errors import ParameterError
 from webanalytics.outcomes import digest
+from webanalytics.runs.checkpoints import robots
 from webanalytics.testing import SiteServer
 
 SECRET = "a secret that nobody may read"
@@ -332,3 +333,19 @@ def test_pyarrow_is_asked_for_where_it_is_missing(folder: Path, monkeypatch: pyt
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(wa.errors.MissingExtraError, match="parquet"):
         again(folder)
+
+
+def test_what_is_no_copy_of_a_robots_txt_is_left_out(tmp_path: Path) -> None:
+    """A line that a killed run has cut off, and lines that somebody has changed."""
+    page = {"/1": b"<title>One</title>", "/robots.txt": b"User-agent: *\nDisallow: /2\n"}
+    options: dict[str, Any] = {"allow_private": True, "progress": False, "checkpoint": tmp_path / "kept"}
+    with SiteServer(page) as site:
+        wa.audit([f"{site.url}/1"], **options)
+        log = tmp_path / "kept" / robots.FILE
+        whole = log.read_bytes()
+        log.write_bytes(
+            b'[]\n{"origin": 5}\n{"origin": "https://a.example", "text": 1}\nnonsense\n' + whole + whole[:40]
+        )
+        again = wa.audit([f"{site.url}/1"], **options)
+    assert again.origin.robots_files.keys() == {site.url}
+    assert again.origin.robots_files[site.url].text == "User-agent: *\nDisallow: /2\n"

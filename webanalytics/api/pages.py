@@ -285,9 +285,10 @@ async def audit(
     if loaded is not None:
         frame, asked = await loaded.ask(frame, resolved)
         origin = replace(origin, checked=asked)
+    made = Audit(frame, origin)
     if resolved["save_to"] is not None:
-        origin = await asyncio.to_thread(keep_stored, Audit(frame, origin).plain(), origin)
-    return Audit(frame, origin)
+        await asyncio.to_thread(keep_stored, made.plain(), origin)
+    return made
 
 
 def with_own_columns(frame: pd.DataFrame, counted: bool, chosen: Sequence[Selector]) -> pd.DataFrame:

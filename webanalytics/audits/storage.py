@@ -11,8 +11,6 @@ import json
 import os
 import re
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -39,7 +37,6 @@ OF_CRAWLS = 4
 """The format of audits with the parts of a crawl."""
 IN_PARTS = 5
 """The format of audits whose rows are in parts, of crawls too."""
-_UNREADABLE = (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError)
 MANIFEST = "audit.json"
 ROWS_AT_ONCE = 1_000
 LINKS_AT_ONCE = 100_000
@@ -112,30 +109,18 @@ def load(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, Origin]:
             "folder",
             "that holds a saved audit; a run that has not ended goes on with the same call and `save_to`",
         ) from None
-    except _UNREADABLE:
+    except (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise refusal(
             "folder", "that holds a saved audit as this version of webanalytics writes it, unchanged"
         ) from None
     return frames["pages"], origin
 
 
-def keep_stored(frame: pd.DataFrame, origin: Origin) -> Origin:
-    """Make the folder that the rows of an audit are in a saved audit, and return what is known besides them.
-
-    A run that goes on reads the robots.txt of hosts that it still asks: of the others the earlier ones stay.
-    """
+def keep_stored(frame: pd.DataFrame, origin: Origin) -> None:
+    """Make the folder that the rows of an audit are in a saved audit."""
     parts = parts_of(frame)
-    if parts is None:
-        return origin
-    with suppress(*_UNREADABLE):
-        earlier = load(parts.folder)[1]
-        origin = replace(
-            origin,
-            robots={**earlier.robots, **origin.robots},
-            robots_files={**earlier.robots_files, **origin.robots_files},
-        )
-    save(frame, origin, parts.folder)
-    return origin
+    if parts is not None:
+        save(frame, origin, parts.folder)
 
 
 def _store(folder: Any) -> Store:

@@ -109,9 +109,14 @@ async def keeping(kept: RobotsKept | None = None) -> AsyncIterator[RobotsKept]:
         _kept.reset(token)
 
 
+def kept_here() -> RobotsKept | None:
+    """Return where the run keeps them, None if it does not."""
+    return _kept.get()
+
+
 def keep(origin: str, copy: RobotsCopy) -> None:
     """Put a copy where the run keeps them, if it does."""
-    kept = _kept.get()
+    kept = kept_here()
     if kept is not None:
         kept.add(origin, copy)
 

@@ -355,7 +355,12 @@ class _Call:
         """Write finished rows to the folder of `save_to`; answers in its log that they make needless go."""
         builder, store = self._builder, self._store
         if isinstance(builder, SavingBuilder) and store is not None and (builder.due or all_of_them):
-            finished = await asyncio.to_thread(builder.write, all_of_them=all_of_them)
+
+            def write() -> list[int]:
+                store.keep_robots()
+                return builder.write(all_of_them=all_of_them)
+
+            finished = await asyncio.to_thread(write)
             store.forget(self._rows.jobs[number] for number in finished)
 
     # ---------------------------------------------------------------- ending

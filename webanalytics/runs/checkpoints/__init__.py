@@ -2,7 +2,8 @@
 
 A checkpoint holds ``run.json``, which says what call made it, and ``part-000001.parquet`` and so on, each
 written whole or not at all: under another name, flushed to the disk, then renamed. A part has one row for
-each outcome; the inputs themselves are not in it, only their SHA-256.
+each outcome; the inputs themselves are not in it, only their SHA-256. ``sent.jsonl`` has the requests to a
+hosted API, ``robots.jsonl`` the robots.txt that were read.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from webanalytics.errors import WriteError, reason, shortage_of
 from webanalytics.frames.arrow import Unreadable
 from webanalytics.frames.store import Store, folder_path
 from webanalytics.outcomes import Job, JobResult, Outcome, PackedOutcomes, digest
-from webanalytics.runs.checkpoints.journal import FILE, Journal
+from webanalytics.runs.checkpoints import journal, robots
 from webanalytics.runs.checkpoints.manifest import compare, described, wrong
 from webanalytics.runs.checkpoints.parts import (
     can_be_kept,
@@ -106,7 +106,7 @@ class Checkpoint:
         self._writing: asyncio.Task[None] | None = None
         self._written = time.monotonic()
         self._keys_of: dict[str, set[str]] | None = {} if forgets else None
-        self.journal: Journal
+        self.journal: journal.Journal
         self.premium_missing: set[str] = set()
         try:
             self._store.path.mkdir(parents=True, exist_ok=True)
@@ -117,10 +117,12 @@ class Checkpoint:
             self._store.sweep(("part",))
             self._parts = sorted(self._store.parts(), key=_number)
             self._next = 1 + max(map(_number, self._parts), default=0)
-            self.journal = Journal(self._store, lambda: self._next)
+            self.journal = journal.Journal(self._store, lambda: self._next)
+            self._robots = robots.RobotsLog(self._store)
         except (OSError, Unreadable) as error:
             self.close()
-            said = reason(error) if isinstance(error, OSError) else f"{FILE} is no file"
+            files = f"{journal.FILE} or {robots.FILE}"
+            said = reason(error) if isinstance(error, OSError) else f"{files} is no file"
             raise wrong(f"that can be written to: {said}") from None
         except BaseException:
             self.close()
@@ -301,6 +303,7 @@ class Checkpoint:
             return
         for tries in range(TRIES, 0, -1):
             try:
+                self._robots.write()  # first: what has its rows in a part is not asked again
                 self._store.write_part(f"part-{self._next:06}.parquet", table(rows))
                 break
             except OSError as error:
@@ -311,6 +314,13 @@ class Checkpoint:
         if self._keys_of is not None:
             self._keys_of[f"part-{self._next:06}.parquet"] = {row["key"] for row in rows}
         self._next += 1
+
+    def keep_robots(self) -> None:
+        """Write what the run has read of robots.txt, before rows of its hosts are kept elsewhere."""
+        try:
+            self._robots.write()
+        except OSError as error:
+            raise WriteError.at("checkpoint", "a folder that can be written to", error) from None
 
     async def aclose(self) -> None:
         """Let a part be finished that is being written, and close."""
