@@ -42,6 +42,7 @@ _VERDICTS = Verdicts(
 _CODE_BOX, _CODE_SPAN = _VERDICTS.marks
 _APART = APPENDED | COMMENTS
 TEXT_OF = etree.XPath("string()", smart_strings=False)
+_add_element: Any = etree.SubElement
 
 _DROP, _OPEN, _OPEN_LATER, _KEEP, _LINK, _ITEM, _HEAD, _PRE = range(8)
 _DETAILS, _SUMMARY, _FIGURE, _TABLE, _MATH = range(8, 13)
@@ -77,7 +78,186 @@ _CUT_CONVERTED = frozenset(_NAMES.get(tag, tag) for tag in _CUT_EMPTY) | {"item"
 _CARRIED = frozenset(("colspan", "rowspan", "lang"))
 """Attributes that trafilatura reads later, besides a class that marks code."""
 _LAYOUT_ROLES = ("presentation", "none")
-_IN_CONTAINER, _IN_LIST, _IN_DETAILS, _IN_PRE = 1, 2, 4, 8
+_IN_CONTAINER, _IN_LIST, _IN_DETAILS = 1, 2, 4
+_WITHIN: dict[Any, int] = {
+    **dict.fromkeys(_CONTAINERS, _IN_CONTAINER),
+    **dict.fromkeys(("dl", "ol", "ul"), _IN_LIST),
+    "details": _IN_DETAILS,
+}
+
+
+class _Level:
+    """An element of the new tree that is open, where it stands, and what was seen in it so far.
+
+    Parameters
+    ----------
+    node : HtmlElement
+        The element.
+    tag : str
+        What it is in the page, as far as it matters for whether it may be empty.
+    within : int
+        What it is or stands in.
+    pre : HtmlElement or None
+        The outermost preformatted text that it is or stands in.
+    links : int
+        Links that were kept before it.
+    """
+
+    __slots__ = ("last", "links", "node", "pre", "seen", "tag", "within")
+
+    def __init__(self, node: Any, tag: str, within: int, pre: Any, links: int) -> None:
+        self.node, self.tag, self.within, self.pre, self.links = node, tag, within, pre, links
+        self.last: Any = None
+        self.seen = 0
+
+
+class _Walk:
+    """Walks over a page and makes the new tree; what only its end decides is noted for `Tree`."""
+
+    def __init__(self, forum: bool) -> None:
+        self.known: dict[Any, int] = {}
+        self.root: Any = new_root()
+        self.references: list[Any] = []
+        self.forms: list[tuple[Any, _Level]] = []
+        self.pres: list[Any] = []
+        self.highlighted: set[Any] = set()
+        self._forum = forum
+        self._links = 0
+        self._level = _Level(self.root, "html", 0, None, 0)
+        # Text since the last element, which is not yet in the tree.
+        self._pieces: list[str] = []
+
+    def over(self, source: HtmlElement) -> None:
+        """Visit what is in an element, without recursion: pages nest deeply."""
+        visit, pieces = self._visit, self._pieces
+        children: Iterator[Any] = iter(source)
+        outer: list[tuple[Iterator[Any], str | None, _Level]] = []
+        while True:
+            for element in children:
+                level = self._level
+                if visit(element):
+                    outer.append((children, element.tail, level))
+                    children = iter(element)
+                    break
+                if text := element.tail:
+                    pieces.append(text)
+            else:
+                if not outer:
+                    break
+                children, tail, level = outer.pop()
+                if level is not self._level:
+                    self._close(level)
+                if tail:
+                    pieces.append(tail)
+        self._put_text()
+
+    def _visit(self, element: Any) -> bool:
+        """Return whether to visit what is in an element, which is passed over, opened or made anew."""
+        action = _ACTIONS.get(element.tag, _KEEP)
+        if action == _DROP:
+            return False
+        if action == _OPEN:
+            return self._open(element)
+        if action == _OPEN_LATER:
+            self._level.seen += 1
+            return self._open(element)
+        attributes = element.items()
+        answers = _VERDICTS.answers(attributes) if attributes else 0
+        if answers and self._is_apart(element, answers):
+            return False
+        if action == _LINK:
+            if not self._level.within & _IN_CONTAINER:
+                self._level.seen += 1
+                return self._open(element)
+            self._links += 1
+        elif action == _MATH:
+            self._pieces.append(_formula(element))
+            return False
+        elif action == _FIGURE and element.find(".//table") is None:
+            return False
+        elif action == _HEAD:
+            answers, attributes = 0, []
+        return self._make(element, action, answers, attributes)
+
+    def _open(self, element: Any) -> bool:
+        """Leave the text of an element where it stands."""
+        if text := element.text:
+            self._pieces.append(text)
+        return len(element) > 0
+
+    def _make(self, element: Any, action: int, answers: int, attributes: list[tuple[str, str]]) -> bool:
+        """Make an element anew, unless it is empty; return whether there are others in it."""
+        level = self._level
+        level.seen += 1
+        tag, name = _names(element, action, level.within)
+        text, inner = element.text, len(element) > 0
+        if not inner and text is None and tag in _CUT_EMPTY:
+            return False
+        self._put_text()
+        try:
+            node = _add_element(level.node, name)
+        except ValueError:  # a name that is none, such as <ahref="...">
+            node = _add_element(level.node, "unknown")
+        if attributes or name in _PLAIN:
+            self._note(node, tag, name, answers, attributes)
+        if tag == "form":
+            self.forms.append((node, level))
+        elif tag == "pre":
+            self.pres.append(node)
+        if not inner:
+            node.text = text
+            level.last = node
+            return False
+        if text:
+            self._pieces.append(text)
+        pre = level.pre if tag != "pre" or level.pre is not None else node
+        self._level = _Level(node, tag, level.within | _WITHIN.get(tag, 0), pre, self._links)
+        return True
+
+    def _note(self, node: Any, tag: str, name: str, answers: int, attributes: list[tuple[str, str]]) -> None:
+        """Note what is known of a new element, and give it the attributes that are read later."""
+        if answers & _CODE_SPAN and tag == "span" and (pre := self._level.pre) is not None:
+            self.highlighted.add(pre)
+            answers = 0
+        for key, value in attributes:
+            if key in _CARRIED or (key == "class" and answers & _CODE_BOX):
+                node.set(key, value)
+        if verdict := _VERDICTS.decided("div" if tag == "form" else name, answers)[0] & ~_APART:
+            self.known[node] = verdict
+
+    def _close(self, outer: _Level) -> None:
+        """Go back to the level around; take out the element that ends if nothing was seen in it."""
+        self._put_text()
+        level, self._level = self._level, outer
+        node = level.node
+        if not level.seen and node.text is None and level.tag in _CUT_EMPTY:
+            self.known.pop(node, None)
+            outer.node.remove(node)
+            # The text in front of it goes on behind it.
+            if text := outer.node.text if outer.last is None else outer.last.tail:
+                self._pieces.append(text)
+            return
+        outer.last = node
+        if level.tag == "p" and self._links == level.links + 1:
+            self.references.append(node)
+
+    def _put_text(self) -> None:
+        """Put the text since the last element into the tree."""
+        if self._pieces:
+            text = "".join(self._pieces)
+            self._pieces.clear()
+            level = self._level
+            if level.last is None:
+                level.node.text = text
+            else:
+                level.last.tail = text
+
+    def _is_apart(self, element: Any, answers: int) -> bool:
+        """Return whether an element holds other pages or comments."""
+        verdict, within = _VERDICTS.decided(element.tag, answers)
+        if verdict != within and element.find(".//h1") is not None:
+            verdict = within
+        return bool(verdict & APPENDED or (verdict & COMMENTS and not self._forum))
 
 
 class Tree:
@@ -99,228 +279,52 @@ class Tree:
     """
 
     def __init__(self, source: HtmlElement, forum: bool = False) -> None:
-        self.known: dict[Any, int] = {}
-        self.root: Any = new_root()
-        self._forum = forum
-        self._references: list[Any] = []
-        self._forms: list[list[Any]] = []
-        self._pres: list[tuple[Any, bool]] = []
-        self._build(source)
-        self._drop_references(source)
-        self._judge_forms()
-        for pre, highlighted in self._pres:
-            pre.tag = "code" if highlighted or _is_code(pre) else "quote"
+        walk = _Walk(forum)
+        walk.over(source)
+        self.known, self.root = walk.known, walk.root
+        _drop_references(walk.references, source)
+        _judge_forms(walk.forms, self.root)
+        for pre in walk.pres:
+            if pre in walk.highlighted or _is_code(pre):
+                pre.tag = "code"
 
-    def _build(self, source: HtmlElement) -> None:
-        """Walk over the page without recursion: pages nest deeply."""
-        actions, names, cut_empty, known = _ACTIONS, _NAMES, _CUT_EMPTY, self.known
-        add_element: Any = etree.SubElement
-        first_only = _VERDICTS.first_only
-        values, decided, plain_frames = _VERDICTS.values, _VERDICTS.decided, _PLAIN
-        current, last = self.root, None
-        children: Iterator[Any] = iter(source)
-        outer: list[tuple[Any, ...]] = []
-        containers = lists = details = pres = links = 0
-        # Elements seen in the current one, and whether one of a pre is highlighted code.
-        seen, highlighted = 0, False
-        pieces: list[str] = []
-        add = pieces.append
-        while True:
-            for element in children:
-                tag = element.tag
-                action = actions.get(tag, _KEEP)
-                if action <= _OPEN_LATER:
-                    if action != _DROP:
-                        if action == _OPEN_LATER:
-                            seen += 1
-                        if text := element.text:
-                            add(text)
-                        if len(element):
-                            outer.append((children, element.tail, None))
-                            children = iter(element)
-                            break
-                    if text := element.tail:
-                        add(text)
-                    continue
-                name = names.get(tag, tag)
-                attributes = element.items()
-                answers = 0
-                if attributes:
-                    for key, value in attributes:
-                        if key in values:
-                            answers |= values[key][value]
-                    if answers:
-                        if answers & first_only:
-                            answers = _VERDICTS.resolved(answers, attributes)
-                        if self._is_apart(element, tag, answers):
-                            if text := element.tail:
-                                add(text)
-                            continue
-                if action != _KEEP:
-                    if action == _LINK:
-                        if not containers:
-                            seen += 1
-                            if text := element.text:
-                                add(text)
-                            if len(element):
-                                outer.append((children, element.tail, None))
-                                children = iter(element)
-                                break
-                            if text := element.tail:
-                                add(text)
-                            continue
-                        links += 1
-                    elif action == _ITEM:
-                        if lists:
-                            name = "item"
-                    elif action == _HEAD:
-                        answers = 0
-                        attributes = []
-                    elif action == _MATH:
-                        add(_formula(element) + (element.tail or ""))
-                        continue
-                    elif action == _FIGURE:
-                        if element.find(".//table") is None:
-                            if text := element.tail:
-                                add(text)
-                            continue
-                        tag = "div"
-                    elif action == _TABLE:
-                        if element.get("role") in _LAYOUT_ROLES:
-                            tag = name = "div"
-                    elif action == _SUMMARY and details:
-                        name = "head"
-                seen += 1
-                text = element.text
-                inner = len(element)
-                if not inner and text is None and tag in cut_empty:
-                    if text := element.tail:
-                        add(text)
-                    continue
-                if pieces:
-                    if last is None:
-                        current.text = "".join(pieces)
-                    else:
-                        last.tail = "".join(pieces)
-                    pieces.clear()
-                try:
-                    node = add_element(current, name)
-                except ValueError:  # a name that is none, such as <ahref="...">
-                    node = add_element(current, "unknown")
-                if answers:
-                    if answers & _CODE_SPAN and pres and tag == "span":
-                        highlighted = True
-                        answers = 0
-                    elif answers & _CODE_BOX:
-                        node.set("class", element.get("class"))
-                    if verdict := decided("div" if tag == "form" else name, answers)[0] & ~_APART:
-                        known[node] = verdict
-                elif name in plain_frames:
-                    known[node] = plain_frames[name]
-                for key, value in attributes:
-                    if key in _CARRIED:
-                        node.set(key, value)
-                if tag == "form":
-                    # what holds nothing else goes with it, but for a details element
-                    self._forms.append([node, None if element.getparent().tag == "details" else current])
-                if text:
-                    add(text)
-                if inner:
-                    level = _IN_CONTAINER if tag in _CONTAINERS else 0
-                    if name == "list":
-                        level |= _IN_LIST
-                        lists += 1
-                    elif action == _DETAILS:
-                        level |= _IN_DETAILS
-                        details += 1
-                    elif action == _PRE:
-                        level |= _IN_PRE
-                        pres += 1
-                        highlighted = False
-                    if level & _IN_CONTAINER:
-                        containers += 1
-                    outer.append((children, element.tail, node, current, last, level, seen, links, tag))
-                    children = iter(element)
-                    current, last, seen = node, None, 0
-                    break
-                if pieces:
-                    node.text = "".join(pieces)
-                    pieces.clear()
-                if action == _PRE:
-                    self._pres.append((node, False))
-                last = node
-                if text := element.tail:
-                    add(text)
-            else:
-                if not outer:
-                    break
-                frame = outer.pop()
-                children, tail, node = frame[:3]
-                if node is not None:
-                    if pieces:
-                        if last is None:
-                            node.text = "".join(pieces)
-                        else:
-                            last.tail = "".join(pieces)
-                        pieces.clear()
-                    inside = seen
-                    _, _, _, current, last, level, seen, before, tag = frame
-                    if level:
-                        if level & _IN_CONTAINER:
-                            containers -= 1
-                        if level & _IN_LIST:
-                            lists -= 1
-                        elif level & _IN_DETAILS:
-                            details -= 1
-                        elif level & _IN_PRE:
-                            pres -= 1
-                            self._pres.append((node, highlighted))
-                    if not inside and node.text is None and tag in cut_empty:
-                        known.pop(node, None)
-                        current.remove(node)
-                        if text := current.text if last is None else last.tail:
-                            add(text)
-                    else:
-                        if inside > 1 and self._forms and self._forms[-1][1] is node:
-                            self._forms[-1][1] = None
-                        if tag == "p" and links == before + 1:
-                            self._references.append(node)
-                        last = node
-                if tail:
-                    add(tail)
-        if pieces and last is not None:
-            last.tail = "".join(pieces)
 
-    def _is_apart(self, element: Any, tag: str, answers: int) -> bool:
-        """Return whether an element holds other pages or comments."""
-        verdict, within = _VERDICTS.decided(tag, answers)
-        if verdict != within and element.find(".//h1") is not None:
-            verdict = within
-        return bool(verdict & APPENDED or (verdict & COMMENTS and not self._forum))
+def _names(element: Any, action: int, within: int) -> tuple[str, str]:
+    """Return what an element is to trafilatura's first searches, and the name that it gets."""
+    tag: str = element.tag
+    if action == _FIGURE or (action == _TABLE and element.get("role") in _LAYOUT_ROLES):
+        return "div", "div"
+    if action == _ITEM and within & _IN_LIST:
+        return tag, "item"
+    if action == _SUMMARY and within & _IN_DETAILS:
+        return tag, "head"
+    return tag, _NAMES.get(tag, tag)
 
-    def _drop_references(self, source: HtmlElement) -> None:
-        """Take out paragraphs that only point elsewhere, unless most of the page's paragraphs do."""
-        found = [paragraph for paragraph in self._references if _points_elsewhere(paragraph)]
-        if not found:
-            return
-        skipped = frozenset(WITHOUT_TEXT)
-        paragraphs = sum(
-            1 for element in source.iter("p") if not any(a.tag in skipped for a in element.iterancestors())
-        )
-        if 2 * len(found) <= paragraphs:
-            for paragraph in found:
-                _delete(paragraph, paragraph.getparent())
 
-    def _judge_forms(self) -> None:
-        """Take out forms, but for those that hold most of the page."""
-        if not self._forms:
-            return
-        total = len(TEXT_OF(self.root))
-        for form, parent in self._forms:
-            if total and len(TEXT_OF(form)) > total / 2:
-                form.tag = "div"
-            else:
-                _delete(form, parent)
+def _drop_references(candidates: list[Any], source: HtmlElement) -> None:
+    """Take out paragraphs that only point elsewhere, unless most of the page's paragraphs do."""
+    found = [paragraph for paragraph in candidates if _points_elsewhere(paragraph)]
+    if not found:
+        return
+    skipped = frozenset(WITHOUT_TEXT)
+    paragraphs = sum(
+        1 for element in source.iter("p") if not any(a.tag in skipped for a in element.iterancestors())
+    )
+    if 2 * len(found) <= paragraphs:
+        for paragraph in found:
+            _delete(paragraph, paragraph.getparent())
+
+
+def _judge_forms(forms: list[tuple[Any, _Level]], root: Any) -> None:
+    """Take out forms, but for those that hold most of the page."""
+    total = len(TEXT_OF(root)) if forms else 0
+    for form, around in forms:
+        if total and len(TEXT_OF(form)) > total / 2:
+            form.tag = "div"
+        else:
+            # what holds nothing else goes with it, but for a details element
+            alone = around.seen == 1 and around.tag != "details"
+            _delete(form, around.node if alone else None)
 
 
 def _delete(element: Any, parent: Any) -> None:

@@ -78,12 +78,8 @@ class Verdicts:
 
     Attributes
     ----------
-    values : dict
-        The answers about each value of an attribute, by the attribute's name.
     marks : list of int
         The bit of each mark among those answers.
-    first_only : int
-        Answers that count in the first of two attributes alone, as in ``re:test(@id|@class, ...)``.
 
     Examples
     --------
@@ -104,23 +100,25 @@ class Verdicts:
             for bit, paths in expressions.items()
         }
         self.marks = [self.bit_of(*mark) for mark in marks]
-        self.values = {name: _Values(patterns) for name, patterns in self._patterns.items()}
-        self.first_only = 0
+        self._values = {name: _Values(patterns) for name, patterns in self._patterns.items()}
+        # Answers that count in the first of two attributes alone, as in re:test(@id|@class, ...).
+        self._first_only = 0
         for masks in self._unions.values():
             for mask in masks.values():
-                self.first_only |= mask
+                self._first_only |= mask
         self._known: dict[tuple[str, int], tuple[int, int]] = {}
 
     def of(self, tag: str, attributes: list[tuple[str, str]], descendant: bool = False) -> int:
         """Return the bits of an element."""
-        answers = 0
+        return self.decided(tag, self.answers(attributes))[descendant]
+
+    def answers(self, attributes: list[tuple[str, str]]) -> int:
+        """Return the answers about the attributes of an element."""
+        answers, values = 0, self._values
         for name, value in attributes:
-            table = self.values.get(name)
-            if table is not None:
-                answers |= table[value]
-        if answers & self.first_only:
-            answers = self.resolved(answers, attributes)
-        return self.decided(tag, answers)[descendant]
+            if name in values:
+                answers |= values[name][value]
+        return self._resolved(answers, attributes) if answers & self._first_only else answers
 
     def decided(self, tag: str, answers: int) -> tuple[int, int]:
         """Return the bits for a tag and answers about attributes, without and with the descendant."""
@@ -139,7 +137,7 @@ class Verdicts:
                 bits |= bit
         return bits
 
-    def resolved(self, answers: int, attributes: list[tuple[str, str]]) -> int:
+    def _resolved(self, answers: int, attributes: list[tuple[str, str]]) -> int:
         """Return the answers without those of attributes that are not the first one asked for."""
         for masks in self._unions.values():
             present = [name for name, _ in attributes if name in masks]
