@@ -138,7 +138,7 @@ def test_keys_are_worked_out_in_few_places() -> None:
     """Where a key is not written in the call: passed on, or from the fetcher's table of exceptions."""
     places = {where.partition(":")[0] for where, key in RAISED if key is None}
     assert places <= {"archives/pages.py", "errors.py", "backends/hosted/wire.py", "fetching/exchange.py", "fetching/fetcher.py", "fetching/response.py",
-                      "fetching/sitemap.py", "messages/__init__.py"}  # fmt: skip
+                      "fetching/sitemap.py", "fetching/state.py", "messages/__init__.py"}  # fmt: skip
 
 
 def test_every_key_is_used() -> None:
