@@ -6,7 +6,7 @@ small until they are counted; `webanalytics.frames.store` asks for the batches h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -72,13 +72,21 @@ def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Ite
 
 def checked_batches(file: Any, rows: int, room: int, columns: list[str] | None = None) -> Iterator[Any]:
     """Yield the batches of an open `ParquetFile`, of all columns or some, within so many bytes as objects."""
-    for group in range(file.num_row_groups):  # no batch of several: pyarrow cannot join lists of dictionaries
-        for batch in file.iter_batches(rows, row_groups=[group], columns=columns):
-            batch.validate(full=True)  # texts that are no UTF-8 would fail where they are used
-            room -= sum(map(cost_of, batch.columns))
-            if room < 0:
-                raise Unreadable
-            yield batch
+    groups = range(file.num_row_groups)  # no batch of several: pyarrow cannot join lists of dictionaries
+    return within(
+        (batch for group in groups for batch in file.iter_batches(rows, row_groups=[group], columns=columns)),
+        room,
+    )
+
+
+def within(batches: Iterable[Any], room: int) -> Iterator[Any]:
+    """Yield record batches that are valid, and take no more than so many bytes together as objects."""
+    for batch in batches:
+        batch.validate(full=True)  # texts that are no UTF-8 would fail where they are used
+        room -= sum(map(cost_of, batch.columns))
+        if room < 0:
+            raise Unreadable
+        yield batch
 
 
 def repeating_columns(file: Any, room: int) -> list[str]:
