@@ -15,7 +15,8 @@ from webanalytics import messages
 from webanalytics.errors import ERROR_TYPES, ParameterError, RowError
 from webanalytics.fetching import FetchError
 from webanalytics.messages import MESSAGES, Message, must_be, one_of, recognise, required, sentence, told
-from webanalytics.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS, SERVICE
+from webanalytics.messages.service import SERVICE
+from webanalytics.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS
 from webanalytics.messages.told import TOLD
 from webanalytics.outcomes import Outcome, PackedOutcomes
 
