@@ -9,7 +9,8 @@ import pytest
 
 from webanalytics.errors import ParameterError
 from webanalytics.operations import AUDIT, OPERATIONS
-from webanalytics.operations.model import REQUIRED, Operation
+from webanalytics.operations.model import Operation
+from webanalytics.operations.parameter import REQUIRED
 
 # The contract's tables, written out by hand: service path, method, credits ("?" where decided here).
 OPERATION_ROWS = [
