@@ -114,49 +114,34 @@ def arrow_type(shape: Shape) -> Any:
     return scalars.get(shape.kind, pa.large_binary() if shape.kind == "bytes" else pa.large_string())
 
 
-def cell_coder(shape: Shape, *, back: bool) -> Callable[[Any], Any]:
-    """Return the conversion of a cell to what Arrow takes, or ``back`` from what it gives."""
+def cell_coder(shape: Shape) -> Callable[[Any], Any]:
+    """Return the conversion of a cell to what Arrow takes; it raises `TypeError` for what does not fit."""
     if shape.members is not None:
-        inner = {
-            name: (cell_coder(member, back=back), required)
-            for name, (member, required) in shape.members.items()
-        }
+        inner = {name: cell_coder(member) for name, (member, _) in shape.members.items()}
 
         def members(value: Any) -> Any:
-            if value is None or not isinstance(value, dict):
+            if not isinstance(value, dict):
                 return value
-            if not back:
-                known = {name: code(value[name]) for name, (code, _) in inner.items() if name in value}
-                if len(known) < len(value):
-                    raise TypeError
-                return known
-            found = ((name, code(value[name]), required) for name, (code, required) in inner.items())
-            return {name: item for name, item, required in found if required or item is not None}
+            known = {name: code(value[name]) for name, code in inner.items() if name in value}
+            if len(known) < len(value):
+                raise TypeError
+            return known
 
         return members
     if shape.items is None:
         return lambda value: value
-    code = cell_coder(shape.items, back=back)
+    code = cell_coder(shape.items)
     if shape.kind == "map":
 
         def pairs(value: Any) -> Any:
             if value is None:
                 return None
-            if back:
-                return {key: code(item) for key, item in _pairs(value)}
             if not isinstance(value, dict):
                 raise TypeError
             return [{"key": key, "value": code(item)} for key, item in value.items()]
 
         return pairs
     return lambda value: [code(item) for item in value] if isinstance(value, list) else value
-
-
-def _pairs(entries: Any) -> list[tuple[Any, Any]]:
-    """Return the entries of a map: pairs of pyarrow, a dict of polars, records of what knows no maps."""
-    if isinstance(entries, dict):
-        return list(entries.items())
-    return [(item["key"], item["value"]) if isinstance(item, dict) else item for item in entries]
 
 
 def typed_array(column: pd.Series, field: Field) -> Any:
@@ -167,7 +152,7 @@ def typed_array(column: pd.Series, field: Field) -> Any:
     if is_free(shape):
         return None
     cells = [None if is_nan(cell) else cell for cell in column.tolist()]
-    into = cell_coder(shape, back=False)
+    into = cell_coder(shape)
     try:
         array = pa.array([into(cell) for cell in cells], arrow_type(shape))
     except (TypeError, ValueError, OverflowError, pa.ArrowException):

@@ -229,7 +229,7 @@ def _typed_series(name: str, column: pd.Series, field: Field) -> pl.Series | Non
     if is_free(shape):
         return None
     cells = [None if is_nan(cell) else cell for cell in column.tolist()]
-    code = cell_coder(shape, back=False)
+    code = cell_coder(shape)
     try:
         made = pl.Series(
             name, [None if cell is None else code(cell) for cell in cells], dtype=polars_type(shape)
