@@ -148,17 +148,31 @@ def typed_array(column: pd.Series, field: Field) -> Any:
     """Return a column of objects as an array of its declared type; None if its values do not fit it."""
     import pyarrow as pa
 
+    def make(cells: list[Any], shape: Shape) -> Any:
+        return pa.array(cells, arrow_type(shape))
+
+    return typed(column, field, make, decoded, pa.ArrowException)
+
+
+def typed(
+    column: pd.Series,
+    field: Field,
+    make: Callable[[list[Any], Shape], Any],
+    read: Callable[[Any, Shape], list[Any]],
+    error: type[Exception],
+) -> Any:
+    """Return a column of objects as a library makes it of coded cells; None if they do not fit."""
     shape = shape_of(field.type)
     if is_free(shape):
         return None
     cells = [None if is_nan(cell) else cell for cell in column.tolist()]
-    into = cell_coder(shape)
+    code = cell_coder(shape)
     try:
-        array = pa.array([into(cell) for cell in cells], arrow_type(shape))
-    except (TypeError, ValueError, OverflowError, pa.ArrowException):
+        made = make([code(cell) for cell in cells], shape)
+        # where an optional key holds None or an integer is a float the way back would differ
+        return made if read(made, shape) == cells else None
+    except (TypeError, ValueError, OverflowError, error):
         return None
-    # where an optional key holds None or an integer is a float the way back would differ
-    return array if decoded(array, shape) == cells else None
 
 
 def arrow_table(frame: pd.DataFrame, fields: Mapping[str, Field] | None = None) -> Any:
