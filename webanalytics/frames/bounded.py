@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from webanalytics.frames.arrow import Unreadable
+from webanalytics.frames.footers import chunks_of
 
 _CELL, _VALUE, _TEXT, _LIST, _DICT = 24, 40, 64, 72, 240
 """Bytes of an empty cell while a column is made, a number, an empty text, an empty list, a small dict."""
@@ -62,7 +63,7 @@ def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Ite
         plain = file.schema_arrow
         if schema is not None and not plain.equals(schema):
             raise Unreadable
-        repeated = repeating_columns(file, room)
+        repeated = repeating_columns(file, source, room)
     source.seek(0)
     with parquet.ParquetFile(source, read_dictionary=repeated) as file:
         for batch in checked_batches(file, rows, room):
@@ -89,21 +90,28 @@ def within(batches: Iterable[Any], room: int) -> Iterator[Any]:
         yield batch
 
 
-def repeating_columns(file: Any, room: int) -> list[str]:
-    """Return the paths of columns of texts that may repeat; refuse what the file's own figures forbid."""
+def repeating_columns(file: Any, source: Any, room: int) -> list[str]:
+    """Return the paths of columns of texts that may repeat; refuse what the file's own figures forbid.
+
+    Parameters
+    ----------
+    file : pyarrow.parquet.ParquetFile
+        The file.
+    source : file
+        The same, open for reading bytes.
+    room : int
+        Bytes that its cells may take together as Python objects.
+    """
     repeated: dict[str, None] = {}
     named = {file.schema.column(place).path for place in range(len(file.schema))}
-    for group in range(file.metadata.num_row_groups):
-        figures = file.metadata.row_group(group)
-        for place in range(figures.num_columns):
-            column = figures.column(place)
-            room -= _CELL * column.num_values + column.total_uncompressed_size
-            if room < 0 or column.num_values < 0 or column.total_uncompressed_size < 0:
-                raise Unreadable
-            if column.path_in_schema not in named:  # damaged: what a chunk says of itself is another matter
-                raise Unreadable
-            if column.physical_type == "BYTE_ARRAY" and any("DICTIONARY" in e for e in column.encodings):
-                repeated[column.path_in_schema] = None
+    for chunk in chunks_of(source):
+        room -= _CELL * chunk.values + chunk.size
+        if room < 0:
+            raise Unreadable
+        if chunk.path not in named:  # damaged: what a chunk says of itself is another matter
+            raise Unreadable
+        if chunk.is_repeating:
+            repeated[chunk.path] = None
     return list(repeated)
 
 

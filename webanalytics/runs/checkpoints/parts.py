@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, get_args
 
 from webanalytics.errors import ERROR_TYPES
 from webanalytics.frames.arrow import Unreadable
-from webanalytics.frames.store import Store
+from webanalytics.frames.store import NAMED_DIGITS, Store
 from webanalytics.messages import MESSAGES
 from webanalytics.operations import Operation
 from webanalytics.operations.types import DEEPEST, holder, is_deep
 from webanalytics.outcomes import Fetched, Outcome, Source
 
+PART = re.compile(rf"part-(\d{{6,}})(?:-([0-9a-f]{{{NAMED_DIGITS}}}))?\.parquet")
+"""Name of a part: its number, and the start of its SHA-256; those of earlier versions have none."""
 ROWS_AT_ONCE = 256
 """Rows of a part that are in memory together while it is read."""
 
@@ -68,9 +71,20 @@ def _plain(value: Any) -> Any:
     return value
 
 
+def named(number: int) -> Callable[[str], str]:
+    """Return what makes the name of a part of its SHA-256."""
+    return lambda sha256: f"part-{number:06}-{sha256[:NAMED_DIGITS]}.parquet"
+
+
+def number_of(name: str) -> int:
+    """Return the number of a part."""
+    return int(name.removesuffix(".parquet").split("-")[1])
+
+
 def rows_of(store: Store, name: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a part, a few of them in memory at once."""
-    for batch in store.batches(name, ROWS_AT_ONCE, _schema()):
+    """Yield the rows of a part, a few of them in memory at once; one that is changed is `Unreadable`."""
+    found = PART.fullmatch(name)
+    for batch in store.batches(name, ROWS_AT_ONCE, _schema(), found[2] if found else None):
         yield from batch.to_pylist()
 
 
