@@ -105,8 +105,10 @@ class Store:
             temporary.write_bytes(content)
         return file, digest
 
-    def batches(self, name: str, rows: int, schema: Any) -> Iterator[Any]:
+    def batches(self, name: str, rows: int, schema: Any, columns: list[str] | None = None) -> Iterator[Any]:
         """Yield a part's record batches of at most so many rows; it must have the schema.
+
+        By default with all columns.
 
         Raises
         ------
@@ -116,7 +118,7 @@ class Store:
             For another kind of file or schema, and a part that grows too large.
         """
         with self.opened_part(name) as (file, room):
-            yield from batches_within(file, rows, room, schema)
+            yield from batches_within(file, rows, room, schema, columns)
 
     def table(self, name: str, rows: int, sha256: str) -> Any:
         """Return a part as a table, read so many rows at once; raises the errors of `batches`."""

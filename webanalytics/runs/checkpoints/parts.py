@@ -42,7 +42,8 @@ def row_of(key: str, operation: str, outcome: Outcome, fetched: Fetched | None) 
     }
 
 
-def _schema() -> Any:
+def schema() -> Any:
+    """Return the schema of parts."""
     import pyarrow as pa
 
     texts = (
@@ -56,9 +57,9 @@ def table(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Return rows as an Arrow table."""
     import pyarrow as pa
 
-    schema = _schema()
-    columns = {field.name: [_plain(row[field.name]) for row in rows] for field in schema}
-    return pa.table(columns, schema=schema)
+    wanted = schema()
+    columns = {field.name: [_plain(row[field.name]) for row in rows] for field in wanted}
+    return pa.table(columns, schema=wanted)
 
 
 def _plain(value: Any) -> Any:
@@ -68,9 +69,9 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def rows_of(store: Store, name: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a part, a few of them in memory at once."""
-    for batch in store.batches(name, ROWS_AT_ONCE, _schema()):
+def rows_of(store: Store, name: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a part, or some columns of them, a few of them in memory at once."""
+    for batch in store.batches(name, ROWS_AT_ONCE, schema(), columns):
         yield from batch.to_pylist()
 
 
