@@ -35,7 +35,9 @@ def room_for(size: int) -> int:
     return LARGEST_GROWTH * size + GROWTH_ALLOWED
 
 
-def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Iterator[Any]:
+def batches_within(
+    source: Any, rows: int, room: int, schema: Any = None, columns: list[str] | None = None
+) -> Iterator[Any]:
     """Yield an open Parquet file's record batches of at most so many rows.
 
     Parameters
@@ -48,6 +50,8 @@ def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Ite
         Bytes that its cells may take together as Python objects.
     schema : pyarrow.Schema, optional
         Which schema it must have.
+    columns : list of str, optional
+        Names of the columns that are read; by default all.
 
     Raises
     ------
@@ -66,9 +70,10 @@ def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Ite
         repeated = repeating_columns(file, source, room)
     source.seek(0)
     with parquet.ParquetFile(source, read_dictionary=repeated) as file:
-        for batch in checked_batches(file, rows, room):
+        for batch in checked_batches(file, rows, room, columns):
             table = pa.Table.from_batches([batch])
-            yield from table.cast(plain).to_batches() if repeated else [batch]
+            wanted = pa.schema([plain.field(name) for name in batch.schema.names], plain.metadata)
+            yield from table.cast(wanted).to_batches() if repeated else [batch]
 
 
 def checked_batches(file: Any, rows: int, room: int, columns: list[str] | None = None) -> Iterator[Any]:
