@@ -43,21 +43,6 @@ _NO_RULES = Rules()
 class _FetchState:
     """A fetch in progress: the URL it has reached, and the seconds it has taken."""
 
-    __slots__ = (
-        "elapsed",
-        "is_rules",
-        "kinds",
-        "log",
-        "passed",
-        "recorded",
-        "redirected",
-        "robots",
-        "spent",
-        "start",
-        "url",
-        "wanted",
-    )
-
     def __init__(self, wanted: Wanted, start: URL, *, robots: bool, is_rules: bool = False) -> None:
         self.wanted = wanted
         self.is_rules = is_rules
