@@ -269,7 +269,6 @@ class Fetcher:
 
     async def _follow(self, state: FetchState) -> RawResponse:
         settings = self.settings
-        seen = {str(state.url)}
         while True:
             response = await self._hop(state)
             if response.location is None:
@@ -291,9 +290,8 @@ class Fetcher:
             if len(state.passed) >= settings.max_redirects:
                 raise Problem("redirects", http_status=response.status, limit=settings.max_redirects)
             # Without cookies a page that leads back to one already seen does so for ever.
-            if str(target) in seen:
+            if str(target) in (*state.passed, str(state.url)):
                 raise Problem("redirect_loop", http_status=response.status)
-            seen.add(str(target))
             state.passed.append(str(state.url))
             state.kinds.append(str(response.status))
             state.redirected = True
@@ -301,20 +299,20 @@ class Fetcher:
 
     async def _hop(self, state: FetchState) -> RawResponse:
         url, settings = state.url, self.settings
-        if self._only is not None and not state.is_rules and host_key(url) not in self._only:
-            raise Elsewhere(host_key(url))
+        host = host_key(url)
+        if self._only is not None and not state.is_rules and host not in self._only:
+            raise Elsewhere(host)
         rules = _NO_RULES
         if state.robots:
             rules, spent = await self._robots.rules(str(url.origin()))
             state.spent += spent
             rules.check(str(url))
-        async with self._limits.slot(host_key(url), rules.crawl_delay):
+        async with self._limits.slot(host, rules.crawl_delay):
             if self._session is None:
                 raise RuntimeError("the Fetcher is not open: use it in `async with`")
             clock = asyncio.get_running_loop().time
             began = clock()
             left = settings.timeout - state.spent
-            host = host_key(url)
             try:
                 response = await exchange(
                     self._session, url, state.wanted, settings, max(left, 0.0), state.begin()

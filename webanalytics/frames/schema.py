@@ -123,13 +123,20 @@ def make_series(values: Sequence[Any] | np.ndarray[Any, Any], dtype: Dtype, inde
 
 
 def _strings(values: Sequence[Any] | np.ndarray[Any, Any], index: pd.Index) -> pd.Series:
-    if isinstance(values, list) and any(type(value) is str and not value.isascii() for value in values):
+    if isinstance(values, list) and not _all_ascii(values):
         values = [_storable(value) for value in values]
     if PANDAS_3:
         return pd.Series(values, index=index, dtype="str")
     column = np.empty(len(values), dtype=object)
     column[:] = values
     return pd.Series(np.where(pd.isna(column), np.nan, column), index=index, dtype=object)
+
+
+def _all_ascii(values: list[Any]) -> bool:
+    try:
+        return all(map(str.isascii, filter(None, values)))
+    except TypeError:  # not all of them are strings
+        return False
 
 
 def _storable(value: Any) -> Any:
