@@ -213,7 +213,7 @@ RECORDS: dict[str, Setting] = {
         Setting(
             "save_to",
             None,
-            "Folder that finished pages are kept in and read from, in place of memory; also a checkpoint.",
+            "Folder that finished rows are kept in and read from, in place of memory; also a checkpoint.",
             "a folder, or None for memory",
             lambda value: value is None or _is_place(value),
             "memory",

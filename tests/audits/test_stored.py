@@ -286,6 +286,42 @@ def test_other_functions_keep_their_rows_too(site: SiteServer, folder: Path) -> 
         same(function(urls, save_to=folder / name, **options), function(urls, **options))
 
 
+RECORD = f"_25._tcp.mail.example.org. 3600 IN TLSA 3 1 1 {'ab' * 32}"
+RECORDS: dict[str, Any] = {
+    "phones": lambda **kept: wa.phones(["+12085813945", "+12125550123", "junk", None] * 5, **kept),
+    "phones by region": lambda **kept: wa.phones(
+        pd.DataFrame({"number": ["2085813945", "0301234567"], "region": ["US", "DE"]}),
+        column="number",
+        region="region",
+        details=False,
+        **kept,
+    ),
+    "hmac": lambda **kept: wa.hmac([*map(str, range(20)), None, "ü" * 300], secret="x", **kept),
+    "dane": lambda **kept: wa.dane([RECORD, "no record", f"3 1 1 {'AB' * 32}"], **kept),
+}
+
+
+@pytest.mark.parametrize("name", RECORDS)
+def test_functions_over_records_keep_their_rows_too(folder: Path, name: str) -> None:
+    call = RECORDS[name]
+    whole = call(progress=False)
+    for kept in (call(progress=False, save_to=folder), call(progress=False, save_to=folder)):
+        same(whole, kept)
+        assert kept.attrs == whole.attrs
+        assert any(isinstance(dtype, StoredDtype) for dtype in kept.dtypes)
+    assert sum(parquet.read_table(path).num_rows for path in folder.glob("rows-*")) == len(
+        set(whole.iloc[:, 0].fillna("")) if name != "dane" else whole
+    ), "the second call has done nothing"
+
+
+def test_a_folder_of_signatures_is_of_one_secret_and_does_not_hold_it(folder: Path) -> None:
+    wa.hmac(["a"], secret="open sesame", save_to=folder, progress=False)
+    with pytest.raises(ParameterError, match="`secret` had another value"):
+        wa.hmac(["a"], secret="another", save_to=folder, progress=False)
+    for path in folder.iterdir():
+        assert b"open sesame" not in path.read_bytes()
+
+
 @pytest.mark.parametrize("kept", ["save_to", "checkpoint"])
 def test_a_run_that_goes_on_knows_the_robots_txt_of_before(folder: Path, kept: str) -> None:
     closed = b"User-agent: Googlebot\nDisallow: /1\n"
@@ -312,9 +348,12 @@ def test_what_cannot_be_kept_is_refused_before_any_work(folder: Path, tmp_path: 
         with pytest.raises(ParameterError) as caught:
             wa.audit(pages(5), **arguments)  # type: ignore[arg-type]
         assert caught.value.parameter == parameter
-    for function in (wa.phones, wa.hmac, wa.keywords):
-        with pytest.raises(ParameterError, match="`save_to` parameter must be left out"):
-            function(["+1 202 555 0100"], save_to=folder, **({"secret": "x"} if function is wa.hmac else {}))
+    with pytest.raises(
+        ParameterError, match=r"must be left out of `keywords`, .* its method `keywords` counts"
+    ):
+        wa.keywords(["https://a.example/"], save_to=folder)
+    with wa.option_context(save_to=folder), pytest.raises(ParameterError, match="left out of `convert`, as"):
+        wa.convert([b"x"], "webp")
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "x.txt").write_text("x")
     with pytest.raises(ParameterError, match="The `save_to` parameter must be a folder that is empty"):

@@ -30,7 +30,7 @@ def run() -> None:
             rows = partial._known[0].rows if partial._known else 0
             found.append((rows, round(_resident(os.getpid()) / 1e6)))
 
-    watcher = threading.Thread(target=watch)
+    watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
     wa.crawl(start, max_pages=pages, save_to=folder, allow_private=True, robots=False, progress=False)
     done.set()

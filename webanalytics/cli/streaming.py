@@ -48,4 +48,4 @@ def _is_long(inputs: Any, keywords: Mapping[str, Any], arguments: argparse.Names
     operation = by_function(arguments.function)
     operations = AUDIT if arguments.function == "audit" else () if operation is None else (operation,)
     listed = inputs is None or len(inputs) >= MANY  # None: the pages of sitemaps
-    return bool(operations) and keeps_rows(operations) and listed
+    return bool(operations) and operations[0].kind == "page" and keeps_rows(operations) and listed

@@ -154,6 +154,7 @@ class RowsInFolder:
     async def write(self, store: Checkpoint, *, all_of_them: bool = False) -> None:
         """Write what is due; answers in the log that this makes needless go."""
         if all_of_them or len(self._turns) >= FRAME_ROWS:
+            await store.write(at_once=True)  # a process may be killed between rows and what belongs to them
             await asyncio.to_thread(self._write, store, all_of_them)
             written, self._written = self._written, set()
             store.forget(written)

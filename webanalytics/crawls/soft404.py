@@ -43,6 +43,67 @@ class Seen(NamedTuple):
     text: str
 
 
+class SeenPages(Collection[Seen]):
+    """Pages that were read; of those in a folder, titles and texts are read each time they are gone through.
+
+    Parameters
+    ----------
+    urls, final_urls : sequence of str
+        Addresses of all pages.
+    texts : callable
+        Takes places of pages, and returns their titles and texts.
+    places : sequence of int, optional
+        Which of the pages; by default all.
+    """
+
+    def __init__(
+        self,
+        urls: Sequence[str],
+        final_urls: Sequence[str],
+        texts: Callable[[Sequence[int]], Iterator[tuple[str, str]]],
+        places: Sequence[int] | None = None,
+    ) -> None:
+        self._urls, self._final_urls, self._texts = urls, final_urls, texts
+        self._places = range(len(urls)) if places is None else places
+
+    @classmethod
+    def of(cls, pages: Iterable[Seen]) -> SeenPages:
+        """Return pages that are in memory."""
+        known = list(pages)
+        texts = [(page.title, page.text) for page in known]
+        return cls(
+            [page.url for page in known],
+            [page.final_url for page in known],
+            lambda places: (texts[place] for place in places),
+        )
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[Seen]:
+        for place, (title, text) in zip(self._places, self._texts(self._places), strict=True):
+            yield Seen(self._urls[place], self._final_urls[place], title, text)
+
+    def __contains__(self, page: object) -> bool:
+        return page in iter(self)
+
+    def only(self, is_wanted: Callable[[str], bool]) -> SeenPages:
+        """Return those that ended where it is wanted."""
+        places = [place for place in self._places if is_wanted(self._final_urls[place])]
+        return SeenPages(self._urls, self._final_urls, self._texts, places)
+
+    def by_origin(self) -> dict[str, SeenPages]:
+        """Return the pages of each origin."""
+        found: defaultdict[str, list[int]] = defaultdict(list)
+        for place in self._places:
+            if (origin := _origin(self._final_urls[place])) is not None:
+                found[origin].append(place)
+        return {
+            origin: SeenPages(self._urls, self._final_urls, self._texts, places)
+            for origin, places in found.items()
+        }
+
+
 class Soft(NamedTuple):
     """What was found.
 
@@ -131,7 +192,7 @@ def _read(content: bytes, url: str, final_url: str, content_type: str) -> tuple[
     return found["title"], found["text"]
 
 
-async def soft_404s(fetcher: Fetcher, pages: Iterable[Seen]) -> Soft:
+async def soft_404s(fetcher: Fetcher, pages: SeenPages) -> Soft:
     """Find the pages that say "not found" with status 200.
 
     Each origin is asked for an address that cannot exist, and so are folders in which several pages have one
@@ -141,7 +202,7 @@ async def soft_404s(fetcher: Fetcher, pages: Iterable[Seen]) -> Soft:
     ----------
     fetcher : Fetcher
         An open fetcher.
-    pages : iterable of Seen
+    pages : SeenPages
         The pages that were read.
 
     Notes
@@ -150,10 +211,7 @@ async def soft_404s(fetcher: Fetcher, pages: Iterable[Seen]) -> Soft:
     the web's decay", who compare a page with the answer to a random address in the same folder. Words of
     the address itself do not count, as many such pages repeat it.
     """
-    origins: defaultdict[str, list[Seen]] = defaultdict(list)
-    for page in pages:
-        if (origin := _origin(page.final_url)) is not None:
-            origins[origin].append(page)
+    origins = pages.by_origin()
     chosen = sorted(origins, key=lambda origin: -len(origins[origin]))[:MOST_ORIGINS]
     found = await asyncio.gather(*(_of_origin(fetcher, origin, origins[origin]) for origin in chosen))
     return Soft(
@@ -163,24 +221,24 @@ async def soft_404s(fetcher: Fetcher, pages: Iterable[Seen]) -> Soft:
     )
 
 
-async def _of_origin(fetcher: Fetcher, origin: str, pages: Sequence[Seen]) -> Soft:
+async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages) -> Soft:
     home = f"{origin}/"
     everywhere = await probe(fetcher, home)
     if everywhere is not None:
-        known = next((page for page in pages if page.final_url == home), None) or await _asked(fetcher, home)
+        known = next(iter(pages.only(home.__eq__)), None) or await _asked(fetcher, home)
         if known is not None and everywhere.answer.final_url != home and everywhere.matches(known):
             return Soft(shells=(home,), asked=2)
-        return Soft(frozenset(_matching(everywhere, pages)), asked=1)
-    places = list(suspects(pages))[:MOST_FOLDERS]
+        return Soft(frozenset(await asyncio.to_thread(_matching, everywhere, pages)), asked=1)
+    places = (await asyncio.to_thread(suspects, pages))[:MOST_FOLDERS]
     probes = await asyncio.gather(*(probe(fetcher, place) for place in places))
     soft: set[str] = set()
     shells, asked = [], 1 + len(places)
     for place, found in zip(places, probes, strict=True):
         if found is None:
             continue
-        inside = [page for page in pages if page.final_url.startswith(place)]
-        alike = list(_matching(found, inside))
-        own = _of_place(place, inside, alike)
+        inside = pages.only(lambda url, place=place: url.startswith(place))  # type: ignore[misc]
+        alike = await asyncio.to_thread(_matching, found, inside)
+        own = _of_place(place, alike)
         if own and place not in own:  # under other queries; what does it say without one?
             asked += 1
             known = await _asked(fetcher, place)
@@ -188,7 +246,7 @@ async def _of_origin(fetcher: Fetcher, origin: str, pages: Sequence[Seen]) -> So
         if own:
             shells.append(place)
         else:
-            soft.update(alike)
+            soft.update(page.url for page in alike)
     return Soft(frozenset(soft), tuple(shells), asked)
 
 

@@ -113,8 +113,8 @@ async def collect(
 
 
 def keeps_rows(operations: tuple[Operation, ...]) -> bool:
-    """Return whether rows can be kept in a folder: those of pages, where one page is one row."""
-    return operations[0].kind == "page" and operations != (KEYWORDS,)
+    """Return whether rows can be kept in a folder: those where one input is one row, and not its picture."""
+    return operations[0].kind != "image" and operations != (KEYWORDS,)
 
 
 def check_save_to(options: Mapping[str, Any], operations: tuple[Operation, ...]) -> None:
@@ -123,10 +123,13 @@ def check_save_to(options: Mapping[str, Any], operations: tuple[Operation, ...])
         return
     if not keeps_rows(operations):
         name = operations[0].function or operations[0].name
-        raise ParameterError(
-            f"The `save_to` parameter must be left out of `{name}`: it keeps rows of pages, one for each.",
-            "save_to",
+        said = (
+            "which has many rows for each page: `audit` keeps the pages in a folder, and its method "
+            "`keywords` counts their words"
+            if operations == (KEYWORDS,)
+            else "as an option for all calls: it is the folder of the converted images"
         )
+        raise ParameterError(f"The `save_to` parameter must be left out of `{name}`, {said}.", "save_to")
     if options["checkpoint"] is not None:
         raise ParameterError(
             "The `checkpoint` parameter must be left out where `save_to` is given, whose folder is one.",
