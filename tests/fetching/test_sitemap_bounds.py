@@ -72,7 +72,7 @@ def test_declarations_are_never_read(encoding: str) -> None:
 
     with pytest.raises(Problem, match="not_sitemap"):
         read()
-    assert "haha" not in str(parser.document.entries.urls)
+    assert "haha" not in str(list(parser.document.entries.urls))
 
 
 def test_bounds_hold_over_the_whole_tree() -> None:
@@ -138,7 +138,7 @@ def test_an_index_of_many_large_files_stays_small(name: str) -> None:
         out, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     rows, before, after, _, told = json.loads(out.splitlines()[-1])
-    assert after - before < 270, (before, after)  # half a million addresses; megabytes
+    assert after - before < 225, (before, after)  # half a million addresses; megabytes
     assert rows
     assert told  # whatever was left out is said
 

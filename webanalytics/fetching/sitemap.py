@@ -297,8 +297,8 @@ def _entry_row(file: SitemapFile, place: int) -> Row:
     row = _row(
         entries.urls[place],
         file.url,
-        lastmod=entries.lastmods[place],
-        changefreq=entries.changefreqs[place],
+        lastmod=entries.lastmods[place] or None,
+        changefreq=entries.changefreqs[place] or None,
         priority=None if math.isnan(priority) else priority,
     )
     row |= {plural: entries.counts[kind][place] for kind, plural in COUNTED.items()}

@@ -6,9 +6,9 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
 LONGEST_URL = 8_192
@@ -44,13 +44,47 @@ class Alternate(NamedTuple):
     url: str
 
 
+class Texts(Sequence[str]):
+    """Texts one after another as bytes: half a million addresses take 20 MB so, and 50 MB as objects.
+
+    Examples
+    --------
+    >>> texts = Texts()
+    >>> texts.append("tea")
+    >>> texts[0], list(texts)
+    ('tea', ['tea'])
+    """
+
+    __slots__ = ("_content", "_starts")
+
+    def __init__(self) -> None:
+        self._content = bytearray()
+        self._starts = array("I", (0,))
+
+    def append(self, text: str) -> None:
+        """Add a text."""
+        self._content += text.encode("utf-8", "surrogatepass")
+        self._starts.append(len(self._content))
+
+    def __len__(self) -> int:
+        return len(self._starts) - 1
+
+    def __getitem__(self, place: Any) -> Any:
+        place = range(len(self))[place]
+        start, end = self._starts[place], self._starts[place + 1]
+        return self._content[start:end].decode("utf-8", "surrogatepass")
+
+
 @dataclass(slots=True)
 class Entries:
-    """The entries of one sitemap as columns; what most entries lack is kept by row."""
+    """The entries of one sitemap as columns; what most entries lack is kept by row.
 
-    urls: list[str] = field(default_factory=list)
-    lastmods: list[str | None] = field(default_factory=list)
-    changefreqs: list[str | None] = field(default_factory=list)
+    A date or a frequency that is missing is an empty text.
+    """
+
+    urls: Texts = field(default_factory=Texts)
+    lastmods: Texts = field(default_factory=Texts)
+    changefreqs: Texts = field(default_factory=Texts)
     priorities: array[float] = field(default_factory=lambda: array("d"))
     counts: dict[str, array[int]] = field(default_factory=lambda: {kind: array("I") for kind in _KINDS})
     alternates: dict[int, tuple[Alternate, ...]] = field(default_factory=dict)
@@ -64,8 +98,8 @@ class Entries:
         fields = {} if entry is None else entry.fields
         row = len(self.urls)
         self.urls.append(url)
-        self.lastmods.append(fields.get("lastmod") or fields.get("pubDate") or fields.get("updated") or None)
-        self.changefreqs.append(fields.get("changefreq") or None)
+        self.lastmods.append(fields.get("lastmod") or fields.get("pubDate") or fields.get("updated") or "")
+        self.changefreqs.append(fields.get("changefreq") or "")
         self.priorities.append(_priority(fields.get("priority")))
         for kind, column in self.counts.items():
             column.append(0 if entry is None else entry.counts.get(kind, 0))

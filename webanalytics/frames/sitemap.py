@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from itertools import repeat
+from itertools import islice, repeat
 from typing import Any
 
 import pandas as pd
@@ -18,10 +18,11 @@ from webanalytics.frames.inputs import addresses_of
 from webanalytics.frames.kinds import in_kind
 from webanalytics.frames.schema import SITEMAP_FIELDS, as_frame, make_series
 from webanalytics.messages import Message, told
+from webanalytics.operations import Field
 
 _COUNTS = {plural: kind for kind, plural in COUNTED.items()}
-
-
+BLOCK_ROWS = 50_000
+"""Rows whose cells are objects at once while a column is made."""
 _FAILED = ("sitemap", "status", "error", "error_type", "error_key")
 
 
@@ -37,9 +38,9 @@ def _entry_cells(file: SitemapFile, name: str) -> Iterable[Any]:
         case "url":
             return entries.urls
         case "lastmod":
-            return entries.lastmods
+            return (text or None for text in entries.lastmods)
         case "changefreq":
-            return entries.changefreqs
+            return (text or None for text in entries.changefreqs)
         case "priority":
             return (None if math.isnan(value) else value for value in entries.priorities)
         case "alternates":
@@ -51,19 +52,28 @@ def _entry_cells(file: SitemapFile, name: str) -> Iterable[Any]:
     return repeat({"sitemap": file.url, "status": "ok"}.get(name), count)
 
 
-def _column(trees: Sequence[tuple[str, SitemapTree]], name: str) -> list[Any]:
-    """Return one column of all trees: no other is in memory as objects meanwhile."""
-    cells: list[Any] = []
+def _cells(trees: Sequence[tuple[str, SitemapTree]], name: str) -> Iterator[Any]:
+    """Yield one column of all trees."""
     for given, tree in trees:
-        before = len(cells)
+        is_empty = True
         for file in tree:
-            cells += _entry_cells(file, name)
+            is_empty = is_empty and not (len(file.entries) or file.failures)
+            yield from _entry_cells(file, name)
             for error in file.failures:
-                cells.append(_failure(file.url, error.key, error.sentence, error.error_type).get(name))
-        if len(cells) == before:
+                yield _failure(file.url, error.key, error.sentence, error.error_type).get(name)
+        if is_empty:
             empty = Message("empty_sitemap", {"parameter": "url"})
-            cells.append(_failure(given, empty.key, str(empty), empty.error_type).get(name))
-    return cells
+            yield _failure(given, empty.key, str(empty), empty.error_type).get(name)
+
+
+def _column(trees: Sequence[tuple[str, SitemapTree]], field: Field, index: pd.Index) -> pd.Series:
+    """Return one column of all trees; a bounded number of its cells are objects at once."""
+    pieces = []
+    cells = _cells(trees, field.name)
+    for start in range(0, max(1, len(index)), BLOCK_ROWS):
+        block = list(islice(cells, BLOCK_ROWS))
+        pieces.append(make_series(block, field.dtype, index[start : start + BLOCK_ROWS]))
+    return pieces[0] if len(pieces) == 1 else pd.concat(pieces)
 
 
 def _facts(file: SitemapFile) -> dict[str, Any]:
@@ -88,14 +98,14 @@ async def sitemap_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -
         raise ParameterError("The `url` parameter must be the URL of a sitemap, or a list of them.", "url")
     async with Fetcher(fetch_settings(options)) as fetcher:
         trees = [(url, await read_sitemap(fetcher, url)) for url in given]
-    index = pd.RangeIndex(len(_column(trees, "status")))
-    series = {
-        field.name: make_series(_column(trees, field.name), field.dtype, index) for field in SITEMAP_FIELDS
-    }
+    files = [_facts(file) for _, tree in trees for file in tree]
+    index = pd.RangeIndex(sum(1 for _ in _cells(trees, "status")))
+    series = {field.name: _column(trees, field, index) for field in SITEMAP_FIELDS}
+    trees.clear()  # the frame copies its columns: not beside what they were made of
     frame = as_frame(series, index, "sitemap")
     frame.attrs["webanalytics"] |= {
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "sitemaps": [_facts(file) for _, tree in trees for file in tree],
+        "sitemaps": files,
     }
     return frame
 
