@@ -213,8 +213,9 @@ RECORDS: dict[str, Setting] = {
         Setting(
             "save_to",
             None,
-            "Folder that finished rows are kept in and read from, in place of memory; also a checkpoint.",
-            "a folder, or None for memory",
+            "Folder that finished rows are kept in and read from, in place of memory; also a checkpoint. "
+            "To an address of fsspec, such as s3://bucket/folder, workers of a cluster write themselves.",
+            "a folder, an address such as s3://bucket/folder, or None for memory",
             lambda value: value is None or _is_place(value),
             "memory",
         ),

@@ -272,7 +272,7 @@ async def audit(
             settings={"metadata": {"body": body or not here}, "keywords": {"details": False}, "extract": own},
             options=options,
             hooks=Hooks(
-                rows=lambda frame: with_own_columns(frame, counted, own_columns),
+                rows=partial(with_own_columns, counted=counted, chosen=own_columns),
                 finish=lambda frame: Audit(frame, origin),
                 on_group=None if facts is None else facts.add,
                 on_answer=None if loaded is None else loaded.take,

@@ -40,7 +40,7 @@ def load(folder: str | os.PathLike[str]) -> Audit:
     Parameters
     ----------
     folder : str or path
-        The folder.
+        The folder, or its address for fsspec, such as ``s3://bucket/folder``.
 
     Returns
     -------

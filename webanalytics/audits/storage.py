@@ -23,10 +23,11 @@ from webanalytics.audits.crawl_parts import PARTS, checked_of, crawl_of, frames_
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import Profile, resolve_profile, without
 from webanalytics.audits.rules import BUILT_IN, RULES
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, reason
 from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.arrow import Unreadable, Unstorable, arrow_table, declared, frame_of
-from webanalytics.frames.store import Store, folder_path, refusal
+from webanalytics.frames.remote_store import place_of, store_at
+from webanalytics.frames.store import Folder, Store, refusal
 from webanalytics.frames.stored import parts_of
 from webanalytics.operations.model import Field
 
@@ -46,7 +47,7 @@ _NAMES = (*_DECLARED, *PARTS)
 _PART = re.compile(rf"({'|'.join(_NAMES)})-[0-9a-f]{{32}}\.parquet")
 
 
-def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) -> Path:
+def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) -> Folder:
     """Save an audit to a folder; see `webanalytics.Audit.save`."""
     store = _store(folder)
     crawl = origin.crawl
@@ -73,12 +74,12 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
     }
     json.dumps(manifest, allow_nan=False)  # raises before anything is written
     try:
-        store.path.mkdir(parents=True, exist_ok=True)
-        is_home = rows is not None and rows.parts.folder.resolve() == store.path.resolve()
+        store.make()
+        is_home = rows is not None and store.is_at(rows.parts.folder)
         if not is_home and store.foreign(parts_alone=True):
             raise refusal("folder", "that is empty or holds a saved audit")
         if rows is not None and not is_home:
-            rows.copy_to(store.path)
+            rows.copy_to(store)
         parts = {}
         for name, table in tables.items():
             file, digest = store.write_part(_named(name), table)
@@ -86,8 +87,8 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
         store.write_manifest(manifest | {"parts": parts})
         store.sweep(("audit", *_NAMES), {part["file"] for part in parts.values()})
     except OSError as error:
-        raise refusal("folder", f"that can be written to: {error.strerror}") from None
-    return store.path
+        raise refusal("folder", f"that can be written to: {reason(error)}") from None
+    return store.place
 
 
 def load(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, Origin]:
@@ -98,7 +99,7 @@ def load(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, Origin]:
         frames = {name: _read(store, name, part) for name, part in manifest["parts"].items()}
         profile, (date, score) = _profile(manifest["profile"]), _history(manifest)
         if manifest["format"] == IN_PARTS:
-            frames["pages"] = stored_parts.joined(store.path, frames["pages"], manifest["rows"])
+            frames["pages"] = stored_parts.joined(store.place, frames["pages"], manifest["rows"])
         crawl = crawl_of(frames, manifest["crawl"]) if "crawl" in manifest else None
         checked = checked_of(frames)
         copies = {name: RobotsCopy.of(values) for name, values in manifest.get("robots_files", {}).items()}
@@ -124,7 +125,8 @@ def keep_stored(frame: pd.DataFrame, origin: Origin) -> None:
 
 
 def _store(folder: Any) -> Store:
-    return Store(folder_path(folder, "folder", "keeping audits").expanduser(), MANIFEST, _PART)
+    place = place_of(folder, "folder", "keeping audits")
+    return store_at(place.expanduser() if isinstance(place, Path) else place, MANIFEST, _PART)
 
 
 def _named(name: str) -> Any:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +10,8 @@ import pandas as pd
 
 from webanalytics.frames.arrow import Unreadable, Unstorable
 from webanalytics.frames.parts import KEY, PART, Places, RowParts
-from webanalytics.frames.store import refusal
+from webanalytics.frames.remote_store import store_at
+from webanalytics.frames.store import Folder, Store, refusal
 from webanalytics.frames.stored import StoredDtype, parts_of, stored, stored_column
 
 PLACE = "row_place"
@@ -25,7 +24,7 @@ class StoredRows(NamedTuple):
     parts: RowParts
     manifest: Mapping[str, Any]
 
-    def copy_to(self, folder: Path) -> None:
+    def copy_to(self, store: Store) -> None:
         """Copy the parts to another folder.
 
         Raises
@@ -33,10 +32,12 @@ class StoredRows(NamedTuple):
         ParameterError
             For a folder that has parts of another audit.
         """
-        if any(PART.fullmatch(path.name) for path in folder.iterdir()):
+        if any(map(PART.fullmatch, store.names())):
             raise refusal("folder", "without the rows of another audit")
+        mine = store_at(self.parts.folder, "", PART)
         for name in self.parts.names:
-            shutil.copyfile(self.parts.folder / name, folder / name)
+            with mine.opened_part(name) as (file, _):
+                store.write(name, file.read())
 
 
 def divided(frame: pd.DataFrame) -> tuple[pd.DataFrame, StoredRows | None]:
@@ -68,7 +69,7 @@ def divided(frame: pd.DataFrame) -> tuple[pd.DataFrame, StoredRows | None]:
     return held, StoredRows(parts, {"names": parts.names, "columns": columns})
 
 
-def joined(folder: Path, held: pd.DataFrame, manifest: Mapping[str, Any]) -> pd.DataFrame:
+def joined(folder: Folder, held: pd.DataFrame, manifest: Mapping[str, Any]) -> pd.DataFrame:
     """Return the frame that `divided` has divided; raises the errors of `frames.arrow.frame_of`."""
     names, columns = manifest["names"], manifest["columns"]
     if not isinstance(names, list) or not all(

@@ -147,7 +147,7 @@ def _places() -> Iterator[Path]:
             yield Path(find())
 
 
-def tried(write: Callable[[], Path], told: str) -> bool:
+def tried(write: Callable[[], Path | str], told: str) -> bool:
     """Write a report or a saved audit and say where; return False, and say why, if it could not be."""
     try:
         print(f"{told} {write()}", file=sys.stderr)

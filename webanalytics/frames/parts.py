@@ -10,6 +10,8 @@ import json
 import re
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,11 +23,13 @@ from webanalytics.errors import ParameterError
 from webanalytics.frames.arrow import LARGEST_LAYOUT, LAYOUT, Unreadable, arrow_table, declared, unpacked
 from webanalytics.frames.bounded import checked_batches, cost_of, repeating_columns
 from webanalytics.frames.decoding import decoded, plain_values
-from webanalytics.frames.store import Store
+from webanalytics.frames.remote_store import store_at
+from webanalytics.frames.store import Folder
 from webanalytics.operations.model import Dtype, Field
 from webanalytics.operations.types import shape_of
 
-PART = re.compile(r"rows-(\d{6,})\.parquet")
+PART = re.compile(r"rows-(\d{6,})(?:-[0-9a-f]{8,16})?\.parquet")
+"""Names of parts: later ones have higher numbers; several writers of one folder add a sign of their own."""
 KEY = "input_digest"
 """Column of the digests of inputs, by which a resumed run knows what it has."""
 PART_ROWS = 2_048
@@ -36,6 +40,9 @@ BLOCK_BYTES = 32_000_000
 """About how many bytes of values are decoded at once."""
 CACHED_BYTES = 48_000_000
 """Bytes of columns of parts that are kept for the next row that is asked for."""
+
+READ_AT_ONCE = 8
+"""Parts of a folder elsewhere of which a column is read at one time."""
 
 Places: TypeAlias = npt.NDArray[np.int32]
 
@@ -56,8 +63,8 @@ class RowParts:
 
     Parameters
     ----------
-    folder : Path
-        The folder; it may be untrusted.
+    folder : Path or str
+        The folder, or its address; it may be untrusted.
     operation : str
         Name of the function whose rows they are: it declares their columns.
     names : sequence of str, optional
@@ -69,15 +76,15 @@ class RowParts:
         For files that are no parts of this function.
     """
 
-    def __init__(self, folder: Path, operation: str, names: Sequence[str] | None = None) -> None:
+    def __init__(self, folder: Folder, operation: str, names: Sequence[str] | None = None) -> None:
         self.folder, self.operation = folder, operation
         self._fields = declared(operation)
-        self._store = Store(folder, "", PART)
+        self._store = store_at(folder, "", PART)
         self._parts: list[_Part] = []
         self._chunks: OrderedDict[tuple[int, str], list[Any]] = OrderedDict()
         self._held = 0
         self._costs: dict[str, float] = {}
-        for name in sorted(self._store.parts(), key=_number) if names is None else names:
+        for name in sorted(self._store.parts(), key=order_of) if names is None else names:
             self._open(name)
 
     def __reduce__(self) -> Any:
@@ -90,6 +97,11 @@ class RowParts:
     def names(self) -> list[str]:
         """Names of the parts."""
         return [part.name for part in self._parts]
+
+    @property
+    def starts(self) -> npt.NDArray[np.int64]:
+        """Of each part the place of its first row."""
+        return np.array([part.start for part in self._parts], dtype=np.int64)
 
     @property
     def columns(self) -> list[str]:
@@ -114,25 +126,12 @@ class RowParts:
 
     def table(self, frame: pd.DataFrame, keys: Sequence[str]) -> Any:
         """Return finished rows as an Arrow table: the frame's columns and the digests of their inputs."""
-        rows = frame.reset_index(drop=True).assign(**{KEY: list(keys)})
-        return arrow_table(rows, {**self._fields, KEY: Field(KEY, str, "Digest of a row's input.")})
+        return table_of_rows(frame, keys, self._fields)
 
     def write(self, tables: Sequence[Any]) -> None:
         """Write tables as the next part, or as several where their columns are of different types."""
-        import pyarrow as pa
-
-        groups: list[list[Any]] = []
-        for table in tables:
-            if groups and _are_alike(groups[-1][0], table):
-                groups[-1].append(table)
-            else:
-                groups.append([table])
-        for group in groups:
-            number = 1 + max(map(_number, self._store.parts()), default=0)
-            layouts = [_layout(table) for table in group]
-            whole = layouts[0] | {"rows": sum(layout["rows"] for layout in layouts)}
-            whole["attrs"] = {"webanalytics": {"lacking": _lacking(layouts)}}
-            table = pa.concat_tables(group).replace_schema_metadata({LAYOUT: json.dumps(whole)})
+        for table in joined(tables):
+            number = 1 + max((order_of(name)[0] for name in self._store.parts()), default=0)
             name, _ = self._store.write_part(f"rows-{number:06}.parquet", table)
             self._open(name)
 
@@ -186,20 +185,32 @@ class RowParts:
 
     def _gathered(self, column: str, places: Places) -> list[Any]:
         made = np.full(len(places), None, dtype=object)
-        starts = np.array([part.start for part in self._parts], dtype=np.int64)
-        owners = np.searchsorted(starts, places, side="right") - 1
-        for number in np.unique(owners[places >= 0]).tolist():
+        owners = np.searchsorted(self.starts, places, side="right") - 1
+        numbers = np.unique(owners[places >= 0]).tolist()
+        for number, chunk in zip(numbers, self._chunks_of(column, numbers), strict=True):
             mine = np.flatnonzero((owners == number) & (places >= 0))
-            self._fill(made, column, number, mine, places[mine] - self._parts[number].start)
+            self._fill(made, column, number, chunk, mine, places[mine] - self._parts[number].start)
         values: list[Any] = made.tolist()
         return values
 
-    def _fill(self, made: Any, column: str, number: int, targets: Any, offsets: Any) -> None:
+    def _chunks_of(self, column: str, numbers: Sequence[int]) -> Iterator[list[Any]]:
+        """Yield a column part by part; of a folder elsewhere, a few parts are waited for at one time."""
+        read = partial(self._chunk, column=column, keep=False)
+        if isinstance(self.folder, Path):
+            yield from map(read, numbers)
+            return
+        with ThreadPoolExecutor(READ_AT_ONCE) as threads:
+            for start in range(0, len(numbers), READ_AT_ONCE):
+                yield from threads.map(read, numbers[start : start + READ_AT_ONCE])
+
+    def _fill(
+        self, made: Any, column: str, number: int, chunk: list[Any], targets: Any, offsets: Any
+    ) -> None:
         """Put the values of one part's rows in their places."""
         import pyarrow as pa
 
         begin = 0
-        for array in self._chunk(number, column, keep=False):
+        for array in chunk:
             here = (offsets >= begin) & (offsets < begin + len(array))
             wanted = offsets[here] - begin
             if len(wanted):
@@ -213,7 +224,7 @@ class RowParts:
 
     def value(self, column: str, place: int) -> Any:
         """Return the value of one row; None for a missing one."""
-        number = int(np.searchsorted([part.start for part in self._parts], place, side="right")) - 1
+        number = int(np.searchsorted(self.starts, place, side="right")) - 1
         offset = place - self._parts[number].start
         for array in self._chunk(number, column, keep=True):
             if offset < len(array):
@@ -276,8 +287,33 @@ class RowParts:
         )
 
 
-def _number(name: str) -> int:
-    return int(name.removesuffix(".parquet").partition("-")[2])
+def table_of_rows(frame: pd.DataFrame, keys: Sequence[str], fields: Mapping[str, Field]) -> Any:
+    """Return rows as an Arrow table of declared columns and the digests of their inputs."""
+    rows = frame.reset_index(drop=True).assign(**{KEY: list(keys)})
+    return arrow_table(rows, {**fields, KEY: Field(KEY, str, "Digest of a row's input.")})
+
+
+def joined(tables: Sequence[Any]) -> Iterator[Any]:
+    """Yield tables as one, or as several in their order where their columns are of different types."""
+    import pyarrow as pa
+
+    groups: list[list[Any]] = []
+    for table in tables:
+        if groups and _are_alike(groups[-1][0], table):
+            groups[-1].append(table)
+        else:
+            groups.append([table])
+    for group in groups:
+        layouts = [_layout(table) for table in group]
+        whole = layouts[0] | {"rows": sum(table.num_rows for table in group)}
+        whole["attrs"] = {"webanalytics": {"lacking": _lacking(layouts)}}
+        yield pa.concat_tables(group).replace_schema_metadata({LAYOUT: json.dumps(whole)})
+
+
+def order_of(name: str) -> tuple[int, str]:
+    """Return what parts are in the order of: that in which they were begun."""
+    found = PART.fullmatch(name)
+    return (int(found[1]) if found else 0), name
 
 
 def _layout(table: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """A folder of Parquet parts with a manifest, which holds a saved audit or a checkpoint.
 
 A folder may be untrusted: no link or pipe in it is followed, sizes are bounded, and nothing is executed.
-Every file is written whole or not at all.
+Every file is written whole or not at all. `frames.remote_store` has folders that are not on this machine.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypeAlias
 
 from webanalytics.errors import MissingExtraError, ParameterError
 from webanalytics.files import written_whole
@@ -27,6 +27,9 @@ LARGEST_MANIFEST = 20_000_000
 """Most bytes of a manifest that is read."""
 NAMED_DIGITS = 32
 """Digits of a part's SHA-256 that its name may end with."""
+
+Folder: TypeAlias = Path | str
+"""A folder on this machine, or the address of one for fsspec."""
 
 
 def folder_path(folder: Any, parameter: str, purpose: str) -> Path:
@@ -42,11 +45,32 @@ def folder_path(folder: Any, parameter: str, purpose: str) -> Path:
     text = os.fsdecode(folder) if isinstance(folder, (str, os.PathLike)) else ""
     if not text or "\0" in text:
         raise refusal(parameter, "with a valid path")
+    if is_address(text):
+        raise refusal(parameter, "on this machine, given as a path")
+    need_pyarrow(purpose)
+    return Path(text)
+
+
+def need_pyarrow(purpose: str) -> None:
+    """Raise `MissingExtraError` where pyarrow is not installed."""
     try:
         import pyarrow  # noqa: F401
     except ImportError:
         raise MissingExtraError("parquet", "pyarrow", purpose) from None
-    return Path(text)
+
+
+def is_address(folder: Any) -> bool:
+    """Return whether a folder is named by an address of fsspec.
+
+    Examples
+    --------
+    >>> is_address("s3://audits/2026-11"), is_address("audits/2026-11")
+    (True, False)
+    """
+    return isinstance(folder, str) and _ADDRESS.match(folder) is not None
+
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*(?:://|::)")
 
 
 def refusal(parameter: str, what: str) -> ParameterError:
@@ -60,38 +84,90 @@ class Store:
 
     Attributes
     ----------
+    place : Path or str
+        The folder.
     manifest : str
         Name of the file that lists the parts.
     part : re.Pattern
         Names of parts; other files are never read, and never removed.
     """
 
-    path: Path
+    place: Folder
     manifest: str
     part: re.Pattern[str]
 
+    @property
+    def path(self) -> Path:
+        """The folder as a path of this machine."""
+        return Path(self.place)
+
+    # ---------------------------------------------------------------- what a store elsewhere does otherwise
+
+    def make(self) -> None:
+        """Make the folder where there is none."""
+        self.path.mkdir(parents=True, exist_ok=True)
+
+    def is_at(self, place: Folder) -> bool:
+        """Return whether this is the folder with a name."""
+        return isinstance(place, Path) and place.resolve() == self.path.resolve()
+
+    def names(self) -> list[str]:
+        """Return the names of the files in the folder."""
+        return [item.name for item in self.path.iterdir()]
+
+    def write(self, name: str, content: bytes | memoryview) -> None:
+        """Write or replace a file, whole or not at all."""
+        with written_whole(self.path / name, durable=True) as temporary:
+            temporary.write_bytes(content)
+
+    def appended(self, name: str) -> IO[bytes]:
+        """Open a file of the folder, no link, to write at its end."""
+        flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        handle = os.open(self.path / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | flags, 0o666)
+        return os.fdopen(handle, "ab", buffering=0)
+
+    def remove(self, *names: str) -> None:
+        """Remove parts that can be removed."""
+        for name in names:
+            with suppress(OSError):
+                (self.path / name).unlink()
+
+    @contextmanager
+    def _opened(self, name: str) -> Iterator[BufferedReader]:
+        """Open a regular file that is no link; a pipe in its place would never end."""
+        path = self.path / name
+        if path.is_symlink():
+            raise Unreadable
+        flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        with os.fdopen(os.open(path, os.O_RDONLY | flags), "rb") as file:
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise Unreadable
+            yield file
+
+    # ---------------------------------------------------------------- manifest and parts
+
     def foreign(self, *, parts_alone: bool) -> bool:
         """Return whether there are files but no manifest; those of an interrupted save may be ignored."""
-        if (self.path / self.manifest).exists():
+        names = self.names()
+        if self.manifest in names:
             return False
-        names = (item.name for item in self.path.iterdir() if not item.name.startswith("."))
-        return any(not (parts_alone and self.part.fullmatch(name)) for name in names)
+        seen = (name for name in names if not name.startswith("."))
+        return any(not (parts_alone and self.part.fullmatch(name)) for name in seen)
 
     def read_manifest(self) -> Any:
         """Return the manifest's content; raises `Unreadable`, `ValueError` and `RecursionError`."""
         with self._opened(self.manifest) as file:
-            if os.fstat(file.fileno()).st_size > LARGEST_MANIFEST:
+            if _size_of(file) > LARGEST_MANIFEST:
                 raise Unreadable
             return json.loads(file.read())
 
     def write_manifest(self, content: Mapping[str, Any]) -> None:
         """Replace the manifest."""
-        with written_whole(self.path / self.manifest, durable=True) as temporary:
-            temporary.write_text(json.dumps(content, indent=1, allow_nan=False), "utf-8")
+        self.write(self.manifest, json.dumps(content, indent=1, allow_nan=False).encode())
 
     def parts(self) -> list[str]:
         """Return the names of the parts that are in the folder."""
-        return [path.name for path in self.path.iterdir() if self.part.fullmatch(path.name)]
+        return [name for name in self.names() if self.part.fullmatch(name)]
 
     def write_part(self, name: str | Callable[[str], str], table: Any) -> tuple[str, str]:
         """Write a table, and return the part's name and SHA-256, which the name may contain."""
@@ -103,8 +179,7 @@ class Store:
         content = memoryview(buffer.getvalue())
         digest = hashlib.sha256(content).hexdigest()
         file = name if isinstance(name, str) else name(digest)
-        with written_whole(self.path / file, durable=True) as temporary:
-            temporary.write_bytes(content)
+        self.write(file, content)
         return file, digest
 
     def batches(
@@ -158,15 +233,9 @@ class Store:
                     raise Unreadable
             file.seek(0)
             try:
-                yield file, room_for(os.fstat(file.fileno()).st_size)
+                yield file, room_for(_size_of(file))
             except (pa.ArrowException, OSError, ValueError):
                 raise Unreadable from None
-
-    def appended(self, name: str) -> IO[bytes]:
-        """Open a file of the folder, no link, to write at its end."""
-        flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        handle = os.open(self.path / name, os.O_WRONLY | os.O_CREAT | os.O_APPEND | flags, 0o666)
-        return os.fdopen(handle, "ab", buffering=0)
 
     def lines(self, name: str, longest: int, most: int) -> Iterator[bytes]:
         """Yield the lines of a file, none where there is no such file; what exceeds the bytes is left out."""
@@ -178,29 +247,17 @@ class Store:
         except FileNotFoundError:
             return
 
-    def remove(self, name: str) -> None:
-        """Remove a part, if it can be."""
-        with suppress(OSError):
-            (self.path / name).unlink()
-
     def sweep(self, stems: tuple[str, ...], kept: set[str] | None = None) -> None:
         """Remove the remains of an interrupted write, and all parts but those kept."""
         leftover = re.compile(rf"\.(?:{'|'.join(map(re.escape, stems))})-.*\.tmp", re.S)
-        for item in self.path.iterdir():
-            if leftover.fullmatch(item.name) or (
-                kept is not None and self.part.fullmatch(item.name) and item.name not in kept
+        for name in self.names():
+            if leftover.fullmatch(name) or (
+                kept is not None and self.part.fullmatch(name) and name not in kept
             ):
-                with suppress(OSError):
-                    item.unlink()
+                self.remove(name)
 
-    @contextmanager
-    def _opened(self, name: str) -> Iterator[BufferedReader]:
-        """Open a regular file that is no link; a pipe in its place would never end."""
-        path = self.path / name
-        if path.is_symlink():
-            raise Unreadable
-        flags = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
-        with os.fdopen(os.open(path, os.O_RDONLY | flags), "rb") as file:
-            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise Unreadable
-            yield file
+
+def _size_of(file: BufferedReader) -> int:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    return size

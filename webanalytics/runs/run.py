@@ -22,14 +22,16 @@ from webanalytics.backends.local import LocalBackend
 from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError, RowError, WriteError
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import Inputs, Rows, read_inputs
+from webanalytics.frames.store import is_address
 from webanalytics.frames.texts import Texts, about_texts, read_texts
 from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import KEYWORDS, Operation
 from webanalytics.outcomes import Job, JobResult, Outcome, digest
 from webanalytics.run_options import resolve
 from webanalytics.runs.blocking import Run, current_run
-from webanalytics.runs.checkpoints import Checkpoint, open_checkpoint
+from webanalytics.runs.checkpoints import Checkpoint, about_save_to, open_checkpoint
 from webanalytics.runs.partial import Partial, forget, keep
+from webanalytics.runs.remote import RemoteBuilder, RemoteRun
 from webanalytics.runs.resume import any_interrupted, identity_of, remember
 from webanalytics.runs.saving import SavingBuilder
 
@@ -45,6 +47,11 @@ TURN_SECONDS = 0.005
 """Seconds of taking results before yielding to the event loop."""
 
 
+def as_they_are(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return rows unchanged."""
+    return frame
+
+
 @dataclass(frozen=True)
 class Hooks:
     """What one function does beyond its backend's results.
@@ -52,7 +59,7 @@ class Hooks:
     Attributes
     ----------
     rows : callable
-        Makes the rows that are kept from those of the operations, each by itself.
+        Makes the rows that are kept from those of the operations, each by itself; it pickles.
     finish : callable
         Makes the final frame from the row-per-input frame; also used for partial results.
     on_answer : callable, optional
@@ -67,8 +74,8 @@ class Hooks:
         What else a checkpoint must have been made with.
     """
 
-    rows: Callable[[pd.DataFrame], pd.DataFrame] = lambda frame: frame
-    finish: Callable[[pd.DataFrame], pd.DataFrame] = lambda frame: frame
+    rows: Callable[[pd.DataFrame], pd.DataFrame] = as_they_are
+    finish: Callable[[pd.DataFrame], pd.DataFrame] = as_they_are
     on_answer: Callable[[JobResult, FrameBuilder], JobResult] | None = None
     on_restored: Callable[[JobResult, FrameBuilder], JobResult | None] | None = None
     on_group: Callable[[Sequence[JobResult]], Awaitable[Sequence[JobResult]]] | None = None
@@ -134,6 +141,12 @@ def check_save_to(options: Mapping[str, Any], operations: tuple[Operation, ...])
         raise ParameterError(
             "The `checkpoint` parameter must be left out where `save_to` is given, whose folder is one.",
             "checkpoint",
+        )
+    if options["backend"] is not None and options["backend"].priced and is_address(options["save_to"]):
+        raise ParameterError(
+            "The `save_to` parameter must be a folder on this machine with a hosted backend: what was paid "
+            "for is written at once.",
+            "save_to",
         )
 
 
@@ -239,11 +252,16 @@ class _Call:
         again = self._options["retry"] == "failed"
 
         def read() -> tuple[Checkpoint, list[JobResult], list[Job]]:
-            store = open_checkpoint(self._options, self._spec, self._backend.family, self._hooks.extra)
+            store = self._opened()
             try:
                 if self._options["save_to"] is not None:
-                    self._builder = SavingBuilder(
-                        self._rows, self._operations, store.path, self._hooks.rows, failed_again=again
+                    made, place = (
+                        (RemoteBuilder, store.place)
+                        if isinstance(store, RemoteRun)
+                        else (SavingBuilder, store.path)
+                    )
+                    self._builder = made(
+                        self._rows, self._operations, place, self._hooks.rows, failed_again=again
                     )
                 return store, *store.restore(self._rows.jobs, self._builder.is_kept, failed_again=again)
             except BaseException:
@@ -259,6 +277,14 @@ class _Call:
                 [*self._jobs, *(self._rows.jobs[result.number] for result in lost)],
                 key=lambda job: job.number,
             )
+
+    def _opened(self) -> Checkpoint:
+        """Return the checkpoint: the folder of `checkpoint`, or that or the address of `save_to`."""
+        place, about = self._options["save_to"], (self._spec, self._backend.family, self._hooks.extra)
+        if not is_address(place):
+            return open_checkpoint(self._options, *about)
+        with about_save_to():
+            return RemoteRun(place, *about)
 
     def _restore(self, result: JobResult) -> bool:
         hook = self._hooks.on_restored
@@ -282,8 +308,9 @@ class _Call:
         if not jobs:
             return
         names = tuple(self._spec.operations[place] for place in self._served)
-        journal = None if self._store is None else self._store.journal
-        task = Task(replace(self._spec, operations=names), self._report, journal)
+        journal = None if self._store is None or not self._backend.priced else self._store.journal
+        keeper = self._builder if isinstance(self._builder, RemoteBuilder) else None
+        task = Task(replace(self._spec, operations=names), self._report, journal, keeper)
         async with aclosing(self._backend.run(task, jobs)) as groups:
             async for group in groups:
                 if len(names) < len(self._operations):

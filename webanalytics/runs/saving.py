@@ -8,7 +8,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +19,7 @@ from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import Rows
 from webanalytics.frames.parts import FRAME_ROWS, PART_ROWS, Places, RowParts
 from webanalytics.frames.schema import make_series
-from webanalytics.frames.store import refusal
+from webanalytics.frames.store import Folder, refusal
 from webanalytics.frames.stored import frame_over
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Job, JobResult, digest
@@ -37,8 +36,8 @@ class SavingBuilder(FrameBuilder):
     ----------
     rows, operations
         As for `FrameBuilder`.
-    folder : Path
-        Where the parts are; what is there of these inputs is finished.
+    folder : Path or str
+        Where the parts are, or its address; what is there of these inputs is finished.
     lay : callable
         Makes the rows that are kept.
     failed_again : bool
@@ -46,7 +45,7 @@ class SavingBuilder(FrameBuilder):
     """
 
     def __init__(
-        self, rows: Rows, operations: tuple[Operation, ...], folder: Path, lay: Lay, *, failed_again: bool
+        self, rows: Rows, operations: tuple[Operation, ...], folder: Folder, lay: Lay, *, failed_again: bool
     ) -> None:
         super().__init__(rows, operations)
         self._lay = lay
@@ -133,20 +132,24 @@ class SavingBuilder(FrameBuilder):
         return int(self._first_rows[number])
 
     def _write(self) -> list[int]:
-        start = len(self.parts)
-        try:
-            self.parts.write([table for _, table in self._tables])
-        except OSError as error:
-            raise WriteError.at("save_to", "a folder that can be written to", error) from None
         written = [number for numbers, _ in self._tables for number in numbers]
+        self._keep_tables(written, [table for _, table in self._tables])
         self._tables = []
         finished = []
-        for place, number in enumerate(written, start):
-            self._places[number] = place
+        for number in written:
             answer, self._answers[number] = self._answers[number], None
             if answer is not None and not any(outcome.error_type in NOT_DONE for outcome in answer.outcomes):
                 finished.append(number)
         return finished
+
+    def _keep_tables(self, numbers: list[int], tables: list[Any]) -> None:
+        """Write the rows of inputs to parts, and note where they are."""
+        start = len(self.parts)
+        try:
+            self.parts.write(tables)
+        except OSError as error:
+            raise WriteError.at("save_to", "a folder that can be written to", error) from None
+        self._places[numbers] = np.arange(start, start + len(numbers), dtype=np.int32)
 
     # ---------------------------------------------------------------- the frame
 
@@ -167,7 +170,7 @@ class GrowingBuilder(SavingBuilder):
     """The same for rows that become known one by one, in their order: those of a crawl."""
 
     def __init__(
-        self, operations: tuple[Operation, ...], folder: Path, lay: Lay, *, failed_again: bool
+        self, operations: tuple[Operation, ...], folder: Folder, lay: Lay, *, failed_again: bool
     ) -> None:
         self._known: dict[str, int] = {}
         nothing = Rows(pd.RangeIndex(0), [], [], np.empty(0, np.int64))

@@ -14,7 +14,7 @@ from typing import Any
 
 from webanalytics._version import __version__
 from webanalytics.backends.dask.work import Answered, Chunk, Unwanted, answer
-from webanalytics.errors import BackendError
+from webanalytics.errors import BackendError, WriteError
 
 BUSY_THREADS = 8
 """Results that are fetched from the cluster at one time."""
@@ -94,6 +94,8 @@ class Cluster:
         ------
         BackendError
             If the cluster cannot do it at all.
+        WriteError
+            If results cannot be written where they shall be kept.
         """
         loop = asyncio.get_running_loop()
         done = loop.create_future()
@@ -117,6 +119,8 @@ class Cluster:
             answered: Answered | None = future.result()
         except dask.KilledWorker:
             return None
+        except WriteError:  # on a worker
+            raise
         except Exception as error:
             raise BackendError(f"the Dask cluster did not finish a chunk: {error}") from error
         finally:

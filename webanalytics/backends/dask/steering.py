@@ -7,6 +7,7 @@ pace and its robots.txt, travels with it. So a host is asked as one machine woul
 from __future__ import annotations
 
 import asyncio
+import logging
 import uuid
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
@@ -14,13 +15,13 @@ from pathlib import Path
 from typing import Protocol
 
 from webanalytics.archives.pages import Reader
-from webanalytics.backends.base import JobSource, RunSpec, Task
+from webanalytics.backends.base import JobSource, Keep, Keeper, RunSpec, Task
 from webanalytics.backends.content import file_content
 from webanalytics.backends.dask.cluster import COUNT_SECONDS
 from webanalytics.backends.dask.lanes import Lanes
 from webanalytics.backends.dask.work import Answered, Chunk
 from webanalytics.backends.error_pages import where_it_ended
-from webanalytics.errors import RowError
+from webanalytics.errors import BackendError, RowError, WriteError
 from webanalytics.fetching import Fetcher
 from webanalytics.fetching.guard import check_url, host_key
 from webanalytics.fetching.response import Problem
@@ -28,6 +29,8 @@ from webanalytics.fetching.robots_kept import keep
 from webanalytics.operations import Operation
 from webanalytics.outcomes import ArchivedPage, Job, JobResult, Outcome, PageRecord
 from webanalytics.urls import lacks_scheme
+
+log = logging.getLogger("webanalytics")
 
 RECORDS_AT_ONCE = 2_000
 """Most records of a chunk: each takes microseconds."""
@@ -83,6 +86,7 @@ class Steering:
         self._host_of: dict[int, str] = {}
         self._threads = 1
         self._under_way: set[asyncio.Task[Asked]] = set()
+        self._joining: set[asyncio.Task[None]] = set()
         self._done: dict[str, int] = {}
         # new for each run, also for those that continue a checkpoint: a task of this name begins once
         self.topic = f"webanalytics-{uuid.uuid4().hex}"
@@ -102,10 +106,13 @@ class Steering:
         feeding = asyncio.create_task(self._feed())
         counting = asyncio.create_task(self._count())
         try:
-            while not feeding.done() or self._lanes.waiting or self._under_way:
+            while True:
                 self._fed.clear()
                 for failed in await self._send():
                     yield (failed,)
+                under_way = not feeding.done() or bool(self._lanes.waiting or self._under_way)
+                if not self._join(last=not under_way) and not under_way:
+                    break
                 for asked in await self._some(feeding):
                     results = self._taken(asked)
                     if results:
@@ -113,7 +120,7 @@ class Steering:
                 if feeding.done():
                     feeding.result()
         finally:
-            tasks = [feeding, counting, *self._under_way]
+            tasks = [feeding, counting, *self._under_way, *self._joining]
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -183,11 +190,30 @@ class Steering:
         self._room.set()
         return unreadable
 
-    async def _ask(self, lanes: list[str], jobs: list[Job]) -> Asked:
+    def _name(self) -> str:
         self._numbers += 1
-        name = f"{self.topic}-{self._numbers}"
+        return f"{self.topic}-{self._numbers}"
+
+    def _join(self, *, last: bool) -> bool:
+        """Have joined what is due of what the workers wrote; return whether any of it is under way."""
+        keeper = self._task.keeper
+        while keeper is not None and (work := keeper.join(last=last)) is not None:
+            self._joining.add(asyncio.create_task(self._joined(keeper, work)))
+        return bool(self._joining)
+
+    async def _joined(self, keeper: Keeper, work: Keep) -> None:
+        try:
+            answered = await self._workers.answer(Chunk(self._name(), self._spec, (), keep=work), self.topic)
+        except (BackendError, WriteError) as error:
+            log.warning("parts in the folder of `save_to` stay small: %s", error)
+            answered = None
+        keeper.joined(work, None if answered is None else answered.results)
+
+    async def _ask(self, lanes: list[str], jobs: list[Job]) -> Asked:
+        name = self._name()
         known = {host: self._fetcher.known_of(host) for host in self._hosts(lanes)}
-        chunk = Chunk(name, self._spec, jobs, known, self._lanes.keeps_to_hosts(lanes))
+        keep = None if self._task.keeper is None else self._task.keeper.keep(jobs)
+        chunk = Chunk(name, self._spec, jobs, known, self._lanes.keeps_to_hosts(lanes), keep)
         self._done[name] = 0
         try:
             return lanes, jobs, await self._workers.answer(chunk, self.topic)
@@ -200,12 +226,15 @@ class Steering:
         fed = asyncio.create_task(self._fed.wait())
         try:
             await asyncio.wait(
-                {fed, *self._under_way, *([] if feeding.done() else [feeding])},
+                {fed, *self._under_way, *self._joining, *([] if feeding.done() else [feeding])},
                 timeout=self._wait(),
                 return_when=asyncio.FIRST_COMPLETED,
             )
         finally:
             fed.cancel()
+        for joining in [task for task in self._joining if task.done()]:
+            self._joining.remove(joining)
+            joining.result()
         done = [task for task in self._under_way if task.done()]
         self._under_way.difference_update(done)
         return [task.result() for task in done]

@@ -9,11 +9,11 @@ import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from webanalytics._version import __version__
-from webanalytics.backends.base import RunSpec, Task
+from webanalytics.backends.base import Keep, RunSpec, Task
 from webanalytics.backends.local import Listed, LocalBackend, affordable_settings
 from webanalytics.fetching import Fetcher
 from webanalytics.fetching.carried import Elsewhere, HostKnown
@@ -42,6 +42,8 @@ class Chunk:
         What is known of each host that it may ask.
     keeps_to_hosts : bool
         Whether pages that lead to further hosts are left to the client.
+    keep : callable, optional
+        Writes the results here; without jobs it does other work on what is written.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Chunk:
     jobs: Sequence[Job]
     known: Mapping[str, HostKnown] = field(default_factory=dict)
     keeps_to_hosts: bool = True
+    keep: Keep | None = None
 
     def __repr__(self) -> str:
         """Return what logs may show: no address, no text."""
@@ -138,6 +141,13 @@ async def _watched(chunk: Chunk, wanted: Callable[[], bool], tell: Callable[[int
 
 
 async def _answered(chunk: Chunk, tell: Callable[[int], None]) -> Answered:
+    if chunk.keep is None:
+        return await _done(chunk, tell)
+    answered = await _done(chunk, tell) if chunk.jobs else Answered(())
+    return replace(answered, results=await asyncio.to_thread(chunk.keep, answered.results))
+
+
+async def _done(chunk: Chunk, tell: Callable[[int], None]) -> Answered:
     task, results = Task(chunk.spec), list[JobResult]()
     told = time.monotonic()
     if task.operations[0].kind == "record":

@@ -9,6 +9,7 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -351,8 +352,15 @@ def open_checkpoint(
     """Open the folder of the option `checkpoint`, or that of `save_to`; raises the errors of `Checkpoint`."""
     if options["save_to"] is None:
         return Checkpoint(options["checkpoint"], spec, family, extra)
-    try:
+    with about_save_to():
         return Checkpoint(options["save_to"], spec, family, {**extra, "save_to": True}, forgets=True)
+
+
+@contextmanager
+def about_save_to() -> Iterator[None]:
+    """Let errors about `checkpoint` name `save_to`."""
+    try:
+        yield
     except ParameterError as error:
         if error.parameter != "checkpoint":
             raise
