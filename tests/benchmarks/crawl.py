@@ -71,12 +71,13 @@ asyncio.run(main())
 """
 
 
-def serve(traps: bool, count: int = PAGES, delay: float = DELAY) -> None:
-    """Serve the site until standard input ends; for a process of its own."""
+def serve(traps: bool, count: int = PAGES, delay: float = DELAY, largest: int = 1_000_000) -> None:
+    """Serve the site of pages up to a size until standard input ends; for a process of its own."""
     from tests.benchmarks.corpus import corpus_pages
     from webanalytics.testing import large_site
 
-    with large_site(count, list(corpus_pages().values()), traps=traps, delay=delay) as site:
+    bodies = [body for body in corpus_pages().values() if len(body) <= largest]
+    with large_site(count, bodies, traps=traps, delay=delay) as site:
         print(site.start_url, flush=True)
         sys.stdin.read()
 

@@ -14,6 +14,8 @@ from tests.benchmarks.crawl import served
 from tests.benchmarks.memory import _resident
 
 POINTS = 6
+LARGEST = 300_000
+"""Saved pages up to this size are 106 kB on average."""
 
 
 def run() -> None:
@@ -54,6 +56,6 @@ def report() -> str:
     pages = int(os.environ.get("WEBANALYTICS_PAGES_OF_FLAT", "6000"))
     head = " ".join(f"{pages * number // POINTS:7,}" for number in range(1, POINTS + 1))
     lines = [f"MB of all processes after so many pages of a crawl\n{'':12} {head}"]
-    with served(False, count=pages + 100, delay=0.0) as start, tempfile.TemporaryDirectory() as folder:
+    with served(False, count=pages + 100, delay=0.0, largest=LARGEST) as start, tempfile.TemporaryDirectory() as folder:
         lines += [_line(start, pages, str(Path(folder, "crawl"))), _line(start, pages, "")]
     return "\n".join(lines)
