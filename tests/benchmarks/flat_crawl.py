@@ -56,6 +56,9 @@ def report() -> str:
     pages = int(os.environ.get("WEBANALYTICS_PAGES_OF_FLAT", "6000"))
     head = " ".join(f"{pages * number // POINTS:7,}" for number in range(1, POINTS + 1))
     lines = [f"MB of all processes after so many pages of a crawl\n{'':12} {head}"]
-    with served(False, count=pages + 100, delay=0.0, largest=LARGEST) as start, tempfile.TemporaryDirectory() as folder:
+    with (
+        served(False, count=pages + 100, delay=0.0, largest=LARGEST) as start,
+        tempfile.TemporaryDirectory() as folder,
+    ):
         lines += [_line(start, pages, str(Path(folder, "crawl"))), _line(start, pages, "")]
     return "\n".join(lines)

@@ -18,6 +18,7 @@ from webanalytics.outcomes import Fetched, Outcome, Source
 
 PART = re.compile(rf"part-(\d{{6,}})(?:-([0-9a-f]{{{NAMED_DIGITS}}}))?\.parquet")
 """Name of a part: its number, and the start of its SHA-256; those of earlier versions have none."""
+_DIGEST = re.compile(rf"-([0-9a-f]{{{NAMED_DIGITS}}})\.parquet\Z")
 ROWS_AT_ONCE = 256
 """Rows of a part that are in memory together while it is read."""
 
@@ -72,9 +73,9 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def named(number: int) -> Callable[[str], str]:
+def named(number: int, kind: str = "part") -> Callable[[str], str]:
     """Return what makes the name of a part of its SHA-256."""
-    return lambda sha256: f"part-{number:06}-{sha256[:NAMED_DIGITS]}.parquet"
+    return lambda sha256: f"{kind}-{number:06}-{sha256[:NAMED_DIGITS]}.parquet"
 
 
 def number_of(name: str) -> int:
@@ -82,13 +83,18 @@ def number_of(name: str) -> int:
     return int(name.removesuffix(".parquet").split("-")[1])
 
 
+def digest_in(name: str) -> str | None:
+    """Return the start of the SHA-256 that the name of a part contains."""
+    found = _DIGEST.search(name)
+    return None if found is None else found[1]
+
+
 def rows_of(store: Store, name: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
     """Yield the rows of a part, or some columns of them; a part that is changed is `Unreadable`.
 
     A few of them are in memory at once.
     """
-    found = PART.fullmatch(name)
-    for batch in store.batches(name, ROWS_AT_ONCE, schema(), found[2] if found else None, columns):
+    for batch in store.batches(name, ROWS_AT_ONCE, schema(), digest_in(name), columns):
         yield from batch.to_pylist()
 
 

@@ -13,13 +13,16 @@ from typing import Any, NamedTuple, overload
 
 from webanalytics.errors import WriteError
 from webanalytics.frames.arrow import Unreadable
-from webanalytics.frames.store import Store, refusal
+from webanalytics.frames.store import NAMED_DIGITS, Store, refusal
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Fetched, JobResult, Outcome
 from webanalytics.runs.checkpoints.parts import (
     ROWS_AT_ONCE,
     can_be_kept,
+    digest_in,
     fetched_of,
+    named,
+    number_of,
     outcome_of,
     row_of,
     rows_of,
@@ -27,7 +30,7 @@ from webanalytics.runs.checkpoints.parts import (
     table,
 )
 
-_PART = re.compile(r"found-(\d{6,})\.parquet")
+_PART = re.compile(rf"found-\d{{6,}}-[0-9a-f]{{{NAMED_DIGITS}}}\.parquet")
 PART_CHARACTERS = 8_000_000
 """About how many characters of JSON are a part."""
 MOST_OPEN = 2
@@ -59,16 +62,17 @@ class SettledPages:
         self._places: dict[str, tuple[int, int]] = {}
         self._open: OrderedDict[int, list[Any]] = OrderedDict()
         self._read: tuple[tuple[int, int], Settled] | None = None
-        self._next = 1 + max(map(_number, self._store.parts()), default=0)
+        self._names = {number_of(name): name for name in self._store.parts()}
+        self._next = 1 + max(self._names, default=0)
 
     def restore(self, wanted: Callable[[str, str | None], bool]) -> None:
         """Find out which pages are there; of several of one input, the last counts.
 
         ``wanted`` takes a page's digest and the type of its error, and returns whether it counts.
         """
-        for number in sorted(map(_number, self._store.parts())):
+        for number, name in sorted(self._names.items()):
             try:
-                for row, known in enumerate(rows_of(self._store, _name(number), ["key", "error_type"])):
+                for row, known in enumerate(rows_of(self._store, name, ["key", "error_type"])):
                     if known["key"] is not None and wanted(known["key"], known["error_type"]):
                         self._places[known["key"]] = number, row
             except (Unreadable, OSError):
@@ -97,7 +101,10 @@ class SettledPages:
     def _page(self, number: int, row: int) -> Settled:
         batches = self._open.get(number)
         if batches is None:
-            batches = self._open[number] = list(self._store.batches(_name(number), ROWS_AT_ONCE, schema()))
+            name = self._names[number]
+            batches = self._open[number] = list(
+                self._store.batches(name, ROWS_AT_ONCE, schema(), digest_in(name))
+            )
             while len(self._open) > MOST_OPEN:
                 self._open.popitem(last=False)
         for batch in batches:
@@ -123,9 +130,10 @@ class SettledPages:
 
     def _write(self, rows: Sequence[dict[str, Any]]) -> None:
         try:
-            self._store.write_part(_name(self._next), table(rows))
+            name, _ = self._store.write_part(named(self._next, "found"), table(rows))
         except OSError as error:
             raise WriteError.at("save_to", "a folder that can be written to", error) from None
+        self._names[self._next] = name
         self._next += 1
 
     @staticmethod
@@ -151,11 +159,3 @@ class _Outcomes(Sequence[Outcome]):
     def __getitem__(self, index: slice) -> Sequence[Outcome]: ...
     def __getitem__(self, index: int | slice) -> Outcome | Sequence[Outcome]:
         return [self._pages.page(self._place).found][index]
-
-
-def _name(number: int) -> str:
-    return f"found-{number:06}.parquet"
-
-
-def _number(name: str) -> int:
-    return int(name.removesuffix(".parquet").partition("-")[2])
