@@ -10,7 +10,7 @@ import pytest
 
 import webanalytics as wa
 from tests.effort import BUSY_SECONDS
-from webanalytics.crawls.soft404 import Seen, Soft, impossible, probe, seen_in, soft_404s
+from webanalytics.crawls.soft404 import Seen, SeenPages, Soft, impossible, probe, seen_in, soft_404s
 from webanalytics.fetching import Fetcher, FetchSettings
 from webanalytics.testing import CrawlSite, Reply, SiteServer, crawl_site
 
@@ -169,6 +169,6 @@ def test_odd_pages_are_no_trouble() -> None:
 
     async def main() -> Any:
         async with Fetcher(SETTINGS) as fetcher:
-            return await soft_404s(fetcher, pages)
+            return await soft_404s(fetcher, SeenPages.of(pages))
 
     assert asyncio.run(main()) == Soft()

@@ -8,10 +8,10 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import pandas as pd
@@ -19,6 +19,7 @@ import pandas as pd
 from webanalytics.audits.duplicates import jaccard, shingles, words
 from webanalytics.errors import RowError
 from webanalytics.fetching import Fetcher, FetchError
+from webanalytics.frames.stored import values_of_column
 
 ALIKE = 0.85
 """Similarity of texts from which two pages are the same one: shared among all shingles of three words."""
@@ -43,7 +44,7 @@ class Seen(NamedTuple):
     text: str
 
 
-class SeenPages(Collection[Seen]):
+class SeenPages(Iterable[Seen]):
     """Pages that were read; of those in a folder, titles and texts are read each time they are gone through.
 
     Parameters
@@ -83,9 +84,6 @@ class SeenPages(Collection[Seen]):
     def __iter__(self) -> Iterator[Seen]:
         for place, (title, text) in zip(self._places, self._texts(self._places), strict=True):
             yield Seen(self._urls[place], self._final_urls[place], title, text)
-
-    def __contains__(self, page: object) -> bool:
-        return page in iter(self)
 
     def only(self, is_wanted: Callable[[str], bool]) -> SeenPages:
         """Return those that ended where it is wanted."""
@@ -238,7 +236,7 @@ async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages) -> Soft:
             continue
         inside = pages.only(lambda url, place=place: url.startswith(place))  # type: ignore[misc]
         alike = await asyncio.to_thread(_matching, found, inside)
-        own = _of_place(place, alike)
+        own = {end for end in alike.values() if end.partition("?")[0] == place}
         if own and place not in own:  # under other queries; what does it say without one?
             asked += 1
             known = await _asked(fetcher, place)
@@ -246,41 +244,35 @@ async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages) -> Soft:
         if own:
             shells.append(place)
         else:
-            soft.update(page.url for page in alike)
+            soft.update(alike)
     return Soft(frozenset(soft), tuple(shells), asked)
 
 
-def _of_place(place: str, pages: Iterable[Seen], urls: Collection[str]) -> set[str]:
-    """Return where those of the pages ended that are the place itself, under any query."""
-    known = set(urls)
-    ends = {page.final_url for page in pages if page.url in known}
-    return {end for end in ends if end.partition("?")[0] == place}
+def _matching(found: Probe, pages: Iterable[Seen]) -> dict[str, str]:
+    """Return the addresses of the pages that are the same answer, with those where they ended."""
+    return {page.url: page.final_url for page in pages if found.matches(page)}
 
 
-def _matching(found: Probe, pages: Iterable[Seen]) -> Iterator[str]:
-    return (page.url for page in pages if found.matches(page))
-
-
-def suspects(pages: Iterable[Seen]) -> Iterator[str]:
-    """Yield the folders in which several pages have one title or one text, those with the most first.
+def suspects(pages: Iterable[Seen]) -> list[str]:
+    """Return the folders in which several pages have one title or one text, those with the most first.
 
     Examples
     --------
     >>> pages = [Seen(f"http://a.example/b/{n}", f"http://a.example/b/{n}", "Sold out", "") for n in (1, 2)]
-    >>> list(suspects([*pages, Seen("http://a.example/c/1", "http://a.example/c/1", "Tea", "")]))
+    >>> suspects([*pages, Seen("http://a.example/c/1", "http://a.example/c/1", "Tea", "")])
     ['http://a.example/b/']
     """
-    alike: Counter[tuple[str, str, str]] = Counter()
+    alike: Counter[tuple[str, str, str | bytes]] = Counter()
     for page in pages:
         folder = page.final_url.partition("?")[0].rpartition("/")[0] + "/"
         alike[folder, "title", page.title] += 1
         if page.text:
-            alike[folder, "text", page.text] += 1
+            alike[folder, "text", blake2b(page.text.encode(errors="replace"), digest_size=16).digest()] += 1
     folders: Counter[str] = Counter()
     for (folder, _, _), count in alike.items():
         if count > 1:
             folders[folder] = max(folders[folder], count)
-    return (folder for folder, _ in folders.most_common())
+    return [folder for folder, _ in folders.most_common()]
 
 
 def _said(page: Seen) -> str:
@@ -298,12 +290,18 @@ def _origin(url: str) -> str | None:
     return f"{parts.scheme}://{parts.netloc}" if parts.scheme in ("http", "https") and parts.netloc else None
 
 
-def seen_in(frame: pd.DataFrame) -> Iterator[Seen]:
-    """Yield the pages of an audit's frame that were read."""
-    columns: list[list[Any]] = [
-        frame[name].astype(object).where(frame[name].notna(), "").tolist()
-        for name in ("url", "final_url", "title", "text", "status")
-    ]
-    for url, final, title, text, status in zip(*columns, strict=True):
-        if status == "ok":
-            yield Seen(url, final or url, title, text)
+def seen_in(frame: pd.DataFrame) -> SeenPages:
+    """Return the pages of an audit's frame that were read."""
+    read = frame[(frame["status"] == "ok").to_numpy(bool)]
+    urls = list(_texts(read["url"]))
+    ends = [end or url for end, url in zip(_texts(read["final_url"]), urls, strict=True)]
+
+    def said(places: Sequence[int]) -> Iterator[tuple[str, str]]:
+        chosen = read[["title", "text"]].iloc[list(places)]
+        return zip(_texts(chosen["title"]), _texts(chosen["text"]), strict=True)
+
+    return SeenPages(urls, ends, said)
+
+
+def _texts(column: pd.Series) -> Iterator[str]:
+    return (value if isinstance(value, str) else "" for value in values_of_column(column))
