@@ -180,6 +180,18 @@ class RowParts:
         for start in range(0, len(places), size):
             yield self._gathered(column, places[start : start + size])
 
+    def portions(self, places: Places) -> list[list[int]]:
+        """Return which of the places are in one part after the other, in order; small parts together."""
+        order = np.argsort(places, kind="stable")
+        ends = np.searchsorted(places[order], [part.start + part.rows for part in self._parts])
+        found: list[list[int]] = []
+        start = 0
+        for end in [*ends[:-1].tolist(), len(order)]:
+            if end - start >= PART_ROWS or (end == len(order) and end > start):
+                found.append(order[start:end].tolist())
+                start = end
+        return found
+
     def _block(self, column: str) -> int:
         a_row = max(1, self.bytes_of(column) // max(1, len(self)))
         return max(FRAME_ROWS, BLOCK_BYTES // a_row)
