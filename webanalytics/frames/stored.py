@@ -26,7 +26,7 @@ HELD_NAMES = frozenset(("status", "error_type", "error_key"))
 
 LARGEST_LIST = 32_000_000
 """Most bytes of a column that is a list while rules read it; a larger one is read anew each time."""
-LISTS_BYTES = 128_000_000
+LISTS_BYTES = 64_000_000
 """Most bytes of all such lists."""
 
 
