@@ -266,8 +266,8 @@ class StoredValues(Sequence[Any]):
 class ColumnValues:
     """Values of columns as rules see them: small ones as lists, within a budget, large ones one by one."""
 
-    def __init__(self, budget: int = LISTS_BYTES) -> None:
-        self._budget = budget
+    def __init__(self, budget: int | None = None) -> None:
+        self._budget = LISTS_BYTES if budget is None else budget
         self._lists: OrderedDict[str, tuple[int, list[Any]]] = OrderedDict()
         self._held = 0
 
