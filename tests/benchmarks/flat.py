@@ -2,6 +2,7 @@
 
 The run fetches the saved pages under so many addresses of 50 hosts on loopback. The steps after it are also measured on
 folders that are made of analysed rows under new addresses, so that they can be larger than a run has the time for.
+`WEBANALYTICS_PICTURE_OF_FLAT` names a file for the picture of memory against pages.
 """
 
 from __future__ import annotations
@@ -61,6 +62,28 @@ def _watched(folder: Path, process: subprocess.Popen[str]) -> tuple[list[tuple[f
     return found, output
 
 
+def picture(found: list[tuple[float, int, int]], file: str) -> None:
+    """Draw the memory of all processes against the pages that are done."""
+    from webanalytics.charts import style
+
+    seconds = [second for second, *_ in found]
+    parts = [number for _, number, _ in found]
+    known = sorted(set(parts))
+    pages = np.interp(
+        seconds, [seconds[parts.index(n)] for n in known], [n * PART_ROWS / 1_000 for n in known]
+    )
+    with style.context():
+        ax = style.start(None, 3.2)
+        ax.plot(pages, [memory / 1e6 for *_, memory in found], color=style.BLUE, linewidth=1)
+        ax.set_ylim(0, 1_000)
+        ax.set_xlim(0)
+        ax.grid(axis="y")
+        ax.set_xlabel("thousand pages done")
+        ax.set_ylabel("MB")
+        ax.set_title("Memory of all processes during a run")
+        ax.figure.savefig(file)
+
+
 def the_run(pages: int, folder: Path) -> str:
     """Return the table of one run: peak of memory, and speed of the first and last parts."""
     from webanalytics.testing import SiteServer
@@ -74,6 +97,8 @@ def the_run(pages: int, folder: Path) -> str:
             [sys.executable, "-c", code, port, str(folder), str(pages)], stdout=subprocess.PIPE, text=True
         )
         found, output = _watched(folder, process)
+    if file := os.environ.get("WEBANALYTICS_PICTURE_OF_FLAT"):
+        picture(found, file)
     rows = json.loads(output)
     lines = [f"Run of {pages:,} pages into a folder: {rows['ok']:,} ok, {found[-1][0]:.0f} s"]
     last = max(parts for _, parts, _ in found)

@@ -9,13 +9,18 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
+from webanalytics.frames.differing import differing
 from webanalytics.frames.schema import make_series
 from webanalytics.frames.stored import stored
 from webanalytics.thresholds import PRIORITIES
+
+Keys: TypeAlias = npt.NDArray[np.int64]
 
 LEFT_OUT = frozenset(("url", "elapsed", "bytes", "responseBody", "error", "error_key"))
 """Columns that differ from one fetch of a page to the next, or say what others say."""
@@ -103,11 +108,14 @@ def changed_fields(earlier: Judged, later: Judged) -> pd.DataFrame:
     before, after = earlier.compared, later.compared
     pairs = [(url, earlier.rows[url], row) for url, row in later.rows.items() if url in earlier.rows]
     read = [earlier.read[url] and later.read[url] for url, _, _ in pairs]
+    firsts, seconds = [first for _, first, _ in pairs], [second for _, _, second in pairs]
+    may_differ = differing(before, after, firsts, seconds)
     found: list[tuple[int, int, str, Any, Any]] = []
     for place, column in enumerate(name for name in after.columns if name in before.columns):
-        old = _at(before[column], [first for _, first, _ in pairs])
-        new = _at(after[column], [second for _, _, second in pairs])
-        for number, (earlier_cell, later_cell) in enumerate(zip(old, new, strict=True)):
+        numbers = may_differ.get(column, range(len(pairs)))
+        old = _at(before[column], [firsts[number] for number in numbers])
+        new = _at(after[column], [seconds[number] for number in numbers])
+        for number, earlier_cell, later_cell in zip(numbers, old, new, strict=True):
             if not _same(earlier_cell, later_cell) and (read[number] or column in OF_FETCHES):
                 found.append((number, place, column, earlier_cell, later_cell))
     found.sort(key=lambda change: change[:2])
@@ -158,34 +166,34 @@ def changed_pages(before: Judged, after: Judged, changes: pd.DataFrame) -> pd.Da
     return _frame(columns, ("string", "string", "integer"))
 
 
-def _keys(issues: pd.DataFrame) -> Iterator[tuple[str, str]]:
-    urls, rules = (issues[name].astype(object).tolist() for name in ("url", "rule"))
-    return zip(map(str, urls), map(str, rules), strict=True)
+def _keys(before: pd.DataFrame, after: pd.DataFrame) -> tuple[Keys, Keys]:
+    """Return a number for the page and the rule of each issue, equal where both are."""
+    places = [pd.factorize(_joined([before[name], after[name]]))[0] for name in ("url", "rule")]
+    keys = places[0].astype(np.int64) * (places[1].max(initial=0) + 2) + places[1]
+    return keys[: len(before)], keys[len(before) :]
+
+
+def _gone(before: Judged, after: Judged, issues: pd.DataFrame) -> npt.NDArray[np.object_]:
+    """Return what became of issues of the first audit that the second does not have."""
+    unread = {url for url, read in after.read.items() if not read and before.read.get(url, True)}
+    is_removed = issues["url"].isin(before.rows.keys() - after.rows.keys())
+    is_unchecked = issues["url"].isin(unread) | issues["rule"].isin(after.untried)
+    return np.where(is_removed, "removed", np.where(is_unchecked, "unchecked", "fixed")).astype(object)
 
 
 def changed_issues(before: Judged, after: Judged) -> pd.DataFrame:
     """Return the issues of both audits with their changes, those of the second first."""
-    old, new = (
-        {key: row for row, key in reversed(list(enumerate(_keys(audit.issues))))} for audit in (before, after)
-    )
-
-    def come(key: tuple[str, str]) -> str:
-        return "remaining" if key in old else "unchecked" if key[1] in before.untried else "new"
-
-    def gone(key: tuple[str, str]) -> str:
-        if key[0] in before.rows and key[0] not in after.rows:
-            return "removed"
-        lost = before.read.get(key[0], True) and not after.read.get(key[0], True)
-        return "unchecked" if lost or key[1] in after.untried else "fixed"
-
-    still = sorted((row, come(key)) for key, row in new.items())
-    left = sorted((row, gone(key)) for key, row in old.items() if key not in new)
-    parts = [
-        audit.issues.iloc[[row for row, _ in found]] for audit, found in ((after, still), (before, left))
-    ]
+    old, new = _keys(before.issues, after.issues)
+    once = ~pd.Series(new).duplicated().to_numpy()
+    still = after.issues[once]
+    known = np.isin(new[once], old)
+    left = before.issues[~pd.Series(old).duplicated().to_numpy() & ~np.isin(old, new)]
+    come = np.where(known, "remaining", np.where(still["rule"].isin(before.untried), "unchecked", "new"))
+    parts = [still, left]
+    changes = np.concatenate([come.astype(object), _gone(before, after, left)])
     kept = [part for part in parts if len(part)] or parts[:1]
     index = pd.RangeIndex(sum(map(len, kept)))
-    change = make_series([change for _, change in (*still, *left)], "string", index)
+    change = make_series(changes, "string", index)
     names = [name for name in parts[0].columns if name in parts[1].columns]
     columns = {name: _joined([part[name] for part in kept]) for name in names}
     return pd.DataFrame({"change": change, **columns}, index=index)

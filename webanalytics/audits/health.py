@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.site import Site
@@ -37,9 +39,7 @@ def row_scores(site: Site, issues: pd.DataFrame) -> list[float | None]:
     it, not below 0; a page that answers with an error has 0. Missing are those whose page could not be had
     for a reason of ours, such as a time limit or robots.txt.
     """
-    costs: dict[object, int] = {}
-    for url, priority in _cells(_faults(issues)[["url", "priority"]]):
-        costs[url] = costs.get(url, 0) + COSTS[priority]
+    costs = _total_by_url(_faults(issues))
     rows = zip(site.values("url"), site.good, site.values("error_type"), strict=True)
     return [
         float(max(0, 100 - costs.get(url, 0))) if good else 0.0 if kind == "http" else None
@@ -53,9 +53,18 @@ def _faults(issues: pd.DataFrame) -> pd.DataFrame:
     return counted.drop_duplicates(["url", "rule"])
 
 
-def _cells(issues: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
-    """Yield rows; columns of categories repeat their objects."""
-    return zip(*(issues[name].astype(object).tolist() for name in issues), strict=True)
+def _total_by_url(faults: pd.DataFrame) -> dict[object, int]:
+    """Return what the faults of each page cost together."""
+    places, urls = pd.factorize(faults["url"])
+    totals = np.bincount(places, _cost_of(faults), len(urls)).astype(np.int64)
+    return dict(zip(urls.tolist(), totals.tolist(), strict=True))
+
+
+def _cost_of(faults: pd.DataFrame) -> npt.NDArray[np.float64]:
+    """Return the points that each fault costs."""
+    places, priorities = pd.factorize(faults["priority"])
+    costs = np.array([COSTS[priority] for priority in priorities], dtype=np.float64)
+    return costs[places]
 
 
 def page_scores(site: Site, issues: pd.DataFrame) -> list[float | None]:
@@ -111,22 +120,23 @@ def costs_by_rule(site: Site, issues: pd.DataFrame, rows: Sequence[int] | None =
     chosen = range(len(given)) if rows is None else _pages(site, rows)
     urls = site.values("url")
     scores = {urls[row]: points for row in chosen if (points := given[row]) is not None}
-    found: dict[object, list[tuple[str, int]]] = {}
-    for url, rule, priority in _cells(_faults(issues)):
-        if url in scores:
-            found.setdefault(url, []).append((rule, COSTS[priority]))
-    costs: dict[str, float] = {}
-    for url, faults in found.items():
-        share = (100 - scores[url]) / sum(cost for _, cost in faults) / len(scores)
-        for rule, cost in faults:
-            costs[rule] = costs.get(rule, 0.0) + cost * share
-    return costs
+    faults = _faults(issues)
+    faults = faults[faults["url"].isin(scores)]
+    places, found = pd.factorize(faults["url"])
+    costs = _cost_of(faults)
+    lost = np.array([100 - scores[url] for url in found], dtype=np.float64)
+    shares = costs * (lost / np.bincount(places, costs, len(found)))[places] / max(1, len(scores))
+    rules, names = pd.factorize(faults["rule"])
+    totals = np.bincount(rules, shares, len(names)).tolist()
+    return dict(zip(names.tolist(), totals, strict=True))
 
 
 def counts_by_priority(issues: pd.DataFrame, urls: Sequence[object]) -> dict[Priority, list[int]]:
     """Return for each priority on how many rules' account each page has issues."""
     once = issues[["url", "rule", "priority"]].drop_duplicates(["url", "rule"])
-    counts: dict[tuple[object, object], int] = {}
-    for key in zip(once["url"].tolist(), once["priority"].tolist(), strict=True):
-        counts[key] = counts.get(key, 0) + 1
-    return {priority: [counts.get((url, priority), 0) for url in urls] for priority in PRIORITIES}
+    counts: dict[Priority, list[int]] = {}
+    for priority in PRIORITIES:
+        places, found = pd.factorize(once.loc[once["priority"] == priority, "url"])
+        of_url = dict(zip(found.tolist(), np.bincount(places, minlength=len(found)).tolist(), strict=True))
+        counts[priority] = [of_url.get(url, 0) for url in urls]
+    return counts

@@ -9,9 +9,9 @@ import logging
 import math
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,13 +20,15 @@ import pandas as pd
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
 from webanalytics.audits.redaction import without_secrets
 from webanalytics.audits.rules import RULES
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, PageByPage, Rule
 from webanalytics.audits.site import Site
 from webanalytics.frames.schema import as_frame, make_series
 from webanalytics.frames.stored import parts_of
 from webanalytics.operations import FACTS
 from webanalytics.operations.model import Dtype
 from webanalytics.thresholds import PRIORITIES
+
+Rows: TypeAlias = npt.NDArray[np.int32]
 
 log = logging.getLogger("webanalytics.audits")
 
@@ -83,14 +85,40 @@ _UNSEEN = re.compile(
 _WINDOW = 4_000
 
 
-class _Found(NamedTuple):
+class _Found:
     """What one rule found, in columns: an audit of many pages has millions of issues."""
 
-    order: tuple[int, int]
-    rule: Rule
-    rows: list[int]
-    values: npt.NDArray[np.float64]
-    evidence: pd.Series
+    def __init__(self, rule: Rule, place: int) -> None:
+        self.rule, self.order = rule, (PRIORITIES.index(rule.priority), place)
+        self._pieces: list[tuple[Rows, npt.NDArray[np.float64], pd.Series]] = []
+
+    @property
+    def any(self) -> bool:
+        """Whether it found anything."""
+        return bool(self._pieces)
+
+    def search(self, site: Site) -> None:
+        """Add what the rule finds on the pages that the site shows, at most one issue per page."""
+        first: dict[int, tuple[float | None, str]] = {}
+        for finding in self.rule.find(site, self.rule.threshold):
+            if finding.row not in first:
+                first[finding.row] = _measured(finding)
+        if first:
+            rows = sorted(first)
+            values = np.array([first[row][0] for row in rows], dtype=np.float64)  # None becomes NaN
+            texts = make_series([first[row][1] for row in rows], "string", pd.RangeIndex(len(rows)))
+            self._pieces.append((np.array(rows, dtype=np.int32), values, texts))
+
+    def columns(self) -> tuple[Rows, npt.NDArray[np.float64], pd.Series]:
+        """Return rows, values and evidence in the order of the rows; they are given once."""
+        pieces, self._pieces = self._pieces, []
+        if len(pieces) == 1:
+            return pieces[0]
+        rows, values, evidence = zip(*pieces, strict=True)
+        joined = np.concatenate(rows)
+        order = np.argsort(joined, kind="stable")
+        texts: pd.Series = pd.concat(evidence, ignore_index=True).take(order)
+        return joined[order], np.concatenate(values)[order], texts.set_axis(pd.RangeIndex(len(order)))
 
 
 def find_issues(
@@ -136,58 +164,64 @@ def find_issues(
     [['title_too_long', 'medium', 562.0, 561.0, 'Tea']]
     """
     chosen = resolve_profile(profile, thresholds)
-    found: list[_Found] = []
     not_tried: dict[str, list[str]] = {}
-    failed: list[str] = []
     places = {name: place for place, name in enumerate(RULES)}
+    found: list[_Found] = []
+    known: dict[str, bool] = {}
     for rule in chosen.rules():
-        if missing := _missing(site, rule):
+        if missing := _missing(site, rule, known):
             not_tried[rule.name] = missing
-            continue
-        try:
-            found.append(_found(site, rule, places[rule.name]))
-        except Exception:  # odd data in one page must not cost the whole audit
-            log.exception("the rule %s failed", rule.name)
-            failed.append(rule.name)
-    found = sorted((one for one in found if one.rows), key=lambda one: one.order)
-    frame = _frame(site, found)
+        else:
+            found.append(_Found(rule, places[rule.name]))
+    failed = _search(site, found)
+    kept = [one for one in found if one.any and one.rule.name not in failed]
+    frame = _frame(site, sorted(kept, key=lambda one: one.order))
     frame.attrs["webanalytics"] |= {
         "profile": chosen.name,
         "rules_not_tried": not_tried,
-        "rules_failed": failed,
+        "rules_failed": [one.rule.name for one in found if one.rule.name in failed],
     }
     return frame
 
 
-def _missing(site: Site, rule: Rule) -> list[str]:
+def _missing(site: Site, rule: Rule, known: dict[str, bool]) -> list[str]:
     """Return the facts and columns a rule needs that no page record or no row has."""
     lacking = site.pages.attrs.get("webanalytics", {}).get("lacking", ())
     return [fact for fact in rule.needs if fact in lacking] + [
-        column
-        for column in rule.columns
-        if (column not in site.pages.columns and column not in site.besides)
-        or (
-            column in _FILLED
-            and any(site.good)
-            and all(value is None for (value,) in _read_values(site, column))
-        )
+        column for column in rule.columns if not _is_there(site, column, known)
     ]
 
 
-def _read_values(site: Site, column: str) -> Iterator[tuple[Any]]:
-    return ((value,) for _, value in site.read(column))
+def _is_there(site: Site, column: str, known: dict[str, bool]) -> bool:
+    if column not in known:
+        there = column in site.pages.columns or column in site.besides
+        looked = column not in _FILLED or not any(site.good) or site.any_known(column)
+        known[column] = there and looked
+    return known[column]
 
 
-def _found(site: Site, rule: Rule, place: int) -> _Found:
-    """Return what one rule finds, at most one issue per page."""
-    first: dict[int, tuple[float | None, str]] = {}
-    for finding in rule.find(site, rule.threshold):
-        if finding.row not in first:
-            first[finding.row] = _measured(finding)
-    rows = sorted(first)
-    values = np.array([first[row][0] for row in rows], dtype=np.float64)  # None becomes NaN
-    evidence = make_series([first[row][1] for row in rows], "string", pd.RangeIndex(len(rows)))
-    return _Found((PRIORITIES.index(rule.priority), place), rule, rows, values, evidence)
+def _search(site: Site, found: Sequence[_Found]) -> set[str]:
+    """Let the rules look at the site, and return the names of those that broke off."""
+    failed: set[str] = set()
+
+    def search(one: _Found) -> None:
+        try:
+            one.search(site)
+        except Exception:  # odd data in one page must not cost the whole audit
+            log.exception("the rule %s failed", one.rule.name)
+            failed.add(one.rule.name)
+
+    alone = [one for one in found if isinstance(one.rule.find, PageByPage)]
+    alone.sort(key=lambda one: one.rule.columns)  # one after the other read the same
+    for rows in site.portions:
+        with site.portion(rows):
+            for one in alone:
+                if one.rule.name not in failed:
+                    search(one)
+    for one in found:
+        if one not in alone:
+            search(one)
+    return failed
 
 
 def _measured(finding: Finding) -> tuple[float | None, str]:
@@ -195,7 +229,7 @@ def _measured(finding: Finding) -> tuple[float | None, str]:
     value, evidence = finding.value, plain(finding.evidence)
     if value is None:
         return None, evidence
-    if isinstance(value, Real) and not isinstance(value, bool):
+    if type(value) is int or (isinstance(value, Real) and not isinstance(value, bool)):
         number = float(value)
         return (number if math.isfinite(number) else None), evidence
     text = plain(value)
@@ -233,26 +267,26 @@ _OF_RULES = {
 
 
 def _frame(site: Site, found: list[_Found]) -> pd.DataFrame:
-    counts = [len(one.rows) for one in found]
+    pieces = [one.columns() for one in found]
+    counts = [len(rows) for rows, _, _ in pieces]
     index = pd.RangeIndex(sum(counts))
-    rows = np.array([row for one in found for row in one.rows], dtype=np.int64)
     is_stored = parts_of(site.pages) is not None
+    rows = np.concatenate([np.empty(0, np.int32), *(rows for rows, _, _ in pieces)])
     columns = {"url": _repeated(site.values("url"), rows, index, is_stored)}
-    which = np.repeat(np.arange(len(found)), counts)
+    which = np.repeat(np.arange(len(found), dtype=np.int32), counts)
     for name in _OF_RULES:
         texts = [one.rule.name if name == "rule" else getattr(one.rule, name) for one in found]
         columns[name] = _repeated(texts, which, index, is_stored)
     limits = [np.nan if one.rule.threshold is None else float(one.rule.threshold) for one in found]
     columns["threshold"] = pd.Series(np.repeat(np.array(limits, dtype=np.float64), counts), index=index)
     none = make_series([], "string", pd.RangeIndex(0))
-    columns["evidence"] = pd.concat([none, *(one.evidence for one in found)], ignore_index=True)
-    columns["value"] = pd.Series(np.concatenate([np.empty(0), *(one.values for one in found)]), index=index)
+    columns["evidence"] = pd.concat([none, *(texts for _, _, texts in pieces)], ignore_index=True)
+    values = np.concatenate([np.empty(0), *(values for _, values, _ in pieces)])
+    columns["value"] = pd.Series(values, index=index)
     return as_frame({name: columns[name] for name in COLUMNS}, index, "issues")
 
 
-def _repeated(
-    texts: Sequence[Any], places: npt.NDArray[np.int64], index: pd.Index, as_categories: bool
-) -> pd.Series:
+def _repeated(texts: Sequence[Any], places: Rows, index: pd.Index, as_categories: bool) -> pd.Series:
     """Return the texts at some places, as categories or as texts."""
     codes, known = pd.factorize(np.array(texts, dtype=object))
     if as_categories:
@@ -296,16 +330,19 @@ def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
     [['viewport_missing', 'html', 'medium', 1, 1, 1, 0.5]]
     """
     names = ["rule", "title", "category", "type", "priority"]
-    could = _could_be_indexed(pages)
-    heads = issues[names].astype(object).itertuples(index=False, name=None)
-    counts: dict[tuple[str, ...], list[int]] = {}
-    for head, url, value, limit in zip(
-        heads, issues["url"].tolist(), issues["value"].tolist(), issues["threshold"].tolist(), strict=True
-    ):
-        found = counts.setdefault(head, [0, 0, 0])
-        found[0] += 1
-        found[1] += url in could
-        found[2] += 1 if pd.isna(value) or pd.notna(limit) else max(1, int(value))
+    counted = pd.DataFrame(
+        {
+            "pages": np.ones(len(issues), np.int64),
+            "indexable": issues["url"].isin(_could_be_indexed(pages)).to_numpy(np.int64),
+            "findings": _findings(issues),
+        },
+        index=issues.index,
+    )
+    by = [issues[name] for name in names]
+    sums = counted.groupby(by, observed=True, sort=False, dropna=False).sum()
+    counts: dict[tuple[Any, ...], list[int]] = dict(
+        zip(sums.index.tolist(), sums.to_numpy().tolist(), strict=True)
+    )
     places = {name: place for place, name in enumerate(RULES)}
     ordered = sorted(
         counts.items(),
@@ -323,6 +360,13 @@ def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
         cells[name] = [found[place] for _, found in ordered]
     cells["share"] = [found[0] / len(pages) if len(pages) else None for _, found in ordered]
     return _laid_out(cells, SUMMARY_COLUMNS, "summary")
+
+
+def _findings(issues: pd.DataFrame) -> npt.NDArray[np.int64]:
+    """Return what each issue counts: its value where the rule has no threshold, and at least 1."""
+    values, limits = (issues[name].to_numpy(np.float64, na_value=np.nan) for name in ("value", "threshold"))
+    counts = np.where(np.isnan(values) | ~np.isnan(limits), 1, values)
+    return np.clip(counts, 1, 2**53).astype(np.int64)
 
 
 def _could_be_indexed(pages: pd.DataFrame) -> set[Any]:

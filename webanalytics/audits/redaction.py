@@ -34,8 +34,10 @@ def without_secrets(text: str) -> str:
     >>> without_secrets("https://a.example/?id=0123456789abcdef0123456789abcdef")
     'https://a.example/?id=012345…'
     """
-    if "=" in text:
+    if "=" in text and any(sign in text for sign in "?&;#"):
         text = _OPAQUE.sub(rf"\1\2{MASK}", _NAMED.sub(rf"\1{MASK}", text))
-    if "://" not in text:
-        return text
-    return _CUT_USER.sub(rf"\1{MASK}", _USER.sub(rf"\1{MASK}@", text))
+    if "@" in text and "://" in text:
+        text = _USER.sub(rf"\1{MASK}@", text)
+    if text.count(":") > text.count("://") > 0:  # of a user or a port
+        text = _CUT_USER.sub(rf"\1{MASK}", text)
+    return text

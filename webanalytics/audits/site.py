@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import compress
@@ -28,7 +29,7 @@ from webanalytics.audits.link_graph import (
 )
 from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.crawl import CrawlFacts
-from webanalytics.frames.stored import ColumnValues, stored
+from webanalytics.frames.stored import ColumnValues, rows_by_part, stored
 from webanalytics.urls import lacks_scheme, registrable_domain
 
 _ANSWERED = ("client error", "server error")
@@ -42,6 +43,10 @@ _FAULTS = {
 
 CHECKED_LINKS = "checked_links"
 """What a rule names among its columns if it needs the answers of other sites."""
+
+
+PORTION_BYTES = 64_000_000
+"""About how many bytes of values of one portion of the pages are kept for the next rule."""
 
 
 @dataclass
@@ -72,6 +77,7 @@ class Site:
     robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
     _values: dict[str, list[Any]] = field(default_factory=dict, repr=False)
     _stored: ColumnValues = field(default_factory=ColumnValues, repr=False)
+    _portion: _Portion | None = field(default=None, repr=False)
 
     def values(self, column: str) -> Sequence[Any]:
         """Return a column as Python values, None for missing ones; all None if it is missing.
@@ -84,8 +90,7 @@ class Site:
             return self._values.setdefault(column, [None] * len(self.pages))
         if (array := stored(self.pages[column])) is not None:
             return self._stored.of(column, array)
-        cells = self.pages[column].astype(object)
-        return self._values.setdefault(column, cells.where(cells.notna(), None).tolist())
+        return self._values.setdefault(column, _cells(self.pages[column]))
 
     @cached_property
     def besides(self) -> frozenset[str]:
@@ -284,12 +289,65 @@ class Site:
 
     def read(self, *columns: str) -> Iterator[tuple[Any, ...]]:
         """Yield the row number and values of each page that was read, once; a missing value is None."""
+        if self._portion is not None:
+            part = self._portion
+            yield from zip(part.rows, *(part.values(self, column) for column in columns), strict=True)
+            return
         lists = [self.values(column) for column in columns]
         yield from compress(zip(range(len(self.good)), *lists, strict=True), self._read_once)
 
     @cached_property
+    def portions(self) -> Sequence[Sequence[int] | None]:
+        """The rows of one part of a folder after the other; None for all rows where they are in memory."""
+        return rows_by_part(self.pages) or [None]
+
+    def any_known(self, column: str) -> bool:
+        """Return whether any page that was read has a value of a column."""
+        for rows in self.portions:
+            with self.portion(rows):
+                if any(value is not None for _, value in self.read(column)):
+                    return True
+        return False
+
+    @contextmanager
+    def portion(self, rows: Sequence[int] | None) -> Iterator[None]:
+        """Let `read` give some rows alone as long as this lasts, of which each column is decoded once."""
+        if rows is not None:
+            self._portion = _Portion([row for row in rows if self._read_once[row]])
+        try:
+            yield
+        finally:
+            self._portion = None
+
+    @cached_property
     def _read_once(self) -> list[bool]:
         return [good and not repeated for good, repeated in zip(self.good, self.repeats, strict=True)]
+
+
+class _Portion:
+    """Some rows of a site, and what is known of their columns."""
+
+    def __init__(self, rows: list[int]) -> None:
+        self.rows = rows
+        self._known: dict[str, list[Any]] = {}
+        self._stored = ColumnValues(PORTION_BYTES)
+
+    def values(self, site: Site, column: str) -> Sequence[Any]:
+        """Return the rows' values of a column."""
+        if column in self._known:
+            return self._known[column]
+        if column not in site.pages:
+            return self._known.setdefault(column, [None] * len(self.rows))
+        series = site.pages[column]
+        if (array := stored(series)) is not None:
+            return self._stored.of(column, array.take(self.rows))
+        return self._known.setdefault(column, _cells(series.iloc[self.rows]))
+
+
+def _cells(column: pd.Series) -> list[Any]:
+    """Return the values of a column in memory, None for missing ones."""
+    cells = column.astype(object)
+    return cells.where(cells.notna(), None).tolist()
 
 
 def _requested(url: Any, redirects: Any, final: Any) -> Any:

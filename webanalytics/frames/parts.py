@@ -56,6 +56,7 @@ class _Part(NamedTuple):
     kinds: Mapping[str, str]
     repeated: list[str]
     metadata: Any
+    schema: Any
 
 
 class RowParts:
@@ -157,7 +158,8 @@ class RowParts:
             ):
                 raise Unreadable
             repeated = repeating_columns(opened, file, room)
-            part = _Part(name, len(self), opened.metadata.num_rows, kinds, repeated, opened.metadata)
+            rows = opened.metadata.num_rows
+            part = _Part(name, len(self), rows, kinds, repeated, opened.metadata, opened.schema_arrow)
         self._parts.append(part)
 
     def inputs(self) -> Iterator[tuple[str | None, str | None, str | None]]:
@@ -178,6 +180,18 @@ class RowParts:
         size = self._block(column)
         for start in range(0, len(places), size):
             yield self._gathered(column, places[start : start + size])
+
+    def portions(self, places: Places) -> list[list[int]]:
+        """Return which of the places are in one part after the other, in order; small parts together."""
+        order = np.argsort(places, kind="stable")
+        ends = np.searchsorted(places[order], [part.start + part.rows for part in self._parts])
+        found: list[list[int]] = []
+        start = 0
+        for end in [*ends[:-1].tolist(), len(order)]:
+            if end - start >= PART_ROWS or (end == len(order) and end > start):
+                found.append(order[start:end].tolist())
+                start = end
+        return found
 
     def _block(self, column: str) -> int:
         a_row = max(1, self.bytes_of(column) // max(1, len(self)))
@@ -264,6 +278,10 @@ class RowParts:
         return arrays
 
     def _read(self, part: _Part, column: str) -> Iterator[Any]:
+        return (batch.column(0) for batch in self._batches(part, [column]))
+
+    def _batches(self, part: _Part, columns: list[str]) -> Iterator[Any]:
+        """Yield the rows of a part, at most `FRAME_ROWS` at once; texts that repeat are dictionaries."""
         import pyarrow.parquet as parquet
 
         read = 0
@@ -272,13 +290,47 @@ class RowParts:
                 self._store.opened_part(part.name) as (file, room),
                 parquet.ParquetFile(file, metadata=part.metadata, read_dictionary=part.repeated) as opened,
             ):
-                for batch in checked_batches(opened, FRAME_ROWS, room, [column]):
+                for batch in checked_batches(opened, FRAME_ROWS, room, columns):
                     read += len(batch)
-                    yield batch.column(0)
+                    yield batch.select(columns)
         except (Unreadable, OSError):
             raise self._changed() from None
         if read != part.rows:
             raise self._changed()
+
+    # ---------------------------------------------------------------- comparing
+
+    def layout(self, column: str) -> tuple[str, str] | None:
+        """Return how a column is stored, and its type; None where parts differ in it."""
+        found = {(part.kinds[column], str(part.schema.field(column).type)) for part in self._parts}
+        return found.pop() if len(found) == 1 else None
+
+    def table_at(self, columns: Sequence[str], places: Places) -> Any:
+        """Return some rows of columns, of which each has one `layout`, as they are stored."""
+        import pyarrow as pa
+
+        owners = np.searchsorted([part.start for part in self._parts], places, side="right") - 1
+        pieces, targets = [], []
+        try:
+            for number in np.unique(owners).tolist():
+                mine = np.flatnonzero(owners == number)
+                part = self._parts[number]
+                whole, offsets = self._plain_table(part, list(columns)), places[mine] - part.start
+                pieces.append(whole if _is_all(offsets, part.rows) else whole.take(pa.array(offsets)))
+                targets.append(mine)
+            table = pa.concat_tables(pieces)
+        except pa.ArrowException:  # another file than the one that was opened
+            raise self._changed() from None
+        back = np.argsort(np.concatenate(targets), kind="stable")
+        return table if _is_all(back, len(back)) else table.take(pa.array(back))
+
+    def _plain_table(self, part: _Part, columns: list[str]) -> Any:
+        """Return columns of a part without dictionaries."""
+        import pyarrow as pa
+
+        plain = pa.schema([part.schema.field(column) for column in columns])
+        tables = [pa.Table.from_batches([batch]).cast(plain) for batch in self._batches(part, columns)]
+        return pa.concat_tables(tables)
 
     def _changed(self) -> ParameterError:
         return ParameterError(
@@ -314,6 +366,11 @@ def order_of(name: str) -> tuple[int, str]:
     """Return what parts are in the order of: that in which they were begun."""
     found = PART.fullmatch(name)
     return (int(found[1]) if found else 0), name
+
+
+def _is_all(offsets: npt.NDArray[Any], rows: int) -> bool:
+    """Return whether offsets are those of all rows in order."""
+    return len(offsets) == rows and bool((offsets == np.arange(rows)).all())
 
 
 def _layout(table: Any) -> dict[str, Any]:

@@ -26,7 +26,7 @@ HELD_NAMES = frozenset(("status", "error_type", "error_key"))
 
 LARGEST_LIST = 32_000_000
 """Most bytes of a column that is a list while rules read it; a larger one is read anew each time."""
-LISTS_BYTES = 128_000_000
+LISTS_BYTES = 64_000_000
 """Most bytes of all such lists."""
 
 
@@ -266,7 +266,8 @@ class StoredValues(Sequence[Any]):
 class ColumnValues:
     """Values of columns as rules see them: small ones as lists, within a budget, large ones one by one."""
 
-    def __init__(self) -> None:
+    def __init__(self, budget: int | None = None) -> None:
+        self._budget = LISTS_BYTES if budget is None else budget
         self._lists: OrderedDict[str, tuple[int, list[Any]]] = OrderedDict()
         self._held = 0
 
@@ -281,7 +282,7 @@ class ColumnValues:
         values = list(array.values())
         self._lists[name] = cost, values
         self._held += cost
-        while self._held > LISTS_BYTES:
+        while self._held > self._budget:
             _, (freed, _) = self._lists.popitem(last=False)
             self._held -= freed
         return values
@@ -340,6 +341,15 @@ def parts_of(frame: pd.DataFrame) -> RowParts | None:
         if isinstance(dtype, StoredDtype):
             return dtype.parts
     return None
+
+
+def rows_by_part(frame: pd.DataFrame) -> list[list[int]]:
+    """Return the rows of a frame part by part, small parts together; none of a frame in memory."""
+    for name, dtype in frame.dtypes.items():
+        if isinstance(dtype, StoredDtype):
+            array: Any = frame[name].array
+            return dtype.parts.portions(array.places)
+    return []
 
 
 def held(frame: pd.DataFrame) -> pd.DataFrame:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.shared import Find, enumerated, listed
 from webanalytics.audits.site import Site
 
 
 def _fields(with_example: bool) -> Find:
+    @page_by_page
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, fields in site.read("fieldsWithoutLabel"):
             found = [field for field in fields or () if ("placeholder" in field) == with_example]
@@ -26,6 +27,7 @@ def _shown(field: dict[str, str]) -> str:
     return f"{field['field']} with the placeholder {example}" if example else field["field"]
 
 
+@page_by_page
 def _ids(site: Site, _: Any) -> Iterator[Finding]:
     for row, ids, used in site.read("duplicateIds", "duplicateIdsUsed"):
         others = [name for name in ids or () if name not in (used or ())]

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.ai.access import use_frame
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.sources import AIPREF, CONTENT_SIGNALS, SCRIPTS, both
 from webanalytics.audits.site import Site
 
@@ -24,6 +24,7 @@ def _signals(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(rows[url], None, f"{place}: {faults}"[:400])
 
 
+@page_by_page
 def _script_only(site: Site, _: Any) -> Iterator[Finding]:
     for row, words, scripts in site.read("wordCount", "scripts"):
         if scripts and words is not None and words < 1:

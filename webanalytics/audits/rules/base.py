@@ -55,6 +55,34 @@ class Finding:
     evidence: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class PageByPage:
+    """A search that looks at each page alone: `Site.read` may show it the pages in portions."""
+
+    search: Callable[[Site, Any], Iterable[Finding]]
+
+    def __call__(self, site: Site, threshold: Any) -> Iterable[Finding]:
+        """Yield what is found on the pages that `site` shows."""
+        return self.search(site, threshold)
+
+
+def page_by_page(search: Callable[[Site, Any], Iterable[Finding]]) -> PageByPage:
+    """Mark a search that looks at each page alone, and reads columns by `Site.read` only.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> @page_by_page
+    ... def find(site: Site, _: Any) -> Iterable[Finding]:
+    ...     return (Finding(row) for row, title in site.read("title") if title == "A")
+    >>> site = Site(pd.DataFrame({"status": ["ok"] * 3, "title": ["A", "B", "A"]}))
+    >>> with site.portion([1, 2]):
+    ...     [finding.row for finding in find(site, None)]
+    [2]
+    """
+    return PageByPage(search)
+
+
 @dataclass(frozen=True)
 class Rule:
     """One rule.
@@ -76,7 +104,8 @@ class Rule:
     fix : str
         What to do, in one sentence.
     find : callable
-        Takes the site and the threshold, and yields findings, at most one for each page.
+        Takes the site and the threshold, and yields findings, at most one for each page; one that looks at
+        each page alone is marked by `page_by_page`, which makes it fast where the pages are in a folder.
     threshold : float or None
         The limit, where there is one.
     unit : str

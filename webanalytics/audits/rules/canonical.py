@@ -8,7 +8,7 @@ from typing import Any
 
 from webanalytics.audits.link_graph import Target, in_head, listed
 from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.shared import outside_head
 from webanalytics.audits.site import Site
 
@@ -31,6 +31,7 @@ def _where(cell: Any) -> str:
     return f" (in the Link header: {listed(dict.fromkeys(sent))})" if sent else ""
 
 
+@page_by_page
 def _missing(site: Site, _: Any) -> Iterator[Finding]:
     for row, state in site.read("canonicalState"):
         if state == "missing":
@@ -59,6 +60,7 @@ def _relative(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, relative[0], listed(relative))
 
 
+@page_by_page
 def _invalid(site: Site, _: Any) -> Iterator[Finding]:
     for row, state, url in site.read("canonicalState", "canonicalUrl"):
         if state == "invalid":

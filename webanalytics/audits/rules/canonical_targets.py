@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.link_graph import listed, normal
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.canonical import following, targets
 from webanalytics.audits.rules.sources import AMP, AMP_DISCOVERY, CANONICALS, both, rfc
 from webanalytics.audits.site import Site
@@ -56,6 +56,7 @@ def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, evidence=f"No page of the audit links to {listed([url])}.")
 
 
+@page_by_page
 def _amp_alone(site: Site, _: Any) -> Iterator[Finding]:
     for row, amp, state in site.read("amp", "canonicalState"):
         if amp and state == "missing":

@@ -12,7 +12,7 @@ from typing import Any
 
 from webanalytics.audits.languages import same_language
 from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.shared import empty
 from webanalytics.audits.site import Site
 from webanalytics.thresholds import SCALES_BY_NAME, not_prose
@@ -31,6 +31,7 @@ _LANGUAGE = re.compile(r"\s*([a-z]{2})(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
 _WITHOUT_SPACES = frozenset(("zh", "ja", "th", "lo", "km", "my", "bo"))
 
 
+@page_by_page
 def _low(site: Site, threshold: float) -> Iterator[Finding]:
     for row, words, sentences, text, language in site.read("wordCount", "sentenceCount", "text", "language"):
         if words is None or not_prose(words, sentences) or language in _WITHOUT_SPACES:
@@ -39,12 +40,14 @@ def _low(site: Site, threshold: float) -> Iterator[Finding]:
             yield Finding(row, words, (text or "")[:500])
 
 
+@page_by_page
 def _difficult(site: Site, threshold: float) -> Iterator[Finding]:
     for row, ease, evidence in _eases(site):
         if VERY_DIFFICULT <= ease < threshold:
             yield Finding(row, ease, evidence)
 
 
+@page_by_page
 def _very_difficult(site: Site, threshold: float) -> Iterator[Finding]:
     for row, ease, evidence in _eases(site):
         if ease < threshold:
@@ -65,6 +68,7 @@ def _eases(site: Site) -> Iterator[tuple[int, float, str]]:
             yield row, round(SCALES_BY_NAME[scale].ease(score), 2), f"{scale} {score:.1f}"
 
 
+@page_by_page
 def _lorem_ipsum(site: Site, _: Any) -> Iterator[Finding]:
     for row, *texts in site.read("text", "title", "description"):
         for text in texts:
@@ -74,6 +78,7 @@ def _lorem_ipsum(site: Site, _: Any) -> Iterator[Finding]:
                 break
 
 
+@page_by_page
 def _language_differs(site: Site, _: Any) -> Iterator[Finding]:
     columns = ("lang", "language", "text", "wordCount", "sentenceCount")
     for row, declared, detected, text, words, sentences in site.read(*columns):

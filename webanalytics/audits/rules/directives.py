@@ -12,7 +12,7 @@ from typing import Any
 
 from webanalytics.audits.robots import directives
 from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.shared import Find
 from webanalytics.audits.site import Site
 
@@ -22,6 +22,7 @@ _CONFLICTS = (("index", "noindex"), ("follow", "nofollow"), ("all", "noindex"), 
 
 
 def _says(*names: str) -> Find:
+    @page_by_page
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, *texts in site.read(*_COLUMNS):
             said = [text[:200] for text in texts if text and not directives(text).isdisjoint(names)]
@@ -31,6 +32,7 @@ def _says(*names: str) -> Find:
     return find
 
 
+@page_by_page
 def _no_snippet_length(site: Site, _: Any) -> Iterator[Finding]:
     for row, *texts in site.read(*_COLUMNS):
         said = [text[:200] for text in texts if text and _NO_LENGTH.search(text)]
@@ -38,6 +40,7 @@ def _no_snippet_length(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, evidence="; ".join(said))
 
 
+@page_by_page
 def _conflict(site: Site, _: Any) -> Iterator[Finding]:
     for row, *texts in site.read(*_COLUMNS):
         found = frozenset[str]().union(*(directives(text) for text in texts if text))

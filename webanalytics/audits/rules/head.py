@@ -8,7 +8,7 @@ from typing import Any
 
 from webanalytics.audits.link_graph import normal
 from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.shared import LONGEST, enumerated, listed, outside_head
 from webanalytics.audits.site import Site
 
@@ -17,30 +17,35 @@ _CAMERA = re.compile(r"(?:IMG|DSC[FN]?|PXL|MVIMG|DCIM|P?\d{6,})[_-]?[\d_-]+(?:\.
 """Names that cameras and phones give to pictures."""
 
 
+@page_by_page
 def _no_doctype(site: Site, _: Any) -> Iterator[Finding]:
     for row, present in site.read("doctype"):
         if present is not None and not present:
             yield Finding(row)
 
 
+@page_by_page
 def _charset_late(site: Site, _: Any) -> Iterator[Finding]:
     for row, late, declared in site.read("charsetLate", "declaredCharset"):
         if late:
             yield Finding(row, evidence=f"{declared or ''} after the first 1,024 bytes".strip())
 
 
+@page_by_page
 def _several_heads(site: Site, threshold: float) -> Iterator[Finding]:
     for row, heads in site.read("heads"):
         if heads is not None and heads > threshold:
             yield Finding(row, int(heads), f"{heads:,} head tags")
 
 
+@page_by_page
 def _head_ended(site: Site, _: Any) -> Iterator[Finding]:
     for row, what in site.read("headEndedBy"):
         if what:
             yield Finding(row, evidence=what[:LONGEST])
 
 
+@page_by_page
 def _title_is_description(site: Site, _: Any) -> Iterator[Finding]:
     for row, title, description in site.read("title", "description"):
         said = " ".join((title or "").split()).casefold()
@@ -48,6 +53,7 @@ def _title_is_description(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, evidence=title[:LONGEST])
 
 
+@page_by_page
 def _alt_is_file(site: Site, _: Any) -> Iterator[Finding]:
     for row, images in site.read("imgTags"):
         texts = [text for image in images or () if _is_file(text := image["alt"].strip())]
@@ -59,6 +65,7 @@ def _is_file(text: str) -> bool:
     return len(text) < LONGEST and (_FILE.fullmatch(text) or _CAMERA.fullmatch(text)) is not None
 
 
+@page_by_page
 def _h1_image(site: Site, _: Any) -> Iterator[Finding]:
     for row, headings in site.read("imageHeadings"):
         texts = [heading["alt"] for heading in headings or () if heading["level"] == "h1"]
@@ -66,9 +73,10 @@ def _h1_image(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, len(texts), enumerated(texts))
 
 
+@page_by_page
 def _other_url(site: Site, _: Any) -> Iterator[Finding]:
-    for row, shared, canonical in site.read("og:url", "canonicalUrl"):
-        known = {normal(url) for url in (site.name(row), canonical, site.values("url")[row]) if url}
+    for row, shared, canonical, given in site.read("og:url", "canonicalUrl", "url"):
+        known = {normal(url) for url in (site.name(row), canonical, given) if url}
         if shared and (normal(shared) or shared) not in known:
             yield Finding(row, evidence=f"og:url {shared[:300]}, the page is {canonical or site.name(row)}")
 

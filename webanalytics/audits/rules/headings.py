@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.shared import LONGEST, Find, enumerated
 from webanalytics.audits.site import Site
 
@@ -15,25 +15,33 @@ def _texts(headings: list[dict[str, str]], level: str) -> list[str]:
     return [heading["text"] for heading in headings if heading["level"] == level and heading["text"].strip()]
 
 
-def _missing(level: str) -> Find:
-    def find(site: Site, _: Any) -> Iterator[Finding]:
-        for row, headings in site.read("headings"):
-            if headings is not None and not _texts(headings, level):
-                without_text = sum(heading["level"] == level for heading in headings)
-                yield Finding(row, evidence=f"{level} without text: {without_text}" if without_text else "")
-
-    return find
+def _without(headings: list[dict[str, str]] | None, level: str) -> str | None:
+    """Return the evidence that no heading of a level has a text; None if one has, or they are not known."""
+    if headings is None or _texts(headings, level):
+        return None
+    without_text = sum(heading["level"] == level for heading in headings)
+    return f"{level} without text: {without_text}" if without_text else ""
 
 
+@page_by_page
 def _h1_missing(site: Site, _: Any) -> Iterator[Finding]:
     """Find pages without a text in an h1; the alternative text of an image is one, for another rule."""
-    pictures = site.values("imageHeadings")
-    for finding in _missing("h1")(site, None):
-        if not any(heading["level"] == "h1" for heading in pictures[finding.row] or ()):
-            yield finding
+    for row, headings, pictures in site.read("headings", "imageHeadings"):
+        evidence = _without(headings, "h1")
+        if evidence is not None and not any(heading["level"] == "h1" for heading in pictures or ()):
+            yield Finding(row, evidence=evidence)
+
+
+@page_by_page
+def _h2_missing(site: Site, _: Any) -> Iterator[Finding]:
+    for row, headings in site.read("headings"):
+        evidence = _without(headings, "h2")
+        if evidence is not None:
+            yield Finding(row, evidence=evidence)
 
 
 def _multiple(level: str) -> Find:
+    @page_by_page
     def find(site: Site, threshold: float) -> Iterator[Finding]:
         for row, headings in site.read("headings"):
             texts = _texts(headings or [], level)
@@ -44,6 +52,7 @@ def _multiple(level: str) -> Find:
 
 
 def _too_long(level: str) -> Find:
+    @page_by_page
     def find(site: Site, threshold: float) -> Iterator[Finding]:
         for row, headings in site.read("headings"):
             longest = max(_texts(headings or [], level), key=len, default="")
@@ -53,12 +62,14 @@ def _too_long(level: str) -> Find:
     return find
 
 
+@page_by_page
 def _h1_not_first(site: Site, _: Any) -> Iterator[Finding]:
     for row, headings in site.read("headings"):
         if headings and headings[0]["level"] != "h1" and _texts(headings, "h1"):
             yield Finding(row, evidence=f"first heading: {_shown(headings[0])}")
 
 
+@page_by_page
 def _not_sequential(site: Site, _: Any) -> Iterator[Finding]:
     for row, headings in site.read("headings"):
         jumps = [
@@ -144,7 +155,7 @@ RULES = (
         priority="low",
         explanation="Subheadings divide a page into parts that readers can skim.",
         fix="Divide the content into parts and give each an h2 that says what it is about.",
-        find=_missing("h2"),
+        find=_h2_missing,
         columns=("headings",),
         measured="h2 elements with text are counted.",
         source=sources.WAI_HEADINGS,

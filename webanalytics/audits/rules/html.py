@@ -8,7 +8,7 @@ from typing import Any
 
 from webanalytics.audits.languages import is_language
 from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.shared import empty
 from webanalytics.audits.site import Site
 
@@ -23,30 +23,35 @@ _XML = "application/xhtml+xml"
 _HEADER_CHARSET = re.compile(r";\s*charset\s*=", re.IGNORECASE)
 
 
+@page_by_page
 def _viewport_fixed(site: Site, _: Any) -> Iterator[Finding]:
     for row, viewport in site.read("viewport"):
         if viewport and not _RESPONSIVE.search(viewport):
             yield Finding(row, evidence=viewport[:300])
 
 
+@page_by_page
 def _zoom_blocked(site: Site, _: Any) -> Iterator[Finding]:
     for row, viewport in site.read("viewport"):
         if viewport and _NO_ZOOM.search(viewport[:1000]):
             yield Finding(row, evidence=viewport[:300])
 
 
+@page_by_page
 def _charset_missing(site: Site, _: Any) -> Iterator[Finding]:
     for row, declared, header, charset in site.read("declaredCharset", "content_type", "charset"):
         if declared is not None and not declared and not _HEADER_CHARSET.search(header or ""):
             yield Finding(row, evidence=f"read as {charset}" if charset else "")
 
 
+@page_by_page
 def _charset_not_utf8(site: Site, _: Any) -> Iterator[Finding]:
     for row, charset in site.read("charset"):
         if charset and charset.strip().lower() not in ("utf-8", "utf8"):
             yield Finding(row, evidence=charset[:100])
 
 
+@page_by_page
 def _lang_missing(site: Site, _: Any) -> Iterator[Finding]:
     for row, lang, xml, header in site.read("lang", "xmlLang", "content_type"):
         if lang is not None and not lang.strip():
@@ -55,18 +60,21 @@ def _lang_missing(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, evidence=f'xml:lang="{xml}" alone, which browsers do not read in HTML')
 
 
+@page_by_page
 def _lang_invalid(site: Site, _: Any) -> Iterator[Finding]:
     for row, lang in site.read("lang"):
         if lang and lang.strip() and not (_TAG.fullmatch(lang.strip()) and is_language(lang)):
             yield Finding(row, evidence=lang[:100])
 
 
+@page_by_page
 def _refresh(site: Site, _: Any) -> Iterator[Finding]:
     for row, refresh in site.read("refresh"):
         if refresh and not _AT_ONCE.match(refresh):
             yield Finding(row, evidence=refresh[:300])
 
 
+@page_by_page
 def _refresh_redirect(site: Site, _: Any) -> Iterator[Finding]:
     for row, refresh in site.read("refresh"):
         if refresh and _AT_ONCE.match(refresh):

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.shared import LONGEST, enumerated, listed
 from webanalytics.audits.site import Site
 
 
+@page_by_page
 def _alt_too_long(site: Site, threshold: float) -> Iterator[Finding]:
     for row, images in site.read("imgTags"):
         texts = [image["alt"] for image in images or () if len(image["alt"]) > threshold]
@@ -18,6 +19,7 @@ def _alt_too_long(site: Site, threshold: float) -> Iterator[Finding]:
             yield Finding(row, len(longest), longest[:LONGEST])
 
 
+@page_by_page
 def _too_large(site: Site, threshold: float) -> Iterator[Finding]:
     for row, sizes in site.read("imageBytes"):
         large = sorted(

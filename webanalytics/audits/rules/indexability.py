@@ -8,7 +8,7 @@ from typing import Any
 
 from webanalytics.audits.robots import directives, unavailable_after
 from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.site import Site
 
 _SOURCES = {
@@ -29,18 +29,22 @@ def _directive(site: Site, name: str, *columns: str) -> Iterator[Finding]:
             yield Finding(row, name, "; ".join(said))
 
 
+@page_by_page
 def _noindex(site: Site, _: Any) -> Iterator[Finding]:
     return _directive(site, "noindex", "robots", "googlebot")
 
 
+@page_by_page
 def _noindex_header(site: Site, _: Any) -> Iterator[Finding]:
     return _directive(site, "noindex", "x_robots_tag")
 
 
+@page_by_page
 def _nofollow(site: Site, _: Any) -> Iterator[Finding]:
     return _directive(site, "nofollow", "robots", "googlebot", "x_robots_tag")
 
 
+@page_by_page
 def _expired(site: Site, _: Any) -> Iterator[Finding]:
     now = datetime.now(UTC)
     for row, *texts in site.read("robots", "googlebot", "x_robots_tag"):

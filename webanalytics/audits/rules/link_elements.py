@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.shared import enumerated, listed
 from webanalytics.audits.site import Site
 
 _SCRIPT = 60
 
 
+@page_by_page
 def _nameless(site: Site, _: Any) -> Iterator[Finding]:
     for row, links in site.read("linksWithoutName"):
         if links:
@@ -20,12 +21,14 @@ def _nameless(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, len(links), enumerated(shown))
 
 
+@page_by_page
 def _generic(site: Site, _: Any) -> Iterator[Finding]:
     for row, links in site.read("genericLinks"):
         if links:
             yield Finding(row, len(links), enumerated(f'"{link["text"]}" {link["href"]}' for link in links))
 
 
+@page_by_page
 def _uncrawlable(site: Site, _: Any) -> Iterator[Finding]:
     for row, links in site.read("uncrawlableLinks"):
         if links:

@@ -7,7 +7,7 @@ from typing import Any
 
 from webanalytics.audits.link_graph import LONGEST
 from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.leads import badly, faults
 from webanalytics.audits.site import Site
 from webanalytics.frames.link_table import KINDS
@@ -27,6 +27,7 @@ def _over(site: Site, column: str, threshold: Any) -> Iterator[Finding]:
             yield Finding(row, int(count), f"{count:,} links")
 
 
+@page_by_page
 def _many_external(site: Site, threshold: Any) -> Iterator[Finding]:
     for row, external, own in site.read("externalLinks", "subdomainLinks"):
         count = (external or 0) - (own or 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.shared import Find, enumerated, listed
 from webanalytics.audits.rules.sources import (
     DOM_SIZE,
@@ -21,6 +21,7 @@ from webanalytics.audits.rules.sources import (
 from webanalytics.audits.site import Site
 
 
+@page_by_page
 def _elements(site: Site, threshold: float) -> Iterator[Finding]:
     for row, count in site.read("elements"):
         if count is not None and count > threshold:
@@ -28,6 +29,7 @@ def _elements(site: Site, threshold: float) -> Iterator[Finding]:
 
 
 def _more(column: str) -> Find:
+    @page_by_page
     def find(site: Site, threshold: float) -> Iterator[Finding]:
         for row, urls in site.read(column):
             distinct = list(dict.fromkeys(urls or ()))

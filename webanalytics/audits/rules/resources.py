@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.rules.base import Finding, Rule
-from webanalytics.audits.rules.shared import enumerated
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
+from webanalytics.audits.rules.shared import Find, enumerated
 from webanalytics.audits.rules.sources import rfc
 from webanalytics.audits.site import Site
 
@@ -17,7 +17,8 @@ _MEASURED = (
 _SOURCE = rfc(9110, "15.5 and 15.6 (client and server errors)")
 
 
-def _broken(kind: str) -> Callable[[Site, Any], Iterator[Finding]]:
+def _broken(kind: str) -> Find:
+    @page_by_page
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, resources in site.read("brokenResources"):
             found = [item for item in resources or () if item["kind"] == kind]

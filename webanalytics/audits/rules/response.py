@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.site import Site
 
 FAILING = ("client error", "server error", "no response", "timeout")
@@ -69,6 +69,7 @@ def hops(site: Site, row: int) -> str:
     return " → ".join((*shown, site.name(row)[:100]))
 
 
+@page_by_page
 def _slow(site: Site, threshold: Any) -> Iterator[Finding]:
     for row, elapsed in site.read("elapsed"):
         if elapsed is not None and elapsed > threshold:

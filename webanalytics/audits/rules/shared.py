@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from webanalytics.audits.rules.base import Finding
+from webanalytics.audits.rules.base import Finding, page_by_page
 from webanalytics.audits.site import Site
 
-Find = Callable[[Site, Any], Iterator[Finding]]
+Find = Callable[[Site, Any], Iterable[Finding]]
 
 SHOWN = 5
 """Most items of one page that its evidence names."""
@@ -30,6 +30,7 @@ def above(measure: str, shown: str, beside: str = "") -> Find:
     [Finding(row=1, value=562, evidence='B')]
     """
 
+    @page_by_page
     def find(site: Site, threshold: float) -> Iterator[Finding]:
         for row, value, text, length in site.read(measure, shown, beside or measure):
             if value is not None and value > threshold:
@@ -41,6 +42,7 @@ def above(measure: str, shown: str, beside: str = "") -> Find:
 def below(measure: str, shown: str, beside: str = "") -> Find:
     """Return the search for pages where a column is below the threshold; zero is left to another rule."""
 
+    @page_by_page
     def find(site: Site, threshold: float) -> Iterator[Finding]:
         for row, value, text, length in site.read(measure, shown, beside or measure):
             if value is not None and 0 < value < threshold:
@@ -61,6 +63,7 @@ def _with_length(text: str | None, characters: int | None) -> str:
 def empty(column: str) -> Find:
     """Return the search for pages whose column is empty; a missing value is unknown."""
 
+    @page_by_page
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, value in site.read(column):
             if value is not None and (not value or (isinstance(value, str) and value.isspace())):
@@ -72,6 +75,7 @@ def empty(column: str) -> Find:
 def listed(column: str, least: int = 1) -> Find:
     """Return the search for pages whose column lists at least so many items."""
 
+    @page_by_page
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, things in site.read(column):
             if things is not None and len(things) >= least:
@@ -83,6 +87,7 @@ def listed(column: str, least: int = 1) -> Find:
 def outside_head(kind: str) -> Find:
     """Return the search for pages where something that belongs in the head comes after it."""
 
+    @page_by_page
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, kinds in site.read("outsideHead"):
             if kinds is not None and kind in kinds:

@@ -6,19 +6,21 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.site import Site
 
 _BASIC = ("og:title", "og:type", "og:image", "og:url")
 """Properties that every page must have (The Open Graph protocol, ogp.me, "Basic Metadata")."""
 
 
+@page_by_page
 def _open_graph_missing(site: Site, _: Any) -> Iterator[Finding]:
     for row, *values in site.read(*_BASIC, "og:description"):
         if not any(values) and any(value is not None for value in values):
             yield Finding(row)
 
 
+@page_by_page
 def _open_graph_incomplete(site: Site, _: Any) -> Iterator[Finding]:
     names = [name for name in _BASIC if name != "og:image"]
     for row, *values in site.read(*names, "og:image", "og:description"):
@@ -27,18 +29,21 @@ def _open_graph_incomplete(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, len(missing), f"missing: {', '.join(missing)}")
 
 
+@page_by_page
 def _open_graph_image_missing(site: Site, _: Any) -> Iterator[Finding]:
     for row, image, *others in site.read("og:image", "og:title", "og:type", "og:url", "og:description"):
         if not image and any(others):
             yield Finding(row, evidence=f"og:title: {others[0][:200]}" if others[0] else "")
 
 
+@page_by_page
 def _card_missing(site: Site, _: Any) -> Iterator[Finding]:
     for row, card in site.read("card:card"):
         if card is not None and not card:
             yield Finding(row)
 
 
+@page_by_page
 def _card_image_missing(site: Site, _: Any) -> Iterator[Finding]:
     for row, card, *images in site.read("card:card", "card:image", "og:image"):
         if card and not any(images):

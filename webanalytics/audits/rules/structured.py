@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.shared import Find, enumerated
 from webanalytics.audits.site import Site
 
@@ -14,6 +14,7 @@ from webanalytics.audits.site import Site
 def _faults(kind: str) -> Find:
     """Return the search for pages with faults of a kind."""
 
+    @page_by_page
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, faults in site.read("structuredErrors"):
             problems = [
@@ -25,6 +26,7 @@ def _faults(kind: str) -> Find:
     return find
 
 
+@page_by_page
 def _missing(site: Site, _: Any) -> Iterator[Finding]:
     for row, types, faults in site.read("structuredTypes", "structuredErrors"):
         if types is not None and not types and not faults:

@@ -6,12 +6,13 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.shared import above, below, empty, listed, outside_head
 from webanalytics.audits.site import Site
 from webanalytics.thresholds import TITLE_PIXELS
 
 
+@page_by_page
 def _same_as_h1(site: Site, _: Any) -> Iterator[Finding]:
     for row, title, headings in site.read("title", "headings"):
         wanted = (title or "").strip().casefold()

@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import unquote
 
 from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.shared import LONGEST, Find, above
 from webanalytics.audits.site import Site
 
@@ -27,6 +27,7 @@ def _path_and_query(url: str) -> tuple[str, str]:
 def _where(found: Callable[[str], str]) -> Find:
     """Return the search for addresses in which the function finds something."""
 
+    @page_by_page
     def find(site: Site, _: Any) -> Iterator[Finding]:
         for row, url in site.read("url"):
             if url and (evidence := found(url)):

@@ -1,0 +1,104 @@
+"""Rules that look at each page alone find the same whether they see the pages at once or in portions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import webanalytics as wa
+from tests.audits.test_stored import pages, plainly
+from webanalytics.audits.issues import find_issues
+from webanalytics.audits.rules import RULES
+from webanalytics.audits.rules.base import Finding, PageByPage, Rule, page_by_page
+from webanalytics.audits.site import Site
+from webanalytics.frames import parts
+from webanalytics.runs import saving
+
+
+@pytest.fixture
+def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> wa.Audit:
+    """An audit in parts of 8 rows, of which each is a portion."""
+    monkeypatch.setattr(saving, "FRAME_ROWS", 4)
+    monkeypatch.setattr(saving, "PART_ROWS", 8)
+    monkeypatch.setattr(parts, "PART_ROWS", 8)
+    return wa.audit(pages(), progress=False, save_to=tmp_path / "audit")
+
+
+def test_portions_are_all_rows_once_whatever_their_order(kept: wa.Audit) -> None:
+    shuffled = kept.iloc[np.random.default_rng(5).permutation(len(kept))]
+    for audit in (kept, shuffled):
+        portions = Site(audit.plain().reset_index(drop=True)).portions
+        assert len(portions) > 2
+        rows = [row for portion in portions for row in portion or ()]
+        assert sorted(rows) == list(range(len(kept)))
+    assert Site(pd.DataFrame({"url": ["a"]})).portions == [None]
+
+
+def test_each_rule_of_single_pages_finds_the_same_in_portions(site_of_corpus: Site) -> None:
+    alone = [rule for rule in RULES.values() if isinstance(rule.find, PageByPage)]
+    assert len(alone) > 80
+    differing = {rule.name for rule in alone if whole(site_of_corpus, rule) != divided(site_of_corpus, rule)}
+    assert not differing
+    found = sum(bool(whole(site_of_corpus, rule)) for rule in alone)
+    assert found > 50, "most of them find something, so that the comparison says something"
+
+
+def whole(site: Site, rule: Rule) -> list[Finding]:
+    return list(rule.find(site, rule.threshold))
+
+
+def divided(site: Site, rule: Rule) -> list[Finding]:
+    """Return what a rule finds on three pages at a time, the last ones first."""
+    rows = list(range(len(site.pages)))
+    found: list[Finding] = []
+    for start in reversed(range(0, len(rows), 3)):
+        with site.portion(rows[start : start + 3]):
+            found = [*rule.find(site, rule.threshold), *found]
+    return found
+
+
+@pytest.fixture
+def site_of_corpus(corpus_pages: dict[str, bytes]) -> Site:
+    """Every page of the corpus, one that was not read, and one twice."""
+    frame = pd.DataFrame(
+        {
+            "url": [f"https://a.example/{name}" for name in corpus_pages],
+            "html": [content.decode("utf-8", "replace") for content in corpus_pages.values()],
+        }
+    )
+    frame.loc[4, "html"] = None
+    return wa.audit(pd.concat([frame, frame.iloc[[1]]], ignore_index=True), progress=False).site
+
+
+def test_a_rule_that_breaks_off_in_a_later_portion_has_failed(
+    kept: wa.Audit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rule = RULES["h1_too_long"]
+    seen: list[int] = []
+
+    @page_by_page
+    def find(site: Site, _: Any) -> Any:
+        for row, _url in site.read("url"):
+            seen.append(row)
+            if row == 9:
+                raise ValueError
+            yield Finding(row)
+
+    monkeypatch.setitem(RULES, rule.name, Rule(**{**vars(rule), "find": find}))
+    issues = find_issues(kept.site)
+    assert issues.attrs["webanalytics"]["rules_failed"] == [rule.name]
+    assert rule.name not in set(issues["rule"])
+    assert rule.name not in issues["rule"].cat.categories
+    assert 9 in seen
+    assert len(seen) < len(kept)
+
+
+def test_issues_in_portions_are_those_of_an_audit_in_memory(kept: wa.Audit) -> None:
+    plain = wa.audit(pages(), progress=False)
+    pd.testing.assert_frame_equal(plainly(kept.issues), plainly(plain.issues))
+    assert kept.issues.attrs == plain.issues.attrs
+    pd.testing.assert_frame_equal(kept.summary(), plain.summary())
