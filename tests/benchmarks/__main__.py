@@ -1,8 +1,8 @@
 """Print all benchmark tables, or those named: each is a module of this folder, such as ``pages`` or ``service``.
 
 ``--peers PYTHON`` names the Python of an environment with other crawlers, ``--folder DIR`` a folder of other pages
-for ``pages``, ``--pages N`` how many ``flat`` takes. ``picture`` makes the table and the picture of
-docs/guides/speed.md.
+for ``pages``, ``--pages N`` how many ``flat`` and ``flat_crawl`` take. ``picture`` makes the table and the
+picture of docs/guides/speed.md.
 """
 
 from __future__ import annotations

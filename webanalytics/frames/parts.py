@@ -157,7 +157,7 @@ class RowParts:
                 or (self._parts and set(kinds) != set(self._parts[0].kinds))
             ):
                 raise Unreadable
-            repeated = repeating_columns(opened, room)
+            repeated = repeating_columns(opened, file, room)
             part = _Part(name, len(self), opened.metadata.num_rows, kinds, repeated, opened.metadata)
         self._parts.append(part)
 

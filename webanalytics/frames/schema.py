@@ -14,6 +14,7 @@ import pandas as pd
 
 from webanalytics.operations import AUDIT_PAGES, Field, Operation
 from webanalytics.operations.model import Dtype
+from webanalytics.strings import encodable
 
 PANDAS_3 = int(pd.__version__.split(".", 1)[0]) >= 3
 _DTYPES: dict[Dtype, Any] = {
@@ -140,13 +141,7 @@ def _all_ascii(values: list[Any]) -> bool:
 
 def _storable(value: Any) -> Any:
     """Return a string with "?" for lone surrogates, which a page may contain but no encoding can store."""
-    if not isinstance(value, str) or value.isascii():
-        return value
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return value.encode("utf-8", "replace").decode()
-    return value
+    return encodable(value, "?") if isinstance(value, str) else value
 
 
 def answer_fields(operations: Sequence[Operation]) -> tuple[tuple[int, Field], ...]:

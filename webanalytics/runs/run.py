@@ -25,10 +25,10 @@ from webanalytics.frames.inputs import Inputs, Rows, read_inputs
 from webanalytics.frames.texts import Texts, about_texts, read_texts
 from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import KEYWORDS, Operation
-from webanalytics.outcomes import Job, JobResult, Outcome
+from webanalytics.outcomes import Job, JobResult, Outcome, digest
 from webanalytics.run_options import resolve
 from webanalytics.runs.blocking import Run, current_run
-from webanalytics.runs.checkpoints import Checkpoint
+from webanalytics.runs.checkpoints import Checkpoint, open_checkpoint
 from webanalytics.runs.partial import Partial, forget, keep
 from webanalytics.runs.resume import any_interrupted, identity_of, remember
 from webanalytics.runs.saving import SavingBuilder
@@ -236,7 +236,7 @@ class _Call:
         again = self._options["retry"] == "failed"
 
         def read() -> tuple[Checkpoint, list[JobResult], list[Job]]:
-            store = self._opened()
+            store = open_checkpoint(self._options, self._spec, self._backend.family, self._hooks.extra)
             try:
                 if self._options["save_to"] is not None:
                     self._builder = SavingBuilder(
@@ -256,20 +256,6 @@ class _Call:
                 [*self._jobs, *(self._rows.jobs[result.number] for result in lost)],
                 key=lambda job: job.number,
             )
-
-    def _opened(self) -> Checkpoint:
-        """Return the checkpoint: the folder of `checkpoint`, or that of `save_to`."""
-        options, extra = self._options, self._hooks.extra
-        if options["save_to"] is None:
-            return Checkpoint(options["checkpoint"], self._spec, self._backend.family, extra)
-        try:
-            return Checkpoint(
-                options["save_to"], self._spec, self._backend.family, {**extra, "save_to": True}, forgets=True
-            )
-        except ParameterError as error:
-            if error.parameter != "checkpoint":
-                raise
-            raise ParameterError(str(error).replace("`checkpoint`", "`save_to`"), "save_to") from None
 
     def _restore(self, result: JobResult) -> bool:
         hook = self._hooks.on_restored
@@ -362,7 +348,7 @@ class _Call:
                 return builder.write(all_of_them=all_of_them)
 
             finished = await asyncio.to_thread(write)
-            store.forget(self._rows.jobs[number] for number in finished)
+            store.forget(digest(self._rows.jobs[number].subject) for number in finished)
 
     # ---------------------------------------------------------------- ending
 
