@@ -1,8 +1,8 @@
 """Print all benchmark tables, or those named: each is a module of this folder, such as ``pages`` or ``service``.
 
-for ``pages``, ``--pages N`` how many ``flat`` and ``flat_crawl`` take. ``picture`` runs those of docs/guides/speed.md
-and draws its picture.
-for ``pages``, ``--pages N`` how many ``flat`` takes. ``picture`` runs those of docs/guides/speed.md and draws its picture.
+``--peers PYTHON`` names the Python of an environment with other crawlers, ``--folder DIR`` a folder of other pages
+for ``pages``, ``--pages N`` how many ``flat`` and ``flat_crawl`` take. ``picture`` makes the table and the
+picture of docs/guides/speed.md.
 """
 
 from __future__ import annotations

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import gc
-import os
 import subprocess
 import sys
 import time
-from pathlib import Path
 from statistics import median
 
 import pandas as pd
 
 import webanalytics as wa
 from tests.benchmarks.corpus import corpus_pages
+from tests.benchmarks.service import busy_seconds
 from webanalytics.operations import AUDIT_PAGES
 from webanalytics.workers.pool import _idle
 from webanalytics.workers.worker import answer_page
 
 TIMES = 2
-_TICKS = os.sysconf("SC_CLK_TCK")
 _FIRST = """
 import time
 import pandas as pd
@@ -34,11 +32,7 @@ print(imported - began, time.perf_counter() - imported)
 
 def _busy_workers() -> float:
     """Return the processor seconds of the idle workers so far."""
-    ticks = 0
-    for worker in _idle._workers:
-        fields = Path(f"/proc/{worker.process.pid}/stat").read_text().rpartition(")")[2].split()
-        ticks += int(fields[11]) + int(fields[12])
-    return ticks / _TICKS
+    return sum(busy_seconds(worker.process.pid) for worker in _idle._workers)
 
 
 def _in_this_process(frame: pd.DataFrame) -> float:
