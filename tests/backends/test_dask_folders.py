@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import fsspec
@@ -21,10 +22,11 @@ from tests.backends.origin import Origin
 from tests.backends.test_dask_steering import OPTIONS, Threads, backend
 from webanalytics.backends.dask.work import Answered, Chunk
 from webanalytics.errors import ParameterError, WriteError
-from webanalytics.frames import remote_store
 from webanalytics.frames.parts import KEY
 from webanalytics.frames.stored import StoredDtype
+from webanalytics.operations import AUDIT_PAGES
 from webanalytics.runs import remote, saving
+from webanalytics.runs.run import check_save_to
 
 
 @pytest.fixture(autouse=True)
@@ -311,6 +313,12 @@ def test_a_checkpoint_at_an_address_is_refused() -> None:
         wa.audit(pages(2), checkpoint="s3://bucket/folder", progress=False)
 
 
+def test_a_hosted_backend_is_refused() -> None:
+    options = {"save_to": "s3://bucket/folder", "checkpoint": None, "backend": SimpleNamespace(priced=True)}
+    with pytest.raises(ParameterError, match="on this machine with a hosted backend"):
+        check_save_to(options, AUDIT_PAGES)
+
+
 def test_a_column_is_read_by_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     address = "memory://ranges/audit"
     made = audited(address)
@@ -326,7 +334,6 @@ def test_a_column_is_read_by_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
     assert made["title"].tolist()[0] == "Page 0 of lamps"
     sizes = sum(item["size"] for item in fsspec.filesystem("memory").ls("/ranges/audit", detail=True))
     assert 0 < sum(read) < sizes
-    assert remote_store._Ranges.__doc__
     fsspec.filesystem("memory").rm("/ranges", recursive=True)
     with pytest.raises((ParameterError, WriteError)):
         made["text"].tolist()

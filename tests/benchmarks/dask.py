@@ -79,6 +79,8 @@ def measured() -> dict[str, float]:
             scheduler = client.run_on_scheduler(os.getpid)
             for where in (None, backend):
                 wa.audit(urls[:80], backend=where, **OPTIONS)  # warm worker processes
+            with tempfile.TemporaryDirectory() as folder:  # and what they need to write rows
+                wa.audit(urls[:80], backend=backend, save_to=Path(folder).as_uri(), **OPTIONS)
             found = {}
             before = _busy([os.getpid()])
             wa.audit(urls, **OPTIONS)

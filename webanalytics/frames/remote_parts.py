@@ -7,6 +7,7 @@ makes them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ from webanalytics.frames.arrow import declared
 from webanalytics.frames.bounded import batches_within
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import Rows
-from webanalytics.frames.parts import FRAME_ROWS, PART, joined, table_of_rows
+from webanalytics.frames.parts import FRAME_ROWS, PART, READ_AT_ONCE, joined, table_of_rows
 from webanalytics.frames.remote_store import store_at
 from webanalytics.frames.store import Folder
 from webanalytics.operations import DECLARED
@@ -89,13 +90,22 @@ class JoinParts:
         """Write the rows of the parts, and return where they are."""
         numbers = (number for _, _, own in self.sources for number in own)
         made: list[JobResult] = []
-        tables = [_rows(self.place, name, rows) for name, rows, _ in self.sources]
+        with ThreadPoolExecutor(READ_AT_ONCE) as threads:
+            tables = list(threads.map(self._rows, self.sources))
         for count, table in enumerate(joined(tables)):
             name = f"{self.name}{count:02x}.parquet"
             write_part(self.place, name, table)
             kept = [KeptRow(name, row) for row in range(table.num_rows)]
             made += [JobResult(next(numbers), (), kept=row) for row in kept]
         return made
+
+    def _rows(self, source: tuple[str, Sequence[int], Sequence[int]]) -> Any:
+        import pyarrow as pa
+
+        name, rows, _ = source
+        with store_at(self.place, "", PART).opened_part(name) as (file, room):
+            table = pa.Table.from_batches(batches_within(file, FRAME_ROWS, room))
+        return table if len(rows) == table.num_rows else table.take(pa.array(rows))
 
 
 def write_part(place: Folder, name: str, table: Any) -> None:
@@ -104,11 +114,3 @@ def write_part(place: Folder, name: str, table: Any) -> None:
         store_at(place, "", PART).write_part(name, table)
     except OSError as error:
         raise WriteError.at("save_to", "an address that every worker can write to", error) from None
-
-
-def _rows(place: Folder, name: str, rows: Sequence[int]) -> Any:
-    import pyarrow as pa
-
-    with store_at(place, "", PART).opened_part(name) as (file, room):
-        table = pa.Table.from_batches(batches_within(file, FRAME_ROWS, room))
-    return table if len(rows) == table.num_rows else table.take(pa.array(rows))

@@ -52,6 +52,9 @@ class Dask:
     once. `concurrency` and `workers`, the processes for analysis, are those of one task. A call with a secret
     is answered on this machine: what is sent to a cluster can end in its logs.
 
+    With an address such as ``s3://bucket/folder`` as `save_to`, workers write the rows of their pages there
+    and send back only where they are.
+
     A task whose worker dies is not repeated as it is: its inputs are asked for one by one, and one that has
     ended three workers is a row with an error.
 
