@@ -45,9 +45,9 @@ def _line(start: str, pages: int, folder: str) -> str:
     command = [sys.executable, "-W", "ignore", "-c", code, start, str(pages), folder]
     found = json.loads(subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True).stdout)
     cells = []
-    for number in range(1, POINTS + 1):
-        until = [memory for rows, memory in found if rows <= pages * number / POINTS]
-        cells.append(f"{max(until[-5:]):7.0f}")
+    for number in range(POINTS):
+        low, high = (pages * place / POINTS for place in (number, number + 1))
+        cells.append(f"{max((memory for rows, memory in found if low < rows <= high), default=0):7.0f}")
     return f"{'in a folder' if folder else 'in memory':12} {' '.join(cells)}   peak {max(m for _, m in found):.0f}"
 
 
@@ -55,7 +55,7 @@ def report() -> str:
     """Return the table."""
     pages = int(os.environ.get("WEBANALYTICS_PAGES_OF_FLAT", "6000"))
     head = " ".join(f"{pages * number // POINTS:7,}" for number in range(1, POINTS + 1))
-    lines = [f"MB of all processes after so many pages of a crawl\n{'':12} {head}"]
+    lines = [f"Most MB of all processes since the number before\n{'':12} {head}"]
     with (
         served(False, count=pages + 100, delay=0.0, largest=LARGEST) as start,
         tempfile.TemporaryDirectory() as folder,

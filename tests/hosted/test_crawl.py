@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
 
 import webanalytics as wa
+from tests.audits.test_stored import cells
 from tests.hosted.running import Account
 from tests.service.live import Server
 from webanalytics.testing import SiteServer
@@ -73,3 +75,21 @@ def test_a_plan_without_html_cannot_crawl(server: Server) -> None:
             sitemap=None,
             progress=False,
         )
+
+
+def test_a_hosted_crawl_in_a_folder_is_paid_for_once(server: Server, tmp_path: Path) -> None:
+    account = Account.new(server)
+    options: dict[str, Any] = {"allow_private": True, "sitemap": None, "progress": False, "extract": OWN}
+    with SiteServer(PAGES) as site:
+        backend = wa.Hosted(server.base, account.key)
+        whole = wa.crawl(site.url, backend=backend, **options)
+        before = account.charged
+        kept = wa.crawl(site.url, backend=backend, save_to=tmp_path / "crawl", **options)
+        charged = account.charged
+        again = wa.crawl(site.url, backend=backend, save_to=tmp_path / "crawl", **options)
+    assert kept.attrs["credits"]["used"] == charged - before > 0
+    assert account.charged == charged
+    for audit in (kept, again, wa.load(tmp_path / "crawl")):
+        for name in whole.columns.drop(["elapsed", "fetched_at"]):
+            assert cells(audit[name]) == cells(whole[name]), name
+        pd.testing.assert_frame_equal(audit.links, whole.links)

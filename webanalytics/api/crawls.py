@@ -124,8 +124,8 @@ async def crawl(
     Endless families of addresses (calendars, filters, sessions, paths that repeat) are recognised by pages
     that bring neither new text nor links out of their family, bounded, and reported in ``traps``.
 
-    With ``checkpoint=`` the same call goes on where it was interrupted; ``max_pages`` and what is followed
-    may differ.
+    With ``checkpoint=`` or ``save_to=`` the same call goes on where it was interrupted; ``max_pages`` and
+    what is followed may differ. With ``save_to=`` rows go to the folder, and pages are not held in memory.
 
     Examples
     --------

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -180,9 +180,16 @@ class RowsInFolder:
             return
         turns = [turn for number in numbers if (turn := self._unwritten.pop(number, None)) is not None]
         turns, self._without_row = [*turns, *self._without_row], []
-        pages = [page for turn in turns if (page := turn.settled()) is not None]
-        self._settled.write(pages)
-        self._written.update(page.key for page in pages)
+        written: list[str] = []
+
+        def pages() -> Iterator[Settled]:  # one at a time: links as objects take ten times their room
+            for turn in turns:
+                if (page := turn.settled()) is not None:
+                    written.append(page.key)
+                    yield page
+
+        self._settled.write(pages())
+        self._written.update(written)
 
     def frame(self) -> pd.DataFrame:
         """Return a frame over the parts, of the rows that are in them."""

@@ -78,9 +78,6 @@ class SettledPages:
             except (Unreadable, OSError):
                 raise self._unreadable() from None
 
-    def __contains__(self, key: str) -> bool:
-        return key in self._places
-
     def result(self, number: int, key: str) -> JobResult | None:
         """Return the answer about a page, which reads its links when asked for; None for an unknown one."""
         place = self._places.pop(key, None)
