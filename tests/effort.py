@@ -12,6 +12,8 @@ import time
 from typing import Any
 
 BUSY_SECONDS = 25.0
+PROCESS_SECONDS = 300.0
+"""The same for a process that starts Python and does its work: seconds of a processor, of which it may get few."""
 QUIET_REFERENCE_SECONDS = 0.01
 """Processor time of `_reference` on a quiet machine."""
 

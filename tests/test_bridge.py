@@ -13,11 +13,13 @@ import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import webanalytics as wa
 from tests.effort import BUSY_SECONDS
+from webanalytics.runs import partial
 from webanalytics.runs.blocking import Run, plain, run_plain
 from webanalytics.testing import Reply, SiteServer
 
@@ -130,8 +132,22 @@ def half_slow_site(half_slow_server: SiteServer) -> list[str]:
     return [f"{half_slow_server.url}/{name}{n}" for n in range(6) for name in ("", "slow")]
 
 
-def interrupt_after(seconds: float) -> None:
-    threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGINT)).start()
+def until_finished(rows: int) -> None:
+    """Wait until a call in this process has so many finished rows."""
+    end = time.monotonic() + BUSY_SECONDS
+    while time.monotonic() < end and max((one.rows for one in partial._known), default=0) < rows:
+        time.sleep(0.02)
+
+
+def interrupt_with(rows: int) -> None:
+    """Press Ctrl-C when the call that is about to begin has so many finished rows."""
+
+    def press() -> None:
+        until_finished(rows)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    partial._known.clear()  # those of earlier tests
+    threading.Thread(target=press).start()
 
 
 @pytest.mark.parametrize("nested", [False, True], ids=["script", "running loop"])
@@ -142,17 +158,17 @@ def test_an_interrupt_hands_back_the_finished_rows(half_slow_site: list[str], ne
     )  # warm workers: the time below is the run's
 
     def call() -> float:
-        interrupt_after(1.5)
+        interrupt_with(6)
         start = time.monotonic()
         import pandas as pd
 
         with pytest.raises(wa.AuditInterrupted) as caught:
             wa.metadata(pd.Series(half_slow_site, index=index), allow_private=True, robots=False, per_host=20)
         took = time.monotonic() - start
-        partial = caught.value.partial
-        assert partial["title"].tolist() == ["page"] * 6
-        assert partial.index.tolist() == index[::2]
-        assert wa.last_partial() is partial
+        found = caught.value.partial
+        assert found["title"].tolist() == ["page"] * 6
+        assert found.index.tolist() == index[::2]
+        assert wa.last_partial() is found
         return took
 
     previous = signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -174,14 +190,18 @@ def test_an_interrupt_hands_back_the_finished_rows(half_slow_site: list[str], ne
 
 def test_a_cancelled_asynchronous_call_keeps_its_rows(half_slow_site: list[str]) -> None:
     async def main() -> None:
-        call = wa.aio.metadata(half_slow_site, allow_private=True, robots=False, per_host=20)
-        with pytest.raises(TimeoutError):
-            await asyncio.wait_for(call, 5)
+        partial._known.clear()
+        options: dict[str, Any] = {"allow_private": True, "robots": False, "per_host": 20}
+        call = asyncio.create_task(wa.aio.metadata(half_slow_site, **options))
+        await asyncio.to_thread(until_finished, 6)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
 
     asyncio.run(main())
-    partial = wa.last_partial()
-    assert partial is not None
-    assert partial["title"].tolist() == ["page"] * 6
+    found = wa.last_partial()
+    assert found is not None
+    assert found["title"].tolist() == ["page"] * 6
 
 
 def test_ctrl_c_in_a_terminal_is_quiet_and_writes_the_rows(

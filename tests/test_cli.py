@@ -17,6 +17,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tests.effort import PROCESS_SECONDS
 from webanalytics.cli import main
 from webanalytics.operations import OPERATIONS
 from webanalytics.run_options import RECORDS
@@ -29,7 +30,7 @@ RECORD = "_443._tcp.a.example. 3600 IN TLSA 3 1 1 " + "ab" * 32
 def run(*arguments: str, **more: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "webanalytics", *arguments]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, **more
+        command, capture_output=True, text=True, timeout=PROCESS_SECONDS, stdin=subprocess.DEVNULL, **more
     )
 
 
@@ -94,7 +95,7 @@ def test_input_from_a_table_and_from_standard_input(site: SiteServer, tmp_path: 
         input=f"{site.url}/\n\n{site.url}/b\n",
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PROCESS_SECONDS,
     )
     assert [json.loads(line)["title"] for line in done.stdout.splitlines()] == ["Home, sweet", "Second"]
     done = subprocess.run(
@@ -102,7 +103,7 @@ def test_input_from_a_table_and_from_standard_input(site: SiteServer, tmp_path: 
         input=f"url,lastmod\n{site.url}/b,2026-01-01\n",
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PROCESS_SECONDS,
     )
     assert [json.loads(line)["title"] for line in done.stdout.splitlines()] == ["Second"]
 
@@ -207,7 +208,7 @@ def test_version(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_closed_pipe_is_no_error(site: SiteServer) -> None:
     urls = " ".join([f"{site.url}/"] * 2000)
     command = f"{sys.executable} -m webanalytics metadata {urls} --allow-private | head -1"
-    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=PROCESS_SECONDS)
     assert done.stdout.startswith("url,status,")
     assert "Traceback" not in done.stderr
     assert "Error" not in done.stderr

@@ -10,6 +10,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
+from tests.effort import PROCESS_SECONDS
 from webanalytics.api import sync as face
 from webanalytics.cli import main, tables
 from webanalytics.errors import AuditInterrupted, HostedError
@@ -21,7 +22,7 @@ def test_a_secret_is_asked_for_where_nobody_can_answer(tmp_path: Path) -> None:
         [sys.executable, "-m", "webanalytics", "hmac", "hello"],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PROCESS_SECONDS,
         stdin=subprocess.DEVNULL,
         env=environment,
         start_new_session=True,  # without a terminal

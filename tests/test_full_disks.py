@@ -9,11 +9,11 @@ import re
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -25,6 +25,7 @@ from webanalytics import files
 from webanalytics.cli import main
 from webanalytics.errors import WriteError
 from webanalytics.frames.writing import write_frame
+from webanalytics.runs.checkpoints.folder import WRITE_SECONDS
 from webanalytics.testing import Reply, SiteServer
 
 FULL = "No space left on device"
@@ -204,29 +205,26 @@ def test_images_on_a_full_disk(
 
 
 @pytest.fixture
-def half_slow() -> Iterator[tuple[list[str], threading.Event]]:
-    """Pages that are answered at once, and others that never are; an event for when those were asked."""
-    pages = {f"/{number}": b"<title>page</title>" for number in range(6)}
+def half_slow() -> Iterator[list[str]]:
+    """Pages that are answered at once, one that is when the next part is due, and others that never are."""
+    pages: dict[str, Any] = {f"/{number}": b"<title>page</title>" for number in range(6)}
+    pages["/6"] = Reply(body=b"<title>page</title>", delay=1.5 * WRITE_SECONDS)
     pages.update({f"/slow{number}": Reply(body=b"<p>late", delay=600.0) for number in range(2)})
     with SiteServer(pages) as server:
-        yield [server.url + path for path in pages], server  # type: ignore[misc]
+        yield [server.url + path for path in pages]
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
 @pytest.mark.parametrize("times", [1, 2])
 def test_signals_leave_the_rows_in_the_file(
-    half_slow: tuple[list[str], SiteServer], tmp_path: Path, number: signal.Signals, times: int
+    half_slow: list[str], tmp_path: Path, number: signal.Signals, times: int
 ) -> None:
-    urls, server = half_slow
     output, kept = tmp_path / "rows.csv", tmp_path / "kept"
     options = ["--allow-private", "--no-robots", "-o", str(output), "--checkpoint", str(kept)]
-    command = [sys.executable, "-m", "webanalytics", "metadata", *urls, *options]
+    command = [sys.executable, "-m", "webanalytics", "metadata", *half_slow, *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
-    end = time.monotonic() + BUSY_SECONDS
-    while len(server.requests) < len(urls) and time.monotonic() < end:
-        time.sleep(0.02)
-    end = time.monotonic() + 5.0  # the last rows wait for others before they are written
-    while rows_in(kept) < 6 and time.monotonic() < end:
+    end = time.monotonic() + 3 * BUSY_SECONDS
+    while rows_in(kept) < 7 and time.monotonic() < end:
         time.sleep(0.02)
     for _ in range(times):
         os.killpg(process.pid, number)
@@ -234,7 +232,7 @@ def test_signals_leave_the_rows_in_the_file(
     said = process.communicate(timeout=BUSY_SECONDS)[1]
     assert process.returncode == 128 + number, said
     assert "Traceback" not in said
-    assert pd.read_csv(output)["title"].tolist() == ["page"] * 6
+    assert pd.read_csv(output)["title"].tolist() == ["page"] * 7
 
 
 def rows_in(folder: Path) -> int:

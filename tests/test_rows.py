@@ -54,7 +54,7 @@ def test_eight_awkward_inputs_eight_rows(site: SiteServer, silent_server: str) -
         "http://no-such-host.invalid/",
     ]
     before = len(site.requests)
-    frame = wa.audit(pd.Series(urls, index=list("abcdefgh")), timeout=2.0, **LOCAL)
+    frame = wa.audit(pd.Series(urls, index=list("abcdefgh")), timeout=4.0, **LOCAL)
     assert frame.index.tolist() == list("abcdefgh")
     assert frame["url"].tolist() == urls
     assert frame["status"].tolist() == ["ok"] * 4 + ["error"] * 4
@@ -66,7 +66,7 @@ def test_eight_awkward_inputs_eight_rows(site: SiteServer, silent_server: str) -
     assert frame.loc["g", "http_status"] == 404
     assert frame["error"].tolist()[4:] == [
         "The site's robots.txt forbids to fetch the page; `robots=False` fetches it all the same.",
-        "The page did not arrive within 2 seconds; `timeout=` sets how long to wait.",
+        "The page did not arrive within 4 seconds; `timeout=` sets how long to wait.",
         "The page answered HTTP 404.",
         "The host does not exist.",
     ]
@@ -181,7 +181,7 @@ def test_a_hanging_parser_costs_its_own_row() -> None:
     good = "<title>fine</title>"
     html = [good] * 10 + ["<ul><li>" * 400_000] + [good] * 10
     frame = wa.audit(
-        pd.DataFrame({"url": [f"http://a.example/{n}" for n in range(21)], "html": html}), parse_timeout=2
+        pd.DataFrame({"url": [f"http://a.example/{n}" for n in range(21)], "html": html}), parse_timeout=4
     )
     assert frame["title"].drop(10).eq("fine").all()
 

@@ -13,6 +13,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from tests.effort import PROCESS_SECONDS
 from webanalytics.cli import main
 from webanalytics.testing import Reply, SiteServer
 
@@ -36,7 +37,7 @@ def site() -> Iterator[SiteServer]:
 def run(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "webanalytics", *map(str, arguments)]
     return subprocess.run(
-        command, capture_output=True, text=True, timeout=60, stdin=subprocess.DEVNULL, cwd=cwd
+        command, capture_output=True, text=True, timeout=PROCESS_SECONDS, stdin=subprocess.DEVNULL, cwd=cwd
     )
 
 

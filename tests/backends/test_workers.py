@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.effort import BUSY_SECONDS
+from tests.effort import BUSY_SECONDS, PROCESS_SECONDS
 from tests.fresh import printed
 from webanalytics.backends import local
 from webanalytics.backends.base import RunSpec, Task
@@ -83,7 +83,7 @@ def ask(*contents: str, deadline: float = 20.0, size: int = 2) -> list[object]:
 def test_a_hanging_page_costs_itself_and_one_worker(broken_analysis: None) -> None:
     ask("fine", "fine")
     start = time.monotonic()
-    answers = ask("hang", *["fine"] * 20, deadline=1.0)
+    answers = ask("hang", *["fine"] * 20, deadline=3.0)
     assert isinstance(answers[0], TimeoutError)
     assert all(answer[0][1] is None for answer in answers[1:])
     assert time.monotonic() - start < BUSY_SECONDS
@@ -184,7 +184,12 @@ def test_a_script_without_a_main_guard_works(tmp_path: Path) -> None:
         "print(wa.metadata(pd.DataFrame({'url': ['http://a.example/'], 'html': ['<title>Hi</title>']})).title[0])\n"
     )
     done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, check=True, cwd=Path.cwd(), timeout=60
+        [sys.executable, str(script)],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path.cwd(),
+        timeout=PROCESS_SECONDS,
     )
     assert done.stdout.splitlines() == ["Hi"]
     assert done.stderr == ""
@@ -196,7 +201,9 @@ def test_workers_end_with_their_parent(tmp_path: Path) -> None:
         "wa.metadata(pd.DataFrame({'url': ['http://a.example/'], 'html': ['<p>']}))\n"
         "import psutil; print([c.pid for c in psutil.Process().children(recursive=True)], flush=True); os.kill(os.getpid(), 9)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PROCESS_SECONDS
+    )
     pids = [int(part) for part in done.stdout.strip(" []\n").split(",")]
     assert pids
     deadline = time.monotonic() + BUSY_SECONDS

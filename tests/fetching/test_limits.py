@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from itertools import pairwise
 from typing import Any
 
+from tests.effort import BUSY_SECONDS
 from webanalytics.fetching import Fetcher
 from webanalytics.fetching.gates import Limits
+
+LATE = 0.15
+"""How much later than others the first of several starts may be seen; without a delay all are seen in less."""
 
 
 def slow(answer: Any, seconds: float) -> Any:
@@ -64,8 +67,7 @@ def test_eight_fetches_with_delay(open_site: Any, answer: Any) -> None:
 
     starts = asyncio.run(main())
     assert len(starts) == 8
-    assert min(gaps(starts)) > 0.13  # the server sees the starts a little later than they are made
-    assert starts[-1] - starts[0] < 1.05 + 0.5
+    assert starts[-1] - starts[0] > 7 * 0.15 - LATE
 
 
 def test_delay_counts_from_start_to_start_even_behind_a_full_house(
@@ -82,41 +84,45 @@ def test_delay_counts_from_start_to_start_even_behind_a_full_house(
             await asyncio.gather(first, *(fetcher.fetch(f"{paced.url}/{n}") for n in range(3)))
             return paced.starts
 
-    assert min(gaps(asyncio.run(main()))) > 0.13
+    starts = asyncio.run(main())
+    assert starts[-1] - starts[0] > 2 * 0.15 - LATE
 
 
 def test_a_slow_host_does_not_hold_up_the_others(server: Any, settings: Any, answer: Any) -> None:
-    async def main() -> float:
+    async def main() -> None:
         async with (
-            server(slow(answer, 0.8)) as tar,
+            server(slow(answer, 4 * BUSY_SECONDS)) as tar,
             server(lambda path, headers: answer()) as quick,
             Fetcher(settings(concurrency=4, per_host=2, delay=0.0)) as fetcher,
         ):
             crowd = [asyncio.create_task(fetcher.fetch(f"{tar.url}/{n}")) for n in range(6)]
             await asyncio.sleep(0.05)
-            began = time.monotonic()
-            await asyncio.gather(*(fetcher.fetch(f"{quick.url}/{n}") for n in range(20)))
-            took = time.monotonic() - began
+            async with asyncio.timeout(BUSY_SECONDS):
+                await asyncio.gather(*(fetcher.fetch(f"{quick.url}/{n}") for n in range(20)))
             for task in crowd:
                 task.cancel()
             await asyncio.gather(*crowd, return_exceptions=True)
-            return took
 
-    assert asyncio.run(main()) < 0.6
+    asyncio.run(main())
 
 
 def test_a_host_with_a_delay_holds_no_slot_while_it_waits(server: Any, settings: Any, answer: Any) -> None:
-    async def main() -> float:
+    async def main() -> None:
         async with (
             server(lambda path, headers: answer()) as a,
             server(lambda path, headers: answer()) as b,
-            Fetcher(settings(concurrency=1, delay=0.2)) as fetcher,
+            Fetcher(settings(concurrency=1, delay=4 * BUSY_SECONDS)) as fetcher,
         ):
-            began = time.monotonic()
-            await asyncio.gather(*(fetcher.fetch(f"{site.url}/{n}") for n in range(4) for site in (a, b)))
-            return time.monotonic() - began
+            await fetcher.fetch(f"{a.url}/0")
+            waiting = asyncio.create_task(fetcher.fetch(f"{a.url}/1"))
+            await asyncio.sleep(0.05)
+            async with asyncio.timeout(BUSY_SECONDS):
+                await fetcher.fetch(f"{b.url}/0")
+            assert not waiting.done()
+            waiting.cancel()
+            await asyncio.gather(waiting, return_exceptions=True)
 
-    assert asyncio.run(main()) < 1.0  # side by side 0.6 s, one after the other 1.2 s and more
+    asyncio.run(main())
 
 
 def test_idle_hosts_are_forgotten() -> None:

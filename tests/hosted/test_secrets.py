@@ -20,6 +20,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 import webanalytics as wa
+from tests.effort import PROCESS_SECONDS
 from tests.hosted.faults import Fault
 from tests.hosted.proxy import (
     Proxy,
@@ -193,7 +194,7 @@ def test_debug_mode_of_asyncio_hides_both(server: Server, tmp_path: Path) -> Non
     environment = {"PATH": "/usr/bin", "WEBANALYTICS_API_KEY": key, "SIGNING": SECRET}
     done = subprocess.run(
         [sys.executable, "-X", "dev", script],
-        capture_output=True, text=True, env=environment, timeout=60, check=False,
+        capture_output=True, text=True, env=environment, timeout=PROCESS_SECONDS, check=False,
     )  # fmt: skip
     assert "True" in done.stdout
     assert "KeyRejectedError" in done.stderr

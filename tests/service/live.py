@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlencode, urlsplit
 
+import psutil
+
 from webanalytics.service.accounts import open_accounts
 from webanalytics.service.addresses import read_networks
 from webanalytics.service.config.settings import ServiceSettings
@@ -171,3 +173,10 @@ class Server:
     def post(self, path: str, key: str, **values: Any) -> Got:
         """Call an operation by POST."""
         return call(self.base, "POST", path, key=key, **values)
+
+
+def processor_seconds(server: Server) -> float:
+    """Processor time of the service and its workers."""
+    process = psutil.Process(server.process.pid)
+    times = [one.cpu_times() for one in (process, *process.children(recursive=True))]
+    return sum(one.user + one.system for one in times)

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from tests.effort import PROCESS_SECONDS
 from tests.service import postgres
 from tests.service.supervised import Serving, start
 from webanalytics.cli import main
@@ -223,7 +224,7 @@ def test_a_store_of_images_that_is_unknown_is_one_sentence(folder: Path, process
     command = ["-m", "webanalytics", "serve", "--port", "0", "--workers", "1", "--processes", processes]
     command += ["--database", database(processes)]
     done = start([*command, "--images", "zz://user:hunter2@x"])
-    _, told = done.communicate(timeout=60)
+    _, told = done.communicate(timeout=PROCESS_SECONDS)
     assert done.returncode == 2
     assert {line for line in told.splitlines() if not line.startswith("{")} == {
         "webanalytics: The `images` parameter must be a folder or URL that fsspec can open; zz is unknown."

@@ -193,7 +193,7 @@ def test_a_page_that_hangs_costs_one_503_and_nothing_else(trouble: None) -> None
             await ask(engine, "text", site.url + "/fine")
             hanging = asyncio.create_task(ask(engine, "text", site.url + "/hang", account=2))
             await asyncio.sleep(0.2)
-            others = [await ask(engine, "text", site.url + "/fine") for _ in range(10)]
+            others = [await ask(engine, "text", site.url + "/fine") for _ in range(4)]
             assert not hanging.done()
             return await hanging, others
 
@@ -201,13 +201,13 @@ def test_a_page_that_hangs_costs_one_503_and_nothing_else(trouble: None) -> None
     assert hanging.status == 503
     assert hanging.retry_after
     assert hanging.error == "The `url` parameter names content that takes longer than 6 seconds to analyse."
-    assert [result.status for result in others] == [200] * 10
+    assert [result.status for result in others] == [200] * 4
 
 
 def test_accounts_take_turns_at_the_workers(trouble: None) -> None:
     async def main() -> int:
         pages = {f"/{word}": http(word.encode()) for word in ("hang", "fine")}
-        async with Evil(pages) as site, open_engine(parse_timeout=0.8) as engine:
+        async with Evil(pages) as site, open_engine(parse_timeout=2) as engine:
             await ask(engine, "text", site.url + "/fine")
             hanging = [asyncio.create_task(ask(engine, "text", site.url + "/hang")) for _ in range(12)]
             await asyncio.sleep(0.1)

@@ -16,6 +16,7 @@ from pathlib import Path
 import psutil
 import pytest
 
+from tests.effort import PROCESS_SECONDS
 from tests.service import postgres
 from tests.service.live import call, new_key
 from tests.service.supervised import wait_until
@@ -117,7 +118,7 @@ def test_without_a_database_it_ends_with_a_sentence(tmp_path: Path) -> None:
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=PROCESS_SECONDS,
     )
     assert done.returncode == 3
     assert "webanalytics: PostgreSQL cannot be reached" in done.stderr

@@ -7,11 +7,10 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil
 import pytest
 
 from tests.effort import BUSY_SECONDS, slowdown
-from tests.service.live import Server
+from tests.service.live import Server, processor_seconds
 from webanalytics.testing import Reply, SiteServer
 
 LONG = "a" * 8_000
@@ -31,13 +30,6 @@ def hostile() -> Iterator[SiteServer]:
     content[f"/{LONG}{REDIRECTS}"] = b"<title>The end</title>"
     with SiteServer(content) as site:
         yield site
-
-
-def processor_seconds(server: Server) -> float:
-    """Processor time of the service and its workers."""
-    process = psutil.Process(server.process.pid)
-    times = [one.cpu_times() for one in (process, *process.children(recursive=True))]
-    return sum(one.user + one.system for one in times)
 
 
 def test_a_hostile_robots_txt_costs_little_and_stops_nobody(tmp_path: Path, hostile: SiteServer) -> None:

@@ -98,7 +98,7 @@ def test_a_slow_body_that_keeps_its_rate_may_take_longer(strict: Server) -> None
 def test_past_its_queue_the_service_answers_503(strict: Server) -> None:
     key = strict.key()
     with SiteServer(
-        {"/slow": Reply(body=RICH_PAGE, headers={"Content-Type": "text/html"}, delay=2.0)}
+        {"/slow": Reply(body=RICH_PAGE, headers={"Content-Type": "text/html"}, delay=4.0)}
     ) as site:
         statuses: list[int] = []
         first = threading.Thread(
@@ -107,7 +107,9 @@ def test_past_its_queue_the_service_answers_503(strict: Server) -> None:
             )
         )
         first.start()
-        time.sleep(0.7)
+        end = time.monotonic() + BUSY_SECONDS
+        while "/slow" not in [one.target for one in site.requests] and time.monotonic() < end:
+            time.sleep(0.02)
         got = strict.post("/v1/websitetotext", strict.key(), url=f"{site.url}/slow")
         assert got.status == 503
         assert int(got.headers["retry-after"]) >= 1
