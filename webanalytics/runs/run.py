@@ -301,7 +301,8 @@ class _Call:
     async def _ask(self) -> None:
         """Run the backend on what it serves, and take its results as they arrive."""
         prepare = None if self._backend.family == LOCAL_FAMILY else self._hooks.prepare
-        jobs, known = self._jobs, list[JobResult]()
+        jobs = self._jobs
+        known: list[JobResult] = []
         if prepare is not None or len(self._served) < len(self._operations):
             jobs, known = await in_thread(len(jobs), self._prepared, prepare)
         await self._take(known)

@@ -1,0 +1,79 @@
+"""Slots that are free are taken at once, and given back whatever happens."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from tests.effort import BUSY_SECONDS
+from webanalytics.fetching.gates import Limits
+from webanalytics.fetching.response import Problem
+
+
+async def take(limits: Limits) -> None:
+    """Take a slot and give it back, or fail by running out of time."""
+    async with asyncio.timeout(BUSY_SECONDS), limits.slot("a.example"):
+        pass
+
+
+def test_what_fails_before_it_begins_gives_its_slots_back() -> None:
+    async def fails() -> None:
+        raise RuntimeError
+
+    async def main() -> None:
+        limits = Limits(1, 1)
+        start, limits.ready = limits.ready, fails
+        with pytest.raises(RuntimeError):
+            await take(limits)
+        limits.ready = start
+        await take(limits)
+
+    asyncio.run(main())
+
+
+def test_what_is_cancelled_before_its_overall_slot_gives_that_of_its_host_back() -> None:
+    async def main() -> None:
+        limits = Limits(1, 1)
+        async with limits.slot("other.example"):
+            waiting = asyncio.create_task(take(limits))
+            await asyncio.sleep(0)
+            queued = asyncio.create_task(take(limits))
+            await asyncio.sleep(0)
+            waiting.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await waiting
+        await queued
+        await take(limits)
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("delay", [0.0, 0.001])
+def test_no_more_requests_than_allowed_are_under_way(delay: float) -> None:
+    limits, under_way = Limits(5, 2, delay), 0
+
+    async def ask() -> int:
+        nonlocal under_way
+        async with limits.slot("a.example"):
+            under_way += 1
+            seen = under_way
+            await asyncio.sleep(0)
+            under_way -= 1
+        return seen
+
+    async def main() -> list[int]:
+        return await asyncio.gather(*(ask() for _ in range(50)))
+
+    assert max(asyncio.run(main())) <= 2
+
+
+def test_a_host_that_was_given_up_is_refused_at_once() -> None:
+    async def main() -> None:
+        limits = Limits(2, 2)
+        for number in range(40):
+            limits.ended("a.example", 1e6 * number, Problem("status", http_status=429, retry_after=1e9))
+        with pytest.raises(Problem, match="host_given_up"):
+            await take(limits)
+
+    asyncio.run(main())
