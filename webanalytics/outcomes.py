@@ -368,10 +368,13 @@ class KeptRow:
         Name of the part.
     row : int
         Its place in it.
+    sha256 : str
+        Digest of the part.
     """
 
     part: str
     row: int
+    sha256: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -62,10 +62,24 @@ class KeepRows:
             builder.add(replace(result, number=number))
         named = "audit" if len(self.operations) > 1 else self.operations[0]
         table = table_of_rows(self.lay(builder.frame()), keys, declared(named))
-        write_part(self.place, self.name, table)
+        sha256 = write_part(self.place, self.name, table)
         return [
-            JobResult(result.number, (), kept=KeptRow(self.name, row)) for row, result in enumerate(results)
+            JobResult(result.number, (), kept=KeptRow(self.name, row, sha256))
+            for row, result in enumerate(results)
         ]
+
+
+class Source(NamedTuple):
+    """A part that is to be joined: the places of the rows that count, and the numbers of their jobs.
+
+    Its digest is known where this run has written it. Of such a part it is enough that it is that one; of
+    others the size is bounded as of any file.
+    """
+
+    name: str
+    sha256: str | None
+    rows: Sequence[int]
+    numbers: Sequence[int]
 
 
 @dataclass(frozen=True, repr=False)
@@ -78,39 +92,42 @@ class JoinParts:
         The folder.
     name : str
         How the names of the parts begin.
-    sources : sequence
-        Of each part its name, and the places and job numbers of the rows that count.
+    sources : sequence of Source
+        The parts.
     """
 
     place: Folder
     name: str
-    sources: Sequence[tuple[str, Sequence[int], Sequence[int]]]
+    sources: Sequence[Source]
 
     def __call__(self, results: Sequence[JobResult]) -> Sequence[JobResult]:  # noqa: ARG002 - there are none
         """Write the rows of the parts, and return where they are."""
-        numbers = (number for _, _, own in self.sources for number in own)
+        numbers = (number for source in self.sources for number in source.numbers)
         made: list[JobResult] = []
         with ThreadPoolExecutor(READ_AT_ONCE) as threads:
             tables = list(threads.map(self._rows, self.sources))
         for count, table in enumerate(joined(tables)):
             name = f"{self.name}{count:02x}.parquet"
-            write_part(self.place, name, table)
-            kept = [KeptRow(name, row) for row in range(table.num_rows)]
+            sha256 = write_part(self.place, name, table)
+            kept = [KeptRow(name, row, sha256) for row in range(table.num_rows)]
             made += [JobResult(next(numbers), (), kept=row) for row in kept]
         return made
 
-    def _rows(self, source: tuple[str, Sequence[int], Sequence[int]]) -> Any:
+    def _rows(self, source: Source) -> Any:
         import pyarrow as pa
+        import pyarrow.parquet as parquet
 
-        name, rows, _ = source
-        with store_at(self.place, "", PART).opened_part(name) as (file, room):
-            table = pa.Table.from_batches(batches_within(file, FRAME_ROWS, room))
-        return table if len(rows) == table.num_rows else table.take(pa.array(rows))
+        with store_at(self.place, "", PART).opened_part(source.name, source.sha256) as (file, room):
+            if source.sha256 is not None:
+                table = parquet.ParquetFile(file).read()
+            else:
+                table = pa.Table.from_batches(batches_within(file, FRAME_ROWS, room))
+        return table if len(source.rows) == table.num_rows else table.take(pa.array(source.rows))
 
 
-def write_part(place: Folder, name: str, table: Any) -> None:
-    """Write a part; raises `WriteError` where that fails."""
+def write_part(place: Folder, name: str, table: Any) -> str:
+    """Write a part and return its SHA-256; raises `WriteError` where that fails."""
     try:
-        store_at(place, "", PART).write_part(name, table)
+        return store_at(place, "", PART).write_part(name, table)[1]
     except OSError as error:
         raise WriteError.at("save_to", "an address that every worker can write to", error) from None

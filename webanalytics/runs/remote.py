@@ -21,11 +21,11 @@ from webanalytics.errors import ParameterError, WriteError, reason
 from webanalytics.frames.arrow import Unreadable
 from webanalytics.frames.inputs import Rows
 from webanalytics.frames.parts import PART, PART_ROWS, RowParts, joined, order_of
-from webanalytics.frames.remote_parts import JoinParts, KeepRows, write_part
+from webanalytics.frames.remote_parts import JoinParts, KeepRows, Source, write_part
 from webanalytics.frames.remote_store import place_of, store_at
 from webanalytics.frames.store import Folder
 from webanalytics.operations import Operation
-from webanalytics.outcomes import Job, JobResult, KeptRow, digest
+from webanalytics.outcomes import Job, JobResult, digest
 from webanalytics.runs.checkpoints import NOT_DONE, Checkpoint, robots
 from webanalytics.runs.checkpoints.folder import MANIFEST
 from webanalytics.runs.checkpoints.manifest import wrong
@@ -108,6 +108,7 @@ class RemoteBuilder(SavingBuilder):
         self._owners = np.full(len(rows.jobs), -1, dtype=np.int32)
         self._rows_in = np.zeros(len(rows.jobs), dtype=np.int32)
         self._small: dict[str, list[int]] = {}
+        self._digests: dict[str, str] = {}
         self._needless: list[str] = []
         self._first, self._is_reached = "", False
         super().__init__(rows, operations, place, lay, failed_again=failed_again)
@@ -129,7 +130,7 @@ class RemoteBuilder(SavingBuilder):
         found = np.flatnonzero(self._places >= 0)
         owners = np.searchsorted(starts, self._places[found], side="right") - 1
         for number, owner in zip(found.tolist(), owners.tolist(), strict=True):
-            self._note(number, KeptRow(names[owner], int(self._places[number] - starts[owner])))
+            self._note(number, names[owner], int(self._places[number] - starts[owner]))
         places = np.fromiter(last.values(), np.int64, len(last))
         counting = Counter((np.searchsorted(starts, places, side="right") - 1).tolist())
         self._needless = [name for owner, name in enumerate(names) if not counting[owner]]
@@ -160,7 +161,7 @@ class RemoteBuilder(SavingBuilder):
         count = 0
         for name in list(itertools.islice(self._small, JOIN_ROWS)):
             own = self._small.pop(name)
-            sources.append((name, self._rows_in[own].tolist(), own))
+            sources.append(Source(name, self._digests.pop(name, None), self._rows_in[own].tolist(), own))
             count += len(own)
             if count >= JOIN_ROWS:
                 break
@@ -172,8 +173,8 @@ class RemoteBuilder(SavingBuilder):
             return
         for result in results:
             if result.kept is not None:
-                self._note(result.number, result.kept)
-        self._needless += [name for name, _, _ in work.sources]
+                self._note(result.number, result.kept.part, result.kept.row)
+        self._needless += [source.name for source in work.sources]
 
     def _stem(self) -> str:
         return f"rows-{next(self._numbers):06}-{self._sign}"
@@ -184,14 +185,15 @@ class RemoteBuilder(SavingBuilder):
         """Note where a row is, or keep an answer until its row is in a part."""
         if answer.kept is None:
             return super().add(answer)
-        self._note(answer.number, answer.kept)
+        self._note(answer.number, answer.kept.part, answer.kept.row)
         self._small.setdefault(answer.kept.part, []).append(answer.number)
+        self._digests[answer.kept.part] = answer.kept.sha256
         self._first = self._first or answer.kept.part
         return True
 
-    def _note(self, number: int, kept: KeptRow) -> None:
-        self._owners[number] = self._names.setdefault(kept.part, len(self._names))
-        self._rows_in[number] = self._places[number] = kept.row
+    def _note(self, number: int, part: str, row: int) -> None:
+        self._owners[number] = self._names.setdefault(part, len(self._names))
+        self._rows_in[number] = self._places[number] = row
 
     @property
     def due(self) -> bool:
@@ -239,7 +241,7 @@ class RemoteBuilder(SavingBuilder):
             name = f"{stem}{count:02x}.parquet"
             write_part(self._place, name, table)
             for row in range(table.num_rows):
-                self._note(next(left), KeptRow(name, row))
+                self._note(next(left), name, row)
 
     # ---------------------------------------------------------------- the frame
 
