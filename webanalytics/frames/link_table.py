@@ -124,8 +124,10 @@ class LinkTableBuilder:
 
     def table(self) -> LinkTable:
         """Return what was added so far."""
-        rows = np.concatenate(self._links) if self._links else np.empty((0, 4), np.int32)
-        source, target, anchor, packed = (np.ascontiguousarray(rows[:, place]) for place in range(4))
+        pieces = self._links or [np.empty((0, 4), np.int32)]
+        source, target, anchor, packed = (
+            np.concatenate([rows[:, place] for rows in pieces]) for place in range(4)
+        )
         rel, kind, position = ((packed >> shift & 255).astype(np.uint8) for shift in (0, 8, 16))
         anchors = list(self._anchors)
         return LinkTable(list(self._places), source, target, anchor, rel, kind, position, anchors)
