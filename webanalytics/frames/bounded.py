@@ -6,7 +6,7 @@ small until they are counted; `webanalytics.frames.store` asks for the batches h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,9 @@ def room_for(size: int) -> int:
     return LARGEST_GROWTH * size + GROWTH_ALLOWED
 
 
-def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Iterator[Any]:
+def batches_within(
+    source: Any, rows: int, room: int, schema: Any = None, columns: list[str] | None = None
+) -> Iterator[Any]:
     """Yield an open Parquet file's record batches of at most so many rows.
 
     Parameters
@@ -48,6 +50,8 @@ def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Ite
         Bytes that its cells may take together as Python objects.
     schema : pyarrow.Schema, optional
         Which schema it must have.
+    columns : list of str, optional
+        Names of the columns that are read; by default all.
 
     Raises
     ------
@@ -66,20 +70,29 @@ def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Ite
         repeated = repeating_columns(file, source, room)
     source.seek(0)
     with parquet.ParquetFile(source, read_dictionary=repeated) as file:
-        for batch in checked_batches(file, rows, room):
+        for batch in checked_batches(file, rows, room, columns):
             table = pa.Table.from_batches([batch])
-            yield from table.cast(plain).to_batches() if repeated else [batch]
+            wanted = pa.schema([plain.field(name) for name in batch.schema.names], plain.metadata)
+            yield from table.cast(wanted).to_batches() if repeated else [batch]
 
 
 def checked_batches(file: Any, rows: int, room: int, columns: list[str] | None = None) -> Iterator[Any]:
     """Yield the batches of an open `ParquetFile`, of all columns or some, within so many bytes as objects."""
-    for group in range(file.num_row_groups):  # no batch of several: pyarrow cannot join lists of dictionaries
-        for batch in file.iter_batches(rows, row_groups=[group], columns=columns):
-            batch.validate(full=True)  # texts that are no UTF-8 would fail where they are used
-            room -= sum(map(cost_of, batch.columns))
-            if room < 0:
-                raise Unreadable
-            yield batch
+    groups = range(file.num_row_groups)  # no batch of several: pyarrow cannot join lists of dictionaries
+    return within(
+        (batch for group in groups for batch in file.iter_batches(rows, row_groups=[group], columns=columns)),
+        room,
+    )
+
+
+def within(batches: Iterable[Any], room: int) -> Iterator[Any]:
+    """Yield record batches that are valid, and take no more than so many bytes together as objects."""
+    for batch in batches:
+        batch.validate(full=True)  # texts that are no UTF-8 would fail where they are used
+        room -= sum(map(cost_of, batch.columns))
+        if room < 0:
+            raise Unreadable
+        yield batch
 
 
 def repeating_columns(file: Any, source: Any, room: int) -> list[str]:

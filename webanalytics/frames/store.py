@@ -107,8 +107,17 @@ class Store:
             temporary.write_bytes(content)
         return file, digest
 
-    def batches(self, name: str, rows: int, schema: Any, sha256: str | None = None) -> Iterator[Any]:
+    def batches(
+        self,
+        name: str,
+        rows: int,
+        schema: Any,
+        sha256: str | None = None,
+        columns: list[str] | None = None,
+    ) -> Iterator[Any]:
         """Yield a part's record batches of at most so many rows; it must have the schema and the digest.
+
+        By default with all columns.
 
         Raises
         ------
@@ -118,7 +127,7 @@ class Store:
             For another kind of file or schema, a part that is changed, and one that grows too large.
         """
         with self.opened_part(name, sha256) as (file, room):
-            yield from batches_within(file, rows, room, schema)
+            yield from batches_within(file, rows, room, schema, columns)
 
     def table(self, name: str, rows: int, sha256: str) -> Any:
         """Return a part as a table, read so many rows at once; raises the errors of `batches`."""

@@ -9,6 +9,6 @@ hosted API, ``robots.jsonl`` the robots.txt that were read.
 
 from __future__ import annotations
 
-from webanalytics.runs.checkpoints.folder import NOT_DONE, Checkpoint
+from webanalytics.runs.checkpoints.folder import NOT_DONE, Checkpoint, open_checkpoint
 
-__all__ = ["NOT_DONE", "Checkpoint"]
+__all__ = ["NOT_DONE", "Checkpoint", "open_checkpoint"]

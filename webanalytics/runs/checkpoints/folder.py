@@ -15,7 +15,7 @@ from typing import IO, Any
 
 from webanalytics._version import __version__
 from webanalytics.backends.base import RunSpec, Task
-from webanalytics.errors import WriteError, reason, shortage_of
+from webanalytics.errors import ParameterError, WriteError, reason, shortage_of
 from webanalytics.frames.arrow import Unreadable
 from webanalytics.frames.store import Store, folder_path
 from webanalytics.outcomes import Job, JobResult, Outcome, PackedOutcomes, digest
@@ -204,7 +204,7 @@ class Checkpoint:
         done: dict[int, set[int]] = {}
         for answer in answers:
             done.setdefault(answer.number, set()).add(answer.position or 0)
-        self.forget(job for job in jobs if is_kept(job.number))
+        self.forget(digest(job.subject) for job in jobs if is_kept(job.number))
         left = []
         for job in jobs:
             if is_kept(job.number):
@@ -265,9 +265,9 @@ class Checkpoint:
         if self._keys_of is not None and key is not None:
             self._keys_of.setdefault(part, set()).add(key)
 
-    def forget(self, jobs: Iterable[Job]) -> None:
-        """Forget the answers of jobs that are kept elsewhere; parts with no others are removed."""
-        keys = {digest(job.subject) for job in jobs}
+    def forget(self, inputs: Iterable[str]) -> None:
+        """Forget the answers of inputs that are kept elsewhere; parts with no others are removed."""
+        keys = set(inputs)
         if self._keys_of is None or not keys:
             return
         self._waiting = [item for item in self._waiting if item[0] not in keys]
@@ -343,3 +343,17 @@ class Checkpoint:
             if self._lock is not None:
                 self._lock.close()
                 self._lock = None
+
+
+def open_checkpoint(
+    options: Mapping[str, Any], spec: RunSpec, family: str, extra: Mapping[str, Any]
+) -> Checkpoint:
+    """Open the folder of the option `checkpoint`, or that of `save_to`; raises the errors of `Checkpoint`."""
+    if options["save_to"] is None:
+        return Checkpoint(options["checkpoint"], spec, family, extra)
+    try:
+        return Checkpoint(options["save_to"], spec, family, {**extra, "save_to": True}, forgets=True)
+    except ParameterError as error:
+        if error.parameter != "checkpoint":
+            raise
+        raise ParameterError(str(error).replace("`checkpoint`", "`save_to`"), "save_to") from None

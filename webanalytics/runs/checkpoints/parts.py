@@ -45,7 +45,8 @@ def row_of(key: str, operation: str, outcome: Outcome, fetched: Fetched | None) 
     }
 
 
-def _schema() -> Any:
+def schema() -> Any:
+    """Return the schema of parts."""
     import pyarrow as pa
 
     texts = (
@@ -59,9 +60,9 @@ def table(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Return rows as an Arrow table."""
     import pyarrow as pa
 
-    schema = _schema()
-    columns = {field.name: [_plain(row[field.name]) for row in rows] for field in schema}
-    return pa.table(columns, schema=schema)
+    wanted = schema()
+    columns = {field.name: [_plain(row[field.name]) for row in rows] for field in wanted}
+    return pa.table(columns, schema=wanted)
 
 
 def _plain(value: Any) -> Any:
@@ -81,10 +82,13 @@ def number_of(name: str) -> int:
     return int(name.removesuffix(".parquet").split("-")[1])
 
 
-def rows_of(store: Store, name: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a part, a few of them in memory at once; one that is changed is `Unreadable`."""
+def rows_of(store: Store, name: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a part, or some columns of them; a part that is changed is `Unreadable`.
+
+    A few of them are in memory at once.
+    """
     found = PART.fullmatch(name)
-    for batch in store.batches(name, ROWS_AT_ONCE, _schema(), found[2] if found else None):
+    for batch in store.batches(name, ROWS_AT_ONCE, schema(), found[2] if found else None, columns):
         yield from batch.to_pylist()
 
 
