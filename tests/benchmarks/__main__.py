@@ -1,7 +1,7 @@
 """Print all benchmark tables, or those named: each is a module of this folder, such as ``pages`` or ``service``.
 
 ``--peers PYTHON`` names the Python of an environment with other crawlers, ``--folder DIR`` a folder of other pages
-for ``pages``, ``--pages N`` how many ``flat`` takes.
+for ``pages``, ``--pages N`` how many ``flat`` and ``flat_crawl`` take.
 """
 
 from __future__ import annotations

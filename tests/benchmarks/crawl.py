@@ -71,21 +71,14 @@ asyncio.run(main())
 """
 
 
-def serve(traps: bool, count: int = PAGES, delay: float = DELAY, size: int = 0) -> None:
+def serve(traps: bool, count: int = PAGES, delay: float = DELAY) -> None:
     """Serve the site until standard input ends; for a process of its own."""
     from tests.benchmarks.corpus import corpus_pages
     from webanalytics.testing import large_site
 
-    bodies = list(corpus_pages().values()) if not size else [filled(size)]
-    with large_site(count, bodies, traps=traps, delay=delay) as site:
+    with large_site(count, list(corpus_pages().values()), traps=traps, delay=delay) as site:
         print(site.start_url, flush=True)
         sys.stdin.read()
-
-
-def filled(size: int) -> bytes:
-    """A page of some bytes, most of which are text."""
-    words = b" ".join(b"lantern%d" % number for number in range(size // 12))
-    return b"<html lang=en><title>x</title><body><p>" + words[: size - 60] + b"</p></body></html>"
 
 
 @contextmanager

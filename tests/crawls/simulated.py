@@ -114,8 +114,8 @@ def crawl(
     skipped = {path_of(url): tuple(known) for url, known in admission.seen.items() if isinstance(known, Skip)}
     trapped: dict[str, int] = {}
     return Crawled(
-        [path_of(row.candidate.url) for row in frontier.rows],
-        [row.candidate.depth for row in frontier.rows],
+        [path_of(row.url) for row in frontier.rows],
+        [row.depth for row in frontier.rows],
         skipped,  # type: ignore[arg-type]
         admission.traps.rows(trapped),
         frontier.fetched,

@@ -184,7 +184,7 @@ def test_a_short_key_is_not_taken_out_of_words(proxy: Proxy) -> None:
 
 
 def test_sentences_have_no_control_characters(proxy: Proxy, hosted: Make) -> None:
-    proxy.plan(batch_of([item(400, "\x1b[31mThe\x9b1m `a`\r\nis \x00wrong\u202e.\x7f")]))
+    proxy.plan(batch_of([item(400, "\x1b[31mThe\x9b1m `a`\r\n\u2028is \x00wrong\u202e.\x7f\ufeff\ud800")]))
     assert sign(1, hosted())["error"].tolist() == ["[31mThe1m `a` is wrong."]
 
 

@@ -10,7 +10,8 @@ import pytest
 import webanalytics
 from webanalytics.backends.hosted.error_rules import failure_of
 from webanalytics.messages import MESSAGES, sentence
-from webanalytics.messages.table import CONTENT, FETCHING, SERVICE
+from webanalytics.messages.service import SERVICE
+from webanalytics.messages.table import CONTENT, FETCHING
 from webanalytics.operations import OPERATIONS
 
 SUBJECTS = tuple(dict.fromkeys(operation.subject for operation in OPERATIONS.values()))

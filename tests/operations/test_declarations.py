@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
+from tests.fresh import printed
 from webanalytics.errors import ParameterError
 from webanalytics.operations import AUDIT, OPERATIONS
-from webanalytics.operations.model import REQUIRED, Operation
+from webanalytics.operations.model import Operation
+from webanalytics.operations.parameter import REQUIRED
 
 # The contract's tables, written out by hand: service path, method, credits ("?" where decided here).
 OPERATION_ROWS = [
@@ -256,8 +255,7 @@ def test_defaults_are_filled_in() -> None:
 
 def test_the_declarations_import_nothing_heavy() -> None:
     code = "import sys, webanalytics.operations; print(sorted({'pandas', 'pydantic', 'aiohttp', 'lxml'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == "[]"
+    assert printed(code).strip() == "[]"
 
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda operation: operation.name)

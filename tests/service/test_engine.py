@@ -17,7 +17,7 @@ from PIL import Image
 from tests.service.evil import BASE, UPLOAD, Evil, ask, http, open_engine, streaming
 from webanalytics.analysis.page.page import Page
 from webanalytics.operations import AUDIT, OPERATIONS
-from webanalytics.operations.model import AS_DEFAULT
+from webanalytics.operations.parameter import AS_DEFAULT
 from webanalytics.operations.secret import Secret
 from webanalytics.service.engine import Engine
 from webanalytics.service.images import PATH

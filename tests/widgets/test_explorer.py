@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import subprocess
-import sys
 from typing import Any
 
 import numpy as np
@@ -14,6 +12,7 @@ import pytest
 from PIL import Image
 
 import webanalytics as wa
+from tests.fresh import printed
 from webanalytics import widgets
 from webanalytics.errors import ParameterError
 from webanalytics.testing import sample_site
@@ -277,8 +276,7 @@ def test_nothing_is_imported_before_a_widget_is_made() -> None:
         "widgets.explore\n"
         "print(sorted({'ipywidgets', 'anywidget', 'matplotlib'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    before, after = done.stdout.splitlines()
+    before, after = printed(code).splitlines()
     assert before.startswith("[] [")
     assert "'app', 'explore'" in before
     assert after == "['anywidget', 'ipywidgets']"

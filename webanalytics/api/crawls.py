@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Literal, Unpack
 
 import pandas as pd
@@ -15,18 +17,19 @@ from webanalytics.audits.audit import Audit
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import resolve_profile
 from webanalytics.audits.sources import origins_of, with_robots
+from webanalytics.audits.storage import keep_stored
 from webanalytics.backends.base import LOCAL_FAMILY
 from webanalytics.crawls.listed import Listed
 from webanalytics.crawls.run import Call
 from webanalytics.crawls.run import crawl as run_crawl
 from webanalytics.crawls.scope import checked
-from webanalytics.errors import ParameterError
 from webanalytics.fetching.robots_kept import RobotsKept, keeping
 from webanalytics.frames.crawl import CrawlFacts
 from webanalytics.frames.inputs import addresses_of
 from webanalytics.frames.link_table import Kind
 from webanalytics.operations import AUDIT_PAGES, EXTRACT, OUTLINKS, Operation
 from webanalytics.run_options import RunOptions, resolve
+from webanalytics.runs.run import check_save_to
 
 __all__ = ["crawl"]
 
@@ -152,11 +155,6 @@ async def crawl(
         },
     )
     resolved = resolve(given)
-    if resolved["save_to"] is not None:
-        raise ParameterError(
-            "The `save_to` parameter must be left out of `crawl`; `checkpoint` keeps what it has fetched.",
-            "save_to",
-        )
     backend = resolved["backend"]
     counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
     here = backend is None or backend.serves(OUTLINKS)
@@ -177,15 +175,20 @@ async def crawl(
         )
         barred = facts.skipped.loc[facts.skipped["reason"] == "robots", "url"]
         known = with_robots(known, kept, origins_of([*frame["final_url"].dropna(), *frame["url"], *barred]))
-        return Audit(with_own_columns(frame, counted, own_columns), known)
+        return Audit(frame, known)
 
     operations: tuple[Operation, ...] = (*AUDIT_PAGES, *([EXTRACT] if own_columns else []), OUTLINKS)
+    check_save_to(resolved, operations)
     wanted: dict[str, Any] = {
         "metadata": {"body": body or not here},
         "keywords": {"details": False},
         "extract": entries(own_columns),
     }
     settings = {item.name: item.check_settings(wanted.get(item.name, {})) for item in operations}
+    lay = partial(with_own_columns, counted=counted, chosen=own_columns)
     async with keeping(kept):
-        audit = await run_crawl(Call(scope, operations, settings, resolved, tuple(given), body, finish))
-    return Audit.of(audit, "start")
+        found = await run_crawl(Call(scope, operations, settings, resolved, tuple(given), body, lay, finish))
+    audit = Audit.of(found, "start")
+    if resolved["save_to"] is not None:
+        await asyncio.to_thread(keep_stored, audit.plain(), audit.origin)
+    return audit

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from webanalytics.archives.members import Damaged
 from webanalytics.archives.records import Record
+from webanalytics.fetching.recording import FetchEnd
 from webanalytics.messages import MESSAGES, sentence
 
 MEDIA_TYPE = "application/vnd.webanalytics.fetch+json"
@@ -30,7 +31,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class FetchNote:
+class FetchNote(FetchEnd):
     """The outcome of a fetch.
 
     Attributes
@@ -43,25 +44,16 @@ class FetchNote:
         The run that asked, and the place of the input in it.
     answers : tuple of str
         Names of the records of its answers, the last one that of the page.
-    error : str or None
-        Key of the message of what failed.
     values : tuple
-        Name and value of what that message shows.
+        Name and value of what the message of ``error`` shows.
     """
 
     purpose: str
     url: str
     run: str = ""
     number: int = 0
-    final_url: str | None = None
-    redirects: tuple[str, ...] = ()
-    redirect_kinds: tuple[str, ...] = ()
-    http_status: int | None = None
-    elapsed: float | None = None
-    size: int | None = None
     fetched_at: str | None = None
     answers: tuple[str, ...] = ()
-    error: str | None = None
     values: tuple[tuple[str, Any], ...] = ()
 
     def as_json(self) -> bytes:

@@ -146,15 +146,9 @@ class ArchiveWriter:
             url=_USER.sub(r"\1", log.asked.subject),
             run=self.run,
             number=log.asked.number,
-            final_url=log.final_url,
-            redirects=log.redirects,
-            redirect_kinds=log.redirect_kinds,
-            http_status=log.http_status,
-            elapsed=log.elapsed,
-            size=log.size,
+            **log.end(),
             fetched_at=noted.isoformat(timespec="seconds"),
             answers=tuple(names),
-            error=log.error,
             values=tuple(values.items()),
         )
         more = {"WARC-Concurrent-To": f"<{names[-1]}>"} if names else {}

@@ -31,7 +31,6 @@ from webanalytics.charts.phones import disposable_by_country, disposable_by_mont
 from webanalytics.charts.readability import readability
 from webanalytics.charts.site_map import site_map
 from webanalytics.charts.tlsa import tlsa_security
-from webanalytics.frames.kinds import in_kind
 from webanalytics.strings import did_you_mean
 
 __all__ = [
@@ -53,10 +52,6 @@ __all__ = [
     "tlsa_security",
     "words",
 ]
-
-
-for _name in __all__:  # tables of polars and pyarrow are frames, too
-    globals()[_name] = in_kind(globals()[_name])
 
 
 def __getattr__(name: str) -> Any:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from webanalytics.charts import data, style, writing
 from webanalytics.charts.issues import is_audit
 from webanalytics.charts.labels import counted
+from webanalytics.frames.kinds import in_kind
 from webanalytics.strings import percent
 
 CLASSES: dict[str, str] = {
@@ -28,6 +29,7 @@ DEEPEST = 15
 """Clicks from which pages share one bar."""
 
 
+@in_kind
 def crawl_depth(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw how many pages of a site are how many clicks from the start, by what became of them.
 

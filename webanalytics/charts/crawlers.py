@@ -12,6 +12,7 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from webanalytics.charts import data, style, writing
 from webanalytics.charts.issues import is_audit
 from webanalytics.charts.labels import BASE_FONT, counted, lettering, shortened
+from webanalytics.frames.kinds import in_kind
 from webanalytics.strings import percent
 
 PURPOSES = {"search": "Search", "user": "On request of users", "training": "Training of models"}
@@ -24,6 +25,7 @@ _UNKNOWN = "#eceff1"
 _WIDEST_NAME = 110
 
 
+@in_kind
 def crawler_access(
     frame: pd.DataFrame, *, ax: Axes | None = None, max_sections: int = 20, title: str | None = None
 ) -> Axes:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection
 from typing import Any
 
@@ -12,8 +11,7 @@ from numpy.typing import NDArray
 
 from webanalytics.charts.labels import shorten
 from webanalytics.errors import ParameterError
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
+from webanalytics.strings import encodable
 
 STATE = ("status", "error", "error_type")
 """Columns with the outcome of a row; a frame may lack them."""
@@ -87,8 +85,8 @@ def distinct(frame: pd.DataFrame, by: str = "url") -> pd.DataFrame:
 def _key(value: Any) -> str:
     if isinstance(value, str):
         # pandas' strings refuse half a surrogate pair
-        return value.strip() if value.isascii() else _SURROGATE.sub("\ufffd", value).strip()
-    return "" if pd.api.types.is_scalar(value) and pd.isna(value) else _SURROGATE.sub("\ufffd", str(value))
+        return encodable(value).strip()
+    return "" if pd.api.types.is_scalar(value) and pd.isna(value) else encodable(str(value))
 
 
 def numbers(column: pd.Series[Any]) -> NDArray[np.float64]:

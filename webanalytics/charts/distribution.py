@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from webanalytics.charts import bands, data, ridges, style, writing
 from webanalytics.charts.readability import drawn_of, grade_axis, grade_bands
 from webanalytics.errors import ParameterError
+from webanalytics.frames.kinds import in_kind
 from webanalytics.thresholds import GRADE_BANDS
 
 
@@ -43,6 +44,7 @@ MAX_GRADE = 22.0
 _GRADES = [column for column, index in INDICES.items() if not index.limits]
 
 
+@in_kind
 def readability_distribution(
     frame: pd.DataFrame,
     *,

@@ -14,6 +14,7 @@ from webanalytics.analysis.keywords.keyness import CRITICAL, UNLIKELY, keyness
 from webanalytics.charts import data, style, writing
 from webanalytics.charts.keywords import tidy, why_none
 from webanalytics.charts.labels import BASE_FONT, counted, lettering, path_labels, shortened
+from webanalytics.frames.kinds import in_kind
 
 Cells = NDArray[np.float64]
 
@@ -21,6 +22,7 @@ FAINTEST = UNLIKELY
 """Distinctiveness of the faintest colour: what chance alone exceeds in one of 20 terms is not coloured."""
 
 
+@in_kind
 def keyword_heatmap(
     frame: pd.DataFrame,
     *,

@@ -12,10 +12,12 @@ from matplotlib.lines import Line2D
 
 from webanalytics.charts import data, style, writing
 from webanalytics.charts.labels import BASE_FONT, counted
+from webanalytics.frames.kinds import in_kind
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
+@in_kind
 def image_sizes(
     frame: pd.DataFrame, *, ax: Axes | None = None, max_images: int = 40, title: str | None = None
 ) -> Axes:

@@ -14,6 +14,7 @@ from webanalytics.charts import data, style, writing
 from webanalytics.charts.heatmap import paint_cells
 from webanalytics.charts.labels import BASE_FONT, counted, lettering, shortened
 from webanalytics.errors import ParameterError
+from webanalytics.frames.kinds import in_kind
 from webanalytics.thresholds import PRIORITIES, TOP_LEVEL
 
 FILLS = {"high": "#8f2a00", "medium": "#d67d00", "low": style.BLUE_TINT}
@@ -26,6 +27,7 @@ NO_SECTION = "(no URL)"
 _MAKERS = ("audit(urls).issues",)
 
 
+@in_kind
 def issues_by_priority(
     frame: pd.DataFrame, *, ax: Axes | None = None, top: int = 20, title: str | None = None
 ) -> Axes:
@@ -90,6 +92,7 @@ def issues_by_priority(
     return ax
 
 
+@in_kind
 def issues_by_section(
     frame: pd.DataFrame,
     *,

@@ -11,8 +11,10 @@ from matplotlib.axes import Axes
 from webanalytics.charts import data, style, writing
 from webanalytics.charts.labels import clean, counted, path_labels, shorten
 from webanalytics.errors import ParameterError
+from webanalytics.frames.kinds import in_kind
 
 
+@in_kind
 def keywords(
     frame: pd.DataFrame,
     *,

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from webanalytics.charts import data, ridges, style, writing
 from webanalytics.charts.labels import counted, path_labels
 from webanalytics.errors import ParameterError
+from webanalytics.frames.kinds import in_kind
 from webanalytics.thresholds import DESCRIPTION_CHARACTERS, TITLE_CHARACTERS
 
 
@@ -27,6 +28,7 @@ class _Text(NamedTuple):
     marker: str
 
 
+@in_kind
 def text_lengths(
     frame: pd.DataFrame,
     *,

@@ -14,12 +14,14 @@ from webanalytics.charts import data, style, writing
 from webanalytics.charts.heatmap import paint_cells
 from webanalytics.charts.issues import is_audit, left_out, name_axes, section_of
 from webanalytics.charts.labels import counted
+from webanalytics.frames.kinds import in_kind
 from webanalytics.thresholds import TOP_LEVEL
 
 SLANTED = 15
 """Most names of columns that are written aslant; more stand upright."""
 
 
+@in_kind
 def link_flow(
     frame: pd.DataFrame, *, ax: Axes | None = None, max_sections: int = 20, title: str | None = None
 ) -> Axes:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from webanalytics.charts import data, ridges, style, writing
 from webanalytics.charts.labels import counted, path_labels, shorten
+from webanalytics.frames.kinds import in_kind
 
 
 class _Measure(NamedTuple):
@@ -27,6 +28,7 @@ _READING_TIME = _Measure("readingTimeMinutes", "Reading time", "minutes to read"
 _WORDS = _Measure("wordCount", "Words", "words of the main text", "{:,.0f}", True)
 
 
+@in_kind
 def reading_time(
     frame: pd.DataFrame, *, ax: Axes | None = None, max_pages: int = 40, title: str | None = None
 ) -> Axes:
@@ -70,6 +72,7 @@ def reading_time(
     return _draw(frame, _READING_TIME, ax, max_pages, title)
 
 
+@in_kind
 def words(
     frame: pd.DataFrame, *, ax: Axes | None = None, max_pages: int = 40, title: str | None = None
 ) -> Axes:

@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 
 from webanalytics.charts import data, style, writing
 from webanalytics.charts.labels import counted
+from webanalytics.frames.kinds import in_kind
 
 _MONTH = re.compile(r"(\d{4})-(\d{2})(?!\d)")
 _LONGEST_BY_MONTH = 120
 
 
+@in_kind
 def disposable_by_country(
     frame: pd.DataFrame, *, ax: Axes | None = None, top: int = 20, title: str | None = None
 ) -> Axes:
@@ -71,6 +73,7 @@ def disposable_by_country(
     return ax
 
 
+@in_kind
 def disposable_by_month(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw in which month the disposable numbers were first seen.
 

@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from webanalytics.charts import audiences, bands, data, style, writing
 from webanalytics.charts.judged import OPTIONAL, Judged, judge
 from webanalytics.charts.labels import counted, path_labels, shorten
+from webanalytics.frames.kinds import in_kind
 from webanalytics.thresholds import GRADE_BANDS
 
 
+@in_kind
 def readability(
     frame: pd.DataFrame,
     *,

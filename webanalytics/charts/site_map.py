@@ -16,6 +16,7 @@ from webanalytics.charts.crawl import pages_of
 from webanalytics.charts.labels import counted, lettering, shortened
 from webanalytics.charts.treemap import Box, squarified
 from webanalytics.errors import ParameterError
+from webanalytics.frames.kinds import in_kind
 from webanalytics.thresholds import TOP_LEVEL
 
 _HEIGHT = 5.4
@@ -40,6 +41,7 @@ class _Part(NamedTuple):
     value: float
 
 
+@in_kind
 def site_map(
     frame: pd.DataFrame,
     *,

@@ -9,11 +9,13 @@ from matplotlib.axes import Axes
 
 from webanalytics.charts import data, style, writing
 from webanalytics.charts.labels import counted
+from webanalytics.frames.kinds import in_kind
 
 LEVELS = ("Recommended", "Good", "Acceptable", "Weak", "Invalid")
 """The security levels, from best to worst."""
 
 
+@in_kind
 def tlsa_security(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw how many TLSA records have each security level, the best at the top.
 

@@ -168,7 +168,7 @@ def _parser() -> argparse.ArgumentParser:
     audits.add_flags(audit)
     audit.set_defaults(run=_run_operation, function="audit")
     crawl = commands.add_parser("crawl", help="Audit the pages of a site, found by following links.")
-    _common(crawl, "start", taken=["save_to"])
+    _common(crawl, "start")
     _setting_flag(crawl, METADATA.parameter("body"))
     crawls.add_flags(crawl)
     audits.add_extract(crawl)

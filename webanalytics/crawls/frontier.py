@@ -8,9 +8,7 @@ that order: first what is admitted, host by host in turn, then what pages link t
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Callable
 
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Candidate, State
@@ -28,11 +26,8 @@ GENERATIONS = 3
 """How many guesses may follow from each other: a trap would provide them without end."""
 
 
-class Settled(NamedTuple):
-    """A page whose turn has come: its place, its answer and what was read of it."""
-
-    candidate: Candidate
-    result: JobResult
+Settle = Callable[[Candidate, JobResult, bool], None]
+"""Takes a page whose turn has come, its answer, and whether it is a row."""
 
 
 class Frontier:
@@ -46,8 +41,12 @@ class Frontier:
         Most jobs that are handed out for one host at once.
     read : callable
         Returns what must be known of an answer.
+    settle : callable, optional
+        Takes each page in its turn.
     ahead : int
         Most addresses that are fetched before it is known whether their turn comes.
+    most_ready : int, optional
+        Most answers that wait for their turn; by default any number.
     """
 
     def __init__(
@@ -55,13 +54,16 @@ class Frontier:
         admission: Admission,
         per_host: int,
         read: Callable[[str, JobResult], Read],
+        settle: Settle | None = None,
         *,
         ahead: int = AHEAD,
+        most_ready: int | None = None,
     ) -> None:
         self._admission = admission
         self._per_host = per_host
         self._read = read
-        self._ahead = ahead
+        self._take_settled = settle
+        self._ahead, self._most_ready = ahead, most_ready
         self._all: list[Candidate] = []
         self._queues: dict[str, deque[Candidate]] = {}
         self._turns: deque[str] = deque()
@@ -73,7 +75,7 @@ class Frontier:
         self._guessed: dict[str, Candidate] = {}
         self._guesses: deque[Candidate] = deque()
         self._guesses_in: Counter[str] = Counter()
-        self.rows: list[Settled] = []
+        self.rows: list[Candidate] = []
         self.dropped = 0
         self.fetched = 0
         self.stopped = ""
@@ -92,7 +94,9 @@ class Frontier:
         """Return the next job, None while there is none to hand out."""
         if self.ended or self._admission.full:
             return None
-        candidate = self._expected() or self._released() or self._queued() or self._guess()
+        candidate = self._expected()
+        if candidate is None and not self._is_far_ahead:
+            candidate = self._released() or self._queued() or self._guess()
         if candidate is None:
             return None
         candidate.state = State.FLYING
@@ -100,6 +104,10 @@ class Frontier:
         self._under_way[candidate.host] = self._under_way.get(candidate.host, 0) + 1
         self.fetched += 1
         return Job(candidate.number, candidate.subject)
+
+    @property
+    def _is_far_ahead(self) -> bool:
+        return self._most_ready is not None and len(self._ready) >= self._most_ready
 
     def _expected(self) -> Candidate | None:
         """Return the address that everything waits for, if it was not handed out."""
@@ -224,18 +232,21 @@ class Frontier:
             result = self._ready.pop(candidate.number, None)
             if result is None:
                 break
+            self._unsettled[candidate.family] -= 1
             self._settle(candidate, result)
+            self._take_new()
         if self.ended:
             self._drop_rest()
 
     def _settle(self, candidate: Candidate, result: JobResult) -> None:
         candidate.state = State.DONE
-        self._unsettled[candidate.family] -= 1
         page = self._read(candidate.url, result)
         self.blind = self.blind or page.blind
-        if self._admission.settle(candidate, page, result):
-            self.rows.append(Settled(candidate, replace(result, apart=None)))
-        self._take_new()
+        is_row = self._admission.settle(candidate, page, result)
+        if is_row:
+            self.rows.append(candidate)
+        if self._take_settled is not None:
+            self._take_settled(candidate, result, is_row)
 
     def _take_new(self) -> None:
         """Queue what was admitted, or take what was fetched of it before."""
@@ -275,13 +286,10 @@ class Frontier:
 
     # ---------------------------------------------------------------- ending early
 
-    def cut(self) -> Iterator[Settled]:
-        """Settle the answers that are there, without those before them, and yield them."""
+    def cut(self) -> None:
+        """Settle the answers that are there, without those before them."""
         self._admission.cut()
         for number in sorted(self._ready):
-            candidate = self._all[number]
+            candidate, result = self._all[number], self._ready.pop(number)
             if candidate.url not in self._guessed:
-                result = self._ready[number]
-                candidate.state = State.DONE
-                if self._admission.settle(candidate, self._read(candidate.url, result), result):
-                    yield Settled(candidate, replace(result, apart=None))
+                self._settle(candidate, result)

@@ -16,7 +16,6 @@ from contextlib import AsyncExitStack, aclosing, suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from webanalytics.archives.writing import recording
@@ -28,23 +27,23 @@ from webanalytics.backends.dask import Dask
 from webanalytics.backends.local import LocalBackend, affordable_settings
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.facts import crawl_facts, given_up, to_check, with_resources
-from webanalytics.crawls.frontier import AHEAD, Frontier, Settled
-from webanalytics.crawls.joining import Joining, whole
+from webanalytics.crawls.frontier import AHEAD, Frontier
+from webanalytics.crawls.joining import Joining
 from webanalytics.crawls.listed import Listed, read_listed
 from webanalytics.crawls.reading import read
+from webanalytics.crawls.rows import Laying, RowsInFolder, RowsInMemory
 from webanalytics.crawls.scope import Scope
 from webanalytics.crawls.soft404 import seen_in, soft_404s
 from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError, WriteError
 from webanalytics.fetching import Fetcher
-from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.crawl import CrawlFacts
-from webanalytics.frames.inputs import Rows
 from webanalytics.operations import EXTRACT, OUTLINKS, Operation
-from webanalytics.outcomes import Job, JobResult, digest
+from webanalytics.outcomes import Job, JobResult
 from webanalytics.runs.blocking import Run, current_run
-from webanalytics.runs.checkpoints import Checkpoint
+from webanalytics.runs.checkpoints import Checkpoint, open_checkpoint
 from webanalytics.runs.partial import Partial, forget, keep
 from webanalytics.runs.run import STAYS_HERE, TURN_SECONDS
+from webanalytics.runs.saving import Lay
 
 log = logging.getLogger("webanalytics")
 
@@ -52,6 +51,8 @@ TICK_SECONDS = 0.5
 """How long a finished page may wait for the checkpoint."""
 STREAMING = (LocalBackend, Dask)
 """Backends that take jobs one by one, as they become known."""
+MOST_READY = 4_000
+"""Most pages that wait in memory for their turn where the others are in a folder."""
 WAVE = 100
 """Most pages that a backend is asked for at once which takes whole lists alone."""
 
@@ -63,7 +64,8 @@ Finish = Callable[[pd.DataFrame, CrawlFacts, Listed], pd.DataFrame]
 class Call:
     """A crawl as it was asked for: scope, operations, their settings, options, and which of them were given.
 
-    The operations are those whose answers make the frame, and `OUTLINKS`, the last.
+    The operations are those whose answers make the frame, and `OUTLINKS`, the last; `lay` makes the rows of
+    frames of their answers.
     """
 
     scope: Scope
@@ -72,6 +74,7 @@ class Call:
     options: Mapping[str, Any]
     given: tuple[str, ...]
     body: bool
+    lay: Lay
     finish: Finish
 
 
@@ -94,13 +97,20 @@ class _Crawl:
             options={key: value for key, value in call.options.items() if key not in STAYS_HERE},
             given=tuple(key for key in call.given if key not in STAYS_HERE),
             identity=uuid.uuid4().hex,
-            resumable=call.options["checkpoint"] is not None,
+            resumable=call.options["checkpoint"] is not None or call.options["save_to"] is not None,
             apart=OUTLINKS.name if self._here else "",
         )
         self._backend.check(self._task())
         self._admission = Admission(call.scope)
+        self._laying = Laying(call.operations[:-1], call.lay)
+        self._rows: RowsInMemory | RowsInFolder = RowsInMemory(self._laying, {})
         self._frontier = Frontier(
-            self._admission, self._most_under_way(), read, ahead=AHEAD if self._streams else 0
+            self._admission,
+            self._most_under_way(),
+            read,
+            lambda *settled: self._rows.take(*settled),
+            ahead=AHEAD if self._streams else 0,
+            most_ready=None if call.options["save_to"] is None else MOST_READY,
         )
         self._waited_for = current_run.get()
         self._run = self._waited_for or Run()
@@ -108,7 +118,7 @@ class _Crawl:
         self._changed = asyncio.Event()
         self._jobs: dict[int, Job] = {}
         self._store: Checkpoint | None = None
-        self._kept: dict[str, dict[int, JobResult]] = {}
+        self._storing = asyncio.Lock()
         self._joining = Joining(len(call.operations))
         self._listed = Listed()
         self._checked: list[dict[str, Any]] = []
@@ -137,9 +147,12 @@ class _Crawl:
         try:
             try:
                 frame = await self._crawled()
+            except BaseException:
+                if isinstance(self._rows, RowsInFolder):  # what comes after the folder is closed is not kept
+                    self._frontier.cut()
+                raise
             finally:
-                if self._store is not None:
-                    await self._store.aclose()
+                await self._close()
             found = (*self._listed.unread(), *given_up(frame))
             told = (self._frontier.stopped, self._report.stop_reason, *found)
             stopped = " ".join(filter(None, told))
@@ -169,10 +182,10 @@ class _Crawl:
             stack.push_async_callback(_ended, tasks)
             await self._pages(fetcher)
             await tasks[0]
-            frame = await asyncio.to_thread(self._frame, self._frontier.rows)
+            await self._keep(all_of_them=True)
+            frame = await asyncio.to_thread(self._rows.frame)
             if archive is not None:
-                rows = [row.candidate for row in self._frontier.rows]
-                await archive.take_rows([(row.number, row.url) for row in rows])
+                await archive.take_rows([(row.number, row.url) for row in self._frontier.rows])
             await self._besides(fetcher, frame)
             self._hosts = fetcher.hosts()
         return frame
@@ -186,7 +199,7 @@ class _Crawl:
                 error.keep(self._partial, self._frontier.found, self._partial.rows)
 
     async def _begin(self) -> None:
-        if self._options["checkpoint"] is not None:
+        if self._spec.resumable:
             await asyncio.to_thread(self._open_checkpoint)
         self._run.start(
             max(self._frontier.found, 1), self._partial, "crawl", self._options["progress"], grows=True
@@ -194,9 +207,14 @@ class _Crawl:
 
     def _open_checkpoint(self) -> None:
         extra = {"start": list(self._call.scope.starts)}
-        store = Checkpoint(self._options["checkpoint"], self._spec, self._backend.family, extra)
+        again = self._options["retry"] == "failed"
+        store = open_checkpoint(self._options, self._spec, self._backend.family, extra)
         try:
-            self._kept = store.restore_all(failed_again=self._options["retry"] == "failed")
+            kept = store.restore_all(failed_again=again)
+            if self._options["save_to"] is None:
+                self._rows = RowsInMemory(self._laying, kept)
+            else:
+                self._rows = RowsInFolder(self._laying, kept, store.path, OUTLINKS, failed_again=again)
         except BaseException:
             store.close()
             raise
@@ -218,8 +236,23 @@ class _Crawl:
         """Write finished pages to the checkpoint, also while everything waits for a slow server."""
         while True:
             await asyncio.sleep(TICK_SECONDS)
-            if self._store is not None:
-                await self._store.write(at_once=True)
+            await self._keep(at_once=True)
+
+    async def _keep(self, *, at_once: bool = False, all_of_them: bool = False) -> None:
+        """Write what is finished to the checkpoint, and rows to the folder of `save_to`."""
+        if self._store is not None:
+            async with self._storing:
+                await self._store.write(at_once=at_once)
+                await self._rows.write(self._store, all_of_them=all_of_them)
+
+    async def _close(self) -> None:
+        """Write what is left, and close the checkpoint."""
+        if self._store is None:
+            return
+        try:
+            await self._rows.write(self._store, all_of_them=True)
+        finally:
+            await self._store.aclose()
 
     async def _pages(self, fetcher: Fetcher) -> None:
         if isinstance(self._backend, STREAMING) and self._streams:
@@ -293,8 +326,7 @@ class _Crawl:
         turn = time.monotonic()
         while job is not None:
             self._jobs[job.number] = job
-            parts = self._kept.pop(digest(job.subject), None)
-            result = whole(job.number, parts, len(self._call.operations))
+            result = self._rows.restored(job)
             if result is None:
                 return job
             self._settle([result], kept=True)
@@ -308,8 +340,7 @@ class _Crawl:
         if self._store is not None:
             self._store.take(group, self._jobs)
         self._settle([result for part in group if (result := self._joining.add(part)) is not None])
-        if self._store is not None:
-            await self._store.write(at_once=self._backend.durable)
+        await self._keep(at_once=self._backend.durable)
 
     def _settle(self, results: Sequence[JobResult], *, kept: bool = False) -> None:
         before = len(self._frontier.rows)
@@ -340,20 +371,10 @@ class _Crawl:
 
     def _finished(self) -> pd.DataFrame:
         """Return the audit of what an interrupted crawl has."""
-        rows = [*self._frontier.rows, *self._frontier.cut()]
+        self._frontier.cut()
         self._admission.leave_out_rest()
-        frame = self._frame(rows)
+        frame = self._rows.frame()
         return self._audit(frame, " ".join(("The crawl was interrupted.", *given_up(frame))))
-
-    def _frame(self, rows: Sequence[Settled]) -> pd.DataFrame:
-        urls = [row.candidate.url for row in rows]
-        jobs = [Job(number, url) for number, url in enumerate(urls)]
-        numbers = np.arange(len(rows), dtype=np.int64)
-        known = Rows(pd.RangeIndex(len(rows)), list(urls), jobs, numbers)
-        builder = FrameBuilder(known, self._call.operations[:-1])
-        for number, row in enumerate(rows):
-            builder.add(replace(row.result, number=number))
-        return builder.frame()
 
     def _audit(self, frame: pd.DataFrame, stopped: str) -> pd.DataFrame:
         facts = crawl_facts(self._admission, self._checked, self._hosts, self._soft, stopped)

@@ -19,8 +19,9 @@ PAGE_KINDS: tuple[Kind, ...] = (
 """Kinds of links that lead to pages; the others lead to what pages are made of."""
 
 FOLLOWED: tuple[Kind, ...] = ("link", "redirect", "refresh", "canonical", "frame")
-"""Kinds that are followed by default, as by Screaming Frog SEO Spider, which lists hreflang, pagination and
-AMP and does not follow them (screamingfrog.co.uk/seo-spider/user-guide/configuration, "Crawl")."""
+"""Kinds that are followed by default, as by Screaming Frog SEO Spider: its tutorials say that it crawls
+canonicals by default and pagination not (screamingfrog.co.uk/seo-spider/tutorials, how-to-audit-canonicals
+and how-to-audit-pagination), and tell users to switch hreflang and AMP on."""
 
 TRACKING = re.compile(
     r"utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|twclid|ttclid|li_fat_id|igshid|yclid|ysclid|_openstat"

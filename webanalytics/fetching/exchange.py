@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
-from multidict import CIMultiDict
+from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from webanalytics.errors import shortage_of
@@ -179,6 +179,8 @@ async def exchange(
 class _Count:
     """What had been received when something went wrong."""
 
+    __slots__ = ("log", "size", "status", "until")
+
     def __init__(self, log: Exchange | None) -> None:
         self.log = log
         self.size = 0
@@ -187,9 +189,7 @@ class _Count:
 
 
 async def _read(response: aiohttp.ClientResponse, wanted: Wanted, received: _Count) -> RawResponse:
-    headers = CIMultiDict(
-        (name, _readable(value)) for name, value in response.headers.items() if name.lower() != "set-cookie"
-    )
+    headers = _kept(response.headers)
     status = response.status
     if received.log is not None:
         received.log.answered(response)
@@ -250,7 +250,7 @@ async def _body(response: aiohttp.ClientResponse, wanted: Wanted, received: _Cou
         raise _too_large(limit)
     body = bytearray()
     raw = 0
-    async for chunk in response.content.iter_any():
+    while chunk := await response.content.readany():
         raw += len(chunk)
         if received.log is not None:
             received.log.body += chunk
@@ -285,6 +285,15 @@ async def _pour(response: aiohttp.ClientResponse, wanted: Wanted, sink: Sink, re
                 await sink.write(piece)
     if not decoder.complete:
         raise Problem("interrupted", again=True)
+
+
+def _kept(sent: CIMultiDictProxy[str]) -> CIMultiDict[str]:
+    """Return the headers of an answer without cookies, their values readable."""
+    headers = sent.copy()
+    headers.popall("Set-Cookie", None)
+    if all(map(str.isascii, headers.values())):
+        return headers
+    return CIMultiDict((name, _readable(value)) for name, value in headers.items())
 
 
 def _readable(value: str) -> str:

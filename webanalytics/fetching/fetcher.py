@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
@@ -31,42 +31,14 @@ from webanalytics.fetching.exchange import (
 from webanalytics.fetching.gates import Limits, Waiting
 from webanalytics.fetching.guard import check_redirect, check_url, host_key
 from webanalytics.fetching.limits import FetchSettings, backoff
-from webanalytics.fetching.recording import Asked, Exchange, FetchLog, Recorder
+from webanalytics.fetching.recording import Asked, FetchLog, Recorder
 from webanalytics.fetching.response import FetchError, Problem, Response
 from webanalytics.fetching.robots import RobotsCache, Rules, parse_in_thread
 from webanalytics.fetching.robots_kept import RobotsCopy, copy_of, keep
+from webanalytics.fetching.state import FetchState
 from webanalytics.messages import FETCHING
 
 _NO_RULES = Rules()
-
-
-class _FetchState:
-    """A fetch in progress: the URL it has reached, and the seconds it has taken."""
-
-    def __init__(self, wanted: Wanted, start: URL, *, robots: bool, is_rules: bool = False) -> None:
-        self.wanted = wanted
-        self.is_rules = is_rules
-        self.start = start
-        self.robots = robots
-        self.spent = 0.0
-        self.recorded = False
-        self.restart(start)
-
-    def restart(self, start: URL) -> None:
-        """Begin another try."""
-        self.url = start
-        self.passed: list[str] = []
-        self.kinds: list[str] = []
-        self.redirected = False
-        self.elapsed = 0.0
-        self.log: list[Exchange] = []
-
-    def begin(self) -> Exchange | None:
-        """Return the log of a further exchange, if there is one."""
-        if not self.recorded:
-            return None
-        self.log.append(Exchange(str(self.url)))
-        return self.log[-1]
 
 
 class Fetcher:
@@ -245,70 +217,29 @@ class Fetcher:
 
     async def _fetch(self, url: str, parameter: str, wanted: Wanted, asked: Asked | None = None) -> Response:
         settings = self.settings
+        if self._recorder is None:
+            asked = None
         try:
             start = check_url(url, allow_private=settings.allow_private, ports=settings.ports)
         except Problem as problem:
-            await self._record("page", asked, None, problem)
-            raise _error(problem, parameter, None) from None
-        state = _FetchState(wanted, start, robots=settings.robots)
-        state.recorded = asked is not None and self._recorder is not None
+            if self._recorder is not None and asked is not None:
+                await self._recorder(FetchLog("page", asked, error=problem.key, values=problem.details))
+            raise FetchError(problem.key, {"parameter": parameter, **problem.details}) from None
+        state = FetchState(wanted, start, robots=settings.robots, asked=asked)
         try:
-            response = await self._tries(state)
+            answer = await self._tries(state)
         except Problem as problem:
-            await self._record("page", asked, state, problem)
-            raise _error(problem, parameter, state) from None
-        await self._record("page", asked, state, response)
-        return Response(
-            url=url,
-            final_url=str(state.url),
-            redirects=tuple(state.passed),
-            http_status=response.status,
-            content_type=response.headers.get("Content-Type", ""),
-            headers=response.headers,
-            content=response.content,
-            elapsed=state.elapsed,
-            redirect_kinds=tuple(state.kinds),
-        )
+            await self._record(state, problem)
+            raise state.error(problem, parameter) from None
+        await self._record(state, answer)
+        return state.response(url, answer)
 
-    async def _record(
-        self,
-        purpose: Literal["page", "robots"],
-        asked: Asked | None,
-        state: _FetchState | None,
-        end: RawResponse | Problem,
-    ) -> None:
-        """Tell the recorder how a fetch ended; a shortage of this machine is no end."""
-        if asked is None or self._recorder is None:
-            return
-        status: int | None
-        error: str | None
-        if isinstance(end, RawResponse):
-            status, size, error, values = end.status, len(end.content), None, {}
-        elif end.short:
-            return
-        else:
-            status, size, error, values = end.http_status, end.received, end.key, end.details
-        if state is None:
-            await self._recorder(FetchLog(purpose, asked, error=error, values=values))
-            return
-        if error is not None and state.redirected:
-            values = values | {"redirected": True}
-        log = FetchLog(
-            purpose,
-            asked,
-            tuple(item for item in state.log if item.status is not None),
-            str(state.url),
-            tuple(state.passed),
-            tuple(state.kinds),
-            status,
-            state.elapsed,
-            size,
-            error,
-            values,
-        )
-        await self._recorder(log)
+    async def _record(self, state: FetchState, end: RawResponse | Problem) -> None:
+        """Tell the recorder how a fetch ended."""
+        if self._recorder is not None and (log := state.log(end)) is not None:
+            await self._recorder(log)
 
-    async def _tries(self, state: _FetchState) -> RawResponse:
+    async def _tries(self, state: FetchState) -> RawResponse:
         settings = self.settings
         attempt, looked_up_again = 0, False
         last: Problem | None = None
@@ -336,9 +267,8 @@ class Fetcher:
                 await asyncio.sleep(wait)
             state.restart(state.start)
 
-    async def _follow(self, state: _FetchState) -> RawResponse:
+    async def _follow(self, state: FetchState) -> RawResponse:
         settings = self.settings
-        seen = {str(state.url)}
         while True:
             response = await self._hop(state)
             if response.location is None:
@@ -360,30 +290,29 @@ class Fetcher:
             if len(state.passed) >= settings.max_redirects:
                 raise Problem("redirects", http_status=response.status, limit=settings.max_redirects)
             # Without cookies a page that leads back to one already seen does so for ever.
-            if str(target) in seen:
+            if str(target) in (*state.passed, str(state.url)):
                 raise Problem("redirect_loop", http_status=response.status)
-            seen.add(str(target))
             state.passed.append(str(state.url))
             state.kinds.append(str(response.status))
             state.redirected = True
             state.url = target
 
-    async def _hop(self, state: _FetchState) -> RawResponse:
+    async def _hop(self, state: FetchState) -> RawResponse:
         url, settings = state.url, self.settings
-        if self._only is not None and not state.is_rules and host_key(url) not in self._only:
-            raise Elsewhere(host_key(url))
+        host = host_key(url)
+        if self._only is not None and not state.is_rules and host not in self._only:
+            raise Elsewhere(host)
         rules = _NO_RULES
         if state.robots:
             rules, spent = await self._robots.rules(str(url.origin()))
             state.spent += spent
             rules.check(str(url))
-        async with self._limits.slot(host_key(url), rules.crawl_delay):
+        async with self._limits.slot(host, rules.crawl_delay):
             if self._session is None:
                 raise RuntimeError("the Fetcher is not open: use it in `async with`")
             clock = asyncio.get_running_loop().time
             began = clock()
             left = settings.timeout - state.spent
-            host = host_key(url)
             try:
                 response = await exchange(
                     self._session, url, state.wanted, settings, max(left, 0.0), state.begin()
@@ -401,25 +330,26 @@ class Fetcher:
     async def _load_rules(self, origin: str) -> Rules:
         settings = self.settings
         wanted = Wanted("any", settings.max_robots_bytes, cut=True)
-        state = _FetchState(wanted, URL(f"{origin}/robots.txt", encoded=True), robots=False, is_rules=True)
-        self._origins[host_key(state.start)].add(origin)
-        state.recorded = self._recorder is not None
+        url = URL(f"{origin}/robots.txt", encoded=True)
+        asked = None if self._recorder is None else Asked(origin)
+        state = FetchState(wanted, url, robots=False, asked=asked, is_rules=True)
+        self._origins[host_key(url)].add(origin)
         try:
             response = await self._tries(state)
         except Problem as problem:
-            await self._record("robots", Asked(origin), state, problem)
+            await self._record(state, problem)
             if problem.short:  # the next request for the origin tries again
                 raise
             status, kind = problem.http_status, FETCHING[problem.key][0]
             keep(origin, RobotsCopy(http_status=status, error_type=str(kind)))
             return _rules_without_file(problem, state)
-        await self._record("robots", Asked(origin), state, response)
+        await self._record(state, response)
         keep(origin, copy_of(response.content, response.status))
         rules = await parse_in_thread(response.content, settings.user_agent, settings.max_crawl_delay)
         return replace(rules, elapsed=state.spent)
 
 
-def _rules_without_file(problem: Problem, state: _FetchState) -> Rules:
+def _rules_without_file(problem: Problem, state: FetchState) -> Rules:
     if problem.key == "status" and (problem.http_status or 0) >= 500:
         problem = Problem("robots_unreadable", status=problem.http_status)
     elif state.redirected or FETCHING[problem.key][0] not in (
@@ -431,23 +361,3 @@ def _rules_without_file(problem: Problem, state: _FetchState) -> Rules:
     ):
         return Rules(elapsed=state.spent)
     return Rules(problem=problem, elapsed=state.spent)
-
-
-def _error(problem: Problem, parameter: str, state: _FetchState | None) -> FetchError:
-    values = {"parameter": parameter, **problem.details}
-    if state is None:
-        return FetchError(problem.key, values)
-    error = FetchError(
-        problem.key,
-        values | {"redirected": True} if state.redirected else values,
-        http_status=problem.http_status,
-        final_url=str(state.url),
-        redirects=tuple(state.passed),
-        elapsed=state.elapsed,
-        bytes=problem.received,
-        redirect_kinds=tuple(state.kinds),
-        headers=problem.headers,
-        content=problem.content,
-    )
-    error.short = problem.short
-    return error

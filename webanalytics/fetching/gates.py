@@ -8,8 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import OrderedDict, deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, NamedTuple
 
 from webanalytics.fetching.pace import REFUSED, SILENT, Pace
@@ -48,6 +47,15 @@ class _Gate:
         self.starting = False
         self.users = 0
         self.timer: asyncio.TimerHandle | None = None
+
+    def is_open(self) -> bool:
+        """Return whether a request may start at once that need not keep apart from the others."""
+        return not (
+            self.queue
+            or self.active >= self.pace.connections
+            or self.pace.given_up
+            or self.pace.not_before > _now()
+        )
 
     def pump(self, delay: float) -> None:
         """Let in as many as may start now; for the next one a timer is set if it has only to wait."""
@@ -132,9 +140,8 @@ class Limits:
         self._gates: dict[str, _Gate] = {}
         self._paces: OrderedDict[str, Pace] = OrderedDict()
 
-    @asynccontextmanager
-    async def slot(self, host: str, crawl_delay: float = 0.0) -> AsyncIterator[None]:
-        """Hold a slot of the host and an overall one.
+    def slot(self, host: str, crawl_delay: float = 0.0) -> _Slot:
+        """Return a context manager that holds a slot of the host and an overall one.
 
         Parameters
         ----------
@@ -148,34 +155,56 @@ class Limits:
         Problem
             When the host was given up.
         """
+        return _Slot(self, host, crawl_delay)
+
+    async def enter(self, host: str, crawl_delay: float) -> _Gate:
+        """Wait for a slot of the host and an overall one, and return the host's gate."""
         gate = self._gate(host)
         gate.users += 1
         try:
-            await self._enter(gate, crawl_delay)
-            try:
-                yield
-            finally:
-                self._release()
-                gate.active -= 1
-                gate.pump(self._delay)
-        finally:
-            gate.users -= 1
-            if not gate.users and gate.pace.not_before <= _now():
-                self._gates.pop(host, None)
+            if gate.is_open() and not (self._delay or crawl_delay or gate.pace.delay):
+                gate.active += 1
+                try:
+                    await self._overall()
+                except BaseException:
+                    gate.active -= 1
+                    gate.pump(self._delay)
+                    raise
+            else:
+                await self._queue(gate, crawl_delay)
+        except BaseException:
+            self._left(gate, host)
+            raise
+        return gate
 
-    async def _enter(self, gate: _Gate, crawl_delay: float) -> None:
+    def leave(self, gate: _Gate, host: str) -> None:
+        """Give the slots back."""
+        self._release()
+        gate.active -= 1
+        gate.pump(self._delay)
+        self._left(gate, host)
+
+    def _left(self, gate: _Gate, host: str) -> None:
+        gate.users -= 1
+        if not gate.users and gate.pace.not_before <= _now():
+            self._gates.pop(host, None)
+
+    async def _overall(self) -> None:
+        await self._all.acquire()
+        try:
+            await self.ready()
+        except BaseException:
+            self._release()
+            raise
+
+    async def _queue(self, gate: _Gate, crawl_delay: float) -> None:
         turn = _Turn(asyncio.get_running_loop().create_future(), crawl_delay)
         gate.queue.append(turn)
         gate.pump(self._delay)
         entered = False
         try:
             await turn.let_in
-            await self._all.acquire()
-            try:
-                await self.ready()
-            except BaseException:
-                self._release()
-                raise
+            await self._overall()
             entered = True
         finally:
             let_in = turn.let_in.done() and not turn.let_in.cancelled() and not turn.let_in.exception()
@@ -281,6 +310,21 @@ class Limits:
             key for key, gate in self._gates.items() if not gate.users and gate.pace.not_before <= now
         ]:
             del self._gates[host]
+
+
+class _Slot:
+    """The slots of one request, in `async with`."""
+
+    __slots__ = ("_crawl_delay", "_gate", "_host", "_limits")
+
+    def __init__(self, limits: Limits, host: str, crawl_delay: float) -> None:
+        self._limits, self._host, self._crawl_delay = limits, host, crawl_delay
+
+    async def __aenter__(self) -> None:
+        self._gate = await self._limits.enter(self._host, self._crawl_delay)
+
+    async def __aexit__(self, *_: object) -> None:
+        self._limits.leave(self._gate, self._host)
 
 
 def _refuses(problem: Problem) -> bool:

@@ -104,26 +104,25 @@ def check_url(
     if len(text) > max_length:
         raise Problem("long_url", limit=max_length)
     scheme, authority, path, query = _split(text)
-    if "@" in authority:
-        raise Problem("credentials")
-    if _NOT_IN_AUTHORITY.search(authority):
-        raise Problem("invalid_url")
     try:
-        host, port = _host_and_port(scheme, authority, allow_private)
+        origin, host, port = _origin(scheme, authority, allow_private)
         if ports is not None and port not in ports:
             raise Problem("port", ports=", ".join(map(str, sorted(ports))))
-        whole = f"{scheme}://{place(scheme, host, port)}{normal_path(path)}{normal_query(query)}"
-        checked = URL(whole, encoded=True)
+        checked = URL(f"{origin}{normal_path(path)}{normal_query(query)}", encoded=True)
     except ValueError:
         raise Problem("invalid_url") from None
-    if checked.raw_host != host.strip("[]") or checked.port != port:
+    if checked.raw_host != host or checked.port != port:
         raise Problem("invalid_url")
     return checked
 
 
 @lru_cache(maxsize=1024)  # the pages of a host differ in their paths
-def _host_and_port(scheme: str, authority: str, allow_private: bool) -> tuple[str, int]:
-    """Return the host in normal form and the port, or raise what is wrong with them; no name is looked up."""
+def _origin(scheme: str, authority: str, allow_private: bool) -> tuple[str, str, int]:
+    """Return the origin in normal form, its host and its port, or raise what is wrong, without a look-up."""
+    if "@" in authority:
+        raise Problem("credentials")
+    if _NOT_IN_AUTHORITY.search(authority):
+        raise Problem("invalid_url")
     written, port = split_port(authority, DEFAULT_PORTS[scheme])
     name = ascii_host(written)
     host = normal_host(name)
@@ -131,7 +130,7 @@ def _host_and_port(scheme: str, authority: str, allow_private: bool) -> tuple[st
     if port == 0 or (host != name and not name.startswith("[")):
         raise Problem("invalid_url")
     _check_host(host, allow_private)
-    return host, port
+    return f"{scheme}://{place(scheme, host, port)}", host.strip("[]"), port
 
 
 def check_redirect(

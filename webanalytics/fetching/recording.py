@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -69,8 +69,21 @@ class Exchange:
         self.headers = [pair for pair in response.raw_headers if pair[0].lower() not in _COOKIES]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FetchEnd:
+    """How a fetch ended: the address it reached, the way there, and the key of the message of what failed."""
+
+    final_url: str | None = None
+    redirects: tuple[str, ...] = ()
+    redirect_kinds: tuple[str, ...] = ()
+    http_status: int | None = None
+    elapsed: float | None = None
+    size: int | None = None
+    error: str | None = None
+
+
 @dataclass(frozen=True, slots=True)
-class FetchLog:
+class FetchLog(FetchEnd):
     """A fetch that has ended.
 
     Attributes
@@ -81,23 +94,18 @@ class FetchLog:
         What was asked for.
     exchanges : tuple of Exchange
         Those of its last try, in order.
-    error : str or None
-        Key of the message of what failed.
     values : Mapping
-        What that message shows.
+        What the message of ``error`` shows.
     """
 
     purpose: Literal["page", "robots"]
     asked: Asked
     exchanges: tuple[Exchange, ...] = ()
-    final_url: str | None = None
-    redirects: tuple[str, ...] = ()
-    redirect_kinds: tuple[str, ...] = ()
-    http_status: int | None = None
-    elapsed: float | None = None
-    size: int | None = None
-    error: str | None = None
     values: Mapping[str, Any] = field(default_factory=dict)
+
+    def end(self) -> dict[str, Any]:
+        """Return the fields of `FetchEnd` by name."""
+        return {item.name: getattr(self, item.name) for item in fields(FetchEnd)}
 
 
 Recorder = Callable[[FetchLog], Awaitable[None]]

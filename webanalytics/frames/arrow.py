@@ -114,36 +114,28 @@ def arrow_type(shape: Shape) -> Any:
     return scalars.get(shape.kind, pa.large_binary() if shape.kind == "bytes" else pa.large_string())
 
 
-def cell_coder(shape: Shape, *, back: bool) -> Callable[[Any], Any]:
-    """Return the conversion of a cell to what Arrow takes, or ``back`` from what it gives."""
+def cell_coder(shape: Shape) -> Callable[[Any], Any]:
+    """Return the conversion of a cell to what Arrow takes; it raises `TypeError` for what does not fit."""
     if shape.members is not None:
-        inner = {
-            name: (cell_coder(member, back=back), required)
-            for name, (member, required) in shape.members.items()
-        }
+        inner = {name: cell_coder(member) for name, (member, _) in shape.members.items()}
 
         def members(value: Any) -> Any:
-            if value is None or not isinstance(value, dict):
+            if not isinstance(value, dict):
                 return value
-            if not back:
-                known = {name: code(value[name]) for name, (code, _) in inner.items() if name in value}
-                if len(known) < len(value):
-                    raise TypeError
-                return known
-            found = ((name, code(value[name]), required) for name, (code, required) in inner.items())
-            return {name: item for name, item, required in found if required or item is not None}
+            known = {name: code(value[name]) for name, code in inner.items() if name in value}
+            if len(known) < len(value):
+                raise TypeError
+            return known
 
         return members
     if shape.items is None:
         return lambda value: value
-    code = cell_coder(shape.items, back=back)
+    code = cell_coder(shape.items)
     if shape.kind == "map":
 
         def pairs(value: Any) -> Any:
             if value is None:
                 return None
-            if back:
-                return {key: code(item) for key, item in _pairs(value)}
             if not isinstance(value, dict):
                 raise TypeError
             return [{"key": key, "value": code(item)} for key, item in value.items()]
@@ -152,28 +144,35 @@ def cell_coder(shape: Shape, *, back: bool) -> Callable[[Any], Any]:
     return lambda value: [code(item) for item in value] if isinstance(value, list) else value
 
 
-def _pairs(entries: Any) -> list[tuple[Any, Any]]:
-    """Return the entries of a map: pairs of pyarrow, a dict of polars, records of what knows no maps."""
-    if isinstance(entries, dict):
-        return list(entries.items())
-    return [(item["key"], item["value"]) if isinstance(item, dict) else item for item in entries]
-
-
 def typed_array(column: pd.Series, field: Field) -> Any:
     """Return a column of objects as an array of its declared type; None if its values do not fit it."""
     import pyarrow as pa
 
+    def make(cells: list[Any], shape: Shape) -> Any:
+        return pa.array(cells, arrow_type(shape))
+
+    return typed(column, field, make, decoded, pa.ArrowException)
+
+
+def typed(
+    column: pd.Series,
+    field: Field,
+    make: Callable[[list[Any], Shape], Any],
+    read: Callable[[Any, Shape], list[Any]],
+    error: type[Exception],
+) -> Any:
+    """Return a column of objects as a library makes it of coded cells; None if they do not fit."""
     shape = shape_of(field.type)
     if is_free(shape):
         return None
     cells = [None if is_nan(cell) else cell for cell in column.tolist()]
-    into = cell_coder(shape, back=False)
+    code = cell_coder(shape)
     try:
-        array = pa.array([into(cell) for cell in cells], arrow_type(shape))
-    except (TypeError, ValueError, OverflowError, pa.ArrowException):
+        made = make([code(cell) for cell in cells], shape)
+        # where an optional key holds None or an integer is a float the way back would differ
+        return made if read(made, shape) == cells else None
+    except (TypeError, ValueError, OverflowError, error):
         return None
-    # where an optional key holds None or an integer is a float the way back would differ
-    return array if decoded(array, shape) == cells else None
 
 
 def arrow_table(frame: pd.DataFrame, fields: Mapping[str, Field] | None = None) -> Any:

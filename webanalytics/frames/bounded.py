@@ -6,12 +6,13 @@ small until they are counted; `webanalytics.frames.store` asks for the batches h
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from webanalytics.frames.arrow import Unreadable
+from webanalytics.frames.footers import chunks_of
 
 _CELL, _VALUE, _TEXT, _LIST, _DICT = 24, 40, 64, 72, 240
 """Bytes of an empty cell while a column is made, a number, an empty text, an empty list, a small dict."""
@@ -34,7 +35,9 @@ def room_for(size: int) -> int:
     return LARGEST_GROWTH * size + GROWTH_ALLOWED
 
 
-def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Iterator[Any]:
+def batches_within(
+    source: Any, rows: int, room: int, schema: Any = None, columns: list[str] | None = None
+) -> Iterator[Any]:
     """Yield an open Parquet file's record batches of at most so many rows.
 
     Parameters
@@ -47,6 +50,8 @@ def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Ite
         Bytes that its cells may take together as Python objects.
     schema : pyarrow.Schema, optional
         Which schema it must have.
+    columns : list of str, optional
+        Names of the columns that are read; by default all.
 
     Raises
     ------
@@ -62,40 +67,56 @@ def batches_within(source: Any, rows: int, room: int, schema: Any = None) -> Ite
         plain = file.schema_arrow
         if schema is not None and not plain.equals(schema):
             raise Unreadable
-        repeated = repeating_columns(file, room)
+        repeated = repeating_columns(file, source, room)
     source.seek(0)
     with parquet.ParquetFile(source, read_dictionary=repeated) as file:
-        for batch in checked_batches(file, rows, room):
+        for batch in checked_batches(file, rows, room, columns):
             table = pa.Table.from_batches([batch])
-            yield from table.cast(plain).to_batches() if repeated else [batch]
+            wanted = pa.schema([plain.field(name) for name in batch.schema.names], plain.metadata)
+            yield from table.cast(wanted).to_batches() if repeated else [batch]
 
 
 def checked_batches(file: Any, rows: int, room: int, columns: list[str] | None = None) -> Iterator[Any]:
     """Yield the batches of an open `ParquetFile`, of all columns or some, within so many bytes as objects."""
-    for group in range(file.num_row_groups):  # no batch of several: pyarrow cannot join lists of dictionaries
-        for batch in file.iter_batches(rows, row_groups=[group], columns=columns):
-            batch.validate(full=True)  # texts that are no UTF-8 would fail where they are used
-            room -= sum(map(cost_of, batch.columns))
-            if room < 0:
-                raise Unreadable
-            yield batch
+    groups = range(file.num_row_groups)  # no batch of several: pyarrow cannot join lists of dictionaries
+    return within(
+        (batch for group in groups for batch in file.iter_batches(rows, row_groups=[group], columns=columns)),
+        room,
+    )
 
 
-def repeating_columns(file: Any, room: int) -> list[str]:
-    """Return the paths of columns of texts that may repeat; refuse what the file's own figures forbid."""
+def within(batches: Iterable[Any], room: int) -> Iterator[Any]:
+    """Yield record batches that are valid, and take no more than so many bytes together as objects."""
+    for batch in batches:
+        batch.validate(full=True)  # texts that are no UTF-8 would fail where they are used
+        room -= sum(map(cost_of, batch.columns))
+        if room < 0:
+            raise Unreadable
+        yield batch
+
+
+def repeating_columns(file: Any, source: Any, room: int) -> list[str]:
+    """Return the paths of columns of texts that may repeat; refuse what the file's own figures forbid.
+
+    Parameters
+    ----------
+    file : pyarrow.parquet.ParquetFile
+        The file.
+    source : file
+        The same, open for reading bytes.
+    room : int
+        Bytes that its cells may take together as Python objects.
+    """
     repeated: dict[str, None] = {}
     named = {file.schema.column(place).path for place in range(len(file.schema))}
-    for group in range(file.metadata.num_row_groups):
-        figures = file.metadata.row_group(group)
-        for place in range(figures.num_columns):
-            column = figures.column(place)
-            room -= _CELL * column.num_values + column.total_uncompressed_size
-            if room < 0 or column.num_values < 0 or column.total_uncompressed_size < 0:
-                raise Unreadable
-            if column.path_in_schema not in named:  # damaged: what a chunk says of itself is another matter
-                raise Unreadable
-            if column.physical_type == "BYTE_ARRAY" and any("DICTIONARY" in e for e in column.encodings):
-                repeated[column.path_in_schema] = None
+    for chunk in chunks_of(source):
+        room -= _CELL * chunk.values + chunk.size
+        if room < 0:
+            raise Unreadable
+        if chunk.path not in named:  # damaged: what a chunk says of itself is another matter
+            raise Unreadable
+        if chunk.is_repeating:
+            repeated[chunk.path] = None
     return list(repeated)
 
 

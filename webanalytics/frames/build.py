@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -22,6 +22,8 @@ from webanalytics.messages import Message, told
 from webanalytics.operations import Field, Operation
 from webanalytics.outcomes import Fact, Fetched, JobResult, Outcome
 
+PAGES_AT_ONCE = 250
+"""Rows with texts that are unpacked at once: all texts would be in memory twice."""
 _NOTHING = Fetched()
 
 
@@ -80,17 +82,10 @@ class FrameBuilder:
 
     def _frame(self, answers: list[JobResult], labels: list[str | None], index: pd.Index) -> pd.DataFrame:
         """Lay the answers out in columns."""
-        fields = [field for _, field in self._fields]
-        errors = error_fields(self.operations)
-        heads = [STATUS, *fields, *errors, *self._fetch]
-        if self.operations[0].kind == "record":
-            cells = _record_cells(answers, fields)
-        else:
-            cells = _cells(answers, self._fields, self._fetch, len(errors))
         columns = {self.operations[0].input_column: make_series(labels, "string", index)}
-        for head, column in zip(heads, cells, strict=True):
-            columns[head.column_name] = make_series(column, head.dtype, index)
-            column.clear()  # not needed again once it is in the frame
+        for head, pieces in self._pieces(answers):
+            column = pieces[0] if len(pieces) == 1 else pd.concat(pieces, ignore_index=True)
+            columns[head.column_name] = column.set_axis(index)
         order = [field.column_name for field in frame_fields(self.operations)]
         frame = as_frame({name: columns[name] for name in order}, index, self._name)
         lacking = _lacking(answers) if self._name == "audit" else []
@@ -99,6 +94,26 @@ class FrameBuilder:
         if self.rows.archive is not None:
             frame.attrs["webanalytics"]["archive"] = dict(self.rows.archive)
         return frame
+
+    def _pieces(self, answers: list[JobResult]) -> Iterable[tuple[Field, list[pd.Series]]]:
+        """Return the columns in pieces, so that only some of the rows are unpacked at once."""
+        fields = [field for _, field in self._fields]
+        errors = error_fields(self.operations)
+        heads = [STATUS, *fields, *errors, *self._fetch]
+        pieces: list[list[pd.Series]] = [[] for _ in heads]
+        shared = SharedStrings()
+        records = self.operations[0].kind == "record"
+        at_once = max(len(answers), 1) if records else PAGES_AT_ONCE
+        for start in range(0, max(len(answers), 1), at_once):
+            some = answers[start : start + at_once]
+            if records:
+                cells = _record_cells(some, fields)
+            else:
+                cells = _cells(some, self._fields, self._fetch, len(errors), shared)
+            for head, column, made in zip(heads, cells, pieces, strict=True):
+                made.append(make_series(column, head.dtype, pd.RangeIndex(len(some))))
+                column.clear()  # not needed again once it is in the frame
+        return zip(heads, pieces, strict=True)
 
 
 def _lacking(answers: list[JobResult]) -> list[str]:
@@ -152,11 +167,14 @@ def _record_cells(answers: list[JobResult], fields: list[Field]) -> list[list[An
 
 
 def _cells(
-    answers: list[JobResult], fields: Sequence[tuple[int, Field]], fetch: tuple[Field, ...], errors: int
+    answers: list[JobResult],
+    fields: Sequence[tuple[int, Field]],
+    fetch: tuple[Field, ...],
+    errors: int,
+    shared: SharedStrings,
 ) -> list[list[Any]]:
     """Return the columns of answers, read one answer at a time so that each is unpacked only once."""
     cells: list[list[Any]] = [[] for _ in range(len(fields) + len(fetch) + 1 + errors)]
-    shared = SharedStrings()
     for answer in answers:
         outcomes = list(answer.outcomes)
         status, *error = _status(outcomes)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import math
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
@@ -18,7 +17,7 @@ import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
 from webanalytics.errors import MissingExtraError
-from webanalytics.strings import for_xml
+from webanalytics.strings import encodable, for_xml
 
 MOST_ROWS = 1_048_575
 """Rows of a sheet below its heading, by Excel's published limits."""
@@ -26,7 +25,6 @@ LONGEST_CELL = 32_767
 """Characters of a cell, by the same limits."""
 WIDEST = 60
 _SAMPLE = 200
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _NUMBERS = (int, float, Decimal, np.integer, np.floating)
 _TIMES = (date, time, timedelta)
 
@@ -127,4 +125,4 @@ def _cell(sheet: Any, value: Any) -> Any:
 
 def _storable(text: str) -> str:
     """Return a text without characters that no workbook can hold, cut to the length of a cell."""
-    return for_xml(_SURROGATE.sub("?", text))[:LONGEST_CELL]
+    return for_xml(encodable(text, "?"))[:LONGEST_CELL]

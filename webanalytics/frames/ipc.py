@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from webanalytics.frames.arrow import Unreadable
-from webanalytics.frames.bounded import cost_of
+from webanalytics.frames.bounded import within
 
 _MAGIC = b"ARROW1"
 _BLOCK, _BUFFER = 24, 16
@@ -46,13 +46,7 @@ def ipc_batches_within(content: bytes, room: int) -> Iterator[Any]:
         raise Unreadable from None
     with pa.ipc.open_file(pa.py_buffer(content)) as file:
         yield file.schema
-        for place in range(file.num_record_batches):
-            batch = file.get_batch(place)
-            batch.validate(full=True)
-            room -= sum(map(cost_of, batch.columns))
-            if room < 0:
-                raise Unreadable
-            yield batch
+        yield from within(map(file.get_batch, range(file.num_record_batches)), room)
 
 
 def write_ipc(tables: Iterable[Any], path: Path) -> None:

@@ -17,18 +17,17 @@ from webanalytics.frames.arrow import (
     Unstorable,
     arrow_table,
     as_json,
-    cell_coder,
     declared_of,
     is_free,
-    is_nan,
     storage_kind,
+    typed,
 )
 from webanalytics.frames.foreign import Kind, as_pandas, is_table, kind_of
 from webanalytics.frames.recognised import read_cells, with_rows
 from webanalytics.frames.schema import make_series
 from webanalytics.frames.stored import held
 from webanalytics.operations import Field
-from webanalytics.operations.types import Shape, shape_of
+from webanalytics.operations.types import Shape
 
 if TYPE_CHECKING:
     import polars as pl
@@ -225,18 +224,14 @@ def _typed_series(name: str, column: pd.Series, field: Field) -> pl.Series | Non
     """Return a column of objects with its declared type; None if its values do not fit it."""
     import polars as pl
 
-    shape = shape_of(field.type)
-    if is_free(shape):
-        return None
-    cells = [None if is_nan(cell) else cell for cell in column.tolist()]
-    code = cell_coder(shape, back=False)
-    try:
-        made = pl.Series(
-            name, [None if cell is None else code(cell) for cell in cells], dtype=polars_type(shape)
-        )
-        return made if read_cells(made.to_list(), field) == cells else None
-    except (TypeError, ValueError, OverflowError, pl.exceptions.PolarsError):
-        return None
+    def make(cells: list[Any], shape: Shape) -> pl.Series:
+        return pl.Series(name, cells, dtype=polars_type(shape))
+
+    def read(made: pl.Series, _: Shape) -> list[Any]:
+        return read_cells(made.to_list(), field)
+
+    made: pl.Series | None = typed(column, field, make, read, pl.exceptions.PolarsError)
+    return made
 
 
 def polars_type(shape: Shape) -> Any:

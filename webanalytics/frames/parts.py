@@ -158,7 +158,7 @@ class RowParts:
                 or (self._parts and set(kinds) != set(self._parts[0].kinds))
             ):
                 raise Unreadable
-            repeated = repeating_columns(opened, room)
+            repeated = repeating_columns(opened, file, room)
             rows = opened.metadata.num_rows
             part = _Part(name, len(self), rows, kinds, repeated, opened.metadata, opened.schema_arrow)
         self._parts.append(part)

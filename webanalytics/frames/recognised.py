@@ -6,7 +6,7 @@ values say what a column was.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -15,14 +15,13 @@ from webanalytics.frames.arrow import (
     ADDED,
     LARGEST_LAYOUT,
     LAYOUT,
-    cell_coder,
     declared,
     from_json,
     is_free,
 )
 from webanalytics.frames.schema import ERROR_COLUMNS, STATUS, frame_fields
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field
-from webanalytics.operations.types import shape_of
+from webanalytics.operations.types import Shape, shape_of
 
 ROW = Field("row", int, "Which row of the inputs it belongs to, from 0: what pandas has in the index.")
 """First column of frames with several rows for an input, outside of pandas."""
@@ -55,8 +54,35 @@ def read_cells(cells: list[Any], field: Field) -> list[Any]:
     [{'tea': 2}, {'tea': 2}, None]
     """
     shape = shape_of(field.type)
-    code = from_json if is_free(shape) else cell_coder(shape, back=True)
+    code = from_json if is_free(shape) else _reader(shape)
     return [None if cell is None else code(cell) for cell in cells]
+
+
+def _reader(shape: Shape) -> Callable[[Any], Any]:
+    """Return the way back of `cell_coder`, for one value of any library; `decoded` reads Arrow by columns."""
+    if shape.members is not None:
+        inner = [(name, _reader(member), required) for name, (member, required) in shape.members.items()]
+
+        def members(value: Any) -> Any:
+            if not isinstance(value, dict):
+                return value
+            found = ((name, read(value[name]), required) for name, read, required in inner)
+            return {name: item for name, item, required in found if required or item is not None}
+
+        return members
+    if shape.items is None:
+        return lambda value: value
+    read = _reader(shape.items)
+    if shape.kind == "map":
+        return lambda value: None if value is None else {key: read(item) for key, item in _pairs(value)}
+    return lambda value: [read(item) for item in value] if isinstance(value, list) else value
+
+
+def _pairs(entries: Any) -> list[tuple[Any, Any]]:
+    """Return the entries of a map: pairs of pyarrow, a dict of polars, records of what knows no maps."""
+    if isinstance(entries, dict):
+        return list(entries.items())
+    return [(item["key"], item["value"]) if isinstance(item, dict) else item for item in entries]
 
 
 def made_by(names: Collection[str]) -> str | None:

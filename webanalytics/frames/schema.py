@@ -14,6 +14,7 @@ import pandas as pd
 
 from webanalytics.operations import AUDIT_PAGES, Field, Operation
 from webanalytics.operations.model import Dtype
+from webanalytics.strings import encodable
 
 PANDAS_3 = int(pd.__version__.split(".", 1)[0]) >= 3
 _DTYPES: dict[Dtype, Any] = {
@@ -122,7 +123,7 @@ def make_series(values: Sequence[Any] | np.ndarray[Any, Any], dtype: Dtype, inde
 
 
 def _strings(values: Sequence[Any] | np.ndarray[Any, Any], index: pd.Index) -> pd.Series:
-    if isinstance(values, list) and any(type(value) is str and not value.isascii() for value in values):
+    if isinstance(values, list) and not _all_ascii(values):
         values = [_storable(value) for value in values]
     if PANDAS_3:
         return pd.Series(values, index=index, dtype="str")
@@ -131,15 +132,16 @@ def _strings(values: Sequence[Any] | np.ndarray[Any, Any], index: pd.Index) -> p
     return pd.Series(np.where(pd.isna(column), np.nan, column), index=index, dtype=object)
 
 
+def _all_ascii(values: list[Any]) -> bool:
+    try:
+        return all(map(str.isascii, filter(None, values)))
+    except TypeError:  # not all of them are strings
+        return False
+
+
 def _storable(value: Any) -> Any:
     """Return a string with "?" for lone surrogates, which a page may contain but no encoding can store."""
-    if not isinstance(value, str) or value.isascii():
-        return value
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return value.encode("utf-8", "replace").decode()
-    return value
+    return encodable(value, "?") if isinstance(value, str) else value
 
 
 def answer_fields(operations: Sequence[Operation]) -> tuple[tuple[int, Field], ...]:

@@ -25,6 +25,8 @@ from webanalytics.frames.bounded import batches_within, room_for
 
 LARGEST_MANIFEST = 20_000_000
 """Most bytes of a manifest that is read."""
+NAMED_DIGITS = 32
+"""Digits of a part's SHA-256 that its name may end with."""
 
 
 def folder_path(folder: Any, parameter: str, purpose: str) -> Path:
@@ -105,18 +107,27 @@ class Store:
             temporary.write_bytes(content)
         return file, digest
 
-    def batches(self, name: str, rows: int, schema: Any) -> Iterator[Any]:
-        """Yield a part's record batches of at most so many rows; it must have the schema.
+    def batches(
+        self,
+        name: str,
+        rows: int,
+        schema: Any,
+        sha256: str | None = None,
+        columns: list[str] | None = None,
+    ) -> Iterator[Any]:
+        """Yield a part's record batches of at most so many rows; it must have the schema and the digest.
+
+        By default with all columns.
 
         Raises
         ------
         FileNotFoundError
             Where there is no such part.
         Unreadable
-            For another kind of file or schema, and a part that grows too large.
+            For another kind of file or schema, a part that is changed, and one that grows too large.
         """
-        with self.opened_part(name) as (file, room):
-            yield from batches_within(file, rows, room, schema)
+        with self.opened_part(name, sha256) as (file, room):
+            yield from batches_within(file, rows, room, schema, columns)
 
     def table(self, name: str, rows: int, sha256: str) -> Any:
         """Return a part as a table, read so many rows at once; raises the errors of `batches`."""
@@ -132,14 +143,19 @@ class Store:
 
     @contextmanager
     def opened_part(self, name: str, sha256: str | None = None) -> Iterator[tuple[BufferedReader, int]]:
-        """Open a part; also return how many bytes its rows may take."""
+        """Open a part; also return how many bytes its rows may take.
+
+        Its SHA-256 must be the one given, or start with it where only the digits of a name are known.
+        """
         import pyarrow as pa
 
         if not isinstance(name, str) or not self.part.fullmatch(name):
             raise Unreadable
         with self._opened(name) as file:
-            if sha256 is not None and hashlib.file_digest(file, "sha256").hexdigest() != sha256:
-                raise Unreadable
+            if sha256 is not None:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+                if len(sha256) < NAMED_DIGITS or not found.startswith(sha256):
+                    raise Unreadable
             file.seek(0)
             try:
                 yield file, room_for(os.fstat(file.fileno()).st_size)

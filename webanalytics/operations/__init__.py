@@ -10,8 +10,9 @@ from webanalytics.operations.facts import FACTS
 from webanalytics.operations.hmac import HMAC
 from webanalytics.operations.keywords import KEYWORDS
 from webanalytics.operations.metadata import METADATA
-from webanalytics.operations.model import Field, Operation, Parameter
+from webanalytics.operations.model import Field, Operation
 from webanalytics.operations.outlinks import OUTLINKS
+from webanalytics.operations.parameter import Parameter
 from webanalytics.operations.phone import PHONE
 from webanalytics.operations.readability import READABILITY
 from webanalytics.operations.text import TEXT

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from webanalytics.operations.model import Field, Operation, Parameter
+from webanalytics.operations.model import Field, Operation
+from webanalytics.operations.parameter import Parameter
 
 Format = Literal["png", "jpg", "webp", "gif", "tiff"]
 

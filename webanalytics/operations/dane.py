@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing_extensions import TypedDict
 
-from webanalytics.operations.model import Field, Operation, Parameter
+from webanalytics.operations.model import Field, Operation
+from webanalytics.operations.parameter import Parameter
 
 Parsed = TypedDict(
     "Parsed",

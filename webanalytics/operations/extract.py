@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from webanalytics.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Field, Operation, Parameter
+from webanalytics.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Field, Operation
+from webanalytics.operations.parameter import Parameter
 
 EXTRACT = Operation(
     name="extract",

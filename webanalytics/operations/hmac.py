@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from webanalytics.operations.model import Docs, Field, Operation, Parameter
+from webanalytics.operations.model import Docs, Field, Operation
+from webanalytics.operations.parameter import Parameter
 
 Algorithm = Literal["sha256", "sha384", "sha512", "sha1", "md5"]
 Encoding = Literal["hex", "base64"]

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-from webanalytics.operations.model import (
-    PAGE_COLUMNS,
-    PAGE_PATTERN,
-    PAGE_TEXT,
-    PAGE_URL,
-    Field,
-    Operation,
-    Parameter,
-)
+from webanalytics.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_TEXT, PAGE_URL, Field, Operation
+from webanalytics.operations.parameter import Parameter
 
 KEYWORDS = Operation(
     name="keywords",

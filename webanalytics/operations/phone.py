@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from webanalytics.operations.model import Field, Operation, Parameter
+from webanalytics.operations.model import Field, Operation
+from webanalytics.operations.parameter import Parameter
 
 PHONE = Operation(
     name="phone",

@@ -6,15 +6,8 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from webanalytics.operations.model import (
-    PAGE_COLUMNS,
-    PAGE_PATTERN,
-    PAGE_URL,
-    Docs,
-    Field,
-    Operation,
-    Parameter,
-)
+from webanalytics.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Docs, Field, Operation
+from webanalytics.operations.parameter import Parameter
 
 
 class Dates(TypedDict):

@@ -49,6 +49,11 @@ def remember(spec: RunSpec, backend: str, jobs: Sequence[Job]) -> None:
     _interrupted[_fingerprint(spec, backend, jobs)] = (spec.identity, time.monotonic())
 
 
+def any_interrupted() -> bool:
+    """Return whether a call is remembered."""
+    return bool(_interrupted)
+
+
 def identity_of(spec: RunSpec, backend: str, jobs: Sequence[Job]) -> str:
     """Return the identity for a call: that of an equal interrupted one, else its own."""
     if not _interrupted:

@@ -25,12 +25,12 @@ from webanalytics.frames.inputs import Inputs, Rows, read_inputs
 from webanalytics.frames.texts import Texts, about_texts, read_texts
 from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import KEYWORDS, Operation
-from webanalytics.outcomes import Job, JobResult, Outcome
+from webanalytics.outcomes import Job, JobResult, Outcome, digest
 from webanalytics.run_options import resolve
 from webanalytics.runs.blocking import Run, current_run
-from webanalytics.runs.checkpoints import Checkpoint
+from webanalytics.runs.checkpoints import Checkpoint, open_checkpoint
 from webanalytics.runs.partial import Partial, forget, keep
-from webanalytics.runs.resume import identity_of, remember
+from webanalytics.runs.resume import any_interrupted, identity_of, remember
 from webanalytics.runs.saving import SavingBuilder
 
 T = TypeVar("T")
@@ -225,7 +225,8 @@ class _Call:
         if self._spec.resumable:
             await self._open_checkpoint()
         elif self._backend.priced:
-            identity = await in_thread(len(jobs), identity_of, self._spec, self._backend.name, jobs)
+            size = len(jobs) if any_interrupted() else 0
+            identity = await in_thread(size, identity_of, self._spec, self._backend.name, jobs)
             self._spec = replace(self._spec, identity=identity)
         name = "audit" if len(self._operations) > 1 else self._operations[0].name
         self._run.start(len(jobs), self._partial, name, self._options["progress"], self._builder.done)
@@ -235,7 +236,7 @@ class _Call:
         again = self._options["retry"] == "failed"
 
         def read() -> tuple[Checkpoint, list[JobResult], list[Job]]:
-            store = self._opened()
+            store = open_checkpoint(self._options, self._spec, self._backend.family, self._hooks.extra)
             try:
                 if self._options["save_to"] is not None:
                     self._builder = SavingBuilder(
@@ -256,20 +257,6 @@ class _Call:
                 key=lambda job: job.number,
             )
 
-    def _opened(self) -> Checkpoint:
-        """Return the checkpoint: the folder of `checkpoint`, or that of `save_to`."""
-        options, extra = self._options, self._hooks.extra
-        if options["save_to"] is None:
-            return Checkpoint(options["checkpoint"], self._spec, self._backend.family, extra)
-        try:
-            return Checkpoint(
-                options["save_to"], self._spec, self._backend.family, {**extra, "save_to": True}, forgets=True
-            )
-        except ParameterError as error:
-            if error.parameter != "checkpoint":
-                raise
-            raise ParameterError(str(error).replace("`checkpoint`", "`save_to`"), "save_to") from None
-
     def _restore(self, result: JobResult) -> bool:
         hook = self._hooks.on_restored
         try:
@@ -284,7 +271,10 @@ class _Call:
 
     async def _ask(self) -> None:
         """Run the backend on what it serves, and take its results as they arrive."""
-        jobs, known = await in_thread(len(self._jobs), self._prepared)
+        prepare = None if self._backend.family == LOCAL_FAMILY else self._hooks.prepare
+        jobs, known = self._jobs, list[JobResult]()
+        if prepare is not None or len(self._served) < len(self._operations):
+            jobs, known = await in_thread(len(jobs), self._prepared, prepare)
         await self._take(known)
         if not jobs:
             return
@@ -297,11 +287,8 @@ class _Call:
                     group = [part for result in group for part in self._in_places(result)]
                 await self._take(group if self._hooks.on_group is None else await self._hooks.on_group(group))
 
-    def _prepared(self) -> tuple[Sequence[Job], list[JobResult]]:
+    def _prepared(self, prepare: Callable[[Job], Job] | None) -> tuple[Sequence[Job], list[JobResult]]:
         """Return the jobs prepared for the backend, and the results that do not need it."""
-        prepare = None if self._backend.family == LOCAL_FAMILY else self._hooks.prepare
-        if prepare is None and len(self._served) == len(self._operations):
-            return self._jobs, []
         jobs: list[Job] = []
         known: list[JobResult] = []
         for job in self._jobs:
@@ -361,7 +348,7 @@ class _Call:
                 return builder.write(all_of_them=all_of_them)
 
             finished = await asyncio.to_thread(write)
-            store.forget(self._rows.jobs[number] for number in finished)
+            store.forget(digest(self._rows.jobs[number].subject) for number in finished)
 
     # ---------------------------------------------------------------- ending
 

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,7 @@ from webanalytics.frames.schema import make_series
 from webanalytics.frames.store import refusal
 from webanalytics.frames.stored import frame_over
 from webanalytics.operations import Operation
-from webanalytics.outcomes import JobResult, digest
+from webanalytics.outcomes import Job, JobResult, digest
 from webanalytics.runs.checkpoints import NOT_DONE
 
 Lay = Callable[[pd.DataFrame], pd.DataFrame]
@@ -69,11 +70,16 @@ class SavingBuilder(FrameBuilder):
         if not len(self.parts):
             return
         numbers = {digest(job.subject): job.number for job in self.rows.jobs}
-        for place, (key, status, kind) in enumerate(self.parts.inputs()):
-            number = numbers.get(key or "")
+        for key, place in self._finished(failed_again):
+            number = numbers.get(key)
             if number is not None:
-                again = kind in NOT_DONE or (failed_again and status != "ok")
-                self._places[number] = -1 if again else place
+                self._places[number] = place
+
+    def _finished(self, failed_again: bool) -> Iterator[tuple[str, int]]:
+        """Yield the digest of each row's input and the row's place, below 0 for what is done again."""
+        for place, (key, status, kind) in enumerate(self.parts.inputs()):
+            again = kind in NOT_DONE or (failed_again and status != "ok")
+            yield key or "", -1 if again else place
 
     def is_kept(self, number: int) -> bool:
         """Return whether the row of an input is in a part."""
@@ -118,9 +124,13 @@ class SavingBuilder(FrameBuilder):
 
     def _table(self, numbers: list[int]) -> Any:
         answers = [answer for number in numbers if (answer := self._answers[number]) is not None]
-        labels = [self.rows.labels[int(self._first_rows[number])] for number in numbers]
+        labels = [self.rows.labels[self._row_of(number)] for number in numbers]
         frame = self._lay(self._frame(answers, labels, pd.RangeIndex(len(numbers))))
         return self.parts.table(frame, [digest(self.rows.jobs[number].subject) for number in numbers])
+
+    def _row_of(self, number: int) -> int:
+        """Return the first row of an input."""
+        return int(self._first_rows[number])
 
     def _write(self) -> list[int]:
         start = len(self.parts)
@@ -145,9 +155,50 @@ class SavingBuilder(FrameBuilder):
         places = self._places[self.rows.numbers]
         kept = np.flatnonzero(places >= 0)
         if not len(kept):
-            return super().frame()
+            return self._lay(super().frame())
         whole = len(kept) == len(places)
         index = self.rows.index if whole else self.rows.index[kept]
         labels = [self.rows.labels[row] for row in kept.tolist()]
         given = make_series(labels, "string", index).rename(self.operations[0].input_column)
         return frame_over(self.parts, places[kept], index, given, self.parts.lacking())
+
+
+class GrowingBuilder(SavingBuilder):
+    """The same for rows that become known one by one, in their order: those of a crawl."""
+
+    def __init__(
+        self, operations: tuple[Operation, ...], folder: Path, lay: Lay, *, failed_again: bool
+    ) -> None:
+        self._known: dict[str, int] = {}
+        nothing = Rows(pd.RangeIndex(0), [], [], np.empty(0, np.int64))
+        super().__init__(nothing, operations, folder, lay, failed_again=failed_again)
+
+    def _restore(self, failed_again: bool) -> None:
+        self._known = dict(self._finished(failed_again))
+
+    def has(self, key: str) -> bool:
+        """Return whether the row of an input is in a part, by the digest of the input."""
+        return self._known.get(key, -1) >= 0
+
+    def append(self, label: str, subject: str, answer: JobResult | None) -> int:
+        """Add a row, whose answer is None where it is in a part, and return its number."""
+        number = len(self.rows.jobs)
+        self.rows.labels.append(label)
+        self.rows.jobs.append(Job(number, subject))
+        self._answers.append(None)
+        if number == len(self._places):
+            self._places = np.append(self._places, np.full(max(PART_ROWS, number), -1, dtype=np.int32))
+        if answer is None:
+            self._places[number] = self._known[digest(subject)]
+        else:
+            self.add(replace(answer, number=number))
+        return number
+
+    def _row_of(self, number: int) -> int:
+        return number
+
+    def frame(self) -> pd.DataFrame:
+        """Return a frame over the parts, of the rows that are in them, in their order."""
+        count = len(self.rows.jobs)
+        self.rows = replace(self.rows, index=pd.RangeIndex(count), numbers=np.arange(count))
+        return super().frame()

@@ -22,7 +22,7 @@ from webanalytics.errors import ParameterError, RowError
 from webanalytics.fetching.data_urls import base64_content, data_url_content, is_data_url
 from webanalytics.messages import Message, required
 from webanalytics.operations import Operation, Parameter
-from webanalytics.operations.model import REQUIRED
+from webanalytics.operations.parameter import REQUIRED
 from webanalytics.service.admission import ByteBudget
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.results import Problem

@@ -16,6 +16,7 @@ from lxml.html import HtmlElement
 
 from webanalytics.analysis.page.page import Collector, Page, Reader, collected, once_per_page
 from webanalytics.operations.types import is_deep
+from webanalytics.strings import encodable
 
 DEFAULT_MAX_BLOCKS = 500
 """Most JSON-LD blocks read per page."""
@@ -44,7 +45,6 @@ _BETWEEN = re.compile(r"[\s;,\ufeff]*+")
 _CLOSER_WINDOW = 200
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
-_LONE_SURROGATE = re.compile(r"[\ud800-\udfff]")
 
 
 def _finite(text: str) -> float | None:
@@ -139,7 +139,7 @@ def _repairs(text: str) -> list[Callable[[str], str]]:
 def _without_surrogates(value: Any) -> Any:
     """Return the value with lone surrogates, which no encoding can write, replaced."""
     if isinstance(value, str):
-        return _LONE_SURROGATE.sub("\ufffd", value)
+        return encodable(value)
     if isinstance(value, list):
         return [_without_surrogates(item) for item in value]
     if isinstance(value, dict):

@@ -135,13 +135,14 @@ class Answers:
         price = self._prices[place] if envelopes.ours else 0
         shape = self._shapes[place]
         poor = reply.remaining is not None and reply.remaining < max(self._prices[place], 1)
+        plain = shape.plain
         for item, (status, envelope) in zip(items, envelopes.found, strict=True):
             data = envelope.get("data")
             if status == 200 and envelope.get("status") == "ok" and isinstance(data, dict):
                 judged.spent += price
                 if fault := shape.fault(data):
                     judged.results.append(self.result(place, item.job, Outcome.failed(fault)))
-                elif shape.plain:
+                elif plain:
                     judged.results.append(self.result(place, item.job, Outcome(data)))
                 else:
                     judged.results.append(await self._success(place, item.job, data))

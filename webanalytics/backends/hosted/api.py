@@ -7,13 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from webanalytics.messages.visible import UNSEEN
 from webanalytics.operations import Operation
 from webanalytics.operations.secret import MASK, Secret
 
 SHORT_KEY = 8
-_SPACE = re.compile(r"[\t\r\n]+")
-_UNSHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Characters that change how a terminal shows a message."""
+_SPACE = re.compile(r"[\t\r\n\u2028\u2029]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,7 @@ class Api:
 
     def cleaned(self, text: str) -> str:
         """Return text of an answer without control characters, and without the API key."""
-        text = _UNSHOWN.sub("", _SPACE.sub(" ", text))
+        text = UNSEEN.sub("", _SPACE.sub(" ", text))
         key = re.escape(self.key_header().strip())
         if len(key) < SHORT_KEY:  # a short key would match parts of words
             key = rf"(?<!\w){key}(?!\w)"

@@ -93,6 +93,7 @@ class HostedRun:
         self._requests = requests
         self._all = tuple(range(len(self._operations)))
         self._prices = [api.price(operation) for operation in self._operations]
+        self._whole = sum(self._prices)
         self._exchange = Exchange(api, requests, task.report.note)
         self._batching = Batching(api, task, self._exchange)
         self._downloads = Downloads(api, self._exchange.session, task.spec.options)
@@ -163,13 +164,15 @@ class HostedRun:
             share = self._api.batch_size if self._operations[0].kind == "record" else FEWEST
         size = min(self._api.batch_size, max(FEWEST, share))
         chunk: list[Job] = []
-        weight = 0
+        weight, was_upload = 0, False
         for job in jobs:
-            weight += size_of(job)
+            own, upload = size_of(job), is_upload(job)
+            weight += own
             full = job.number // size != (chunk or [job])[0].number // size or weight > MOST_BODY_BYTES
-            if chunk and (full or is_upload(job) or is_upload(chunk[0])):
+            if chunk and (full or upload or was_upload):
                 yield chunk
-                chunk, weight = [], size_of(job)
+                chunk, weight = [], own
+            was_upload = upload
             chunk.append(job)
         if chunk:
             yield chunk
@@ -196,10 +199,13 @@ class HostedRun:
     def _wanted(self, job: Job) -> tuple[int, ...]:
         return self._all if job.wanted is None else job.wanted
 
+    def _price(self, job: Job) -> int:
+        return self._whole if job.wanted is None else sum(self._prices[place] for place in job.wanted)
+
     async def _chunk(self, chunk: list[Job]) -> None:
         """Request all operations for the jobs, as far as the budget allows."""
         while chunk and not self._short:
-            prices = [sum(self._prices[place] for place in self._wanted(job)) for job in chunk]
+            prices = [self._price(job) for job in chunk]
             count = await self._budget.take(prices)
             if not count:
                 self._short = self._short or "budget"
@@ -208,7 +214,7 @@ class HostedRun:
             spent = 0
             try:
                 spent = await self._side_by_side(
-                    self._operation(place, [job for job in now if place in self._wanted(job)])
+                    self._operation(place, [job for job in now if job.wanted is None or place in job.wanted])
                     for place in self._all
                 )
             finally:

@@ -79,11 +79,12 @@ def content_of(job: Job) -> Any:
     return job.subject.text if isinstance(job.subject, TextRecord) else job.subject
 
 
-def _own(operation: Operation, job: Job) -> dict[str, Any]:
-    """Return the parameter that differs from input to input."""
-    alternative = operation.alternative
-    is_text = isinstance(job.subject, TextRecord) and alternative is not None
-    return {alternative.name if is_text and alternative else operation.subject: content_of(job)}
+def _own(operation: Operation, job: Job) -> tuple[str, Any]:
+    """Return name and value of the parameter that differs from input to input."""
+    subject, alternative = job.subject, operation.alternative
+    if alternative is not None and isinstance(subject, TextRecord):
+        return alternative.name, subject.text
+    return operation.subject, content_of(job)
 
 
 def size_of(job: Job) -> int:
@@ -109,7 +110,7 @@ def batch_request(
 
     def body() -> Any:
         same = _revealed(settings)
-        return _json_body({"inputs": [{**inputs, **same} for inputs in own]})
+        return _json_body({"inputs": [{name: value, **same} for name, value in own]})
 
     return Request("POST", path, body, idempotency_key=key)
 
@@ -122,11 +123,9 @@ def single_request(operation: Operation, job: Job, settings: Mapping[str, Any], 
     if operation.method == "GET":
         query = {operation.subject: job.subject, **settings}
         return Request("GET", f"{path}?{urlencode(query)}", lambda: None, None)
+    name, value = _own(operation, job)
     return Request(
-        "POST",
-        path,
-        lambda: _json_body({**_own(operation, job), **_revealed(settings)}),
-        idempotency_key=key,
+        "POST", path, lambda: _json_body({name: value, **_revealed(settings)}), idempotency_key=key
     )
 
 
@@ -173,9 +172,10 @@ def sendable(operation: Operation, job: Job) -> Job:
 
 def _check_text(parameter: Parameter, subject: Any) -> None:
     """Raise `RowError` for lone surrogates: no JSON can carry them, and a whole batch would be refused."""
+    if not isinstance(subject, str) or subject.isascii():
+        return
     try:
-        if isinstance(subject, str):
-            subject.encode()
+        subject.encode()
     except UnicodeEncodeError:
         if parameter.expects:
             wrong = must_be(parameter.name, parameter.expects)

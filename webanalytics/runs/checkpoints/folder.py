@@ -6,7 +6,6 @@ import asyncio
 import json
 import logging
 import os
-import re
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,15 +15,18 @@ from typing import IO, Any
 
 from webanalytics._version import __version__
 from webanalytics.backends.base import RunSpec, Task
-from webanalytics.errors import WriteError, reason, shortage_of
+from webanalytics.errors import ParameterError, WriteError, reason, shortage_of
 from webanalytics.frames.arrow import Unreadable
 from webanalytics.frames.store import Store, folder_path
 from webanalytics.outcomes import Job, JobResult, Outcome, PackedOutcomes, digest
 from webanalytics.runs.checkpoints import journal, robots
 from webanalytics.runs.checkpoints.manifest import compare, described, wrong
 from webanalytics.runs.checkpoints.parts import (
+    PART,
     can_be_kept,
     fetched_of,
+    named,
+    number_of,
     outcome_of,
     row_of,
     rows_of,
@@ -33,7 +35,9 @@ from webanalytics.runs.checkpoints.parts import (
 
 log = logging.getLogger("webanalytics")
 
-FORMAT = 3
+FORMAT = 4
+EARLIER = 3
+"""The format before, whose parts have no digests in their names."""
 MANIFEST = "run.json"
 NOT_DONE = frozenset(("service", "credits", "unfinished"))
 """Error types of rows that were not answered: they are missing, not failed."""
@@ -46,12 +50,6 @@ TRIES, TRY_AGAIN_SECONDS = 20, 0.25
 """How often a part is written while the process has no file descriptor for it, and the pause between."""
 LOCK_SECONDS = 2.0
 """How long a run that was interrupted a moment ago may take to let go of the folder."""
-
-_PART = re.compile(r"part-(\d{6,})\.parquet")
-
-
-def _number(name: str) -> int:
-    return int(name.removesuffix(".parquet").partition("-")[2])
 
 
 class Checkpoint:
@@ -99,7 +97,7 @@ class Checkpoint:
         *,
         forgets: bool = False,
     ) -> None:
-        self._store = Store(folder_path(folder, "checkpoint", "keeping checkpoints"), MANIFEST, _PART)
+        self._store = Store(folder_path(folder, "checkpoint", "keeping checkpoints"), MANIFEST, PART)
         self._operations = Task(spec).operations
         self._lock: IO[bytes] | None = None
         self._waiting: list[tuple[str, JobResult]] = []
@@ -115,8 +113,8 @@ class Checkpoint:
             self._take_lock()
             self.identity = self._identify(spec, family, extra)
             self._store.sweep(("part",))
-            self._parts = sorted(self._store.parts(), key=_number)
-            self._next = 1 + max(map(_number, self._parts), default=0)
+            self._parts = sorted(self._store.parts(), key=number_of)
+            self._next = 1 + max(map(number_of, self._parts), default=0)
             self.journal = journal.Journal(self._store, lambda: self._next)
             self._robots = robots.RobotsLog(self._store)
         except (OSError, Unreadable) as error:
@@ -167,12 +165,14 @@ class Checkpoint:
             kept = None
         try:
             known, salt, identity = kept["call"], kept["salt"], kept["identity"]
-            good = kept["format"] == FORMAT and bytes.fromhex(salt) and isinstance(known, dict)
+            good = kept["format"] in (EARLIER, FORMAT) and bytes.fromhex(salt) and isinstance(known, dict)
         except (ValueError, KeyError, TypeError):
             good = False
         if not good or not isinstance(identity, str):
             raise wrong(f"whose {MANIFEST} can be read, and was written by this version of webanalytics")
         compare(known, json.loads(json.dumps(described(spec, family, extra, salt))))
+        if kept["format"] != FORMAT:  # an earlier version would not see the parts that are written now
+            self._store.write_manifest(kept | {"format": FORMAT})
         return identity
 
     def restore(
@@ -204,7 +204,7 @@ class Checkpoint:
         done: dict[int, set[int]] = {}
         for answer in answers:
             done.setdefault(answer.number, set()).add(answer.position or 0)
-        self.forget(job for job in jobs if is_kept(job.number))
+        self.forget(digest(job.subject) for job in jobs if is_kept(job.number))
         left = []
         for job in jobs:
             if is_kept(job.number):
@@ -235,7 +235,7 @@ class Checkpoint:
         for name in self._parts:
             try:
                 for row in rows_of(self._store, name):
-                    self.journal.saw(row, _number(name))
+                    self.journal.saw(row, number_of(name))
                     self._note(name, row["key"])
                     place = places.get(row["operation"])
                     if place is not None and row["key"] is not None:
@@ -265,9 +265,9 @@ class Checkpoint:
         if self._keys_of is not None and key is not None:
             self._keys_of.setdefault(part, set()).add(key)
 
-    def forget(self, jobs: Iterable[Job]) -> None:
-        """Forget the answers of jobs that are kept elsewhere; parts with no others are removed."""
-        keys = {digest(job.subject) for job in jobs}
+    def forget(self, inputs: Iterable[str]) -> None:
+        """Forget the answers of inputs that are kept elsewhere; parts with no others are removed."""
+        keys = set(inputs)
         if self._keys_of is None or not keys:
             return
         self._waiting = [item for item in self._waiting if item[0] not in keys]
@@ -304,7 +304,7 @@ class Checkpoint:
         for tries in range(TRIES, 0, -1):
             try:
                 self._robots.write()  # first: what has its rows in a part is not asked again
-                self._store.write_part(f"part-{self._next:06}.parquet", table(rows))
+                name, _ = self._store.write_part(named(self._next), table(rows))
                 break
             except OSError as error:
                 if not shortage_of(error) or tries == 1:  # of file descriptors there may soon be more
@@ -312,7 +312,7 @@ class Checkpoint:
                     raise WriteError.at("checkpoint", "a folder that can be written to", error) from None
                 time.sleep(TRY_AGAIN_SECONDS)
         if self._keys_of is not None:
-            self._keys_of[f"part-{self._next:06}.parquet"] = {row["key"] for row in rows}
+            self._keys_of[name] = {row["key"] for row in rows}
         self._next += 1
 
     def keep_robots(self) -> None:
@@ -343,3 +343,17 @@ class Checkpoint:
             if self._lock is not None:
                 self._lock.close()
                 self._lock = None
+
+
+def open_checkpoint(
+    options: Mapping[str, Any], spec: RunSpec, family: str, extra: Mapping[str, Any]
+) -> Checkpoint:
+    """Open the folder of the option `checkpoint`, or that of `save_to`; raises the errors of `Checkpoint`."""
+    if options["save_to"] is None:
+        return Checkpoint(options["checkpoint"], spec, family, extra)
+    try:
+        return Checkpoint(options["save_to"], spec, family, {**extra, "save_to": True}, forgets=True)
+    except ParameterError as error:
+        if error.parameter != "checkpoint":
+            raise
+        raise ParameterError(str(error).replace("`checkpoint`", "`save_to`"), "save_to") from None

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, get_args
 
 from webanalytics.errors import ERROR_TYPES
 from webanalytics.frames.arrow import Unreadable
-from webanalytics.frames.store import Store
+from webanalytics.frames.store import NAMED_DIGITS, Store
 from webanalytics.messages import MESSAGES
 from webanalytics.operations import Operation
 from webanalytics.operations.types import DEEPEST, holder, is_deep
 from webanalytics.outcomes import Fetched, Outcome, Source
 
+PART = re.compile(rf"part-(\d{{6,}})(?:-([0-9a-f]{{{NAMED_DIGITS}}}))?\.parquet")
+"""Name of a part: its number, and the start of its SHA-256; those of earlier versions have none."""
 ROWS_AT_ONCE = 256
 """Rows of a part that are in memory together while it is read."""
 
@@ -42,7 +45,8 @@ def row_of(key: str, operation: str, outcome: Outcome, fetched: Fetched | None) 
     }
 
 
-def _schema() -> Any:
+def schema() -> Any:
+    """Return the schema of parts."""
     import pyarrow as pa
 
     texts = (
@@ -56,9 +60,9 @@ def table(rows: Sequence[Mapping[str, Any]]) -> Any:
     """Return rows as an Arrow table."""
     import pyarrow as pa
 
-    schema = _schema()
-    columns = {field.name: [_plain(row[field.name]) for row in rows] for field in schema}
-    return pa.table(columns, schema=schema)
+    wanted = schema()
+    columns = {field.name: [_plain(row[field.name]) for row in rows] for field in wanted}
+    return pa.table(columns, schema=wanted)
 
 
 def _plain(value: Any) -> Any:
@@ -68,9 +72,23 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def rows_of(store: Store, name: str) -> Iterator[dict[str, Any]]:
-    """Yield the rows of a part, a few of them in memory at once."""
-    for batch in store.batches(name, ROWS_AT_ONCE, _schema()):
+def named(number: int) -> Callable[[str], str]:
+    """Return what makes the name of a part of its SHA-256."""
+    return lambda sha256: f"part-{number:06}-{sha256[:NAMED_DIGITS]}.parquet"
+
+
+def number_of(name: str) -> int:
+    """Return the number of a part."""
+    return int(name.removesuffix(".parquet").split("-")[1])
+
+
+def rows_of(store: Store, name: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a part, or some columns of them; a part that is changed is `Unreadable`.
+
+    A few of them are in memory at once.
+    """
+    found = PART.fullmatch(name)
+    for batch in store.batches(name, ROWS_AT_ONCE, schema(), found[2] if found else None, columns):
         yield from batch.to_pylist()
 
 

@@ -19,6 +19,7 @@ import yaml
 from webanalytics.messages import one_of
 from webanalytics.service.formats.xml_csv import to_csv, to_xml
 from webanalytics.service.results import Problem
+from webanalytics.strings import encodable
 
 MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     "json": ("application/json",),
@@ -36,7 +37,6 @@ MAX_DEPTH = 200
 MAX_BITS = 13_000
 """Longest integer written; Python itself reads no decimal integer of more than 4,300 digits."""
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _QUALITY = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")  # RFC 9110 section 12.4.2
 
 
@@ -117,7 +117,7 @@ def plain(value: Any, depth: int = MAX_DEPTH) -> Any:
     if value is None or isinstance(value, bool):
         return value
     if isinstance(value, str):
-        return _SURROGATE.sub("\ufffd", value)
+        return encodable(str(value))  # of a subclass too: no format writes those
     if isinstance(value, int):
         return int(value) if value.bit_length() <= MAX_BITS else None
     if isinstance(value, float):
@@ -125,10 +125,10 @@ def plain(value: Any, depth: int = MAX_DEPTH) -> Any:
     if depth <= 0:
         return None
     if isinstance(value, Mapping):
-        return {_SURROGATE.sub("\ufffd", str(key)): plain(item, depth - 1) for key, item in value.items()}
+        return {encodable(str(key)): plain(item, depth - 1) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [plain(item, depth - 1) for item in value]
-    return _SURROGATE.sub("\ufffd", str(value))
+    return encodable(str(value))
 
 
 def to_json(envelope: Mapping[str, Any]) -> bytes:

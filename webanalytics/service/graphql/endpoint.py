@@ -32,6 +32,7 @@ from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.graphql.limits import DocumentCheck, QueryLimits, refusal
 from webanalytics.service.graphql.schema import Root, build_schema, graphql_name
 from webanalytics.service.results import Problem, Result, visible_fields
+from webanalytics.strings import one_line
 
 STATUS_EXTENSION = "statusCode"
 """The entry of an error's ``extensions`` with the status that a single call would have had."""
@@ -242,7 +243,7 @@ def _line(message: str, longest: int = 160) -> str:
     >>> _line("Syntax Error: Expected Name,\n  found <EOF>.")
     'Syntax Error: Expected Name, found <EOF>'
     """
-    words = " ".join("".join(sign if sign.isprintable() else " " for sign in message[:1000]).split())
+    words = one_line(message[:1000])
     if len(words) > longest:
         return f"{words[:longest].rstrip()}\u2026"
     return words.rstrip(".")

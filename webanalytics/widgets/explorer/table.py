@@ -12,6 +12,7 @@ from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
 from webanalytics.analysis.keywords.place_names import PLACES
 from webanalytics.frames import writing
+from webanalytics.strings import encodable
 
 MOST_ROWS = 50_000
 """Most rows sent to the browser; the frame itself keeps them all."""
@@ -124,7 +125,7 @@ def clean(text: str, longest: int = LONGEST_CELL) -> str:
     'tea for…'
     """
     cut = text if len(text) <= longest else f"{text[: longest - 1]}…"
-    return cut if cut.isascii() else cut.encode("utf-8", "replace").decode()
+    return encodable(cut, "?")
 
 
 def label(name: str) -> str:

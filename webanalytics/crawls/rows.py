@@ -1,0 +1,189 @@
+"""The rows of a crawl as their turn comes: in memory, or in the folder of `save_to`.
+
+`crawls.run` hands each settled page over; the frame is made here.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from webanalytics.crawls.candidates import Candidate
+from webanalytics.crawls.joining import whole
+from webanalytics.frames.build import FrameBuilder
+from webanalytics.frames.inputs import Rows
+from webanalytics.frames.parts import FRAME_ROWS
+from webanalytics.operations import Operation
+from webanalytics.outcomes import Job, JobResult, digest
+from webanalytics.runs.checkpoints import NOT_DONE, Checkpoint
+from webanalytics.runs.checkpoints.settled import Settled, SettledPages
+from webanalytics.runs.saving import GrowingBuilder, Lay
+
+NO_ROWS = frozenset(("robots", "not_html"))
+"""Failures of pages that have no row, unless they are starts."""
+
+Kept = dict[str, dict[int, JobResult]]
+"""Answers of a checkpoint by the digest of their input and the place of their operation."""
+
+
+@dataclass(frozen=True)
+class Laying:
+    """How rows are made: of the answers of which operations, and what is done to frames of them."""
+
+    operations: tuple[Operation, ...]
+    lay: Lay
+
+
+class RowsInMemory:
+    """Rows whose answers are held until the frame is made.
+
+    Parameters
+    ----------
+    laying : Laying
+        How rows are made.
+    kept : dict
+        The answers of a checkpoint.
+    """
+
+    def __init__(self, laying: Laying, kept: Kept) -> None:
+        self._laying, self._kept = laying, kept
+        self._urls: list[str] = []
+        self._answers: list[JobResult] = []
+
+    def restored(self, job: Job) -> JobResult | None:
+        """Return the answer that an earlier run has left, None for a job that is to be done."""
+        parts = self._kept.pop(digest(job.subject), None)
+        return whole(job.number, parts, len(self._laying.operations) + 1)
+
+    def take(self, page: Candidate, answer: JobResult, is_row: bool) -> None:
+        """Take a page whose turn has come."""
+        if is_row:
+            self._urls.append(page.url)
+            self._answers.append(replace(answer, apart=None))
+
+    async def write(self, store: Checkpoint, *, all_of_them: bool = False) -> None:
+        """Write nothing: the answers are in the checkpoint."""
+
+    def frame(self) -> pd.DataFrame:
+        """Return the frame of the rows that were taken."""
+        jobs = [Job(number, url) for number, url in enumerate(self._urls)]
+        numbers = np.arange(len(jobs), dtype=np.int64)
+        rows = Rows(pd.RangeIndex(len(jobs)), list(self._urls), jobs, numbers)
+        builder = FrameBuilder(rows, self._laying.operations)
+        for number, answer in enumerate(self._answers):
+            builder.add(replace(answer, number=number))
+        return self._laying.lay(builder.frame())
+
+
+class _Turn(NamedTuple):
+    """A page whose turn has come; its answer is None where an earlier run has kept what is needed."""
+
+    url: str
+    subject: str
+    answer: JobResult | None
+    is_row: bool
+
+    def settled(self) -> Settled | None:
+        """Return what a crawl that goes on must know of the page; None if it was not answered."""
+        answer = self.answer
+        if answer is None:
+            return None
+        found = answer.outcomes[0] if answer.apart is None else answer.apart[0]
+        if found.error_type in NOT_DONE:
+            return None
+        if answer.apart is None:  # of another operation: it has failed
+            found = replace(found, data=None)
+        return Settled(digest(self.subject), found, answer.fetched)
+
+
+class RowsInFolder:
+    """Rows that go to the parts of a folder, and what a crawl that goes on must know of their pages.
+
+    Parameters
+    ----------
+    laying : Laying
+        How rows are made.
+    kept : dict
+        The answers of the log in front of the parts: newer than what is in these.
+    folder : Path
+        The folder.
+    links : Operation
+        The one that reads links.
+    failed_again : bool
+        Whether pages that failed are fetched again.
+    """
+
+    def __init__(
+        self, laying: Laying, kept: Kept, folder: Path, links: Operation, *, failed_again: bool
+    ) -> None:
+        self._log = RowsInMemory(laying, kept)
+        self._builder = GrowingBuilder(laying.operations, folder, laying.lay, failed_again=failed_again)
+        self._settled = SettledPages(folder, links)
+        without = frozenset() if failed_again else NO_ROWS
+        self._settled.restore(lambda key, failure: failure in without or self._builder.has(key))
+        self._of_parts: set[int] = set()
+        self._turns: deque[_Turn] = deque()
+        self._unwritten: dict[int, _Turn] = {}
+        self._without_row: list[_Turn] = []
+        self._written: set[str] = set()
+        self._writing = threading.Lock()
+
+    def restored(self, job: Job) -> JobResult | None:
+        """Return the answer that an earlier run has left, None for a job that is to be done."""
+        answer = self._log.restored(job)
+        if answer is None:
+            answer = self._settled.result(job.number, digest(job.subject))
+            if answer is not None:
+                self._of_parts.add(job.number)
+        return answer
+
+    def take(self, page: Candidate, answer: JobResult, is_row: bool) -> None:
+        """Take a page whose turn has come."""
+        known = answer.number in self._of_parts
+        if is_row or not known:
+            self._turns.append(_Turn(page.url, page.subject, None if known else answer, is_row))
+
+    async def write(self, store: Checkpoint, *, all_of_them: bool = False) -> None:
+        """Write what is due; answers in the log that this makes needless go."""
+        if all_of_them or len(self._turns) >= FRAME_ROWS:
+            await asyncio.to_thread(self._write, store, all_of_them)
+            written, self._written = self._written, set()
+            store.forget(written)
+
+    def _write(self, store: Checkpoint, all_of_them: bool) -> None:
+        with self._writing:  # one after the other, also where the first was not waited for
+            store.keep_robots()
+            while self._turns:
+                turn = self._turns.popleft()
+                if turn.is_row:
+                    number = self._builder.append(turn.url, turn.subject, turn.answer)
+                    if turn.answer is not None:
+                        self._unwritten[number] = turn
+                else:
+                    self._without_row.append(turn)
+                if self._builder.due:
+                    self._keep(self._builder.write())
+            self._keep(self._builder.write(all_of_them=all_of_them), all_of_them=all_of_them)
+
+    def _keep(self, numbers: Sequence[int], *, all_of_them: bool = False) -> None:
+        """Keep what must be known of pages whose rows are in parts, and of those that have none."""
+        if not numbers and not all_of_them and len(self._without_row) < FRAME_ROWS:
+            return
+        turns = [turn for number in numbers if (turn := self._unwritten.pop(number, None)) is not None]
+        turns, self._without_row = [*turns, *self._without_row], []
+        pages = [page for turn in turns if (page := turn.settled()) is not None]
+        self._settled.write(pages)
+        self._written.update(page.key for page in pages)
+
+    def frame(self) -> pd.DataFrame:
+        """Return a frame over the parts, of the rows that are in them."""
+        with self._writing:
+            return self._builder.frame()

@@ -1,0 +1,99 @@
+"""A fetch on its way through redirects and tries, and what is told of it when it has ended."""
+
+from __future__ import annotations
+
+from yarl import URL
+
+from webanalytics.fetching.exchange import RawResponse, Wanted
+from webanalytics.fetching.recording import Asked, Exchange, FetchLog
+from webanalytics.fetching.response import FetchError, Problem, Response
+
+
+class FetchState:
+    """A fetch in progress: the URL it has reached, and the seconds it has taken.
+
+    ``asked`` is given where the fetch is recorded; ``is_rules`` says that it is of a robots.txt.
+    """
+
+    def __init__(
+        self, wanted: Wanted, start: URL, *, robots: bool, asked: Asked | None, is_rules: bool = False
+    ) -> None:
+        self.wanted = wanted
+        self.is_rules = is_rules
+        self.start = start
+        self.robots = robots
+        self.asked = asked
+        self.spent = 0.0
+        self.restart(start)
+
+    def restart(self, start: URL) -> None:
+        """Begin another try."""
+        self.url = start
+        self.passed: list[str] = []
+        self.kinds: list[str] = []
+        self.redirected = False
+        self.elapsed = 0.0
+        self._exchanges: list[Exchange] = []
+
+    def begin(self) -> Exchange | None:
+        """Return what a further exchange is written to, if the fetch is recorded."""
+        if self.asked is None:
+            return None
+        self._exchanges.append(Exchange(str(self.url)))
+        return self._exchanges[-1]
+
+    def response(self, url: str, answer: RawResponse) -> Response:
+        """Return the response of the URL as it was given."""
+        return Response(
+            url=url,
+            final_url=str(self.url),
+            redirects=tuple(self.passed),
+            http_status=answer.status,
+            content_type=answer.headers.get("Content-Type", ""),
+            headers=answer.headers,
+            content=answer.content,
+            elapsed=self.elapsed,
+            redirect_kinds=tuple(self.kinds),
+        )
+
+    def error(self, problem: Problem, parameter: str) -> FetchError:
+        """Return the error that ends the fetch; ``parameter`` is what its sentence calls the URL."""
+        values = {"parameter": parameter, **problem.details}
+        error = FetchError(
+            problem.key,
+            values | {"redirected": True} if self.redirected else values,
+            http_status=problem.http_status,
+            final_url=str(self.url),
+            redirects=tuple(self.passed),
+            elapsed=self.elapsed,
+            bytes=problem.received,
+            redirect_kinds=tuple(self.kinds),
+            headers=problem.headers,
+            content=problem.content,
+        )
+        error.short = problem.short
+        return error
+
+    def log(self, end: RawResponse | Problem) -> FetchLog | None:
+        """Return what the recorder is told; nothing where it does not ask, or this machine fell short."""
+        if self.asked is None or (isinstance(end, Problem) and end.short):
+            return None
+        if isinstance(end, Problem):
+            status, size, error, values = end.http_status, end.received, end.key, dict(end.details)
+            if self.redirected:
+                values["redirected"] = True
+        else:
+            status, size, error, values = end.status, len(end.content), None, {}
+        return FetchLog(
+            "robots" if self.is_rules else "page",
+            self.asked,
+            tuple(item for item in self._exchanges if item.status is not None),
+            values,
+            final_url=str(self.url),
+            redirects=tuple(self.passed),
+            redirect_kinds=tuple(self.kinds),
+            http_status=status,
+            elapsed=self.elapsed,
+            size=size,
+            error=error,
+        )
