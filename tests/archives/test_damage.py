@@ -59,6 +59,19 @@ def test_a_damaged_member_is_one_row_and_the_rest_is_read(tmp_path: Path, at: fl
     assert frame.attrs["webanalytics"]["archive"]["damaged"] == 1
 
 
+def test_wherever_a_member_is_damaged_the_next_one_is_read(tmp_path: Path) -> None:
+    """What is damaged may inflate beyond its own end."""
+    members = [gzip.compress(page(name, name * 300)) for name in "abc"]
+    file = tmp_path / "a.warc.gz"
+    for place in range(10, len(members[1]) - 4):
+        middle = bytearray(members[1])
+        middle[place : place + 4] = b"\xff\x00\xff\x00"
+        file.write_bytes(members[0] + bytes(middle) + members[2])
+        found = list(read(str(file)))
+        assert [found[0].url[-1], found[-1].url[-1]] == ["a", "c"], place
+        assert any(entry.error for entry in found), place
+
+
 def test_a_flipped_bit_in_a_body_is_found_by_the_checksum_of_the_member(tmp_path: Path) -> None:
     # stored as it is: no bit of it breaks the format
     stored = gzip.compress(page("b", "tea " * 100_000), compresslevel=0)

@@ -110,6 +110,16 @@ class Stream:
                 return
             self._fill_member()
 
+    def is_sound(self) -> bool:
+        """Return whether the rest of the member at hand inflates to what its checksum says; it is read."""
+        try:
+            while not self._whole:
+                self._out = b""
+                self._fill_member()
+        except Damaged:
+            return False
+        return True
+
     def head(self) -> None:
         """Begin to read a head: its lines are bounded together."""
         self._head_left = LONGEST_HEAD

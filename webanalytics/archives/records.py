@@ -160,6 +160,7 @@ def records(path: Path) -> Iterator[Record | Fault]:
     loader = parser()
     with path.open("rb") as file:
         stream = Stream(file)
+        before: Record | None = None
         while True:
             begin, url = stream.place, ""
             try:
@@ -174,12 +175,18 @@ def records(path: Path) -> Iterator[Record | Fault]:
                 while block.left > 0:
                     block.read(_PIECE)
                 stream.past_blank()
+                before = record if stream.place.inside else None
             except (Damaged, _TooLargeError) as error:
-                yield Fault(begin, _KEYS.get(type(error), "archive_damaged"), url)
-                stream_again = _after(file, stream, begin)
-                if stream_again is None:
+                key = _KEYS.get(type(error), "archive_damaged")
+                is_sound = before is None or stream.is_sound()
+                again = _after(file, stream, begin)
+                if before is not None and not is_sound and (key == "archive_damaged" or again is not None):
+                    # what inflates to no record has most likely been damaged in the one in front of it
+                    key, begin, url = "archive_damaged", before.place, before.url
+                yield Fault(begin, key, url)
+                if again is None:
                     return
-                stream = stream_again
+                stream, before = again, None
 
 
 class _TooLargeError(Exception):
@@ -190,7 +197,11 @@ _KEYS = {Cut: "archive_cut", _TooLargeError: "archive_large"}
 
 
 def _after(file: BinaryIO, stream: Stream, begin: Place) -> Stream | None:
-    """Return a stream from the next record on that can be recognised."""
-    start = begin.offset + 1 if begin.inside == 0 else max(stream.raw_place, begin.offset + 1)
+    """Return a stream from the next record on that can be recognised.
+
+    A damaged member may have been read past its end: the search begins in it.
+    """
+    in_member = stream.zipped or begin.inside == 0
+    start = begin.offset + 1 if in_member else max(stream.raw_place, begin.offset + 1)
     found = next_record(file, start, zipped=stream.zipped)
     return None if found is None else Stream(file, Place(found))
