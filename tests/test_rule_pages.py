@@ -11,8 +11,8 @@ from types import ModuleType
 import pytest
 
 import webanalytics as wa
+from webanalytics._version import DOCUMENTATION
 from webanalytics.audits.rules import RULES
-from webanalytics.audits.rules.base import DOCUMENTATION
 
 DOCS = Path(__file__).parents[1] / "docs"
 

@@ -23,11 +23,11 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
-from webanalytics._version import __version__
+from webanalytics._version import DOCUMENTATION, __version__
 from webanalytics.errors import ParameterError
 from webanalytics.strings import did_you_mean
 
-USER_AGENT = f"webanalytics/{__version__} (+https://pypi.org/project/webanalytics/)"
+USER_AGENT = f"webanalytics/{__version__} (+{DOCUMENTATION})"
 
 
 @dataclass(frozen=True)

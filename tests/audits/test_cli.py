@@ -240,6 +240,7 @@ def test_the_demo_says_what_to_fix_first_and_how_to_open_the_report(
     out = capsys.readouterr().out
     assert "\nFix first\n" in out
     assert "Page without https" not in out
+    assert "Switched off: http_page." in out
     assert "Score: " in out
     assert "10 languages" in out  # those that data/README.md names
     assert "Hardest to read: Visual comfort" in out  # the terms of sale have no sentences that a scale fits

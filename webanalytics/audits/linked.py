@@ -47,11 +47,12 @@ class LinkMethods:
 
         ``source``, ``target`` (absolute, without fragment), ``anchor`` (its text), ``rel`` (nofollow, ugc and
         sponsored), ``kind`` (link, redirect, canonical, hreflang, image, ...), ``position`` (head, nav, main,
-        footer, ...), ``internal``, ``followed`` (neither the link nor its page says nofollow), ``crawled``,
-        ``target_status`` and ``target_final_url``, missing where that was not asked. Columns of texts are
-        categorical, so that five million links take 133 MB. ``audit["links"]`` is the column of that
-        name. Without a crawl only what the pages' columns know is here: links to the own host without texts,
-        canonicals, hreflang and redirects.
+        footer, ...), ``internal``, ``followed`` (neither the link nor its page says nofollow, so images and
+        scripts that no crawl goes along are True too), ``crawled``, ``target_status`` and
+        ``target_final_url``, missing where that was not asked. Columns of texts are categorical, so that
+        five million links take 133 MB. ``audit["links"]`` is the column of that name. Without a crawl only
+        what the pages' columns know is here: links to the own host without texts, canonicals, hreflang and
+        redirects.
         """
 
         def make() -> pd.DataFrame:

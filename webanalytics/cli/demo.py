@@ -23,6 +23,10 @@ MOST_RULES = 8
 SHOWN = 8
 """Rows of the table that the demo prints."""
 
+OFF = (
+    "Switched off: http_page. A site on this machine has no https; where the rule is on, the score is lower."
+)
+
 
 def findings(pages: Audit) -> list[str]:
     """Return what the texts of an audit's pages show at a glance, a sentence each."""
@@ -61,6 +65,7 @@ def run_demo(folder: Path, width: int = 110) -> int:
         print(f"... and {len(pages) - SHOWN} more\n")
         print("\n".join(findings(audit)).replace(site.url, "") + "\n")
         print(as_flags(as_text(overview, width)).replace(site.url, ""))
+        print(f"\n{OFF}")
         report = audit.report(folder / "report.html", title="The sample site")
     print("\nWritten:")
     for path in (

@@ -1,4 +1,4 @@
 """The hosted API as a service: every operation over HTTP, with accounts, credits and limits.
 
-It needs the extra ``service``: ``pip install "webanalytics[service]"``. Started by ``webanalytics serve``.
+It needs the extra ``service``. Started by ``webanalytics serve``.
 """

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from webanalytics._version import DOCUMENTATION
 from webanalytics.audits.site import Site
 from webanalytics.outcomes import Fact
 from webanalytics.thresholds import Priority
@@ -31,9 +32,6 @@ Category = Literal[
     "own",
 ]
 Type = Literal["issue", "warning", "opportunity"]
-
-DOCUMENTATION = "https://webanalytics.readthedocs.io/en/stable/"
-"""Where the documentation of a release is: the same address as in the package's metadata."""
 
 
 @dataclass(frozen=True, slots=True)
