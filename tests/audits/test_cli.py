@@ -197,7 +197,7 @@ def test_folders_without_an_audit_are_told(tmp_path: Path, capsys: pytest.Captur
     told = Told(capsys, "compare", tmp_path, tmp_path / "none")
     assert told.status == 2
     assert told.err.startswith(
-        "webanalytics: The `folder` parameter must be a folder that holds a saved audit; a run that has not ended"
+        f"webanalytics: The `before` parameter must be a folder that holds a saved audit, unlike `{tmp_path}`; "
     )
 
 

@@ -106,13 +106,31 @@ def test_a_profile_of_ones_own_starts_from_the_one_it_names(file: Path) -> None:
         (("zzz",), "no known profile with `zzz`; known are: desktop_crawler, strict, news."),
         (("news", {"x" * 500: 65}), "no known rule with `x{100}`"),
         (("news", {"title_missing": 1}), "The rule `title_missing` has no threshold."),
-        (("news", {"title_too_long": "65"}), "threshold of `title_too_long` must be a number, at least 0"),
-        (("news", {"title_too_long": True}), "threshold of `title_too_long` must be a number"),
+        (
+            ("news", {"title_too_long": "65"}),
+            "must have a number, at least 0, as the threshold of `title_too_long`",
+        ),
+        (
+            ("news", {"title_too_long": True}),
+            "parameter must have a number, at least 0, as the threshold of `title_too_long`",
+        ),
         (("news", {"title_too_long": 65}), "`title_too_long` must be a number of pixels, not of characters"),
-        (("news", {"title_too_long": None}), "threshold of `title_too_long` must be a number"),
-        (("news", {"title_too_long": -1}), "threshold of `title_too_long` must be a number"),
-        (("news", {"title_too_long": float("nan")}), "threshold of `title_too_long` must be a number"),
-        (("news", {"title_too_long": np.bool_(True)}), "threshold of `title_too_long` must be a number"),
+        (
+            ("news", {"title_too_long": None}),
+            "parameter must have a number, at least 0, as the threshold of `title_too_long`",
+        ),
+        (
+            ("news", {"title_too_long": -1}),
+            "parameter must have a number, at least 0, as the threshold of `title_too_long`",
+        ),
+        (
+            ("news", {"title_too_long": float("nan")}),
+            "parameter must have a number, at least 0, as the threshold of `title_too_long`",
+        ),
+        (
+            ("news", {"title_too_long": np.bool_(True)}),
+            "parameter must have a number, at least 0, as the threshold of `title_too_long`",
+        ),
         (("news", 65), "`thresholds` parameter names a file that cannot be read"),
         (("no/such.toml",), "`profile` parameter names a file that cannot be read: No such file"),
         (("news", "\0"), "`thresholds` parameter names a file that cannot be read"),

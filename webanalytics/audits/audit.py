@@ -204,7 +204,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):  # type: ignore[misc]  
         if isinstance(value, pd.DataFrame) and set(NEEDED) <= set(value.columns):
             return cls(value)
         if isinstance(value, (str, os.PathLike)):
-            return cls(*storage.load(value))
+            return cls(*storage.load(value, parameter))
         raise ParameterError(
             f"The `{parameter}` parameter must be an audit, or the folder that one was saved in.", parameter
         )

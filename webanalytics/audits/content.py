@@ -52,7 +52,8 @@ class ContentMethods(CrawlerMethods):
         -----
         Nothing is fetched again, and the column of the most frequent words stays ``audit["keywords"]``. A
         phrase counts if it occurs twice on its page, and what occurs only within one longer phrase is left
-        out in favour of it. Each page counts once, however many rows it has. See
+        out in favour of it. Each page counts once, however many rows it has: addresses that redirect to one
+        page are that page, which a count over all cells of ``audit["text"]`` counts again and again. See
         `webanalytics.keywords` for the distinctiveness.
 
         Examples

@@ -288,20 +288,29 @@ def _priority(name: str, value: object, parameter: str) -> Priority:
     for priority in PRIORITIES:
         if value == priority:
             return priority
-    raise ParameterError(f"The priority of `{name}` must be one of: {', '.join(PRIORITIES)}.", parameter)
+    raise ParameterError(
+        f"The `{parameter}` parameter must have one of these as the priority of `{name}`: "
+        f"{', '.join(PRIORITIES)}.",
+        parameter,
+    )
 
 
 def _threshold(name: str, value: object, parameter: str) -> float:
     if RULES[name].threshold is None:
-        raise ParameterError(f"The rule `{name}` has no threshold.", parameter)
+        raise ParameterError(
+            f"The `{parameter}` parameter must leave out `{name}`: the rule has no threshold.", parameter
+        )
     if hasattr(value, "dtype") and hasattr(value, "item"):
         value = value.item()  # a NumPy scalar
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:
-        raise ParameterError(f"The threshold of `{name}` must be a number, at least 0.", parameter)
+        raise ParameterError(
+            f"The `{parameter}` parameter must have a number, at least 0, as the threshold of `{name}`.",
+            parameter,
+        )
     if RULES[name].unit == "pixels" and value < FEWEST_PIXELS and name.endswith("_too_long"):
         raise ParameterError(
-            f"The threshold of `{name}` must be a number of pixels, not of characters: "
-            "60 characters take about 560 pixels.",
+            f"The `{parameter}` parameter must have a number of pixels, not of characters, as the threshold "
+            f"of `{name}`: 60 characters take about 560 pixels.",
             parameter,
         )
     return float(value)

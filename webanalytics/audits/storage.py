@@ -30,6 +30,7 @@ from webanalytics.frames.remote_store import place_of, store_at
 from webanalytics.frames.store import Folder, Store, refusal
 from webanalytics.frames.stored import parts_of
 from webanalytics.operations.model import Field
+from webanalytics.strings import one_line, shortened
 
 FORMAT = 3
 EARLIER = 2
@@ -41,6 +42,8 @@ IN_PARTS = 5
 MANIFEST = "audit.json"
 ROWS_AT_ONCE = 1_000
 LINKS_AT_ONCE = 100_000
+NAMED = 200
+"""Most characters of a folder's name in a sentence."""
 
 _DECLARED = {"pages": "audit", "sitemap": "sitemap"}
 _NAMES = (*_DECLARED, *PARTS)
@@ -91,9 +94,9 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
     return store.place
 
 
-def load(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, Origin]:
-    """Load what was saved in a folder; see `webanalytics.load`."""
-    store = _store(folder)
+def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.DataFrame, Origin]:
+    """Load what was saved in a folder, the value of a parameter; see `webanalytics.load`."""
+    store = _store(folder, parameter)
     try:
         manifest = _checked(store.read_manifest())
         frames = {name: _read(store, name, part) for name, part in manifest["parts"].items()}
@@ -107,12 +110,15 @@ def load(folder: str | os.PathLike[str]) -> tuple[pd.DataFrame, Origin]:
         origin = Origin(sitemap, robots, profile, date, score, crawl, checked, copies)
     except FileNotFoundError:
         raise refusal(
-            "folder",
-            "that holds a saved audit; a run that has not ended goes on with the same call and `save_to`",
+            parameter,
+            f"that holds a saved audit, unlike `{_shown(store)}`; a run that has not "
+            "ended goes on with the same call and `save_to`",
         ) from None
     except (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise refusal(
-            "folder", "that holds a saved audit as this version of webanalytics writes it, unchanged"
+            parameter,
+            "that holds a saved audit as this version of webanalytics writes it, unchanged, unlike "
+            f"`{_shown(store)}`",
         ) from None
     return frames["pages"], origin
 
@@ -124,9 +130,14 @@ def keep_stored(frame: pd.DataFrame, origin: Origin) -> None:
         save(frame, origin, parts.folder)
 
 
-def _store(folder: Any) -> Store:
-    place = place_of(folder, "folder", "keeping audits")
+def _store(folder: Any, parameter: str = "folder") -> Store:
+    place = place_of(folder, parameter, "keeping audits")
     return store_at(place.expanduser() if isinstance(place, Path) else place, MANIFEST, _PART)
+
+
+def _shown(store: Store) -> str:
+    """Return the name of a folder for a sentence."""
+    return shortened(one_line(str(store.place)), NAMED)
 
 
 def _named(name: str) -> Any:

@@ -74,8 +74,7 @@ def crawl_depth(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | Non
         else:
             _bars(ax, rows, names, [name for name in classes if name])
         note = data.failures(pages[~usable]) if len(pages) > 1 else ""
-        reached = int(np.isfinite(depths[usable]).sum())
-        heading = f"Depth of {counted(reached, 'page')}" if usable.any() else "Depth of pages"
+        heading = f"Depth of {counted(int(usable.sum()), 'page')}" if usable.any() else "Depth of pages"
         writing.headline(ax, title or heading, note)
     return ax
 

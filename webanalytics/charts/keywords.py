@@ -12,6 +12,7 @@ from webanalytics.charts import data, style, writing
 from webanalytics.charts.labels import clean, counted, path_labels, shorten
 from webanalytics.errors import ParameterError
 from webanalytics.frames.kinds import in_kind
+from webanalytics.operations import KEYWORDS
 
 
 @in_kind
@@ -26,7 +27,9 @@ def keywords(
     """Draw the most frequent keywords, the first at the top.
 
     Over several pages the frequencies are added up, and each bar also says on how many pages its keyword
-    occurs. A page that is in the frame twice counts once.
+    occurs. A page that is in the frame twice counts once. A frame holds only the most frequent keywords of
+    each page, 50 unless ``top`` of `webanalytics.keywords` says otherwise: where pages have that many, the
+    sums are of these alone, and a note says so. `Audit.keywords` with ``"site"`` counts the rarer ones too.
 
     Parameters
     ----------
@@ -169,7 +172,19 @@ def _title(pages: pd.DataFrame) -> str:
 
 def _subtitle(pages: pd.DataFrame, counts: pd.DataFrame) -> str:
     different = counted(counts["keyword"].nunique(), "different keyword") if len(counts) else ""
-    return data.joined(different, data.failures(pages) if len(pages) > 1 else "")
+    return data.joined(different, _cut(counts), data.failures(pages) if len(pages) > 1 else "")
+
+
+def _cut(counts: pd.DataFrame) -> str:
+    """Return a note where frequencies of several pages are added up and rarer words of some are not known.
+
+    Pages are taken as cut where they have as many keywords as there are by default, or two as many as any.
+    """
+    sizes = counts.groupby("url").size()
+    most = int(sizes.max()) if len(sizes) > 1 else 0
+    if not most or (most != KEYWORDS.parameter("top").default and (sizes == most).sum() < 2):
+        return ""
+    return f"of at most {counted(most, 'keyword')} a page, the most frequent"
 
 
 def why_none(pages: pd.DataFrame) -> str:

@@ -179,4 +179,6 @@ def _histogram(ax: Axes, values: NDArray[np.float64], whole: bool) -> list[str]:
 
 
 def _median(ax: Axes, values: NDArray[np.float64]) -> None:
-    ax.axvline(float(np.median(values)), color=style.ORANGE, linewidth=1.6, dashes=(4, 2), zorder=3)
+    ax.axvline(float(np.median(values)), color=style.ORANGE, linewidth=1.6, dashes=(4, 2), zorder=2.5)
+    for label in ax.texts:  # of the bars: the line runs behind them
+        label.set_bbox({"facecolor": ax.get_facecolor(), "edgecolor": "none", "pad": 1.2})

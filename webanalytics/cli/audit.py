@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 import runpy
 import shutil
 import sys
@@ -17,6 +16,7 @@ import pandas as pd
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.display import as_text, audit_overview, counted
 from webanalytics.cli.keeping import tried
+from webanalytics.cli.names import as_flags
 from webanalytics.errors import ParameterError
 from webanalytics.frames.store import is_address
 from webanalytics.frames.writing import write_frame
@@ -171,29 +171,6 @@ def print_summary(audit: Audit, file: IO[str]) -> None:
     overview = audit_overview(audit, audit.origin, most=MOST_RULES)
     width = shutil.get_terminal_size((110, 40)).columns
     print(as_flags(as_text(replace(overview, hint=""), width)), file=file)
-
-
-def as_flags(text: str) -> str:
-    """Return text in which options are named as the command line has them.
-
-    Examples
-    --------
-    >>> as_flags("`robots=False` fetches it, `timeout=` sets it, `allow_private=True` lets it in")
-    '--no-robots fetches it, --timeout sets it, --allow-private lets it in'
-    >>> as_flags('`retry="failed"` asks again')
-    '--retry failed asks again'
-    >>> as_flags("`webanalytics.crawl` makes one")
-    'webanalytics crawl makes one'
-    """
-    named = re.sub(r'`([a-z_]+)=(True|False|"[a-z]+")?`', _flag, text)
-    return re.sub(r"`webanalytics\.([a-z]+)`", r"webanalytics \1", named)
-
-
-def _flag(found: re.Match[str]) -> str:
-    name, value = found[1].replace("_", "-"), found[2] or ""
-    if value.startswith('"'):
-        return f"--{name} {value.strip(chr(34))}"
-    return ("--no-" if value == "False" else "--") + name
 
 
 def _gate(issues: pd.DataFrame, lowest: str | None, what: str, flag: str) -> int:

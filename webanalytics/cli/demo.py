@@ -14,7 +14,7 @@ from webanalytics.api import sync as face
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.display import as_text, audit_overview
 from webanalytics.audits.profiles import resolve_profile
-from webanalytics.cli.audit import as_flags
+from webanalytics.cli.names import as_flags
 from webanalytics.frames.terminal import table
 from webanalytics.frames.writing import write_frame
 from webanalytics.testing import sample_site

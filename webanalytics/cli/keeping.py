@@ -15,7 +15,9 @@ from typing import Any
 
 import pandas as pd
 
+from webanalytics.cli.names import as_flags
 from webanalytics.errors import MissingExtraError, ParameterError, WriteError
+from webanalytics.frames.terminal import counted_rows, failures
 from webanalytics.frames.writing import write_frame, write_text
 from webanalytics.messages.visible import for_terminal
 
@@ -87,6 +89,8 @@ def keeping(rows: int, *, told: bool) -> Iterator[None]:
 
 def can_be_written(path: Path) -> None:
     """Refuse, before any work, a file for which a folder's permission or a package is missing."""
+    if not path.parent.is_dir():
+        raise ParameterError.must_be("output", f"in an existing folder, and there is no `{path.parent}`")
     if not os.access(path.parent, os.W_OK):
         raise ParameterError.must_be("output", "a file in a folder that can be written to")
     if path.exists() and not path.is_file() and not path.is_symlink():
@@ -105,7 +109,8 @@ def written(frame: pd.DataFrame, name: str, write: Callable[[], Path]) -> bool:
         full = isinstance(error, WriteError)
         elsewhere(frame, Path(name) if full else Path(name).with_suffix(".jsonl"), said)
         return False
-    print(f"{len(frame)} rows in {path}", file=sys.stderr)
+    why = failures(frame, as_flags)
+    print(for_terminal(f"{counted_rows(frame)} in {path}{why and f'; {why}'}"), file=sys.stderr)
     return True
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 DESCRIPTION = "Page metadata, text, keywords, readability and more: as tables, or as a service."
 
 SERVICE_COMMANDS = {
@@ -9,3 +11,26 @@ SERVICE_COMMANDS = {
     "keys": "Create, list, rotate, revoke and restrict the API keys of the hosted API, and change plans.",
 }
 """Sub-commands that import neither pandas nor charts, with their summaries."""
+
+
+def as_flags(text: str) -> str:
+    """Return text in which options are named as the command line has them.
+
+    Examples
+    --------
+    >>> as_flags("`robots=False` fetches it, `timeout=` sets it, `allow_private=True` lets it in")
+    '--no-robots fetches it, --timeout sets it, --allow-private lets it in'
+    >>> as_flags('`retry="failed"` asks again')
+    '--retry failed asks again'
+    >>> as_flags("`webanalytics.crawl` makes one")
+    'webanalytics crawl makes one'
+    """
+    named = re.sub(r'`([a-z_]+)=(True|False|"[a-z]+")?`', _flag, text)
+    return re.sub(r"`webanalytics\.([a-z]+)`", r"webanalytics \1", named)
+
+
+def _flag(found: re.Match[str]) -> str:
+    name, value = found[1].replace("_", "-"), found[2] or ""
+    if value.startswith('"'):
+        return f"--{name} {value.strip(chr(34))}"
+    return ("--no-" if value == "False" else "--") + name

@@ -7,6 +7,7 @@ import getpass
 import inspect
 import io
 import os
+import re
 import sys
 import threading
 import warnings
@@ -34,16 +35,17 @@ from webanalytics.cli.keeping import (
     terminable,
     written,
 )
-from webanalytics.cli.names import DESCRIPTION, SERVICE_COMMANDS
+from webanalytics.cli.names import DESCRIPTION, SERVICE_COMMANDS, as_flags
 from webanalytics.cli.streaming import kept_on_disk
 from webanalytics.errors import AuditInterrupted, HostedError, ParameterError, WriteError
 from webanalytics.frames.reading import SUFFIXES, read_csv, read_frame
 from webanalytics.frames.terminal import print_errors, print_table
-from webanalytics.frames.writing import FORMATS, write_text
+from webanalytics.frames.writing import FORMATS, write_text, wrong_suffix
 from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import METADATA, OPERATIONS, Operation, Parameter, by_function
 from webanalytics.run_options import RECORDS, Setting
 from webanalytics.runs.run import keeps_rows
+from webanalytics.strings import did_you_mean
 
 SECRET_VARIABLE = "WEBANALYTICS_SECRET"  # noqa: S105 - the name of a variable
 TAKEN = ("format",)
@@ -188,6 +190,8 @@ def _parser() -> argparse.ArgumentParser:
     site.set_defaults(run=_run_site)
     for name, summary in SERVICE_COMMANDS.items():  # they are listed here and have a parser of their own
         commands.add_parser(name, help=summary)
+    for command in commands.choices.values():
+        command.set_defaults(usage=command.format_usage)
     return parser
 
 
@@ -370,12 +374,8 @@ def _check_output(arguments: argparse.Namespace) -> None:
     if arguments.output is None:
         return
     path = Path(arguments.output)
-    if path.suffix.lower().lstrip(".") not in FORMATS or not path.parent.is_dir():
-        known = ", ".join(FORMATS)
-        raise ParameterError(
-            f"The `output` parameter must be a file in an existing folder with one of the suffixes: {known}.",
-            "output",
-        )
+    if path.suffix.lower().lstrip(".") not in FORMATS:
+        raise wrong_suffix(path)
     can_be_written(path)
 
 
@@ -393,7 +393,7 @@ def _print(frame: pd.DataFrame, kind: str | None, *, raw: bool) -> None:
     kind = kind or ("table" if sys.stdout.isatty() else "csv")
     if kind == "table":
         print_table(frame, sys.stdout)
-        print_errors(frame, sys.stdout, audits.as_flags)
+        print_errors(frame, sys.stdout, as_flags)
     elif sys.stdout.isatty():
         made = io.StringIO(newline="")
         write_text(frame, made, kind, raw=raw)
@@ -439,5 +439,11 @@ def _run_site(arguments: argparse.Namespace) -> int:
 
 def run(arguments: Sequence[str]) -> int:
     """Run a sub-command that makes a table, and return the exit status."""
-    parsed = _parser().parse_args(arguments)
+    parser = _parser()
+    parsed, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        known = re.findall(r"--[a-z][a-z-]*", parsed.usage())
+        flags = (text.partition("=")[0] for text in unknown if text.startswith("--"))
+        hint = next((did_you_mean(flag, known) for flag in flags), "")
+        parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     return int(parsed.run(parsed))

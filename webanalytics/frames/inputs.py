@@ -246,12 +246,13 @@ def _page_urls(frame: pd.DataFrame, wanted: Wanted, column: str | None) -> list[
 def _input_column(frame: pd.DataFrame, wanted: Wanted, column: str | None) -> Any:
     names = list(frame.columns)
     if column is not None:
-        if column not in names and (hint := did_you_mean(column, map(str, names))):
+        if column not in names:
+            hint = did_you_mean(column, map(str, names)) or f"; candidates are: {_candidates(names)}."
             raise ParameterError(
                 f"The `column` parameter names no column of the DataFrame with `{column}`{hint}", "column"
             )
-        if names.count(column) != 1:
-            raise _no_column(f"`{column}`" if column not in names else f"one `{column}`", names)
+        if names.count(column) > 1:
+            raise _repeated(column, names.count(column))
         return column
     if len(names) == 1:
         return names[0]
@@ -260,7 +261,14 @@ def _input_column(frame: pd.DataFrame, wanted: Wanted, column: str | None) -> An
     candidates = [name for name in fitting if name in named] or fitting
     if len(candidates) == 1:
         return candidates[0]
-    raise _no_column("the inputs", candidates or named or names)
+    repeated = next((name for name in candidates or named if names.count(name) > 1), None)
+    if repeated is not None:
+        raise _repeated(repeated, names.count(repeated))
+    raise ParameterError(
+        "The `column` parameter must name the column that holds the inputs; candidates are: "
+        f"{_candidates(candidates or named or names)}.",
+        "column",
+    )
 
 
 def _fitting(frame: pd.DataFrame, names: list[Any], wanted: Wanted) -> list[Any]:
@@ -270,15 +278,20 @@ def _fitting(frame: pd.DataFrame, names: list[Any], wanted: Wanted) -> list[Any]
     return [name for place, name in once if _fits(frame.iloc[:, place], wanted)]
 
 
-def _no_column(wanted: str, candidates: Iterable[Any]) -> ParameterError:
-    names = list(dict.fromkeys(f"`{name}`" for name in candidates))
-    if len(names) > MOST_CANDIDATES:
-        names[MOST_CANDIDATES:] = [f"{len(names) - MOST_CANDIDATES} more"]
-    choices = ", ".join(names) or "none, for the DataFrame has no columns"
+def _repeated(name: Any, count: int) -> ParameterError:
+    """Return the error about columns of one name, none of which can be meant."""
     return ParameterError(
-        f"The `column` parameter must name the column that holds {wanted}; candidates are: {choices}.",
+        f"The `column` parameter must name a column that is there once; the DataFrame has {count} called "
+        f"`{name}`, of which all but one must be renamed.",
         "column",
     )
+
+
+def _candidates(names: Iterable[Any]) -> str:
+    few = list(dict.fromkeys(f"`{name}`" for name in names))
+    if len(few) > MOST_CANDIDATES:
+        few[MOST_CANDIDATES:] = [f"{len(few) - MOST_CANDIDATES} more"]
+    return ", ".join(few) or "none, for the DataFrame has no columns"
 
 
 def _fits(values: pd.Series, wanted: Wanted) -> bool:

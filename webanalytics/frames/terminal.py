@@ -7,7 +7,9 @@ from collections import Counter
 from collections.abc import Callable
 from typing import IO, Any
 
+import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 
 from webanalytics.operations import OPERATIONS
@@ -74,9 +76,36 @@ def table(frame: pd.DataFrame, room: int) -> str:
     lines = table_lines([*columns], rows, numbers=numbers, width=room, rule=True)
     if left_out > 0:
         lines.insert(2 + MOST_ROWS // 2, f"... {left_out} more rows ...")
-    failed = int((frame["status"] != "ok").sum()) if "status" in frame else 0
-    lines.append(f"\n{len(frame)} rows, {failed} failed")
+    lines.append(f"\n{counted_rows(frame)}, {int(_failed(frame).sum())} failed")
     return "\n".join(lines)
+
+
+def counted_rows(frame: pd.DataFrame) -> str:
+    """Return how many rows a frame has, in words."""
+    return f"{len(frame)} row{'s' * (len(frame) != 1)}"
+
+
+def _failed(frame: pd.DataFrame) -> NDArray[np.bool_]:
+    """Return which rows failed."""
+    if "status" not in frame:
+        return np.zeros(len(frame), dtype=bool)
+    return np.asarray(frame["status"] != "ok", dtype=bool)
+
+
+def failures(frame: pd.DataFrame, worded: Callable[[str], str] = str) -> str:
+    """Return how many rows failed and why the first of them, as ``worded`` says it; "" where none did.
+
+    Examples
+    --------
+    >>> failures(pd.DataFrame({"status": ["ok", "error"], "error": [None, "The host does not exist."]}))
+    '1 failed: The host does not exist.'
+    """
+    rows = np.flatnonzero(_failed(frame))
+    if not len(rows):
+        return ""
+    first = _cell(frame["error"].iloc[rows[0]]) if "error" in frame else ""
+    count = f"{len(rows)} failed{', the first' * (len(rows) > 1)}"
+    return f"{count}: {worded(first)}" if first else f"{len(rows)} failed"
 
 
 def print_table(frame: pd.DataFrame, file: IO[str]) -> None:

@@ -276,9 +276,7 @@ def write_frame(frame: pd.DataFrame, path: str | Path, *, raw: bool = False) -> 
     path = Path(path)
     kind = path.suffix.lower().lstrip(".")
     if kind not in FORMATS:
-        raise ParameterError(
-            f"The `output` parameter must be a file with one of the suffixes: {', '.join(FORMATS)}.", "output"
-        )
+        raise wrong_suffix(path)
     with new_file(path, "output") as temporary:
         if kind in _TEXT:
             # surrogates cannot be stored in any encoding; they come out as "?"
@@ -287,6 +285,15 @@ def write_frame(frame: pd.DataFrame, path: str | Path, *, raw: bool = False) -> 
         else:
             _BINARY[kind](frame, temporary)
     return path
+
+
+def wrong_suffix(path: Path) -> ParameterError:
+    """Return the error about a file to write in a format that is not known."""
+    known = ", ".join(FORMATS)
+    had = f"not `{path.suffix}`" if path.suffix else f"and `{path.name}` has none"
+    return ParameterError(
+        f"The `output` parameter must be a file with one of the suffixes {known}, {had}.", "output"
+    )
 
 
 @contextmanager
