@@ -25,7 +25,7 @@ def test_reasons_are_grouped_and_counted() -> None:
         ["The page answered HTTP 404.", "http", 2, urls[1], "status"],
         ["The page answered HTTP 500.", "http", 1, urls[3], "status"],
         ["The address is not a valid URL in http or https format.", "invalid", 1, "nonsense", "invalid_url"],
-        ["The input is missing.", "invalid", 1, None, "required"],
+        ["The `url` parameter is required.", "invalid", 1, None, "required"],
     ]
     assert found["option"].isna().all()
 

@@ -94,13 +94,13 @@ def test_a_name_decides_where_values_do_not() -> None:
 
 
 def test_a_wrong_column_lists_the_columns() -> None:
-    with pytest.raises(ParameterError, match=r"`column`.*holds `link`.*`from`, `to`"):
+    with pytest.raises(ParameterError, match="`column`.*`link`; candidates are: `from`, `to`"):
         read_inputs(pd.DataFrame({"from": [A], "to": [B]}), METADATA, "urls", "link")
 
 
 def test_a_column_that_stands_twice_is_refused() -> None:
     frame = pd.DataFrame([[A, B]], columns=["url", "url"])
-    with pytest.raises(ParameterError, match="one `url`"):
+    with pytest.raises(ParameterError, match="there once; the DataFrame has 2 called `url`"):
         read_inputs(frame, METADATA, "urls", "url")
 
 

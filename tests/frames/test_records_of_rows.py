@@ -54,7 +54,7 @@ def test_each_number_has_its_own_region(details: bool) -> None:
     assert frame["isDisposable"].tolist()[1:3] == [True, True]
     assert frame["status"].tolist()[3:] == ["error"] * 1 + frame["status"].tolist()[4:5] + ["error"] * 2
     assert "`region` parameter must be a two-letter ISO 3166 country code" in frame.loc["d", "error"]
-    assert frame.loc["f", "error"] == "The input is missing."
+    assert frame.loc["f", "error"] == "The `phone` parameter is required."
     assert "`phone` parameter" in frame.loc["g", "error"]
 
 

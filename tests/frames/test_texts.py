@@ -40,7 +40,7 @@ def test_each_text_is_a_row_with_its_index() -> None:
     assert frame["status"].tolist() == ["ok", "error", "ok", "error", "ok"]
     assert frame.columns[0] == "text"
     assert not {"url", "final_url", "http_status", "bytes", "elapsed", "redirects"} & set(frame)
-    assert frame.loc["b", "error"] == "The input is missing."
+    assert frame.loc["b", "error"] == "The `text` parameter is required."
     assert frame.loc["d", "error"].startswith("The `text` parameter must be a string")
     english = score(ENGLISH, "en")
     assert frame.loc["a", "fleschReadingEase"] == english["fleschReadingEase"]

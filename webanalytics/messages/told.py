@@ -45,7 +45,6 @@ ADVICE: Final[Mapping[str, Advice]] = MappingProxyType(
 # {page} is "page", "image" or "sitemap".
 TOLD: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "required": "The input is missing.",
         "invalid_url": "The address is not a valid URL in http or https format.",
         "credentials": "The address holds a user name or a password.",
         "long_url": "The address has more than {limit} characters.",
