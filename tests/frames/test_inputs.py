@@ -94,7 +94,7 @@ def test_a_name_decides_where_values_do_not() -> None:
 
 
 def test_a_wrong_column_lists_the_columns() -> None:
-    with pytest.raises(ParameterError, match="`column`.*`link`; candidates are: `from`, `to`"):
+    with pytest.raises(ParameterError, match=r"`column`.*`link`; candidates are: `from`, `to`"):
         read_inputs(pd.DataFrame({"from": [A], "to": [B]}), METADATA, "urls", "link")
 
 
