@@ -266,4 +266,4 @@ def test_what_can_be_known_before_is_said_before(
 ) -> None:
     (tmp_path / "folder.csv").mkdir()
     assert main(["phones", "+12015550123", "-o", str(tmp_path / output)]) == 2
-    assert capsys.readouterr().err.startswith("webanalytics: The `output` parameter must be a file")
+    assert capsys.readouterr().err.startswith("webanalytics: The `output` parameter must be ")

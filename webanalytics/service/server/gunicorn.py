@@ -87,6 +87,7 @@ class Worker(GunicornWebWorker):
             watching.cancel()
             if log is not None:
                 log.close()
+            signal.set_wakeup_fd(-1)  # the loop closes the pipe before it gives signals back
 
     def _read_settings(self) -> ServiceSettings:
         given: ServiceSettings | None = getattr(self.app, "settings", None)
