@@ -111,3 +111,35 @@ def test_concurrency_is_explained_for_a_hosted_api(capsys: pytest.CaptureFixture
             main([name, "--help"])
         shown = "".join(capsys.readouterr().out.split())  # lines break after hyphens
         assert ("with--base-url,requestsunderwayatonce,atmost8bydefault" in shown) is told
+
+
+def test_why_rows_failed_is_said_beside_the_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "rows.csv"
+    told = []
+    for inputs in (["http://127.0.0.1:9/"], ["http://127.0.0.1:9/", "http://127.0.0.2:9/"]):
+        assert main(["text", *inputs, "-o", str(file)]) == 1
+        told.append(capsys.readouterr().err.splitlines()[-1])
+    why = "The host is not public; --allow-private lets it through."
+    assert told == [f"1 row in {file}; 1 failed: {why}", f"2 rows in {file}; 2 failed, the first: {why}"]
+
+
+def test_an_unknown_option_is_answered_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["text", "https://a.example/", "--timout", "3"])
+    assert ended.value.code == 2
+    assert "--timout 3; did you mean `--timeout`?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("file", "said"),
+    [
+        ("none/x.csv", "an existing folder, and there is no `"),
+        ("x.docx", "not `.docx`."),
+        ("x", "`x` has none."),
+    ],
+)
+def test_what_is_wrong_of_a_file_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], file: str, said: str
+) -> None:
+    assert main(["phones", "+12085813945", "-o", str(tmp_path / file)]) == 2
+    assert said in capsys.readouterr().err

@@ -176,3 +176,10 @@ def test_an_unknown_url_lists_the_known_ones(site: pd.DataFrame) -> None:
 def test_missing_columns(site: pd.DataFrame, columns: list[str]) -> None:
     with pytest.raises(ParameterError, match="`frame`"):
         keywords(site[columns])
+
+
+def test_what_is_counted_of_each_page_is_said() -> None:
+    most = [("https://a.example/1", f"word{number}", 2) for number in range(50)]
+    rare = [("https://a.example/2", f"word{number}", 3) for number in range(4)]
+    assert any("of at most 50 keywords a page" in text for text in texts(keywords(tidy(most + rare))))
+    assert not any("keywords a page" in text for text in texts(keywords(tidy(most[:20] + rare))))
