@@ -100,6 +100,49 @@ def test_text_is_taken_as_it_is() -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "header", "declared", "label"),
+    [
+        ("Déjà vu", "", "iso-8859-1", "iso-8859-1"),
+        ("©", "", "windows-1252", "windows-1252"),
+        (RUSSIAN, "windows-1251", "koi8-r", "windows-1251"),
+        (RUSSIAN, "punycode", "koi8-r", "koi8-r"),
+        ("안녕하세요 반갑습니다 여러분", "", "euc-kr", "euc-kr"),
+    ],
+)
+def test_a_page_that_can_only_be_utf_8_is_read_as_utf_8(
+    text: str, header: str, declared: str, label: str
+) -> None:
+    page = f"<meta charset={declared}>{text}"
+    decoded = decode(page.encode(), f"text/html; charset={header}" if header else "text/html")
+    assert (decoded.text, decoded.charset, decoded.mislabelled) == (page, "utf-8", label)
+
+
+def test_a_few_characters_of_several_bytes_prove_nothing() -> None:
+    """The word for learning is valid UTF-8 in GBK."""
+    page = "<meta charset=gbk>学习".encode("gbk")
+    assert page.decode("utf-8")
+    assert decode(page)[:2] == ("<meta charset=gbk>学习", "gbk")
+
+
+@pytest.mark.parametrize(
+    ("content", "charset"),
+    [
+        ("<meta charset=iso-8859-1>Déjà vu".encode("latin-1"), "windows-1252"),
+        (b"<meta charset=iso-8859-1>plain", "windows-1252"),
+        ("<meta charset=iso-8859-1>Déjà ".encode() + b"\xe9t\xe9", "windows-1252"),
+    ],
+)
+def test_what_may_be_in_the_declared_encoding_is_read_so(content: bytes, charset: str) -> None:
+    decoded = decode(content)
+    assert (decoded.charset, decoded.mislabelled) == (charset, "")
+
+
+@given(st.text(st.characters(codec="cp1251", min_codepoint=0x80), min_size=1).map("Б".__add__))
+def test_letters_of_one_byte_are_no_utf_8(text: str) -> None:
+    assert decode(text.encode("cp1251"), "text/html; charset=windows-1251").text == text
+
+
+@pytest.mark.parametrize(
     ("content", "as_written"),
     [
         ("<p>é\x0c\x01\ufffe</p>".encode(), True),
@@ -107,6 +150,7 @@ def test_text_is_taken_as_it_is() -> None:
         (b"<meta charset=utf-8><p>caf\xe9", False),
         ("\ufeff<p>é".encode(), False),
         ("<p>é".encode("utf-16"), False),
+        ("<meta charset=iso-8859-1><p>é".encode(), True),
     ],
 )
 def test_bytes_in_utf8_are_parsed_as_their_text(content: bytes, as_written: bool) -> None:

@@ -66,3 +66,19 @@ def test_a_checkpoint_keeps_them(site: SiteServer, tmp_path: Path) -> None:
     second = wa.audit([f"{site.url}/", f"{site.url}/gone"], checkpoint=tmp_path / "run", **LOCAL)
     assert len(site.requests) == asked
     pd.testing.assert_frame_equal(second, first)
+
+
+@pytest.mark.parametrize(("headers", "speaks"), [("Content-Type: text/html", True), (None, False)])
+def test_a_page_declared_wrongly_is_read_and_named_where_its_headers_are_known(
+    headers: str | None, speaks: bool
+) -> None:
+    html = "<meta charset=windows-1251><title>Чай с молоком</title>".encode()
+    pages = pd.DataFrame({"url": ["https://a.example/x"], "html": [html], "headers": [headers]})
+    audit = wa.audit(pages, progress=False)
+    assert audit.loc[0, ["title", "charset", "charsetMislabelled"]].tolist() == [
+        "Чай с молоком",
+        "windows-1251",
+        "windows-1251",
+    ]
+    found = set(audit.issues["rule"]) & {"charset_wrong", "charset_not_utf8"}
+    assert found == ({"charset_wrong"} if speaks else set())

@@ -74,6 +74,7 @@ NOT_OF_THE_TREE = {
     ),
     "imageBytes": "sizes of files",
     "charsetLate": "the bytes of the source",
+    "charsetMislabelled": "the bytes of the source",
     "amp": "an attribute of the html element, which no saved page has",
 }
 """Columns that no tree has, and where they come from."""

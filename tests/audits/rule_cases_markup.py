@@ -80,6 +80,12 @@ CASES = (
         near_cells={"declaredCharset": "", "content_type": "text/html; charset=utf-8"},
     ),
     Case("charset_not_utf8", page(charset="iso-8859-2"), page(charset="UTF-8"), evidence="iso-8859-2"),
+    Case(
+        "charset_wrong",
+        fault_cells={"charsetMislabelled": "iso-8859-1", "headers": "Content-Type: text/html"},
+        near_cells={"charsetMislabelled": "", "headers": "Content-Type: text/html"},
+        evidence="declared as iso-8859-1",
+    ),
     Case("lang_missing", page(lang=""), page(lang=' lang="en"')),
     Case("lang_invalid", page(lang=' lang="en_GB"'), page(lang=' lang="en-GB"'), evidence="en_GB"),
     Case(

@@ -35,7 +35,7 @@ OF_FETCHES = {
     "headers": {
         *("noindex_header", "hsts_missing", "hsts_short", "csp_missing", "nosniff_missing"),
         *("framing_allowed", "referrer_policy_missing", "compression_missing", "caching_missing"),
-        "caching_forbidden",
+        *("caching_forbidden", "charset_wrong"),
     },
     "robots": {"blocked_by_robots", "links_to_blocked"},
 }

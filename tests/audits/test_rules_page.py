@@ -55,7 +55,10 @@ def issues() -> pd.DataFrame:
     pages = derived(pd.DataFrame(wa.audit(given)), near_duplicates=None)
     assert pages["status"].eq("ok").all()
     assert pages["url"].is_unique
-    for column, default in (("imageBytes", {}), ("declaredCharset", "utf-8"), ("content_type", "")):
+    for column, default in (
+        *(("imageBytes", {}), ("declaredCharset", "utf-8"), ("content_type", "")),
+        *(("charsetMislabelled", ""), ("headers", None)),
+    ):
         pages[column] = pd.Series([row[2].get(column, default) for row in rows], dtype=object)
     found = find_issues(Site(pages))
     assert found.attrs["webanalytics"]["rules_failed"] == []

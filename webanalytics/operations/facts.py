@@ -123,6 +123,11 @@ FACTS = Operation(
         Field("positiveTabindex", list[str], "Start tags of elements with a tabindex over 0."),
         Field("doctype", bool, "Whether the page begins with a document type."),
         Field("charsetLate", bool, "Whether the encoding is declared after 1,024 bytes, and nowhere else."),
+        Field(
+            "charsetMislabelled",
+            str,
+            "Encoding by which browsers garble the page, as declared, where its bytes are UTF-8.",
+        ),
         Field("heads", int, "Head tags in the source, up to its body."),
         Field("headEndedBy", str, "What ends the head before the source says so, empty where nothing does."),
         Field("xmlLang", str, "The language in xml:lang alone, which HTML does not read."),

@@ -35,14 +35,16 @@ def head_facts(page: Page) -> dict[str, Any]:
 
     Examples
     --------
-    >>> head_facts(Page("<head><title>Tea</title><div>x</div><meta name=robots content=noindex></head>"))
-    {'doctype': False, 'charsetLate': False, 'heads': 1, 'headEndedBy': '<div>', 'xmlLang': ''}
+    >>> facts = head_facts(Page("<head><title>Tea</title><div>x</div></head>"))
+    >>> facts["heads"], facts["headEndedBy"]
+    (1, '<div>')
     """
     html = page.html
     heads, ended = _read_head(html)
     return {
         "doctype": _DOCTYPE.match(html, 1 if html[:1] == "\ufeff" else 0) is not None,
         "charsetLate": _is_late(page),
+        "charsetMislabelled": page.decoded.mislabelled[:100],
         "heads": heads,
         "headEndedBy": ended,
         "xmlLang": "" if page.tree.get("lang") else (page.tree.get("xml:lang") or "").strip()[:100],

@@ -5,6 +5,9 @@ mark, Content-Type header, a declaration inside the page, and detection last. La
 list of the Encoding standard alone (the webencodings package), never among Python's codecs: the labels
 ``punycode`` or ``utf-7`` are unknown, as in a browser.
 
+In one thing it differs from a browser: a page that can only be UTF-8 is read as UTF-8, whatever it is
+declared as. Tools that save pages write UTF-8 and leave the declaration as it was.
+
 Notes
 -----
 HTML standard, section 13.2.3 "The input byte stream"; Encoding standard, section 4 "Encodings".
@@ -28,6 +31,13 @@ PRESCAN_BYTES = 65_536
 SAMPLE_BYTES = 8_192
 """Bytes that the detection of an undeclared encoding examines."""
 
+PROOF_BYTES = 32
+"""Bytes beyond ASCII that prove UTF-8 against an encoding with several bytes a character.
+
+A text of GBK, of which about one character in six is valid UTF-8 too, would need 16 such characters in a row;
+against an encoding with one byte a character, any are proof.
+"""
+
 _BYTE_ORDER_MARKS = ((b"\xef\xbb\xbf", "utf-8"), (b"\xff\xfe", "utf-16le"), (b"\xfe\xff", "utf-16be"))
 _UTF16_XML = ((b"<\x00?\x00x\x00", "utf-16le"), (b"\x00<\x00?\x00x", "utf-16be"))
 _HEADER = re.compile(r"""charset\s*=\s*["']?([^\s"';]+)""", re.IGNORECASE)
@@ -46,6 +56,8 @@ _CANDIDATES = [
     *("cp866", "koi8_r", "koi8_u", "iso8859_2", "iso8859_5", "iso8859_7"),
     *("shift_jis", "cp932", "euc_jp", "gb18030", "big5", "cp949"),
 ]
+_MULTIBYTE = frozenset(("gbk", "gb18030", "big5", "euc-jp", "euc-kr", "shift_jis"))
+_ASCII = bytes(range(0x80))
 _STANDARD_NAMES = {"cp932": "shift_jis", "cp949": "euc-kr", "cp874": "windows-874", "iso8859_2": "iso-8859-2"}
 
 _PARAGRAPHS = re.compile(r"\n[ \t]*(?:\n[ \t]*)+")
@@ -63,6 +75,8 @@ class Decoded(NamedTuple):
     declared: str | None
     as_written: bool = False
     """Whether the bytes of the page are this text in UTF-8."""
+    mislabelled: str = ""
+    """The label, of the header or else in the page, by which browsers garble a page that is UTF-8."""
 
 
 def header_label(content_type: str) -> str | None:
@@ -136,12 +150,15 @@ def detect(content: bytes, sample: int = SAMPLE_BYTES) -> str:
     >>> detect("<p>naïve".encode())
     'utf-8'
     """
+    return _detect_legacy(content, sample) if _as_utf8(content) is None else "utf-8"
+
+
+def _as_utf8(content: bytes) -> str | None:
+    """Return the text of a page in UTF-8, None for another; one cut off may end amid a character."""
     try:
-        # A page that was cut off at a size limit may end in the middle of a character.
-        codecs.getincrementaldecoder("utf-8")().decode(content, False)
+        return codecs.getincrementaldecoder("utf-8")().decode(content, False)
     except UnicodeDecodeError:
-        return _detect_legacy(content, sample)
-    return "utf-8"
+        return None
 
 
 def _detect_legacy(content: bytes, sample: int) -> str:
@@ -172,8 +189,10 @@ def decode(content: bytes | str, content_type: str = "") -> Decoded:
     --------
     >>> decode(b"<meta charset=iso-8859-1>caf\xe9").charset
     'windows-1252'
-    >>> decode(b"caf\xc3\xa9", "text/html; charset=punycode")
-    Decoded(text='café', charset='utf-8', header='punycode', declared=None, as_written=True)
+    >>> decode(b"caf\xc3\xa9", "text/html; charset=punycode")[:4]
+    ('café', 'utf-8', 'punycode', None)
+    >>> decode(b"<meta charset=iso-8859-1>caf\xc3\xa9").mislabelled
+    'iso-8859-1'
     """
     header = header_label(content_type)
     if isinstance(content, str):
@@ -183,13 +202,15 @@ def decode(content: bytes | str, content_type: str = "") -> Decoded:
     if name := order_mark(content):
         length = 3 if name == "utf-8" else 2
         return Decoded(_decode(content[length:], name), name, header, declared)
-    name = _choose(content, header, declared)
+    name, mislabelled = _choose(content, header, declared), ""
+    if _is_utf8_despite(name, content):
+        name, mislabelled = "utf-8", (header if _for_header(header) else declared) or ""
     if name == "utf-8":
         try:
-            return Decoded(content.decode("utf-8"), name, header, declared, as_written=True)
+            return Decoded(content.decode("utf-8"), name, header, declared, True, mislabelled)
         except UnicodeDecodeError:
             pass
-    return Decoded(_decode(content, name), name, header, declared)
+    return Decoded(_decode(content, name), name, header, declared, False, mislabelled)
 
 
 def order_mark(content: bytes | str) -> str:
@@ -211,6 +232,13 @@ def _choose(content: bytes, header: str | None, declared: str | None) -> str:
             return name
     encoding = _for_header(header) or _for_declaration(declared)
     return str(encoding.name) if encoding else detect(content)
+
+
+def _is_utf8_despite(name: str, content: bytes) -> bool:
+    """Return whether a page declared in this encoding cannot but be UTF-8."""
+    if name.startswith("utf-") or content.isascii() or (_as_utf8(content) or "").isascii():
+        return False
+    return name not in _MULTIBYTE or len(content.translate(None, _ASCII)) >= PROOF_BYTES
 
 
 def _decode(content: bytes, name: str) -> str:

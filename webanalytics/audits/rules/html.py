@@ -46,9 +46,16 @@ def _charset_missing(site: Site, _: Any) -> Iterator[Finding]:
 
 @page_by_page
 def _charset_not_utf8(site: Site, _: Any) -> Iterator[Finding]:
-    for row, charset in site.read("charset"):
-        if charset and charset.strip().lower() not in ("utf-8", "utf8"):
+    for row, charset, mislabelled in site.read("charset", "charsetMislabelled"):
+        if charset and not mislabelled and charset.strip().lower() not in ("utf-8", "utf8"):
             yield Finding(row, evidence=charset[:100])
+
+
+@page_by_page
+def _charset_wrong(site: Site, _: Any) -> Iterator[Finding]:
+    for row, mislabelled, headers in site.read("charsetMislabelled", "headers"):
+        if mislabelled and headers:
+            yield Finding(row, evidence=f"declared as {mislabelled}, and UTF-8 in fact")
 
 
 @page_by_page
@@ -148,6 +155,23 @@ RULES = (
         find=_charset_not_utf8,
         columns=("charset",),
         measured="The encoding that the page was read with, as declared in the header or in the page.",
+        source=sources.CHARSET,
+    ),
+    Rule(
+        name="charset_wrong",
+        title="Character encoding is declared wrongly",
+        category="html",
+        type="issue",
+        priority="high",
+        explanation="The page is written in UTF-8 and declares another encoding, so browsers show wrong "
+        "characters in place of accented letters and other scripts.",
+        fix='Declare UTF-8 in the Content-Type header, or by <meta charset="utf-8"> where that names none.',
+        find=_charset_wrong,
+        columns=("charsetMislabelled", "headers"),
+        needs=("headers",),
+        measured="Whether all bytes beyond ASCII are valid UTF-8 where the header, or else the page, names "
+        "another encoding. Of saved pages without headers nothing is said: tools that save pages write "
+        "UTF-8 and leave the declaration as it was.",
         source=sources.CHARSET,
     ),
     Rule(
