@@ -8,7 +8,13 @@ from hypothesis import strategies as st
 
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.text import language as language_module
-from webanalytics.analysis.text.language import candidates, detect, page_language, primary_subtag
+from webanalytics.analysis.text.language import (
+    candidates,
+    detect,
+    detect_by_lines,
+    page_language,
+    primary_subtag,
+)
 from webanalytics.analysis.text.main_language import main_language
 
 # Article 1 of the Universal Declaration of Human Rights, as the United Nations publish it.
@@ -165,3 +171,33 @@ def test_corpus(corpus_pages: dict[str, bytes]) -> None:
             assert language == "fr"
         if name.startswith(("elcomercio.pe", "24horas.cl", "laprensagrafica.com")):
             assert language == "es"
+
+
+@pytest.mark.parametrize(
+    ("found", "language"),
+    [
+        ({"no": 0.56, "nn": 0.19, "da": 0.13}, "no"),
+        ({"no": 0.56, "da": 0.29}, ""),
+        ({"no": 0.49, "da": 0.05}, ""),
+        ({"no": 0.56}, "no"),
+        ({"bar": 0.56, "de": 0.1}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_language_that_leads_by_far_is_accepted(
+    found: dict[str, float], language: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(language_module, "candidates", lambda text: found)
+    assert detect("letters enough for a try") == language
+
+
+@pytest.mark.parametrize("filling", [" " * 500, "\xa0" * 500, "|  " * 200, "\t" * 500])
+def test_blanks_and_bars_do_not_make_a_line_long(filling: str) -> None:
+    text = "\n".join([filling] * 30 + [ARTICLE_1["de"]])
+    assert detect_by_lines(text) == "de"
+
+
+def test_more_lines_are_read_where_the_longest_leave_it_open() -> None:
+    numbers = [f"{number} " * 30 for number in range(1_000, 1_010)]
+    assert detect("\n".join(numbers)) == ""
+    assert detect_by_lines("\n".join([*numbers, ARTICLE_1["pl"]])) == "pl"

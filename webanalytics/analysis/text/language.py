@@ -21,6 +21,9 @@ SAMPLE_LENGTH = 600
 MIN_CONFIDENCE = 0.6
 """Probability from which a detected language is accepted."""
 
+CLEAR_CONFIDENCE, CLEAR_LEAD = 0.5, 2.0
+"""Probability from which a language is accepted too that is this many times as probable as the next."""
+
 DECLARED_CONFIDENCE = 0.3
 """Probability from which the language that a page declares is accepted; a lower one would be a guess."""
 
@@ -40,6 +43,7 @@ _TWO_LETTERS = {
 # What pages declare, as the model names it.
 _DECLARED = {"nb": "no", "iw": "he", "in": "id", "ji": "yi", "mo": "ro"}
 _CODE = re.compile(r"[a-z]{2}")
+_FILLING = re.compile(r"[ \t\xa0|]{2,}")
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _KANA_OR_HANGUL = re.compile(r"[\u3041-\u30ff\uac00-\ud7af]")
 
@@ -74,7 +78,7 @@ def detect(
 
     Only its first `sample_length` characters are examined. Short texts and lists of names seldom reach the
     required probability; the language named by `declared`, a language tag, is accepted from
-    `DECLARED_CONFIDENCE` on.
+    `DECLARED_CONFIDENCE` on, and one that leads by far from `CLEAR_CONFIDENCE` on.
 
     Examples
     --------
@@ -95,7 +99,11 @@ def detect(
         return best if _CODE.fullmatch(best) else ""
     hint = primary_subtag(declared)
     hint = _DECLARED.get(hint, hint)
-    return hint if hint and found.get(hint, 0.0) >= DECLARED_CONFIDENCE else ""
+    if hint and found.get(hint, 0.0) >= DECLARED_CONFIDENCE:
+        return hint
+    probable, *others = (*found.values(), 0.0)
+    clear = probable >= CLEAR_CONFIDENCE and probable >= CLEAR_LEAD * others[0]
+    return best if clear and _CODE.fullmatch(best) else ""
 
 
 @cache
@@ -117,9 +125,18 @@ def candidates(text: str) -> dict[str, float]:
 
 
 def longest_lines(text: str, lines: int = SAMPLE_LINES, length: int = LINE_LENGTH) -> str:
-    """Return the beginnings of the longest lines of a text: menus and labels come in every language."""
-    longest = sorted(text.split("\n"), key=len, reverse=True)[:lines]
+    """Return the beginnings of the longest lines of a text: menus and labels come in every language.
+
+    Blanks and the bars of tables do not make a line long.
+    """
+    longest = sorted(_FILLING.sub(" ", text).split("\n"), key=len, reverse=True)[:lines]
     return "\n".join(line[:length] for line in longest)
+
+
+def detect_by_lines(text: str, declared: str = "") -> str:
+    """Return the language of a text by its longest lines: by more of them where the first leave it open."""
+    lines = longest_lines(text)
+    return detect(lines, declared=declared) or detect(lines, len(lines), declared=declared)
 
 
 @once_per_page
@@ -131,4 +148,4 @@ def page_language(page: Page) -> str:
     """
     if page.is_text and page.language:
         return page.language
-    return detect(longest_lines(page.visible_text)) or primary_subtag(page.lang)
+    return detect_by_lines(page.visible_text) or primary_subtag(page.lang)

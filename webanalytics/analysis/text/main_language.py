@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from webanalytics.analysis.page.page import Page, once_per_page
-from webanalytics.analysis.text.language import detect, longest_lines
+from webanalytics.analysis.text.language import detect_by_lines
 from webanalytics.analysis.text.main_text import main_text
 
 
@@ -23,9 +23,4 @@ def main_language(page: Page) -> str:
     """
     if page.is_text and page.language:
         return page.language
-    return language_of(main_text(page), page.lang)
-
-
-def language_of(text: str, declared: str = "") -> str:
-    """Return the language of a whole text, looking at the beginnings of its longest lines."""
-    return detect(longest_lines(text), declared=declared)
+    return detect_by_lines(main_text(page), page.lang)
