@@ -25,7 +25,7 @@ async def share_out(held: int, outcomes: list[bool], window: int) -> tuple[HeldC
             for _ in range(pause.randrange(3)):
                 await asyncio.sleep(0)
             results[index] = outcomes[index]
-            await credits_held.give(2, used=outcomes[index])
+            credits_held.give(2, used=outcomes[index])
 
     await asyncio.gather(*(pull() for _ in range(window)))
     return credits_held, results

@@ -10,11 +10,12 @@ import errno
 import socket
 import ssl
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from functools import partial
+from typing import Any, Literal, NamedTuple, Protocol
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
+from aiohttp.client_proto import ResponseHandler
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
@@ -39,6 +40,8 @@ CONTROL = "example.com"
 """A host that exists (RFC 2606 section 3): looked up where another one cannot be."""
 ERROR_BYTES = 500_000
 """Bytes of a page sent with an HTTP error that are read: its title and links are what is looked for."""
+SHORTEST = 0.001
+"""Seconds of an exchange for which no time is left: to aiohttp none means any number."""
 ERROR_SECONDS = 10.0
 """Seconds that such a page may take, at most half of the time that is left: its status is known already."""
 _WANTED: dict[str, str] = {
@@ -55,8 +58,7 @@ class Sink(Protocol):
         """Take some bytes, or raise `Problem` to hear no more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(NamedTuple):
     """What is requested: a kind of content, of at most `max_bytes` after decompression.
 
     With `cut`, the first `max_bytes` of a longer body are taken rather than none of it. With `error_pages`
@@ -72,8 +74,7 @@ class Wanted:
     sink: Callable[[str], Sink] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RawResponse:
+class RawResponse(NamedTuple):
     """A response to one request: a redirect (`location` is set) or a body."""
 
     status: int
@@ -82,30 +83,22 @@ class RawResponse:
     location: str | None = None
 
 
-class PatientResponse(aiohttp.ClientResponse):
-    """A response that ends an exchange after too many interim responses (100 to 199).
+class _Connection(ResponseHandler):
+    """A connection that ends an exchange after too many interim responses (100 to 199).
 
     aiohttp skips any number of them, and a server that sends nothing else would keep the event
     loop of the whole run busy until the time is up.
     """
 
-    async def start(self, connection: Any) -> aiohttp.ClientResponse:
-        """Read the head of the response."""
-        protocol = connection.protocol
-        read, left = protocol.read, INTERIM_RESPONSES
+    _interim = 0
 
-        async def counted() -> Any:
-            nonlocal left
-            if left < 0:
-                raise Problem("protocol")
-            left -= 1
-            return await read()
-
-        protocol.read = counted
-        try:
-            return await super().start(connection)
-        finally:
-            del protocol.read
+    def feed_data(self, data: Any, size: int = 0) -> None:
+        """Take the head of a response."""
+        self._interim = self._interim + 1 if data[0].code < 200 else 0
+        if self._interim > INTERIM_RESPONSES:
+            self.set_exception(Problem("protocol"))
+        else:
+            super().feed_data(data, size)
 
 
 def resolver() -> AbstractResolver:
@@ -128,6 +121,7 @@ def open_session(settings: FetchSettings, names: AbstractResolver) -> aiohttp.Cl
         keepalive_timeout=KEEP_ALIVE,
         socket_factory=SocketFactory(settings.allow_private),
     )
+    connector._factory = partial(_Connection, loop=asyncio.get_running_loop())  # type: ignore[assignment]
     return aiohttp.ClientSession(
         connector=connector,
         cookie_jar=aiohttp.DummyCookieJar(),
@@ -136,8 +130,6 @@ def open_session(settings: FetchSettings, names: AbstractResolver) -> aiohttp.Cl
         trust_env=False,
         max_line_size=HEADER_BYTES,
         max_field_size=HEADER_BYTES,
-        response_class=PatientResponse,
-        timeout=aiohttp.ClientTimeout(total=None, connect=settings.connect_timeout),
     )
 
 
@@ -154,14 +146,14 @@ async def exchange(
     What is received is written to the log too, if there is one.
     """
     headers = {"Accept": _WANTED[wanted.accept]}
+    timeout = aiohttp.ClientTimeout(total=max(seconds, SHORTEST), connect=settings.connect_timeout)
     received = _Count(log)
     refused: list[str] = []
     token = refusals.set(refused)
     try:
-        async with (
-            asyncio.timeout(seconds),
-            session.request(wanted.method, url, headers=headers, allow_redirects=False) as response,
-        ):
+        async with session.request(
+            wanted.method, url, headers=headers, allow_redirects=False, timeout=timeout
+        ) as response:
             received.status = response.status
             received.until = asyncio.get_running_loop().time() + seconds
             # A body that is not read to its end closes the connection when the block is left.

@@ -112,7 +112,7 @@ class Batch:
                 result = await self._calls.compute(self._caller, self._operation, parameters)
             used = result.ok
         finally:
-            await credits_held.give(self._price, used=used)
+            credits_held.give(self._price, used=used)
         return result
 
     def _envelope(self) -> dict[str, Any]:

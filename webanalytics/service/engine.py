@@ -144,7 +144,7 @@ def is_quick(parameters: Mapping[str, Any]) -> bool:
     """Return whether the values are short enough to be handled on the event loop."""
     size = 0
     for value in parameters.values():
-        if isinstance(value, str | bytes):
+        if isinstance(value, (str, bytes)):
             size += len(value)
         elif isinstance(value, Secret):
             size += len(value.reveal())

@@ -36,7 +36,7 @@ MOST_WAITING = 20_000
 """Most commands waiting for the writer; further ones are refused."""
 
 MOST_IN_GROUP = 512
-"""Most commands of one transaction."""
+"""Commands from which a transaction takes no more."""
 
 BUSY_SECONDS = 5.0
 """Seconds for which another program (a command, a backup, the sqlite3 shell) may hold the file."""
@@ -92,7 +92,8 @@ class Writer:
         self._on_change = on_change
         self._version: tuple[int] | None = None
         self._waiting = 0
-        self._queue: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+        self._gathered: list[Job] = []  # in this turn of the loop
+        self._queue: queue.SimpleQueue[list[Job] | None] = queue.SimpleQueue()
         self._loop = asyncio.get_running_loop()
         self._thread: threading.Thread | None = None
         self._closing = False
@@ -114,14 +115,22 @@ class Writer:
             raise AccountsError("The accounts database has too many calls waiting.")
         self._waiting += 1
         future: asyncio.Future[T] = self._loop.create_future()
-        self._queue.put(Job(command, arguments, future))
+        if not self._gathered:
+            self._loop.call_soon(self._hand_over)
+        self._gathered.append(Job(command, arguments, future))
         return future
+
+    def _hand_over(self) -> None:
+        """Queue the commands of one turn of the loop together, so that the thread wakes once for them."""
+        self._queue.put(self._gathered)
+        self._gathered = []
 
     async def close(self) -> None:
         """Finish what is queued, close the file and end the thread."""
         if self._closing or self._thread is None:
             return
         self._closing = True
+        self._hand_over()
         self._queue.put(None)
         await self._loop.run_in_executor(None, self._thread.join)
         await asyncio.sleep(0)  # the last group is delivered
@@ -154,14 +163,12 @@ class Writer:
         try:
             ended = False
             while not ended:
-                group = self._next_group()
-                jobs = [job for job in group if job is not None]
+                jobs, ended = self._next_group()
                 if jobs:
                     self._run_group(jobs)
                 self._look()
                 if jobs:
                     self._call(self._deliver, jobs)
-                ended = len(jobs) < len(group)
         finally:
             self._close()
 
@@ -221,14 +228,18 @@ class Writer:
             self._call(self._on_change)
         self._version = version
 
-    def _next_group(self) -> list[Job | None]:
-        """Wait briefly for a job, and take all that have arrived by then."""
-        group: list[Job | None] = []
+    def _next_group(self) -> tuple[list[Job], bool]:
+        """Wait briefly for jobs; return all that have arrived by then, and whether they are the last."""
+        group: list[Job] = []
+        wait = None if self._on_change is None else LOOK_SECONDS
         with contextlib.suppress(queue.Empty):
-            group.append(self._queue.get(timeout=None if self._on_change is None else LOOK_SECONDS))
             while len(group) < self._most_in_group:
-                group.append(self._queue.get_nowait())
-        return group
+                jobs = self._queue.get(timeout=wait)
+                if jobs is None:
+                    return group, True
+                group += jobs
+                wait = 0.0
+        return group, False
 
     def _run_group(self, jobs: Sequence[Job]) -> None:
         try:

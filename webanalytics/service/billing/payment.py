@@ -108,13 +108,9 @@ async def to_the_end(step: Awaitable[T]) -> T:
 
 
 async def pack_answer(envelope: Mapping[str, Any]) -> bytes:
-    """Return an envelope as it is kept for an Idempotency-Key; packed in a thread."""
-
-    def pack() -> bytes:
-        content = render(envelope, "json")[0]
-        return content if len(content) < PACKED_BYTES else zlib.compress(content, 1)
-
-    return await asyncio.to_thread(pack)
+    """Return an envelope as it is kept for an Idempotency-Key; a large one is compressed in a thread."""
+    content = render(envelope, "json")[0]
+    return content if len(content) < PACKED_BYTES else await asyncio.to_thread(zlib.compress, content, 1)
 
 
 def _unpack(answer: bytes) -> Any:
@@ -139,24 +135,24 @@ class HeldCredits:
         self._free = held
         self._out = 0
         self.spent = 0
-        self._changed = asyncio.Condition()
+        self._changed = asyncio.Event()
 
     async def take(self, price: int) -> bool:
         """Take the price of one item; return False if the credits left do not cover it."""
-        async with self._changed:
-            await self._changed.wait_for(lambda: self._free >= price or not self._out)
-            if self._free < price:
-                return False
-            self._free -= price
-            self._out += price
-            return True
+        while self._free < price and self._out:
+            self._changed.clear()
+            await self._changed.wait()
+        if self._free < price:
+            return False
+        self._free -= price
+        self._out += price
+        return True
 
-    async def give(self, price: int, *, used: bool) -> None:
+    def give(self, price: int, *, used: bool) -> None:
         """Report whether an item's credits were used; if not, they are available again."""
-        async with self._changed:
-            self._out -= price
-            if used:
-                self.spent += price
-            else:
-                self._free += price
-            self._changed.notify_all()
+        self._out -= price
+        if used:
+            self.spent += price
+        else:
+            self._free += price
+        self._changed.set()

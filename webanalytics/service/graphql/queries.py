@@ -68,7 +68,7 @@ class Queries:
                     result = await self._calls.compute(caller, operation, parameters)
                 used = result.ok
             finally:
-                await credits_held.give(price, used=used)
+                credits_held.give(price, used=used)
             return result
 
         content = await self._endpoint.execute(prepared, run, premium=caller.plan.premium)
