@@ -15,14 +15,17 @@ from trafilatura import xpaths
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.page.tree import parse
 from webanalytics.analysis.text import main_text as module
-from webanalytics.analysis.text.fast_text import extract
-from webanalytics.analysis.text.main_text import FAST, main_text
+from webanalytics.analysis.text.main_text import FAST, STANDARD, WIDE, main_text
 from webanalytics.analysis.text.one_walk import Tree
 from webanalytics.analysis.text.own_mode import PROBES, own_mode
+from webanalytics.analysis.text.stages import Stages
 from webanalytics.analysis.text.verdicts import UnknownExpressionError, Verdicts
 
 SENTENCE = "The leaves of the tea plant are picked by hand, and dried in the sun before they are packed."
 LONG = "".join(f"<p>{SENTENCE} That was part {number}.</p>" for number in range(5))
+
+
+MODES = {"fast": FAST, "wide": WIDE, "standard": STANDARD}
 
 
 def public(html: str) -> str:
@@ -30,21 +33,32 @@ def public(html: str) -> str:
 
 
 def own(html: str) -> str | None:
-    return extract(parse(html), FAST)
+    return Stages(parse(html)).text(FAST)
 
 
-def test_the_corpus_reads_as_by_trafilatura(corpus_pages: dict[str, bytes]) -> None:
-    """No page differs; two are left to trafilatura, which looks for their text in another way."""
+@pytest.mark.parametrize("mode", MODES)
+def test_the_corpus_reads_as_by_trafilatura(mode: str, corpus_pages: dict[str, bytes]) -> None:
+    """No page differs; a few without paragraphs are left to trafilatura in its wide mode."""
     left, different = [], []
     for name, content in corpus_pages.items():
         tree = Page(content).tree
-        text = extract(tree, FAST)
+        text = Stages(tree).text(MODES[mode])
         if text is None:
             left.append(name)
-        elif text != module._public_text(tree, FAST):
+        elif text != (module._public_text(tree, MODES[mode]) or ""):
             different.append(name)
     assert different == []
-    assert len(left) <= 2
+    assert len(left) <= (4 if mode == "wide" else 0)
+
+
+def test_modes_one_after_another_read_as_alone(corpus_pages: dict[str, bytes]) -> None:
+    """The standard mode goes on from what the fast one found, but not where that took all of the page."""
+    pages = [parse(made_up(seed)) for seed in range(1_000, 1_060)]
+    for tree in [*pages, *(Page(content).tree for content in list(corpus_pages.values())[::4])]:
+        stages = Stages(tree)
+        assert [stages.text(mode) for mode in MODES.values()] == [
+            Stages(tree).text(mode) for mode in MODES.values()
+        ]
 
 
 @pytest.mark.parametrize(
@@ -178,20 +192,23 @@ def made_up(seed: int) -> str:
     return f"<body>{''.join(''.join(inside(0)) for _ in range(8))}"
 
 
-def test_made_up_pages_read_as_by_trafilatura() -> None:
+@pytest.mark.parametrize("mode", MODES)
+def test_made_up_pages_read_as_by_trafilatura(mode: str) -> None:
     left = 0
     for seed in range(300):
-        html = made_up(seed)
-        text = own(html)
+        tree = parse(made_up(seed))
+        text = Stages(tree).text(MODES[mode])
         left += text is None
-        assert text is None or text == public(html), seed
-    assert left < 100
+        assert text in (None, module._public_text(tree, MODES[mode]) or ""), seed
+    assert left < (100 if mode == "wide" else 1)
 
 
 def test_the_page_is_not_modified(corpus_pages: dict[str, bytes]) -> None:
     tree = Page(next(iter(corpus_pages.values()))).tree
     before = etree.tostring(tree)
-    extract(tree, FAST)
+    stages = Stages(tree)
+    for mode in MODES.values():
+        stages.text(mode)
     assert etree.tostring(tree) == before
 
 
@@ -273,7 +290,7 @@ def test_other_expressions_are_refused(source: str) -> None:
 
 def test_the_installed_version_is_read_as_it_is(caplog: pytest.LogCaptureFixture) -> None:
     """Where this fails for a new version, the package works as before, and slower."""
-    assert own_mode.__wrapped__(lambda tree, options, _: module._public_text(tree, options), FAST) is extract
+    assert own_mode.__wrapped__(module._public_text, tuple(MODES.values())) is Stages
     assert caplog.records == []
 
 
@@ -281,11 +298,11 @@ def test_another_version_is_left_to_its_public_functions(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     with caplog.at_level(logging.WARNING, "webanalytics"):
-        assert own_mode.__wrapped__(lambda *_: "Another text", FAST) is None
+        assert own_mode.__wrapped__(lambda *_: "Another text", (FAST,)) is None
         monkeypatch.delattr(xpaths, "RAW_TREE_PRUNE_XPATH")
-        for name in ("fast_text", "one_walk"):
+        for name in ("fast_text", "one_walk", "stages"):
             monkeypatch.delitem(sys.modules, f"webanalytics.analysis.text.{name}")
-        assert own_mode.__wrapped__(module._public_text, FAST) is None
+        assert own_mode.__wrapped__(module._public_text, (FAST,)) is None
     assert ["reads a page differently" in record.message for record in caplog.records] == [True, False]
 
 

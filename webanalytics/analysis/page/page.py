@@ -12,7 +12,7 @@ from lxml.html import HtmlElement
 
 from webanalytics.analysis.page.parsing import Decoded, decode, wrap_plain_text
 from webanalytics.analysis.page.tree import Parsed, parsed
-from webanalytics.analysis.page.visible_text import drop_invisible, given_text, visible_text
+from webanalytics.analysis.page.visible_text import drop_invisible, given_text, shown, visible_text
 
 # What the URL Standard strips from the ends of a URL, and what it removes within it.
 _URL_ENDS = "".join(map(chr, range(0x21)))
@@ -200,7 +200,7 @@ class Page:
         """All text that a reader of the page sees, one line per block."""
         if self.is_text:
             return given_text(self.html)
-        return visible_text(self.tree, self.having("hidden"), self.having("style"))
+        return shown(self._parsed.pieces)
 
     @cached_property
     def base_url(self) -> str:
@@ -341,24 +341,11 @@ def collected(page: Page, kind: type[C]) -> C:
 def _walk(page: Page, kinds: Iterable[type[Collector]]) -> None:
     """Feed the collectors that have not been fed yet from one pass over the page's elements."""
     collectors = {kind: kind(page) for kind in dict.fromkeys(kinds) if kind not in page.found}
-    readers = _readers(collectors.values())
-    for element in page.tree.iter(*readers) if readers else ():
-        readers[str(element.tag)](element)
-    page.found.update(collectors)
-
-
-def _readers(collectors: Iterable[Collector]) -> dict[str, Reader]:
-    """Return one reader for each tag, which calls those of all collectors."""
-    found: dict[str, Reader] = {}
-    for collector in collectors:
+    readers: dict[str, list[Reader]] = {}
+    for collector in collectors.values():
         for tag, reader in collector.readers().items():
-            found[tag] = _both(found[tag], reader) if tag in found else reader
-    return found
-
-
-def _both(first: Reader, second: Reader) -> Reader:
-    def read(element: HtmlElement) -> None:
-        first(element)
-        second(element)
-
-    return read
+            readers.setdefault(tag, []).append(reader)
+    for element in page.tree.iter(*readers) if readers else ():
+        for read in readers[str(element.tag)]:
+            read(element)
+    page.found.update(collectors)

@@ -22,6 +22,7 @@ from lxml.html import HtmlComment, HtmlElement, HtmlProcessingInstruction
 from selectolax.lexbor import LexborHTMLParser
 
 from webanalytics.analysis.page.crowded import crowd
+from webanalytics.analysis.page.visible_text import BLOCK, EDGE, KINDS, UNSEEN, is_undisplayed
 from webanalytics.errors import RowError
 
 MAX_ATTRIBUTES = 10_000
@@ -93,11 +94,14 @@ class Parsed(NamedTuple):
         Number of its elements.
     noted : dict of str to list of HtmlElement
         The elements that have the attributes of `NOTED`, by attribute, the root among them.
+    pieces : list of str
+        The text that its reader sees, as `shown` takes it.
     """
 
     root: HtmlElement
     size: int
     noted: dict[str, list[HtmlElement]]
+    pieces: list[str]
 
 
 def parse(text: str, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX_DEPTH) -> HtmlElement:
@@ -191,6 +195,7 @@ def _copied(source: Any, max_depth: int) -> Parsed:
     sub_element: Any = etree.SubElement
     # HtmlElement.set is a function in Python around this one, and SubElement's own argument is slower.
     put: Any = etree._Element.set
+    kinds = KINDS
     root: Any = new_root()
     _set_all(root, source.attributes)
     noted: dict[str, list[Any]] = {name: [root] if name in root.attrib else [] for name in NOTED}
@@ -198,25 +203,34 @@ def _copied(source: Any, max_depth: int) -> Parsed:
     # A node's parent and elder sibling in the copy, and whether text stands in front of it.
     parent, last, follows_text = root, None, False
     node = source.first_child
-    outer: list[tuple[Any, Any, Any]] = []
+    outer: list[tuple[Any, Any, Any, int]] = []
+    pieces: list[str] = []
+    show, unseen = pieces.append, False
     while True:
         while node is None:
             if not outer:
-                return Parsed(root, size, noted)
-            node, outside, element = outer.pop()
+                return Parsed(root, size, noted, pieces)
+            node, outside, element, kind = outer.pop()
             if outside is not None:
                 parent, last, follows_text = outside, element, False
+            if kind == BLOCK:
+                show(EDGE)
+            elif kind == UNSEEN:
+                unseen = False
         number = node.tag_id
         if number == _TEXT:
+            text = node.text_content
             try:
                 if follows_text:
-                    _add_text(parent, last, node.text_content)
+                    text = _add_text(parent, last, text)
                 elif last is None:
-                    parent.text = node.text_content
+                    parent.text = text
                 else:
-                    last.tail = node.text_content
+                    last.tail = text
             except ValueError:
-                _add_text(parent, last, node.text_content)
+                text = _add_text(parent, last, text)
+            if not unseen:
+                show(text)
             follows_text = True
             node = node.next
             continue
@@ -229,6 +243,7 @@ def _copied(source: Any, max_depth: int) -> Parsed:
         except ValueError:
             element = sub_element(parent, _NO_NAME.sub("_", _UNWRITABLE.sub("", tag)))
         size += 1
+        kind = 0 if unseen else kinds.get(tag, 0)
         if attributes:
             try:
                 for name, value in attributes.items():
@@ -238,18 +253,23 @@ def _copied(source: Any, max_depth: int) -> Parsed:
             for name in attributes:
                 if name in noted:
                     noted[name].append(element)
+            if not unseen and ("hidden" in attributes or ("style" in attributes and is_undisplayed(element))):
+                kind = UNSEEN
+        if kind == BLOCK:
+            show(EDGE)
         if child is not None and tag != "noscript":
-            outer.append((node.next, parent, element))
+            outer.append((node.next, parent, element, kind))
             if len(outer) > max_depth:
                 raise RowError("page_depth", parameter="url", limit=max_depth)
             parent, last, follows_text = element, None, False
+            unseen = unseen or kind == UNSEEN
             node = child
         elif tag == "template" and attributes and _is_shown(element):
             parent.remove(element)
             size -= 1
             for name in noted.keys() & attributes.keys():
                 noted[name].pop()
-            outer.append((node.next, None, None))
+            outer.append((node.next, None, None, 0))
             # Of a template within SVG or MathML, which declares nothing, there is no fragment.
             fragments = node.template_fragments()
             node = fragments[0].first_child if fragments else None
@@ -258,13 +278,14 @@ def _copied(source: Any, max_depth: int) -> Parsed:
             node = node.next
 
 
-def _add_text(parent: Any, last: Any, text: str) -> None:
-    """Add to the text that stands there, without what lxml does not take."""
+def _add_text(parent: Any, last: Any, text: str) -> str:
+    """Add to the text that stands there, without what lxml does not take; return what was added."""
     text = _UNWRITABLE.sub("", text)
     if last is None:
         parent.text = (parent.text or "") + text
     else:
         last.tail = (last.tail or "") + text
+    return text
 
 
 def _set_all(element: Any, attributes: dict[str, str | None]) -> None:

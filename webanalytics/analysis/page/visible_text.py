@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from lxml import etree
@@ -32,24 +32,22 @@ _WITH_HIDDEN = etree.XPath("descendant::*[@hidden]", smart_strings=False)
 _WITH_STYLE = etree.XPath("descendant::*[@style]", smart_strings=False)
 _DISPLAY = re.compile(r"(?:^|;)\s*+display\s*+:\s*+([a-z-]++)")
 _COMMENT = re.compile(r"/\*.*?(?:\*/|$)", re.DOTALL)
-_UNSEEN, _BLOCK = 1, 2
-_KINDS = {**dict.fromkeys(BLOCK_TAGS, _BLOCK), **dict.fromkeys(UNSEEN_TAGS, _UNSEEN)}
-# NUL never survives parsing, so it can mark the edges of blocks.
-_EDGE = "\x00"
+UNSEEN, BLOCK = 1, 2
+KINDS = {**dict.fromkeys(BLOCK_TAGS, BLOCK), **dict.fromkeys(UNSEEN_TAGS, UNSEEN)}
+"""What elements are to a reader, by tag."""
+
+EDGE = "\x00"
+"""The edge of a block in pieces of text: NUL never survives parsing."""
+
 # Marks that only say where a word may be broken or not: not part of the text.
 _INVISIBLE = "\xad\u200b\u2060\ufeff"
 
 
-def visible_text(
-    root: HtmlElement,
-    with_hidden: list[HtmlElement] | None = None,
-    with_style: list[HtmlElement] | None = None,
-) -> str:
-    r"""Return the text that a reader of a document, or of a part of one, sees: one line per block.
+def visible_text(element: HtmlElement) -> str:
+    r"""Return the text that a reader of a part of a document sees: one line per block.
 
     White space is folded, soft hyphens are left out, and so are scripts, hidden elements and what stands
-    outside of the body. The elements with the attributes ``hidden`` and ``style`` are looked for unless
-    they are given.
+    outside of the body. That of a whole page is found while its tree is made.
 
     Examples
     --------
@@ -57,11 +55,20 @@ def visible_text(
     >>> visible_text(fromstring("<h1>Tea</h1><p>two<b>fold</b> <p hidden>x</p><script>y</script>"))
     'Tea\ntwofold'
     """
-    hidden = _WITH_HIDDEN(root) if with_hidden is None else with_hidden
-    styled = _WITH_STYLE(root) if with_style is None else with_style
-    undisplayed = {*hidden, *filter(_is_undisplayed, styled)}
-    folded = " ".join("".join(_pieces(root, undisplayed)).split())
-    lines = [line.strip() for line in folded.split(_EDGE)]
+    undisplayed = {*_WITH_HIDDEN(element), *filter(is_undisplayed, _WITH_STYLE(element))}
+    return shown(_pieces(element, undisplayed))
+
+
+def shown(pieces: Iterable[str]) -> str:
+    r"""Return text, of which `EDGE` stands at the edges of blocks, with one line per block.
+
+    Examples
+    --------
+    >>> shown([EDGE, "two", "fold ", EDGE, "\n", EDGE, "Tea\xad"])
+    'twofold\nTea'
+    """
+    folded = " ".join("".join(pieces).split())
+    lines = [line.strip() for line in folded.split(EDGE)]
     return drop_invisible("\n".join(filter(None, lines)))
 
 
@@ -91,43 +98,25 @@ def given_text(text: str) -> str:
     return unicodedata.normalize("NFC", drop_invisible("\n".join(filter(None, lines))))
 
 
-def _pieces(root: HtmlElement, hidden: set[HtmlElement]) -> list[str]:
-    """Return the text in order with marks at the edges of blocks, without recursion: pages nest deeply."""
-    kinds = _KINDS
-    pieces: list[str] = [root.text or ""]
-    add = pieces.append
-    outer: list[tuple[Iterator[Any], int | None, str | None]] = []
-    children: Iterator[Any] = iter(root)
-    while True:
-        for element in children:
-            kind = kinds.get(element.tag)
-            if kind == _UNSEEN or (hidden and element in hidden):
-                if text := element.tail:
-                    add(text)
-                continue
-            if kind:
-                add(_EDGE)
-            if text := element.text:
-                add(text)
-            if len(element):
-                outer.append((children, kind, element.tail))
-                children = iter(element)
-                break
-            if kind:
-                add(_EDGE)
-            if text := element.tail:
-                add(text)
+def _pieces(root: HtmlElement, hidden: set[HtmlElement]) -> Iterator[str]:
+    """Yield the text in order, with marks at the edges of blocks, without recursion: pages nest deeply."""
+    yield root.text or ""
+    walk: Any = etree.iterwalk(root, events=("start", "end"))
+    for event, element in walk:
+        if element is root:
+            continue
+        kind = UNSEEN if element in hidden else KINDS.get(element.tag)
+        if kind == BLOCK:
+            yield EDGE
+        if event == "end":
+            yield element.tail or ""
+        elif kind == UNSEEN:
+            walk.skip_subtree()
         else:
-            if not outer:
-                return pieces
-            children, kind, text = outer.pop()
-            if kind:
-                add(_EDGE)
-            if text:
-                add(text)
+            yield element.text or ""
 
 
-def _is_undisplayed(element: Any) -> bool:
+def is_undisplayed(element: Any) -> bool:
     """Return whether an element's own style does not display it; the last declaration counts."""
     style = element.get("style").lower()
     if "display" not in style:

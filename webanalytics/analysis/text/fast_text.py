@@ -7,7 +7,7 @@ each element. What becomes of the text that is left is the work of trafilatura's
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from lxml import etree
 from trafilatura.htmlprocessing import is_paragraph_listing, link_density_test_tables, process_node
@@ -20,7 +20,7 @@ from trafilatura.settings import (
     TAG_CATALOG,
 )
 from trafilatura.utils import LINK_FARM_RATIO, SPACING_PROTECTED, text_chars_test
-from trafilatura.xml import delete_element, xmltotxt
+from trafilatura.xml import delete_element
 
 from webanalytics.analysis.text.one_walk import CAPTION, DISCARDED, FRAMES, TEASER, TEXT_OF, Tree
 
@@ -28,41 +28,60 @@ _PARAGRAPH_TEXT = etree.XPath("//p//text()", smart_strings=False)
 # Tags that trafilatura makes text of; of a div only where there are few paragraphs, or where it is code.
 _READ = frozenset({*TAG_CATALOG, *INLINE_CONSUMING, "table"})
 _TABLES = frozenset({"table", "td", "th", "tr"})
-_WILD = etree.XPath(".//code|.//p|.//quote|.//table|.//div[contains(@class, 'w3-code')]")
+_WILD_PATH = ".//code|.//p|.//quote|.//table|.//div[contains(@class, 'w3-code')]"
+_WILD = etree.XPath(_WILD_PATH)
+_WILDER = etree.XPath(f"{_WILD_PATH}|.//div|.//lb|.//list")
 _LISTED = ("item", "td", "th")
 
 
-def extract(source: Any, options: Any, forum: bool = False) -> str | None:
-    """Return the text that trafilatura's fast mode finds in a page, None where it would search further.
+class Content(NamedTuple):
+    """What a search found: its body and text, and whether it went on to take what is left of the page."""
+
+    body: Any
+    text: str
+    recovered: bool
+
+
+def is_wide(options: Any) -> bool:
+    """Return whether a mode favours recall."""
+    return bool(options.focus == "recall")
+
+
+def content(source: Any, options: Any, forum: bool = False) -> Content | None:
+    """Do what `main_extractor.extract_content` does.
+
+    None where the wide mode, with no paragraph left, would undo what was left out of the page.
 
     Parameters
     ----------
     source : HtmlElement
         The page, which is not modified.
     options : trafilatura.settings.Extractor
-        Options of the fast mode, without comments, links, images and formatting.
+        Options of a mode, without comments, links, images and formatting.
     forum : bool
         Whether comments are what the page is about.
     """
     tree = Tree(source, forum)
+    if is_wide(options) and tree.root.find(".//p") is None:
+        return None
     potential = set(TAG_CATALOG | _TABLES)
     result = etree.Element("body")
     order = _read(tree, result, potential, options)
-    if _length(result) < options.min_extracted_size:
+    text = _text(result)
+    recovered = len(text) < options.min_extracted_size
+    if recovered:
         consumed: set[Any] = set()
         if order:
             tree = Tree(source, forum)
             consumed = {twin for old, twin in zip(order, tree.root.iter(), strict=True) if old.tag == "done"}
         _recover(tree, result, potential, consumed, options)
-        if _length(result) < max(options.min_extracted_size, options.min_output_size):
-            return None
+        text = _text(result)
     _finish(result)
-    found: str = xmltotxt(result, False)
-    return found
+    return Content(result, text, recovered)
 
 
-def _length(result: Any) -> int:
-    return len(" ".join(result.itertext()).strip())
+def _text(result: Any) -> str:
+    return " ".join(result.itertext()).strip()
 
 
 def _frames(tree: Tree) -> Iterator[Any]:
@@ -80,7 +99,7 @@ def _read(tree: Tree, result: Any, potential: set[str], options: Any) -> list[An
     order: list[Any] = []
     for frame in _frames(tree):
         order = order or list(tree.root.iter())
-        _prune(tree, frame)
+        _prune(tree, frame, keep_teasers=is_wide(options))
         if len(frame) == 0:
             continue
         if sum(map(len, _PARAGRAPH_TEXT(frame))) < options.min_extracted_size * 3:
@@ -139,11 +158,14 @@ def _append(elements: list[Any], result: Any, potential: set[str], options: Any)
 
 def _recover(tree: Tree, result: Any, potential: set[str], consumed: set[Any], options: Any) -> None:
     """Do what `main_extractor.recover_wild_text` does: take what is left of all of the page."""
-    _prune(tree, tree.root, keep_teasers=True)
+    wide = is_wide(options)
+    _prune(tree, tree.root, keep_teasers=wide or options.fast)
+    if wide:
+        potential = potential | {"div", "lb"}
     texts = [_joined(element) for element in result]
     existing, known = "\n".join(filter(None, texts)), set(texts)
     handled: set[Any] = set()
-    for element in _WILD(tree.root):
+    for element in (_WILDER if wide else _WILD)(tree.root):
         if element in consumed or any(ancestor in handled for ancestor in element.iterancestors()):
             continue
         processed = handle_textelem(element, potential, options)

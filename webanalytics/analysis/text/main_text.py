@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import re
 import unicodedata
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lxml import etree
 from lxml.html import HtmlElement
@@ -24,6 +24,9 @@ from webanalytics.analysis.structured.jsonld import jsonld_texts
 from webanalytics.analysis.text.language import page_language
 from webanalytics.analysis.text.own_mode import own_mode
 from webanalytics.analysis.text.working_copy import working_copy
+
+if TYPE_CHECKING:
+    from webanalytics.analysis.text.stages import Stages
 
 PROSE_LINE = 80
 """Characters from which on a line of the visible text counts as prose, not as a label or a menu entry."""
@@ -184,10 +187,9 @@ def prose(visible: str, shortest: int = PROSE_LINE) -> str:
 
 def _extract(page: Page, options: Any) -> str:
     text = None
-    if options is FAST and (fast := own_mode(_public_text, FAST)) is not None:
-        forum = _FORUM_NAME in page.html and any(map(_FORUM.search, jsonld_texts(page)))
+    if (stages := _stages(page)) is not None:
         try:
-            text = fast(page.tree, FAST, forum)
+            text = stages.text(options)
         except _FAILURES:
             text = None
     if text is None:
@@ -195,7 +197,16 @@ def _extract(page: Page, options: Any) -> str:
     return unicodedata.normalize("NFC", drop_invisible(text)) if text else ""
 
 
-def _public_text(tree: HtmlElement, options: Any, _: bool = False) -> str | None:
+@once_per_page
+def _stages(page: Page) -> Stages | None:
+    """Return this package's way through the modes on a page, where it may stand for trafilatura's."""
+    stages = own_mode(_public_text, (FAST, WIDE, STANDARD))
+    if stages is None:
+        return None
+    return stages(page.tree, _FORUM_NAME in page.html and any(map(_FORUM.search, jsonld_texts(page))))
+
+
+def _public_text(tree: HtmlElement, options: Any) -> str | None:
     """Return what trafilatura's public functions find; they see for themselves what a forum is."""
     text: str | None = getattr(document_of(working_copy(tree), options), "text", None)
     return text

@@ -11,16 +11,19 @@ import logging
 from collections.abc import Callable
 from functools import cache
 from importlib.metadata import version
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from lxml.html import HtmlElement
 
 from webanalytics.analysis.page.tree import parse
 
+if TYPE_CHECKING:
+    from webanalytics.analysis.text.stages import Stages
+
 log = logging.getLogger("webanalytics")
 
-Extractor = Callable[[HtmlElement, Any, bool], str | None]
-"""What returns the text of a page, or None where further searches are needed."""
+Extractor = Callable[[HtmlElement, Any], str | None]
+"""What returns the text of a page."""
 
 _SENTENCE = "The leaves of the tea plant are picked by hand, and dried in the sun before they are packed"
 _PARAGRAPHS = "".join(f"<p>{_SENTENCE} by {name}.</p>" for name in ("Ada", "Ben", "Cem", "Dora", "Eli"))
@@ -46,25 +49,26 @@ PROBES = (
 
 
 @cache
-def own_mode(public: Extractor, options: Any) -> Extractor | None:
-    """Return this package's fast mode, None where the installed trafilatura reads a page differently.
+def own_mode(public: Extractor, modes: tuple[Any, ...]) -> type[Stages] | None:
+    """Return this package's way through modes, None where the installed trafilatura reads differently.
 
     Parameters
     ----------
     public : callable
         The same by trafilatura's public functions.
-    options : trafilatura.settings.Extractor
-        Options of the fast mode.
+    modes : tuple of trafilatura.settings.Extractor
+        Options of each mode.
     """
     reason = "lacks a part that"
     try:
-        from webanalytics.analysis.text.fast_text import extract
+        from webanalytics.analysis.text.stages import Stages
 
         reason = "reads a page differently from what"
-        for probe in PROBES:
-            tree = parse(probe)
-            if (text := extract(tree, options, False)) is None or text != public(tree, options, False):
-                raise ValueError(text)
+        for tree in map(parse, PROBES):
+            stages = Stages(tree)
+            for options in modes:
+                if (text := stages.text(options)) not in (None, public(tree, options)):
+                    raise ValueError(text)
     except Exception as error:
         log.warning(
             "trafilatura %s %s the faster search for main texts needs (%s): the usual one is used.",
@@ -73,4 +77,4 @@ def own_mode(public: Extractor, options: Any) -> Extractor | None:
             type(error).__name__,
         )
         return None
-    return extract
+    return Stages
