@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from webanalytics.backends.base import Keep, RunSpec, Task
-from webanalytics.errors import ParameterError, WriteError, reason
+from webanalytics.errors import WriteError, reason
 from webanalytics.frames.arrow import Unreadable
 from webanalytics.frames.inputs import Rows
 from webanalytics.frames.parts import PART, PART_ROWS, RowParts, joined, order_of
 from webanalytics.frames.remote_parts import JoinParts, KeepRows, Source, write_part
 from webanalytics.frames.remote_store import place_of, store_at
-from webanalytics.frames.store import Folder
+from webanalytics.frames.store import DamagedPartError, Folder, refusal
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Job, JobResult, digest
 from webanalytics.runs.checkpoints import NOT_DONE, Checkpoint, robots
@@ -250,10 +250,10 @@ class RemoteBuilder(SavingBuilder):
         names = sorted(self._used(), key=order_of)
         try:
             self.parts = RowParts(self._place, self._name, names)
-        except (Unreadable, OSError):
-            raise ParameterError(
-                "The `save_to` parameter must be an address whose parts can be read.", "save_to"
-            ) from None
+        except DamagedPartError as error:
+            raise error.about("save_to") from None
+        except OSError as error:
+            raise refusal("save_to", f"whose parts can be read: {reason(error)}") from None
         starts = np.zeros(len(self._names) + 1, dtype=np.int64)
         for name, start in zip(names, self.parts.starts.tolist(), strict=True):
             starts[self._names[name]] = start
