@@ -24,7 +24,8 @@ from webanalytics.frames.remote_store import place_of, store_at
 from webanalytics.frames.store import DamagedPartError, Folder, refusal
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Job, JobResult, digest
-from webanalytics.runs.checkpoints import NOT_DONE
+from webanalytics.runs import claims
+from webanalytics.runs.checkpoints import NOT_DONE, robots
 from webanalytics.runs.checkpoints.run_folder import MANIFEST, RunFolder
 from webanalytics.runs.saving import Lay, SavingBuilder
 
@@ -43,14 +44,24 @@ class RemoteRun(RunFolder):
         For an address that cannot be used, and one of another call.
     """
 
+    logs = (robots.FILE, claims.FILE)
     journal = None
 
     def __init__(self, address: str, spec: RunSpec, family: str, extra: Mapping[str, Any]) -> None:
+        self._held: claims.Claim | None = None
         store = store_at(place_of(address, "save_to", "keeping rows"), MANIFEST, PART)
         super().__init__(store, spec, family, {**extra, "save_to": True})
 
     def _claim(self) -> None:
-        """Take nothing."""
+        """Write a claim, which other runs see."""
+        self._held = claims.Claim(self._store)
+        self._held.take()
+
+    def keep_robots(self) -> None:
+        """Also raise `WriteError` if another run has the address now: rows are written or removed next."""
+        if self._held is not None:
+            self._held.check(anew=True)
+        super().keep_robots()
 
     def restore(
         self,
@@ -65,8 +76,10 @@ class RemoteRun(RunFolder):
     def take(self, answers: Sequence[JobResult], jobs: Any) -> None:
         """Keep nothing: rows are."""
 
-    async def write(self, *, at_once: bool) -> None:
-        """Write nothing."""
+    async def write(self, *, at_once: bool) -> None:  # noqa: ARG002 - nothing waits
+        """Write nothing; raise `WriteError` if another run was seen to have the address now."""
+        if self._held is not None:
+            self._held.check(anew=False)
 
     def forget(self, inputs: Iterable[str]) -> None:
         """Forget nothing."""
@@ -79,7 +92,9 @@ class RemoteRun(RunFolder):
             self.close()
 
     def close(self) -> None:
-        """Release nothing."""
+        """Remove the claim."""
+        if self._held is not None:
+            self._held.release()
 
 
 class RemoteBuilder(SavingBuilder):
