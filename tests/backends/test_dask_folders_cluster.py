@@ -27,6 +27,7 @@ from tests.backends.test_dask_folders import keys, listed
 from webanalytics.backends.dask import cluster as spoken
 from webanalytics.errors import WriteError
 from webanalytics.frames import remote_store
+from webanalytics.runs import claims
 
 distributed = pytest.importorskip("distributed")
 
@@ -150,7 +151,11 @@ if __name__ == "__main__":
 """
 
 
-def test_a_killed_client_leaves_what_is_done(client: Any, backend: wa.Dask, address: str) -> None:
+def test_a_killed_client_leaves_what_is_done(
+    client: Any, backend: wa.Dask, address: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(claims, "DEAD_SECONDS", 2.0)
+
     def running(dask_worker: Any) -> int:  # within the test: it travels by value
         return len(dask_worker.state.all_running_tasks)
 

@@ -16,8 +16,8 @@ import pytest
 import webanalytics as wa
 from tests.hosted.running import parts, watched
 from webanalytics.errors import ParameterError
-from webanalytics.runs.checkpoints.folder import EARLIER, FORMAT
 from webanalytics.runs.checkpoints.parts import PART
+from webanalytics.runs.checkpoints.run_folder import EARLIER, FORMAT
 
 MESSAGES = ["first", "second"]
 

@@ -27,10 +27,9 @@ from webanalytics.errors import ParameterError, reason
 from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.arrow import Unreadable, Unstorable, arrow_table, declared, frame_of
 from webanalytics.frames.remote_store import place_of, store_at
-from webanalytics.frames.store import Folder, Store, refusal
+from webanalytics.frames.store import DamagedPartError, Folder, Store, refusal, shown
 from webanalytics.frames.stored import parts_of
 from webanalytics.operations.model import Field
-from webanalytics.strings import one_line, shortened
 
 FORMAT = 3
 EARLIER = 2
@@ -42,8 +41,6 @@ IN_PARTS = 5
 MANIFEST = "audit.json"
 ROWS_AT_ONCE = 1_000
 LINKS_AT_ONCE = 100_000
-NAMED = 200
-"""Most characters of a folder's name in a sentence."""
 
 _DECLARED = {"pages": "audit", "sitemap": "sitemap"}
 _NAMES = (*_DECLARED, *PARTS)
@@ -111,14 +108,16 @@ def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.
     except FileNotFoundError:
         raise refusal(
             parameter,
-            f"that holds a saved audit, unlike `{_shown(store)}`; a run that has not "
+            f"that holds a saved audit, unlike `{shown(store.place)}`; a run that has not "
             "ended goes on with the same call and `save_to`",
         ) from None
+    except DamagedPartError as error:
+        raise error.about(parameter) from None
     except (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise refusal(
             parameter,
             "that holds a saved audit as this version of webanalytics writes it, unchanged, unlike "
-            f"`{_shown(store)}`",
+            f"`{shown(store.place)}`",
         ) from None
     return frames["pages"], origin
 
@@ -133,11 +132,6 @@ def keep_stored(frame: pd.DataFrame, origin: Origin) -> None:
 def _store(folder: Any, parameter: str = "folder") -> Store:
     place = place_of(folder, parameter, "keeping audits")
     return store_at(place.expanduser() if isinstance(place, Path) else place, MANIFEST, _PART)
-
-
-def _shown(store: Store) -> str:
-    """Return the name of a folder for a sentence."""
-    return shortened(one_line(str(store.place)), NAMED)
 
 
 def _named(name: str) -> Any:

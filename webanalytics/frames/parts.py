@@ -19,12 +19,12 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from webanalytics.errors import ParameterError
+from webanalytics.errors import reason
 from webanalytics.frames.arrow import LARGEST_LAYOUT, LAYOUT, Unreadable, arrow_table, declared, unpacked
 from webanalytics.frames.bounded import checked_batches, cost_of, repeating_columns
 from webanalytics.frames.decoding import decoded, plain_values
 from webanalytics.frames.remote_store import store_at
-from webanalytics.frames.store import Folder
+from webanalytics.frames.store import DamagedPartError, Folder, refusal
 from webanalytics.operations.model import Dtype, Field
 from webanalytics.operations.types import shape_of
 
@@ -73,8 +73,8 @@ class RowParts:
 
     Raises
     ------
-    Unreadable
-        For files that are no parts of this function.
+    DamagedPartError
+        For files that are no parts of this function, or were changed; also when they are read.
     """
 
     def __init__(self, folder: Folder, operation: str, names: Sequence[str] | None = None) -> None:
@@ -86,7 +86,10 @@ class RowParts:
         self._held = 0
         self._costs: dict[str, float] = {}
         for name in sorted(self._store.parts(), key=order_of) if names is None else names:
-            self._open(name)
+            try:
+                self._open(name)
+            except Unreadable:
+                raise DamagedPartError(folder, name) from None
 
     def __reduce__(self) -> Any:
         return RowParts, (self.folder, self.operation, self.names)
@@ -260,7 +263,7 @@ class RowParts:
             cells = unpacked(plain, kind, field, pd.RangeIndex(len(array)))
             return [None if _is_missing(cell) else cell for cell in cells.tolist()]
         except (Unreadable, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise self._changed() from None
+            raise DamagedPartError(self.folder, self._parts[number].name) from None
 
     def _chunk(self, number: int, column: str, *, keep: bool) -> list[Any]:
         """Return one column of a part as arrays of at most `FRAME_ROWS`."""
@@ -293,10 +296,12 @@ class RowParts:
                 for batch in checked_batches(opened, FRAME_ROWS, room, columns):
                     read += len(batch)
                     yield batch.select(columns)
-        except (Unreadable, OSError):
-            raise self._changed() from None
+        except OSError as error:
+            raise refusal("folder", f"whose parts can be read: {reason(error)}") from None
+        except Unreadable:
+            raise DamagedPartError(self.folder, part.name) from None
         if read != part.rows:
-            raise self._changed()
+            raise DamagedPartError(self.folder, part.name)
 
     # ---------------------------------------------------------------- comparing
 
@@ -320,7 +325,7 @@ class RowParts:
                 targets.append(mine)
             table = pa.concat_tables(pieces)
         except pa.ArrowException:  # another file than the one that was opened
-            raise self._changed() from None
+            raise DamagedPartError(self.folder, part.name) from None
         back = np.argsort(np.concatenate(targets), kind="stable")
         return table if _is_all(back, len(back)) else table.take(pa.array(back))
 
@@ -331,12 +336,6 @@ class RowParts:
         plain = pa.schema([part.schema.field(column) for column in columns])
         tables = [pa.Table.from_batches([batch]).cast(plain) for batch in self._batches(part, columns)]
         return pa.concat_tables(tables)
-
-    def _changed(self) -> ParameterError:
-        return ParameterError(
-            f"The `folder` parameter must be a folder whose rows are as they were written: {self.folder}.",
-            "folder",
-        )
 
 
 def table_of_rows(frame: pd.DataFrame, keys: Sequence[str], fields: Mapping[str, Field]) -> Any:

@@ -15,13 +15,13 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.errors import WriteError
-from webanalytics.frames.arrow import declared
+from webanalytics.frames.arrow import Unreadable, declared
 from webanalytics.frames.bounded import batches_within
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import Rows
 from webanalytics.frames.parts import FRAME_ROWS, PART, READ_AT_ONCE, joined, table_of_rows
 from webanalytics.frames.remote_store import store_at
-from webanalytics.frames.store import Folder
+from webanalytics.frames.store import DamagedPartError, Folder
 from webanalytics.operations import DECLARED
 from webanalytics.outcomes import Job, JobResult, KeptRow
 
@@ -117,11 +117,14 @@ class JoinParts:
         import pyarrow as pa
         import pyarrow.parquet as parquet
 
-        with store_at(self.place, "", PART).opened_part(source.name, source.sha256) as (file, room):
-            if source.sha256 is not None:
-                table = parquet.ParquetFile(file).read()
-            else:
-                table = pa.Table.from_batches(batches_within(file, FRAME_ROWS, room))
+        try:
+            with store_at(self.place, "", PART).opened_part(source.name, source.sha256) as (file, room):
+                if source.sha256 is not None:
+                    table = parquet.ParquetFile(file).read()
+                else:
+                    table = pa.Table.from_batches(batches_within(file, FRAME_ROWS, room))
+        except Unreadable:
+            raise DamagedPartError(self.place, source.name, "save_to") from None
         return table if len(source.rows) == table.num_rows else table.take(pa.array(source.rows))
 
 

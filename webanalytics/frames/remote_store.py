@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 
 from webanalytics.errors import MissingExtraError, ParameterError
 from webanalytics.frames.arrow import Unreadable
+from webanalytics.frames.spans import Spans
 from webanalytics.frames.store import Folder, Store, folder_path, is_address, need_pyarrow
 
 _EXAMPLE = "an address such as s3://bucket/folder"
@@ -175,32 +176,22 @@ class _Appended(io.BytesIO):
             self._store.write(self._name, self._store.content(self._name) + more)
 
 
-class _Ranges(io.RawIOBase):
+class _Ranges(Spans):
     """A file elsewhere, of which only what is read is asked for."""
 
     def __init__(self, files: Any, path: str, size: int) -> None:
-        self._files, self._path, self._size, self._position = files, path, size, 0
+        super().__init__(size)
+        self._files, self._path = files, path
 
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        start = {os.SEEK_SET: 0, os.SEEK_CUR: self._position, os.SEEK_END: self._size}[whence]
-        self._position = max(0, start + offset)
-        return self._position
-
-    def readinto(self, buffer: Any) -> int:
-        end = min(self._size, self._position + len(buffer))
-        if end <= self._position:
-            return 0
+    def span(self, start: int, end: int) -> bytes:
+        """Return the bytes from one place to another."""
         with _as_os_errors():
-            content = self._files.cat_file(self._path, start=self._position, end=end)
-        buffer[: len(content)] = content
-        self._position += len(content)
-        return len(content)
+            content: bytes = self._files.cat_file(self._path, start=start, end=end)
+        return content
+
+
+class StoreFailure(OSError):  # noqa: N818 - users see its sentence
+    """A store elsewhere does not answer as it should; the message is the kind of its error."""
 
 
 @contextmanager
@@ -212,7 +203,7 @@ def _as_os_errors() -> Iterator[None]:
         raise FileNotFoundError(2, "no such file, folder or bucket") from None
     except OSError as error:
         if error.errno is None:
-            raise OSError(type(error).__name__) from None
+            raise StoreFailure(type(error).__name__) from None
         raise type(error)(error.errno, os.strerror(error.errno)) from None
     except Exception as error:  # an ImportError, a missing credential, a connection that is refused
-        raise OSError(type(error).__name__) from None
+        raise StoreFailure(type(error).__name__) from None

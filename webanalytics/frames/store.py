@@ -13,7 +13,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import BufferedReader
 from pathlib import Path
 from typing import IO, Any, TypeAlias
@@ -22,11 +22,16 @@ from webanalytics.errors import MissingExtraError, ParameterError
 from webanalytics.files import written_whole
 from webanalytics.frames.arrow import Unreadable
 from webanalytics.frames.bounded import batches_within, room_for
+from webanalytics.frames.seals import Seal, Sealed, marked, seal_of, sealed
+from webanalytics.strings import one_line, shortened
 
 LARGEST_MANIFEST = 20_000_000
 """Most bytes of a manifest that is read."""
 NAMED_DIGITS = 32
 """Digits of a part's SHA-256 that its name may end with."""
+
+NAMED = 200
+"""Most characters of a folder's name in a sentence."""
 
 Folder: TypeAlias = Path | str
 """A folder on this machine, or the address of one for fsspec."""
@@ -78,6 +83,40 @@ def refusal(parameter: str, what: str) -> ParameterError:
     return ParameterError(f"The `{parameter}` parameter must be a folder {what}.", parameter)
 
 
+class DamagedPartError(ParameterError, Unreadable):
+    """A part is not as it was written.
+
+    Parameters
+    ----------
+    folder : Path or str
+        The folder.
+    name : str
+        Name of the part.
+    parameter : str
+        Name of the parameter that gave the folder.
+    """
+
+    def __init__(self, folder: Folder, name: str, parameter: str = "folder") -> None:
+        super().__init__(
+            f"The `{parameter}` parameter must be a folder whose parts are unchanged, unlike {name} in "
+            f"`{shown(folder)}`: take that part away, and the call that made it does its rows again.",
+            parameter,
+        )
+        self.folder, self.name = folder, name
+
+    def __reduce__(self) -> Any:
+        return DamagedPartError, (self.folder, self.name, self.parameter)
+
+    def about(self, parameter: str) -> DamagedPartError:
+        """Return the error about the folder that another parameter gave."""
+        return DamagedPartError(self.folder, self.name, parameter)
+
+
+def shown(folder: Folder) -> str:
+    """Return the name of a folder for a sentence."""
+    return shortened(one_line(str(folder)), NAMED)
+
+
 @dataclass(frozen=True)
 class Store:
     """A folder of parts.
@@ -90,11 +129,14 @@ class Store:
         Name of the file that lists the parts.
     part : re.Pattern
         Names of parts; other files are never read, and never removed.
+    seals : dict
+        Seals of the parts that were opened, None for one without.
     """
 
     place: Folder
     manifest: str
     part: re.Pattern[str]
+    seals: dict[str, Seal | None] = field(default_factory=dict, init=False, compare=False, repr=False)
 
     @property
     def path(self) -> Path:
@@ -170,13 +212,18 @@ class Store:
         return [name for name in self.names() if self.part.fullmatch(name)]
 
     def write_part(self, name: str | Callable[[str], str], table: Any) -> tuple[str, str]:
-        """Write a table, and return the part's name and SHA-256, which the name may contain."""
+        """Write a table, and return the part's name and SHA-256.
+
+        The name may contain that; a part of another name is sealed.
+        """
         import pyarrow as pa
         import pyarrow.parquet as parquet
 
+        is_named = isinstance(name, str)
         buffer = pa.BufferOutputStream()
-        parquet.write_table(table, buffer, compression="zstd")
-        content = memoryview(buffer.getvalue())
+        parquet.write_table(marked(table) if is_named else table, buffer, compression="zstd")
+        made = memoryview(buffer.getvalue())
+        content = sealed(made) if is_named else made
         digest = hashlib.sha256(content).hexdigest()
         file = name if isinstance(name, str) else name(digest)
         self.write(file, content)
@@ -220,7 +267,8 @@ class Store:
     def opened_part(self, name: str, sha256: str | None = None) -> Iterator[tuple[BufferedReader, int]]:
         """Open a part; also return how many bytes its rows may take.
 
-        Its SHA-256 must be the one given, or start with it where only the digits of a name are known.
+        Its SHA-256 must be the one given, or start with it where only the digits of a name are known. Without
+        one, what is read of a sealed part must be as it was written.
         """
         import pyarrow as pa
 
@@ -231,11 +279,22 @@ class Store:
                 found = hashlib.file_digest(file, "sha256").hexdigest()
                 if len(sha256) < NAMED_DIGITS or not found.startswith(sha256):
                     raise Unreadable
-            file.seek(0)
+                source = file
+            else:
+                source = self._vouched(name, file)
             try:
-                yield file, room_for(_size_of(file))
-            except (pa.ArrowException, OSError, ValueError):
+                yield source, room_for(_size_of(source))
+            except (pa.ArrowException, OSError, ValueError) as error:
+                if isinstance(error, OSError) and not _is_of_pyarrow(error):
+                    raise
                 raise Unreadable from None
+
+    def _vouched(self, name: str, file: BufferedReader) -> BufferedReader:
+        end = b""
+        if name not in self.seals:
+            self.seals[name], end = seal_of(file)
+        seal = self.seals[name]
+        return file if seal is None else BufferedReader(Sealed(file, seal, end))
 
     def lines(self, name: str, longest: int, most: int) -> Iterator[bytes]:
         """Yield the lines of a file, none where there is no such file; what exceeds the bytes is left out."""
@@ -255,6 +314,11 @@ class Store:
                 kept is not None and self.part.fullmatch(name) and name not in kept
             ):
                 self.remove(name)
+
+
+def _is_of_pyarrow(error: OSError) -> bool:
+    """Return whether an error is what pyarrow says of a file, and not what a disk or a store says."""
+    return type(error) is OSError and error.errno is None
 
 
 def _size_of(file: BufferedReader) -> int:

@@ -9,33 +9,31 @@ from __future__ import annotations
 import asyncio
 import itertools
 import secrets
-import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from webanalytics.backends.base import Keep, RunSpec, Task
-from webanalytics.errors import ParameterError, WriteError, reason
-from webanalytics.frames.arrow import Unreadable
+from webanalytics.backends.base import Keep, RunSpec
+from webanalytics.errors import WriteError, reason
 from webanalytics.frames.inputs import Rows
 from webanalytics.frames.parts import PART, PART_ROWS, RowParts, joined, order_of
 from webanalytics.frames.remote_parts import JoinParts, KeepRows, Source, write_part
 from webanalytics.frames.remote_store import place_of, store_at
-from webanalytics.frames.store import Folder
+from webanalytics.frames.store import DamagedPartError, Folder, refusal
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Job, JobResult, digest
-from webanalytics.runs.checkpoints import NOT_DONE, Checkpoint, robots
-from webanalytics.runs.checkpoints.folder import MANIFEST
-from webanalytics.runs.checkpoints.manifest import wrong
+from webanalytics.runs import claims
+from webanalytics.runs.checkpoints import NOT_DONE, robots
+from webanalytics.runs.checkpoints.run_folder import MANIFEST, RunFolder
 from webanalytics.runs.saving import Lay, SavingBuilder
 
 JOIN_ROWS = PART_ROWS
 """Rows from which on small parts are joined."""
 
 
-class RemoteRun(Checkpoint):
+class RemoteRun(RunFolder):
     """What a run at an address keeps besides its rows: the call that made it, and its robots.txt.
 
     Answers are not kept: what has no row in a part is done again.
@@ -46,30 +44,31 @@ class RemoteRun(Checkpoint):
         For an address that cannot be used, and one of another call.
     """
 
+    logs = (robots.FILE, claims.FILE)
+    journal = None
+
     def __init__(self, address: str, spec: RunSpec, family: str, extra: Mapping[str, Any]) -> None:
-        self.place = place_of(address, "save_to", "keeping rows")
-        self._store = store_at(self.place, MANIFEST, PART)
-        self._operations = Task(spec).operations
-        self._lock = self._writing = self._keys_of = None
-        self._waiting = []
-        self._written = time.monotonic()
-        self.premium_missing = set()
-        try:
-            self._store.make()
-            if self._store.foreign(parts_alone=False):
-                raise wrong("that is empty, or that the same call has made")
-            self.identity = self._identify(spec, family, {**extra, "save_to": True})
-            self._robots = robots.RobotsLog(self._store)
-        except (OSError, Unreadable) as error:
-            said = reason(error) if isinstance(error, OSError) else f"{robots.FILE} is no file"
-            raise wrong(f"that can be written to: {said}") from None
+        self._held: claims.Claim | None = None
+        store = store_at(place_of(address, "save_to", "keeping rows"), MANIFEST, PART)
+        super().__init__(store, spec, family, {**extra, "save_to": True})
+
+    def _claim(self) -> None:
+        """Write a claim, which other runs see."""
+        self._held = claims.Claim(self._store)
+        self._held.take()
+
+    def keep_robots(self) -> None:
+        """Also raise `WriteError` if another run has the address now: rows are written or removed next."""
+        if self._held is not None:
+            self._held.check(anew=True)
+        super().keep_robots()
 
     def restore(
         self,
         jobs: Sequence[Job],
-        is_kept: Any = lambda _: False,
+        is_kept: Callable[[int], bool] = lambda _: False,
         *,
-        failed_again: bool,  # noqa: ARG002
+        failed_again: bool,  # noqa: ARG002 - the builder knows
     ) -> tuple[list[JobResult], list[Job]]:
         """Return no answers, and the jobs that have no row."""
         return [], [job for job in jobs if not is_kept(job.number)]
@@ -77,12 +76,25 @@ class RemoteRun(Checkpoint):
     def take(self, answers: Sequence[JobResult], jobs: Any) -> None:
         """Keep nothing: rows are."""
 
-    async def write(self, *, at_once: bool) -> None:
-        """Write nothing."""
+    async def write(self, *, at_once: bool) -> None:  # noqa: ARG002 - nothing waits
+        """Write nothing; raise `WriteError` if another run was seen to have the address now."""
+        if self._held is not None:
+            self._held.check(anew=False)
+
+    def forget(self, inputs: Iterable[str]) -> None:
+        """Forget nothing."""
 
     async def aclose(self) -> None:
         """Write the robots.txt that were read."""
-        await asyncio.to_thread(self.keep_robots)
+        try:
+            await asyncio.to_thread(self.keep_robots)
+        finally:
+            self.close()
+
+    def close(self) -> None:
+        """Remove the claim."""
+        if self._held is not None:
+            self._held.release()
 
 
 class RemoteBuilder(SavingBuilder):
@@ -250,10 +262,10 @@ class RemoteBuilder(SavingBuilder):
         names = sorted(self._used(), key=order_of)
         try:
             self.parts = RowParts(self._place, self._name, names)
-        except (Unreadable, OSError):
-            raise ParameterError(
-                "The `save_to` parameter must be an address whose parts can be read.", "save_to"
-            ) from None
+        except DamagedPartError as error:
+            raise error.about("save_to") from None
+        except OSError as error:
+            raise refusal("save_to", f"whose parts can be read: {reason(error)}") from None
         starts = np.zeros(len(self._names) + 1, dtype=np.int64)
         for name, start in zip(names, self.parts.starts.tolist(), strict=True):
             starts[self._names[name]] = start

@@ -29,7 +29,7 @@ from webanalytics.operations import KEYWORDS, Operation
 from webanalytics.outcomes import Job, JobResult, Outcome, digest
 from webanalytics.run_options import resolve
 from webanalytics.runs.blocking import Run, current_run
-from webanalytics.runs.checkpoints import Checkpoint, about_save_to, open_checkpoint
+from webanalytics.runs.checkpoints import RunFolder, about_save_to, open_checkpoint
 from webanalytics.runs.partial import Partial, forget, keep
 from webanalytics.runs.remote import RemoteBuilder, RemoteRun
 from webanalytics.runs.resume import any_interrupted, identity_of, remember
@@ -196,7 +196,7 @@ class _Call:
         self._hooks, self._options = hooks, options
         self._builder = FrameBuilder(rows, operations)
         self._jobs: Sequence[Job] = rows.jobs
-        self._store: Checkpoint | None = None
+        self._store: RunFolder | None = None
         self._waited_for = current_run.get()
         self._run = self._waited_for or Run()
         self._partial = Partial(self._finished, lambda: self._builder.rows_done)
@@ -251,17 +251,13 @@ class _Call:
         """Open the checkpoint, and take the results that it has."""
         again = self._options["retry"] == "failed"
 
-        def read() -> tuple[Checkpoint, list[JobResult], list[Job]]:
+        def read() -> tuple[RunFolder, list[JobResult], list[Job]]:
             store = self._opened()
             try:
                 if self._options["save_to"] is not None:
-                    made, place = (
-                        (RemoteBuilder, store.place)
-                        if isinstance(store, RemoteRun)
-                        else (SavingBuilder, store.path)
-                    )
+                    made = RemoteBuilder if isinstance(store, RemoteRun) else SavingBuilder
                     self._builder = made(
-                        self._rows, self._operations, place, self._hooks.rows, failed_again=again
+                        self._rows, self._operations, store.place, self._hooks.rows, failed_again=again
                     )
                 return store, *store.restore(self._rows.jobs, self._builder.is_kept, failed_again=again)
             except BaseException:
@@ -278,8 +274,8 @@ class _Call:
                 key=lambda job: job.number,
             )
 
-    def _opened(self) -> Checkpoint:
-        """Return the checkpoint: the folder of `checkpoint`, or that or the address of `save_to`."""
+    def _opened(self) -> RunFolder:
+        """Return the folder of the run: that of `checkpoint`, or that or the address of `save_to`."""
         place, about = self._options["save_to"], (self._spec, self._backend.family, self._hooks.extra)
         if not is_address(place):
             return open_checkpoint(self._options, *about)

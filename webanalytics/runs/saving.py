@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from webanalytics.errors import WriteError
-from webanalytics.frames.arrow import Unreadable
+from webanalytics.errors import WriteError, reason
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import Rows
 from webanalytics.frames.parts import FRAME_ROWS, PART_ROWS, Places, RowParts
 from webanalytics.frames.schema import make_series
-from webanalytics.frames.store import Folder, refusal
+from webanalytics.frames.store import DamagedPartError, Folder, refusal
 from webanalytics.frames.stored import frame_over
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Job, JobResult, digest
@@ -59,10 +58,10 @@ class SavingBuilder(FrameBuilder):
         try:
             self.parts = RowParts(folder, self._name)
             self._restore(failed_again)
-        except (Unreadable, OSError):
-            raise refusal(
-                "save_to", "whose parts can be read; without those that cannot, their rows are done again"
-            ) from None
+        except DamagedPartError as error:
+            raise error.about("save_to") from None
+        except OSError as error:
+            raise refusal("save_to", f"whose parts can be read: {reason(error)}") from None
 
     def _restore(self, failed_again: bool) -> None:
         """Find out which inputs are finished; of several rows of one, the last counts."""

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import os
 import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
-from webanalytics._version import __version__
-from webanalytics.backends.base import RunSpec, Task
-from webanalytics.errors import ParameterError, WriteError, reason, shortage_of
+from webanalytics.backends.base import RunSpec
+from webanalytics.errors import ParameterError, WriteError, shortage_of
 from webanalytics.frames.arrow import Unreadable
 from webanalytics.frames.store import Store, folder_path
 from webanalytics.outcomes import Job, JobResult, Outcome, PackedOutcomes, digest
 from webanalytics.runs.checkpoints import journal, robots
-from webanalytics.runs.checkpoints.manifest import compare, described, wrong
+from webanalytics.runs.checkpoints.manifest import wrong
 from webanalytics.runs.checkpoints.parts import (
     PART,
     can_be_kept,
@@ -33,13 +30,10 @@ from webanalytics.runs.checkpoints.parts import (
     rows_of,
     table,
 )
+from webanalytics.runs.checkpoints.run_folder import MANIFEST, RunFolder
 
 log = logging.getLogger("webanalytics")
 
-FORMAT = 4
-EARLIER = 3
-"""The format before, whose parts have no digests in their names."""
-MANIFEST = "run.json"
 NOT_DONE = frozenset(("service", "credits", "unfinished"))
 """Error types of rows that were not answered: they are missing, not failed."""
 
@@ -53,19 +47,15 @@ LOCK_SECONDS = 2.0
 """How long a run that was interrupted a moment ago may take to let go of the folder."""
 
 
-class Checkpoint:
+class Checkpoint(RunFolder):
     """A folder of finished outcomes; made, or opened where the same call left one.
 
     Parameters
     ----------
     folder : str or path
         An empty or missing folder, or one that the same call has made.
-    spec : RunSpec
-        The specification of the run.
-    family : str
-        Family of the backend: its answers are as good as those of another one of the family.
-    extra : Mapping
-        What else must match, such as the folder that images are written to.
+    spec, family, extra
+        As for `RunFolder`.
     forgets : bool
         Whether answers are removed with `forget` when they are kept elsewhere.
 
@@ -76,18 +66,14 @@ class Checkpoint:
     MissingExtraError
         Where pyarrow is not installed.
 
-    Attributes
-    ----------
-    identity : str
-        The same for all calls that use the folder.
-    premium_missing : set of str
-        Premium fields that restored answers lack.
-
     Notes
     -----
     A folder may be untrusted: everything read is checked, nothing is executed, and nothing is written
     through a link in it.
     """
+
+    logs = (journal.FILE, robots.FILE)
+    journal: journal.Journal
 
     def __init__(
         self,
@@ -98,41 +84,28 @@ class Checkpoint:
         *,
         forgets: bool = False,
     ) -> None:
-        self._store = Store(folder_path(folder, "checkpoint", "keeping checkpoints"), MANIFEST, PART)
-        self._operations = Task(spec).operations
         self._lock: IO[bytes] | None = None
         self._waiting: list[tuple[str, JobResult]] = []
         self._writing: asyncio.Task[None] | None = None
         self._written = time.monotonic()
         self._keys_of: dict[str, set[str]] | None = {} if forgets else None
-        self.journal: journal.Journal
-        self.premium_missing: set[str] = set()
-        try:
-            self._store.path.mkdir(parents=True, exist_ok=True)
-            if self._store.foreign(parts_alone=False):
-                raise wrong("that is empty, or that the same call has made")
-            self._take_lock()
-            self.identity = self._identify(spec, family, extra)
-            self._store.sweep(("part",))
-            self._parts = sorted(self._store.parts(), key=number_of)
-            self._next = 1 + max(map(number_of, self._parts), default=0)
-            self.journal = journal.Journal(self._store, lambda: self._next)
-            self._robots = robots.RobotsLog(self._store)
-        except (OSError, Unreadable) as error:
-            self.close()
-            files = f"{journal.FILE} or {robots.FILE}"
-            said = reason(error) if isinstance(error, OSError) else f"{files} is no file"
-            raise wrong(f"that can be written to: {said}") from None
-        except BaseException:
-            self.close()
-            raise
+        store = Store(folder_path(folder, "checkpoint", "keeping checkpoints"), MANIFEST, PART)
+        super().__init__(store, spec, family, extra)
 
     @property
     def path(self) -> Path:
         """The folder."""
         return self._store.path
 
-    def _take_lock(self) -> None:
+    def _begin(self) -> None:
+        """Find the parts and requests of earlier runs."""
+        self._store.sweep(("part",))
+        self._parts = sorted(self._store.parts(), key=number_of)
+        self._next = 1 + max(map(number_of, self._parts), default=0)
+        self.journal = journal.Journal(self._store, lambda: self._next)
+
+    def _claim(self) -> None:
+        """Lock the folder."""
         try:
             import fcntl
         except ImportError:  # Windows: two runs on one checkpoint are not detected there
@@ -153,43 +126,10 @@ class Checkpoint:
                 log.info("the checkpoint's folder cannot be locked")
                 return
 
-    def _identify(self, spec: RunSpec, family: str, extra: Mapping[str, Any]) -> str:
-        """Return the identity in the manifest; a missing manifest is written first."""
-        try:
-            kept = self._store.read_manifest()
-        except FileNotFoundError:
-            salt = os.urandom(16).hex()
-            made = {"format": FORMAT, "identity": uuid.uuid4().hex, "package": __version__, "salt": salt}
-            self._store.write_manifest(made | {"call": described(spec, family, extra, salt)})
-            return str(made["identity"])
-        except (Unreadable, OSError, ValueError, RecursionError):
-            kept = None
-        try:
-            known, salt, identity = kept["call"], kept["salt"], kept["identity"]
-            good = kept["format"] in (EARLIER, FORMAT) and bytes.fromhex(salt) and isinstance(known, dict)
-        except (ValueError, KeyError, TypeError):
-            good = False
-        if not good or not isinstance(identity, str):
-            raise wrong(f"whose {MANIFEST} can be read, and was written by this version of webanalytics")
-        compare(known, json.loads(json.dumps(described(spec, family, extra, salt))))
-        if kept["format"] != FORMAT:  # an earlier version would not see the parts that are written now
-            self._store.write_manifest(kept | {"format": FORMAT})
-        return identity
-
     def restore(
         self, jobs: Sequence[Job], is_kept: Callable[[int], bool] = lambda _: False, *, failed_again: bool
     ) -> tuple[list[JobResult], list[Job]]:
-        """Return the answers that are kept, and the jobs that are still to be done.
-
-        Parameters
-        ----------
-        jobs : sequence of Job
-            All jobs of the run.
-        is_kept : callable
-            Takes the number of a job, and returns whether it is kept elsewhere: then it is left out.
-        failed_again : bool
-            Whether inputs that failed count as missing.
-        """
+        """Return the answers that are kept, and the jobs that are still to be done; see `RunFolder`."""
         keys = {digest(job.subject): job.number for job in jobs if not is_kept(job.number)}
         self.premium_missing.clear()
         kept: dict[tuple[int, int], JobResult | None] = {}
@@ -315,13 +255,6 @@ class Checkpoint:
         if self._keys_of is not None:
             self._keys_of[name] = {row["key"] for row in rows}
         self._next += 1
-
-    def keep_robots(self) -> None:
-        """Write what the run has read of robots.txt, before rows of its hosts are kept elsewhere."""
-        try:
-            self._robots.write()
-        except OSError as error:
-            raise WriteError.at("checkpoint", "a folder that can be written to", error) from None
 
     async def aclose(self) -> None:
         """Let a part be finished that is being written, and close."""
