@@ -12,7 +12,8 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
-from webanalytics.audits.issues import COLUMNS, SUMMARY_COLUMNS, find_issues, plain, summary
+from webanalytics.audits.found import plain
+from webanalytics.audits.issues import COLUMNS, SUMMARY_COLUMNS, find_issues, summary
 from webanalytics.audits.pages import derived
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Finding

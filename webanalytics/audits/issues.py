@@ -6,21 +6,18 @@ Called when `Audit.issues` is first read.
 from __future__ import annotations
 
 import logging
-import math
 import os
-import re
 from collections.abc import Mapping, Sequence
-from numbers import Real
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from webanalytics.audits.found import Evidence, Found, Rows, evidence_of
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
-from webanalytics.audits.redaction import without_secrets
 from webanalytics.audits.rules import RULES
-from webanalytics.audits.rules.base import Finding, PageByPage, Rule
+from webanalytics.audits.rules.base import PageByPage, Rule
 from webanalytics.audits.site import Site
 from webanalytics.frames.schema import as_frame, make_series
 from webanalytics.frames.stored import parts_of
@@ -28,12 +25,7 @@ from webanalytics.operations import FACTS
 from webanalytics.operations.model import Dtype
 from webanalytics.thresholds import PRIORITIES
 
-Rows: TypeAlias = npt.NDArray[np.int32]
-
 log = logging.getLogger("webanalytics.audits")
-
-MAX_EVIDENCE = 300
-"""Longest evidence, in characters."""
 
 COLUMNS: dict[str, Dtype] = {
     "url": "string",
@@ -77,48 +69,6 @@ _FILLED = frozenset(
         "headers",
     )
 )
-
-# Controls that are no white space, half characters, and signs that turn the direction of text.
-_UNSEEN = re.compile(
-    "[\x00-\x08\x0e-\x1b\x7f-\x84\x86-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]"
-)
-_WINDOW = 4_000
-
-
-class _Found:
-    """What one rule found, in columns: an audit of many pages has millions of issues."""
-
-    def __init__(self, rule: Rule, place: int) -> None:
-        self.rule, self.order = rule, (PRIORITIES.index(rule.priority), place)
-        self._pieces: list[tuple[Rows, npt.NDArray[np.float64], pd.Series]] = []
-
-    @property
-    def any(self) -> bool:
-        """Whether it found anything."""
-        return bool(self._pieces)
-
-    def search(self, site: Site) -> None:
-        """Add what the rule finds on the pages that the site shows, at most one issue per page."""
-        first: dict[int, tuple[float | None, str]] = {}
-        for finding in self.rule.find(site, self.rule.threshold):
-            if finding.row not in first:
-                first[finding.row] = _measured(finding)
-        if first:
-            rows = sorted(first)
-            values = np.array([first[row][0] for row in rows], dtype=np.float64)  # None becomes NaN
-            texts = make_series([first[row][1] for row in rows], "string", pd.RangeIndex(len(rows)))
-            self._pieces.append((np.array(rows, dtype=np.int32), values, texts))
-
-    def columns(self) -> tuple[Rows, npt.NDArray[np.float64], pd.Series]:
-        """Return rows, values and evidence in the order of the rows; they are given once."""
-        pieces, self._pieces = self._pieces, []
-        if len(pieces) == 1:
-            return pieces[0]
-        rows, values, evidence = zip(*pieces, strict=True)
-        joined = np.concatenate(rows)
-        order = np.argsort(joined, kind="stable")
-        texts: pd.Series = pd.concat(evidence, ignore_index=True).take(order)
-        return joined[order], np.concatenate(values)[order], texts.set_axis(pd.RangeIndex(len(order)))
 
 
 def find_issues(
@@ -166,16 +116,18 @@ def find_issues(
     chosen = resolve_profile(profile, thresholds)
     not_tried: dict[str, list[str]] = {}
     places = {name: place for place, name in enumerate(RULES)}
-    found: list[_Found] = []
+    evidence = evidence_of(site)
+    found: list[Found] = []
     known: dict[str, bool] = {}
     for rule in chosen.rules():
         if missing := _missing(site, rule, known):
             not_tried[rule.name] = missing
         else:
-            found.append(_Found(rule, places[rule.name]))
+            found.append(Found(rule, places[rule.name], evidence))
     failed = _search(site, found)
+    site.release()
     kept = [one for one in found if one.any and one.rule.name not in failed]
-    frame = _frame(site, sorted(kept, key=lambda one: one.order))
+    frame = _frame(site, sorted(kept, key=lambda one: one.order), evidence)
     frame.attrs["webanalytics"] |= {
         "profile": chosen.name,
         "rules_not_tried": not_tried,
@@ -200,11 +152,11 @@ def _is_there(site: Site, column: str, known: dict[str, bool]) -> bool:
     return known[column]
 
 
-def _search(site: Site, found: Sequence[_Found]) -> set[str]:
+def _search(site: Site, found: Sequence[Found]) -> set[str]:
     """Let the rules look at the site, and return the names of those that broke off."""
     failed: set[str] = set()
 
-    def search(one: _Found) -> None:
+    def search(one: Found) -> None:
         try:
             one.search(site)
         except Exception:  # odd data in one page must not cost the whole audit
@@ -224,41 +176,6 @@ def _search(site: Site, found: Sequence[_Found]) -> set[str]:
     return failed
 
 
-def _measured(finding: Finding) -> tuple[float | None, str]:
-    """Return the number and the text of a finding; a textual value becomes part of the text."""
-    value, evidence = finding.value, plain(finding.evidence)
-    if value is None:
-        return None, evidence
-    if type(value) is int or (isinstance(value, Real) and not isinstance(value, bool)):
-        number = float(value)
-        return (number if math.isfinite(number) else None), evidence
-    text = plain(value)
-    if not evidence or text in evidence:
-        return None, evidence or text
-    return None, plain(f"{text if len(text) <= 120 else text[:119] + '…'}: {evidence}")
-
-
-def plain(value: object) -> str:
-    r"""Return a value as one line of plain text, bounded and without invisible characters.
-
-    Examples
-    --------
-    >>> plain("Green\n\t tea\x00 ")
-    'Green tea'
-    >>> len(plain("tea " * 1000)), plain("tea " * 1000)[-5:]
-    (300, ' tea…')
-    """
-    if value is None:
-        return ""
-    text = value if isinstance(value, str) else str(value)
-    if len(text) <= MAX_EVIDENCE and text.isascii() and text.isprintable():  # most are
-        return without_secrets(" ".join(text.split()))
-    short = without_secrets(" ".join(_UNSEEN.sub("", text[:_WINDOW]).split()))
-    if len(short) <= MAX_EVIDENCE and len(text) <= _WINDOW:
-        return short
-    return short[: MAX_EVIDENCE - 1] + "…"
-
-
 _OF_RULES = {
     "rule": "name",
     **{name: name for name in ("title", "category", "type", "priority", "fix", "help")},
@@ -266,12 +183,12 @@ _OF_RULES = {
 """Columns that say something of the rule, and its attributes."""
 
 
-def _frame(site: Site, found: list[_Found]) -> pd.DataFrame:
-    pieces = [one.columns() for one in found]
-    counts = [len(rows) for rows, _, _ in pieces]
+def _frame(site: Site, found: list[Found], evidence: Evidence) -> pd.DataFrame:
+    places = [one.rows for one in found]
+    counts = [len(rows) for rows in places]
     index = pd.RangeIndex(sum(counts))
     is_stored = parts_of(site.pages) is not None
-    rows = np.concatenate([np.empty(0, np.int32), *(rows for rows, _, _ in pieces)])
+    rows = np.concatenate([np.empty(0, np.int32), *places])
     columns = {"url": _repeated(site.values("url"), rows, index, is_stored)}
     which = np.repeat(np.arange(len(found), dtype=np.int32), counts)
     for name in _OF_RULES:
@@ -279,9 +196,8 @@ def _frame(site: Site, found: list[_Found]) -> pd.DataFrame:
         columns[name] = _repeated(texts, which, index, is_stored)
     limits = [np.nan if one.rule.threshold is None else float(one.rule.threshold) for one in found]
     columns["threshold"] = pd.Series(np.repeat(np.array(limits, dtype=np.float64), counts), index=index)
-    none = make_series([], "string", pd.RangeIndex(0))
-    columns["evidence"] = pd.concat([none, *(texts for _, _, texts in pieces)], ignore_index=True)
-    values = np.concatenate([np.empty(0), *(values for _, values, _ in pieces)])
+    columns["evidence"] = evidence.column((one.evidence for one in found), index)
+    values = np.concatenate([np.empty(0), *(one.values for one in found)])
     columns["value"] = pd.Series(values, index=index)
     return as_frame({name: columns[name] for name in COLUMNS}, index, "issues")
 

@@ -29,7 +29,7 @@ from webanalytics.audits.link_graph import (
 )
 from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.crawl import CrawlFacts
-from webanalytics.frames.stored import ColumnValues, rows_by_part, stored
+from webanalytics.frames.stored import ColumnValues, parts_of, rows_by_part, stored
 from webanalytics.urls import lacks_scheme, registrable_domain
 
 _ANSWERED = ("client error", "server error")
@@ -47,6 +47,14 @@ CHECKED_LINKS = "checked_links"
 
 PORTION_BYTES = 64_000_000
 """About how many bytes of values of one portion of the pages are kept for the next rule."""
+
+_READ_AGAIN = frozenset(
+    (
+        *("alternate_entries", "alternates", "canonicals", "fetches", "graph", "headers", "inlinks"),
+        *("portions", "row_of"),
+    )
+)
+"""What a site knows of columns besides their values, and takes much memory."""
 
 
 @dataclass
@@ -102,6 +110,15 @@ class Site:
         """Read columns anew, which were added to the pages."""
         for column in columns:
             self._values.pop(column, None)
+
+    def release(self) -> None:
+        """Forget what can be read again, where the pages are in a folder: the rules have seen it."""
+        if parts_of(self.pages) is None:
+            return
+        for name in _READ_AGAIN if self.crawl is None else _READ_AGAIN - {"graph"}:
+            self.__dict__.pop(name, None)
+        self._values.clear()
+        self._stored = ColumnValues()
 
     @cached_property
     def good(self) -> list[bool]:

@@ -1,0 +1,78 @@
+"""Texts in a temporary file: the column over them is one of pandas, and a full disk costs memory alone."""
+
+from __future__ import annotations
+
+import io
+import pickle
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from webanalytics.frames.schema import PANDAS_3, make_series
+from webanalytics.frames.spilled import SpilledTexts
+
+pytestmark = pytest.mark.skipif(not PANDAS_3, reason="before pandas 3 a column of texts is one of objects")
+
+TEXTS = [["Green tea", ""], ["Öl und 灯台"], ["x" * 300, "last"]]
+ALL = [text for texts in TEXTS for text in texts]
+
+
+def column() -> pd.Series:
+    texts = SpilledTexts()
+    pieces = [texts.add(own) for own in TEXTS]
+    arrays = [texts.joined(pieces[:2], np.array([2, 0, 1])), texts.joined(pieces[2:], np.array([1, 0]))]
+    return texts.column(arrays, pd.RangeIndex(5))
+
+
+ORDERED = [ALL[2], ALL[0], ALL[1], ALL[4], ALL[3]]
+
+
+def test_the_column_is_an_ordinary_one(tmp_path: Path) -> None:
+    ordinary = make_series(ORDERED, "string", pd.RangeIndex(5))
+    pd.testing.assert_series_equal(column(), ordinary)
+    pd.testing.assert_series_equal(pickle.loads(pickle.dumps(column())), ordinary)
+    column().to_frame("evidence").to_parquet(tmp_path / "texts.parquet")
+    pd.testing.assert_series_equal(
+        pd.read_parquet(tmp_path / "texts.parquet")["evidence"], ordinary, check_names=False
+    )
+
+
+def test_its_values_take_no_memory_of_arrow() -> None:
+    before = pa.total_allocated_bytes()
+    texts = SpilledTexts()
+    made = texts.column((pa.array(["x" * 1_000] * 1_000) for _ in range(20)), pd.RangeIndex(20_000))
+    assert pa.total_allocated_bytes() - before < 1_000_000
+    assert made.str.len().sum() == 20_000_000
+
+
+def test_a_column_of_nothing() -> None:
+    assert SpilledTexts().column([], pd.RangeIndex(0)).tolist() == []
+    assert SpilledTexts().column([pa.array([], pa.large_string())], pd.RangeIndex(0)).tolist() == []
+
+
+def test_without_a_folder_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(**_: Any) -> Any:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", refused)
+    assert column().tolist() == ORDERED
+
+
+@pytest.mark.parametrize("room", [0, 300, 700, 5_000])
+def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    class Small(io.BytesIO):
+        """A file of which so many bytes have a place: a part of the last is written."""
+
+        def write(self, data: Any) -> int:
+            return super().write(bytes(data)[: max(0, room - self.tell())])
+
+        def fileno(self) -> int:
+            raise AssertionError("it is not mapped")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Small())
+    assert column().tolist() == ORDERED
