@@ -130,7 +130,9 @@ class Judged(NamedTuple):
 
 
 # What no crawler can follow although it says where to: a script, a file of the reader's own, no host.
-_NO_ADDRESS = re.compile(r"(javascript|file):|https?:[/\\]*(?:$|[?#]|[^/?#\\]*[\s<>^|`\"{}])", re.IGNORECASE)
+_NO_ADDRESS = re.compile(
+    r"(javascript|file):|https?:[/\\]*+(?:$|[?#]|[^/?#\\\s<>^|`\"{}]*+[\s<>^|`\"{}])", re.IGNORECASE
+)
 _NO_TARGET = re.compile(r"#|(?:javascript|mailto|tel|sms|data|blob):", re.IGNORECASE)
 _PLACEHOLDERS = ("id", "name", "role", "aria-current", "aria-disabled")
 

@@ -21,7 +21,7 @@ CROWDED_TAG = 256
 _VALUE = rb"(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>\"'][^\s>]*+|(?=>|\Z)))?+"
 _ATTRIBUTE = re.compile(rb"[\s/]*+(?:=[^\s/>=]*+|[^\s/>=]++)" + _VALUE)
 _TAG_NAME = rb"</?[a-zA-Z][^\s/>]*+"
-_CROWDED = re.compile(_TAG_NAME + rb"(?=(?:%s){%d})" % (_ATTRIBUTE.pattern, CROWDED_TAG))
+_CROWDED = re.compile(_TAG_NAME + rb"(?=(?:%s){%d}+)" % (_ATTRIBUTE.pattern, CROWDED_TAG))
 _TOKEN = re.compile(
     rb"<!--(?:-?>|.*?--!?>|.*)|<(?:[!?]|/[^a-zA-Z])[^>]*+|<(/?)([a-zA-Z][^\s/>]*+)((?:%s)*+)"
     % _ATTRIBUTE.pattern,

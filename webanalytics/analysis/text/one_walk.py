@@ -26,6 +26,9 @@ APPENDED, COMMENTS, DISCARDED, TEASER, CAPTION, FRAME = (1 << number for number 
 """What an element is: an appended page, user comments, no main text, a teaser, a caption; from `FRAME` on,
 one bit for each of trafilatura's searches for the element that holds the main text."""
 
+_CARRIED = ("colspan", "rowspan", "lang")
+"""Attributes that trafilatura reads later, besides a class that marks code."""
+
 _FRAMES = {FRAME << number: [path] for number, path in enumerate(xpaths.BODY_XPATH)}
 FRAMES = tuple(_FRAMES)
 _VERDICTS = Verdicts(
@@ -37,9 +40,9 @@ _VERDICTS = Verdicts(
         CAPTION: xpaths.DISCARD_IMAGE_ELEMENTS,
         **_FRAMES,
     },
-    [("class", "highlight|w3-code"), ("class", "^hljs")],
+    [("class", "highlight|w3-code"), ("class", "^hljs"), *((name, "^") for name in _CARRIED)],
 )
-_CODE_BOX, _CODE_SPAN = _VERDICTS.marks
+_CODE_BOX, _CODE_SPAN, *_ = _VERDICTS.marks
 _APART = APPENDED | COMMENTS
 TEXT_OF = etree.XPath("string()", smart_strings=False)
 _add_element: Any = etree.SubElement
@@ -75,8 +78,6 @@ _NAMES: dict[Any, str] = {
 _CONTAINERS = frozenset(("div", "figure", "form", "li", "p", "table"))
 _CUT_EMPTY = frozenset(CUT_EMPTY_ELEMS)
 _CUT_CONVERTED = frozenset(_NAMES.get(tag, tag) for tag in _CUT_EMPTY) | {"item"}
-_CARRIED = frozenset(("colspan", "rowspan", "lang"))
-"""Attributes that trafilatura reads later, besides a class that marks code."""
 _LAYOUT_ROLES = ("presentation", "none")
 _IN_CONTAINER, _IN_LIST, _IN_DETAILS = 1, 2, 4
 _WITHIN: dict[Any, int] = {
@@ -153,7 +154,8 @@ class _Walk:
 
     def _visit(self, element: Any) -> bool:
         """Return whether to visit what is in an element, which is passed over, opened or made anew."""
-        action = _ACTIONS.get(element.tag, _KEEP)
+        tag = element.tag
+        action = _ACTIONS.get(tag, _KEEP)
         if action == _DROP:
             return False
         if action == _OPEN:
@@ -163,7 +165,7 @@ class _Walk:
             return self._open(element)
         attributes = element.items()
         answers = _VERDICTS.answers(attributes) if attributes else 0
-        if answers and self._is_apart(element, answers):
+        if answers and self._is_apart(element, tag, answers):
             return False
         if action == _LINK:
             if not self._level.within & _IN_CONTAINER:
@@ -176,8 +178,10 @@ class _Walk:
         elif action == _FIGURE and element.find(".//table") is None:
             return False
         elif action == _HEAD:
-            answers, attributes = 0, []
-        return self._make(element, action, answers, attributes)
+            answers = 0
+        if action == _FIGURE or (action == _TABLE and element.get("role") in _LAYOUT_ROLES):
+            tag = "div"
+        return self._make(element, tag, action, answers, attributes)
 
     def _open(self, element: Any) -> bool:
         """Leave the text of an element where it stands."""
@@ -185,20 +189,22 @@ class _Walk:
             self._pieces.append(text)
         return len(element) > 0
 
-    def _make(self, element: Any, action: int, answers: int, attributes: list[tuple[str, str]]) -> bool:
+    def _make(
+        self, element: Any, tag: str, action: int, answers: int, attributes: list[tuple[str, str]]
+    ) -> bool:
         """Make an element anew, unless it is empty; return whether there are others in it."""
         level = self._level
         level.seen += 1
-        tag, name = _names(element, action, level.within)
         text, inner = element.text, len(element) > 0
         if not inner and text is None and tag in _CUT_EMPTY:
             return False
         self._put_text()
+        name = _name(tag, action, level.within)
         try:
             node = _add_element(level.node, name)
         except ValueError:  # a name that is none, such as <ahref="...">
             node = _add_element(level.node, "unknown")
-        if attributes or name in _PLAIN:
+        if answers or name in _PLAIN:
             self._note(node, tag, name, answers, attributes)
         if tag == "form":
             self.forms.append((node, level))
@@ -242,19 +248,20 @@ class _Walk:
             self.references.append(node)
 
     def _put_text(self) -> None:
-        """Put the text since the last element into the tree."""
-        if self._pieces:
-            text = "".join(self._pieces)
-            self._pieces.clear()
-            level = self._level
-            if level.last is None:
-                level.node.text = text
-            else:
-                level.last.tail = text
+        """Put the text since the last element, if there is any, into the tree."""
+        if not self._pieces:
+            return
+        text = "".join(self._pieces)
+        self._pieces.clear()
+        level = self._level
+        if level.last is None:
+            level.node.text = text
+        else:
+            level.last.tail = text
 
-    def _is_apart(self, element: Any, answers: int) -> bool:
+    def _is_apart(self, element: Any, tag: str, answers: int) -> bool:
         """Return whether an element holds other pages or comments."""
-        verdict, within = _VERDICTS.decided(element.tag, answers)
+        verdict, within = _VERDICTS.decided(tag, answers)
         if verdict != within and element.find(".//h1") is not None:
             verdict = within
         return bool(verdict & APPENDED or (verdict & COMMENTS and not self._forum))
@@ -289,16 +296,13 @@ class Tree:
                 pre.tag = "code"
 
 
-def _names(element: Any, action: int, within: int) -> tuple[str, str]:
-    """Return what an element is to trafilatura's first searches, and the name that it gets."""
-    tag: str = element.tag
-    if action == _FIGURE or (action == _TABLE and element.get("role") in _LAYOUT_ROLES):
-        return "div", "div"
+def _name(tag: str, action: int, within: int) -> str:
+    """Return the name that an element gets."""
     if action == _ITEM and within & _IN_LIST:
-        return tag, "item"
+        return "item"
     if action == _SUMMARY and within & _IN_DETAILS:
-        return tag, "head"
-    return tag, _NAMES.get(tag, tag)
+        return "head"
+    return _NAMES.get(tag, tag)
 
 
 def _drop_references(candidates: list[Any], source: HtmlElement) -> None:
