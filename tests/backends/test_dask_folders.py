@@ -22,7 +22,9 @@ from tests.backends.origin import Origin
 from tests.backends.test_dask_steering import OPTIONS, Threads, backend
 from webanalytics.backends.dask.work import Answered, Chunk
 from webanalytics.errors import ParameterError, WriteError
+from webanalytics.frames.arrow import Unreadable
 from webanalytics.frames.parts import KEY
+from webanalytics.frames.remote_store import RemoteStore
 from webanalytics.frames.stored import StoredDtype
 from webanalytics.operations import AUDIT_PAGES
 from webanalytics.runs import remote, saving
@@ -214,6 +216,37 @@ def test_what_a_killed_client_left_of_a_join_counts_once(address: str) -> None:
     threads = Threads()
     same(audited(address, threads), made)
     assert threads.chunks == []
+    assert set(Counter(keys(address)).values()) == {1}
+
+
+def test_a_small_part_that_is_damaged_is_named_and_its_rows_are_done_again(address: str) -> None:
+    stopped(address, 5)
+    files, root = fsspec.core.url_to_fs(address, use_listings_cache=False)
+    name = next(name for name in listed(address) if name.startswith("rows-"))
+    content = bytearray(files.cat_file(f"{root}/{name}"))
+    content[20] ^= 1
+    files.pipe_file(f"{root}/{name}", bytes(content))
+    with pytest.raises(ParameterError, match=f"`save_to` .* unchanged, unlike {name} in `{address}`"):
+        audited(address)
+    files.rm(f"{root}/{name}")
+    same(audited(address), wa.audit(pages(), progress=False))
+    assert set(Counter(keys(address)).values()) == {1}
+
+
+def test_small_parts_that_cannot_be_joined_stay(
+    address: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    whole = RemoteStore.opened_part
+
+    def changed(self: RemoteStore, name: str, sha256: str | None = None) -> Any:
+        if sha256 is not None:  # as those have that are joined
+            raise Unreadable
+        return whole(self, name)
+
+    monkeypatch.setattr(RemoteStore, "opened_part", changed)
+    made = wa.metadata(pages(), backend=backend(Threads(), chunk=5), save_to=address, progress=False)
+    same(made, wa.metadata(pages(), progress=False))
+    assert "stay small: The `save_to` parameter must be a folder whose parts are unchanged" in caplog.text
     assert set(Counter(keys(address)).values()) == {1}
 
 

@@ -141,6 +141,16 @@ def test_what_workers_may_not_write_is_a_sentence(backend: wa.Dask, tmp_path: Pa
     assert "5e4Zx9" not in str(caught.value)
 
 
+def test_a_dask_frame_is_answered_by_the_cluster_that_has_it(client: Any, address: str) -> None:
+    dd = pytest.importorskip("dask.dataframe")
+    with Origin() as origin, client.as_current():
+        frame = pd.DataFrame({"url": origin.urls(5, 4), "other": range(20)})
+        made = wa.metadata(dd.from_pandas(frame, npartitions=4), save_to=address, **OPTIONS)
+        wanted = wa.metadata(frame, **OPTIONS)
+    assert made.attrs["webanalytics"]["backend"] == "dask"
+    same(made.drop(columns="elapsed"), wanted.drop(columns="elapsed"))
+
+
 SCRIPT = """
 import sys
 import webanalytics as wa

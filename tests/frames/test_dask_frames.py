@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import fsspec
 import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
+from tests.audits.test_stored import same
 from tests.backends.origin import BUSY, Origin
+from webanalytics.frames.stored import StoredDtype
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -86,6 +91,9 @@ def test_no_row_is_made_up_to_find_the_columns(monkeypatch: pytest.MonkeyPatch) 
         ("dane", {"checkpoint": "kept"}, "checkpoint"),
         ("dane", {"backend": wa.Hosted("https://api.example.com", "a-key")}, "backend"),
         ("crawl", {}, "start"),
+        ("hmac", {"secret": "k", "save_to": "kept"}, "secret"),
+        ("crawl", {"save_to": "kept"}, "start"),
+        ("dane", {"save_to": 5}, "save_to"),
         ("dane", {"nonsense": 1}, "nonsense"),
     ],
 )
@@ -104,3 +112,48 @@ def test_options_of_the_session_travel() -> None:
         with wa.option_context(allow_private=True, user_agent="Keeper/1.0"):
             lazy = wa.metadata(table)
         assert computed(lazy)["status"].tolist() == ["ok"]
+
+
+# -------------------------------------------------------------------- with `save_to`
+
+
+@pytest.fixture(params=["path", "file", "memory"])
+def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    places = {
+        "path": str(tmp_path / "kept"),
+        "file": (tmp_path / "kept").as_uri(),
+        "memory": "memory://lazy/x",
+    }
+    yield places[request.param]
+    if request.param == "memory":
+        fsspec.filesystem("memory").rm("/lazy", recursive=True)
+
+
+def test_with_a_folder_inputs_are_answered_at_once_in_their_order(folder: str) -> None:
+    with Origin() as origin:
+        index = pd.Index([5, 3, 8, 3, 1, 7, 2, 9], name="n")
+        frame = pd.DataFrame({"url": origin.urls(4, 2)[::-1], "other": range(8)}, index=index)
+        table = dd.from_pandas(frame, npartitions=3, sort=False)
+        with dask.config.set(scheduler="threads"):
+            made = wa.audit(table, save_to=folder, allow_private=True, progress=False)
+        wanted = wa.audit(frame, allow_private=True, progress=False)
+    assert isinstance(made, wa.Audit)
+    assert isinstance(made["text"].dtype, StoredDtype)
+    same(made, wanted)
+    same(wa.load(folder), wanted)
+
+
+def test_records_are_kept_too(tmp_path: Path) -> None:
+    numbers = pd.Series(["+12085813945", "no number", None, "+12125550123"], name="number")
+    table = dd.from_pandas(numbers, npartitions=2)
+    for call in (wa.phones, lambda *args, **kept: asyncio.run(wa.aio.phones(*args, **kept))):
+        same(call(table, save_to=tmp_path / "kept", progress=False), wa.phones(numbers, progress=False))
+    with wa.option_context(save_to=tmp_path / "kept"):
+        same(wa.phones(table, progress=False), wa.phones(numbers, progress=False))
+
+
+def test_pages_stay_in_their_partitions(tmp_path: Path) -> None:
+    pages = pd.DataFrame({"url": ["http://a.example/"], "html": ["<title>T</title>"]})
+    with pytest.raises(wa.ParameterError, match=r"`urls` parameter must be without a column `html`"):
+        wa.metadata(dd.from_pandas(pages, npartitions=1), save_to=tmp_path / "kept")
+    assert not (tmp_path / "kept").exists()

@@ -23,12 +23,10 @@ from webanalytics.crawls.listed import Listed
 from webanalytics.crawls.run import Call
 from webanalytics.crawls.run import crawl as run_crawl
 from webanalytics.crawls.scope import checked
-from webanalytics.errors import ParameterError
 from webanalytics.fetching.robots_kept import RobotsKept, keeping
 from webanalytics.frames.crawl import CrawlFacts
 from webanalytics.frames.inputs import addresses_of
 from webanalytics.frames.link_table import Kind
-from webanalytics.frames.store import is_address
 from webanalytics.operations import AUDIT_PAGES, EXTRACT, OUTLINKS, Operation
 from webanalytics.run_options import RunOptions, resolve
 from webanalytics.runs.run import check_save_to
@@ -181,11 +179,6 @@ async def crawl(
 
     operations: tuple[Operation, ...] = (*AUDIT_PAGES, *([EXTRACT] if own_columns else []), OUTLINKS)
     check_save_to(resolved, operations)
-    if is_address(resolved["save_to"]):
-        raise ParameterError(
-            "The `save_to` parameter must be a folder on this machine: a crawl reads what it has kept.",
-            "save_to",
-        )
     wanted: dict[str, Any] = {
         "metadata": {"body": body or not here},
         "keywords": {"details": False},

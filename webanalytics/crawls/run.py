@@ -40,8 +40,9 @@ from webanalytics.frames.crawl import CrawlFacts
 from webanalytics.operations import EXTRACT, OUTLINKS, Operation
 from webanalytics.outcomes import Job, JobResult
 from webanalytics.runs.blocking import Run, current_run
-from webanalytics.runs.checkpoints import Checkpoint, open_checkpoint
+from webanalytics.runs.checkpoints import RunFolder
 from webanalytics.runs.partial import Partial, forget, keep
+from webanalytics.runs.remote import open_run
 from webanalytics.runs.run import STAYS_HERE, TURN_SECONDS
 from webanalytics.runs.saving import Lay
 
@@ -117,7 +118,7 @@ class _Crawl:
         self._report = Report(note=self._run.note, ahead=self._run.ahead)
         self._changed = asyncio.Event()
         self._jobs: dict[int, Job] = {}
-        self._store: Checkpoint | None = None
+        self._store: RunFolder | None = None
         self._storing = asyncio.Lock()
         self._joining = Joining(len(call.operations))
         self._listed = Listed()
@@ -208,13 +209,13 @@ class _Crawl:
     def _open_checkpoint(self) -> None:
         extra = {"start": list(self._call.scope.starts)}
         again = self._options["retry"] == "failed"
-        store = open_checkpoint(self._options, self._spec, self._backend.family, extra)
+        store = open_run(self._options, self._spec, self._backend.family, extra)
         try:
             kept = store.restore_all(failed_again=again)
             if self._options["save_to"] is None:
                 self._rows = RowsInMemory(self._laying, kept)
             else:
-                self._rows = RowsInFolder(self._laying, kept, store.path, OUTLINKS, failed_again=again)
+                self._rows = RowsInFolder(self._laying, kept, store.place, OUTLINKS, failed_again=again)
         except BaseException:
             store.close()
             raise

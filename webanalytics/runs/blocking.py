@@ -267,11 +267,12 @@ def plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
             check_call(function, args, kwargs)
             lazy = inputs_of(function, args, kwargs)
             if lazy is not None:
-                return run_plain(lambda: lazily(function, lazy, kwargs), run)  # type: ignore[no-any-return]
-            kind = kind_of_call(function, args, kwargs)
-            made = as_kind(run_plain(lambda: function(*args, **kwargs), run), kind)
+                made = run_plain(lambda: lazily(function, lazy, kwargs), run)
+            else:
+                kind = kind_of_call(function, args, kwargs)
+                made = as_kind(run_plain(lambda: function(*args, **kwargs), run), kind)
             run.finished()
-            return made
+            return made  # type: ignore[no-any-return]
         except KeyboardInterrupt as interrupt:
             raise run.interrupted() or interrupt from None
         except WebAnalyticsError as error:

@@ -1,12 +1,14 @@
 """Dask DataFrames and Series as inputs: a Dask DataFrame with the declared columns comes back, not computed.
 
 `plain` and `awaited` ask here first. Records are answered in one call for each partition; pages and images
-are first sorted by host, so that each host is asked from one partition, at the pace of one machine.
+are first sorted by host, so that each host is asked from one partition, at the pace of one machine. With
+`save_to` the inputs are computed, and the call is that of a list of them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import Callable, Coroutine, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from inspect import signature
@@ -14,6 +16,7 @@ from typing import Any
 
 import pandas as pd
 
+from webanalytics.backends.dask import Dask
 from webanalytics.errors import ParameterError
 from webanalytics.fetching.guard import check_url, host_key
 from webanalytics.fetching.response import Problem
@@ -24,7 +27,7 @@ from webanalytics.urls import lacks_scheme
 
 HOST = "__host__"
 """Column by which partitions are sorted."""
-REFUSED = ("secret", "checkpoint", "save_to")
+REFUSED = ("secret", "checkpoint")
 """Arguments that must not, or cannot, go to every worker of a cluster."""
 
 Function = Callable[..., Coroutine[Any, Any, Any]]
@@ -39,7 +42,7 @@ def inputs_of(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, An
 
 
 async def lazily(function: Function, inputs: Any, kwargs: Mapping[str, Any]) -> Any:
-    """Return the call as a Dask DataFrame.
+    """Return the call as a Dask DataFrame; with `save_to` do it, and return what it returns for a Series.
 
     Parameters
     ----------
@@ -57,20 +60,57 @@ async def lazily(function: Function, inputs: Any, kwargs: Mapping[str, Any]) -> 
     """
     parameter, *_ = signature(function).parameters
     operation = _operation(function, parameter)
-    arguments = _travelling(kwargs, parameter)
+    given = {key: value for key, value in kwargs.items() if key != parameter}
+    _refuse(given, REFUSED)
     table = inputs.to_frame(inputs.name or parameter) if inputs.ndim == 1 else inputs
+    if operation.kind != "image" and _option(given, "save_to") is not None:
+        return await _kept(function, table, operation, parameter, given)
+    _refuse(given, ("save_to",))
+    arguments = _travelling(given)
     column = arguments.pop("column", None)
-    saved = operation.kind == "page" and "html" in table.columns
-    wanted = Wanted.of(operation, parameter)
-    if saved:
+    if _has_pages(table, operation):
         column = column or ("url" if "url" in table.columns else None)
     else:
-        column = values_of(table._meta, wanted, column).name
+        column = values_of(table._meta, Wanted.of(operation, parameter), column).name
         table = table[[column]]
         if operation.kind != "record":
             table = _by_host(table, column, arguments)
     meta = pd.DataFrame(await function(table._meta, column=column, **arguments))
     return table.map_partitions(_answered, function, column, arguments, meta=meta)
+
+
+async def _kept(
+    function: Function, table: Any, operation: Operation, parameter: str, given: Mapping[str, Any]
+) -> Any:
+    """Answer inputs, which travel, with rows in the folder of `save_to`; on their own cluster by default."""
+    if _has_pages(table, operation):
+        raise ParameterError(
+            f"The `{parameter}` parameter must be without a column `html` where `save_to` is given, since "
+            "pages do not leave their partitions: to keep it, leave out `save_to` and write what comes back.",
+            parameter,
+        )
+    column = values_of(table._meta, Wanted.of(operation, parameter), given.get("column")).name
+    values = await asyncio.to_thread(table[[column]].compute)
+    backend = _option(given, "backend") or _backend()
+    return await function(values, **{**given, "column": column, "backend": backend})
+
+
+def _has_pages(table: Any, operation: Operation) -> bool:
+    return operation.kind == "page" and "html" in table.columns
+
+
+def _option(given: Mapping[str, Any], name: str) -> Any:
+    return given[name] if name in given else resolve({})[name]
+
+
+def _backend() -> Dask | None:
+    """Return the cluster that computes Dask DataFrames here; None where no client says which."""
+    module = sys.modules.get("distributed")  # nobody has a client without it
+    try:
+        client = None if module is None else module.default_client()
+    except ValueError:
+        return None
+    return None if client is None else Dask(client)
 
 
 def _operation(function: Function, parameter: str) -> Operation:
@@ -85,16 +125,18 @@ def _operation(function: Function, parameter: str) -> Operation:
     return found
 
 
-def _travelling(kwargs: Mapping[str, Any], parameter: str) -> dict[str, Any]:
-    """Return the arguments for each partition, the options of this session included."""
-    given = {key: value for key, value in kwargs.items() if key != parameter}
-    for key in REFUSED:
+def _refuse(given: Mapping[str, Any], names: tuple[str, ...]) -> None:
+    for key in names:
         if given.get(key) is not None:
             raise ParameterError(
                 f"The `{key}` parameter must be left out with a Dask DataFrame, whose partitions are "
                 "answered on other machines: call its `compute()` first.",
                 key,
             )
+
+
+def _travelling(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments for each partition, the options of this session included."""
     options = resolve({})
     backend = given.pop("backend", options["backend"])
     if backend is not None and backend.name not in ("local", "dask"):

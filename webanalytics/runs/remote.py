@@ -21,12 +21,12 @@ from webanalytics.frames.inputs import Rows
 from webanalytics.frames.parts import PART, PART_ROWS, RowParts, joined, order_of
 from webanalytics.frames.remote_parts import JoinParts, KeepRows, Source, write_part
 from webanalytics.frames.remote_store import place_of, store_at
-from webanalytics.frames.store import DamagedPartError, Folder, refusal
+from webanalytics.frames.store import DamagedPartError, Folder, is_address, refusal
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Job, JobResult, digest
 from webanalytics.runs import claims
-from webanalytics.runs.checkpoints import NOT_DONE, robots
-from webanalytics.runs.checkpoints.run_folder import MANIFEST, RunFolder
+from webanalytics.runs.checkpoints import NOT_DONE, RunFolder, about_save_to, open_checkpoint, robots
+from webanalytics.runs.checkpoints.run_folder import MANIFEST
 from webanalytics.runs.saving import Lay, SavingBuilder
 
 JOIN_ROWS = PART_ROWS
@@ -73,6 +73,10 @@ class RemoteRun(RunFolder):
         """Return no answers, and the jobs that have no row."""
         return [], [job for job in jobs if not is_kept(job.number)]
 
+    def restore_all(self, *, failed_again: bool) -> dict[str, dict[int, JobResult]]:  # noqa: ARG002
+        """Return no answers."""
+        return {}
+
     def take(self, answers: Sequence[JobResult], jobs: Any) -> None:
         """Keep nothing: rows are."""
 
@@ -95,6 +99,15 @@ class RemoteRun(RunFolder):
         """Remove the claim."""
         if self._held is not None:
             self._held.release()
+
+
+def open_run(options: Mapping[str, Any], spec: RunSpec, family: str, extra: Mapping[str, Any]) -> RunFolder:
+    """Open the folder of `checkpoint`, or that or the address of `save_to`; see `RunFolder` for errors."""
+    place = options["save_to"]
+    if not is_address(place):
+        return open_checkpoint(options, spec, family, extra)
+    with about_save_to():
+        return RemoteRun(place, spec, family, extra)
 
 
 class RemoteBuilder(SavingBuilder):

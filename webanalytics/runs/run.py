@@ -29,9 +29,9 @@ from webanalytics.operations import KEYWORDS, Operation
 from webanalytics.outcomes import Job, JobResult, Outcome, digest
 from webanalytics.run_options import resolve
 from webanalytics.runs.blocking import Run, current_run
-from webanalytics.runs.checkpoints import RunFolder, about_save_to, open_checkpoint
+from webanalytics.runs.checkpoints import RunFolder
 from webanalytics.runs.partial import Partial, forget, keep
-from webanalytics.runs.remote import RemoteBuilder, RemoteRun
+from webanalytics.runs.remote import RemoteBuilder, RemoteRun, open_run
 from webanalytics.runs.resume import any_interrupted, identity_of, remember
 from webanalytics.runs.saving import SavingBuilder
 
@@ -252,7 +252,7 @@ class _Call:
         again = self._options["retry"] == "failed"
 
         def read() -> tuple[RunFolder, list[JobResult], list[Job]]:
-            store = self._opened()
+            store = open_run(self._options, self._spec, self._backend.family, self._hooks.extra)
             try:
                 if self._options["save_to"] is not None:
                     made = RemoteBuilder if isinstance(store, RemoteRun) else SavingBuilder
@@ -273,14 +273,6 @@ class _Call:
                 [*self._jobs, *(self._rows.jobs[result.number] for result in lost)],
                 key=lambda job: job.number,
             )
-
-    def _opened(self) -> RunFolder:
-        """Return the folder of the run: that of `checkpoint`, or that or the address of `save_to`."""
-        place, about = self._options["save_to"], (self._spec, self._backend.family, self._hooks.extra)
-        if not is_address(place):
-            return open_checkpoint(self._options, *about)
-        with about_save_to():
-            return RemoteRun(place, *about)
 
     def _restore(self, result: JobResult) -> bool:
         hook = self._hooks.on_restored

@@ -21,7 +21,7 @@ from webanalytics.backends.dask.cluster import COUNT_SECONDS
 from webanalytics.backends.dask.lanes import Lanes
 from webanalytics.backends.dask.work import Answered, Chunk
 from webanalytics.backends.error_pages import where_it_ended
-from webanalytics.errors import BackendError, RowError, WriteError
+from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher
 from webanalytics.fetching.guard import check_url, host_key
 from webanalytics.fetching.response import Problem
@@ -204,7 +204,7 @@ class Steering:
     async def _joined(self, keeper: Keeper, work: Keep) -> None:
         try:
             answered = await self._workers.answer(Chunk(self._name(), self._spec, (), keep=work), self.topic)
-        except (BackendError, WriteError) as error:
+        except (BackendError, ParameterError) as error:  # it may be full, or a part damaged
             log.warning("parts in the folder of `save_to` stay small: %s", error)
             answered = None
         keeper.joined(work, None if answered is None else answered.results)

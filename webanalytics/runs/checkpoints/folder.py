@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 from typing import IO, Any
 
 from webanalytics.backends.base import RunSpec
@@ -92,11 +91,6 @@ class Checkpoint(RunFolder):
         store = Store(folder_path(folder, "checkpoint", "keeping checkpoints"), MANIFEST, PART)
         super().__init__(store, spec, family, extra)
 
-    @property
-    def path(self) -> Path:
-        """The folder."""
-        return self._store.path
-
     def _begin(self) -> None:
         """Find the parts and requests of earlier runs."""
         self._store.sweep(("part",))
@@ -157,10 +151,7 @@ class Checkpoint(RunFolder):
         return answers, left
 
     def restore_all(self, *, failed_again: bool) -> dict[str, dict[int, JobResult]]:
-        """Return all answers that are kept, by the digest of their input and the place of their operation.
-
-        For jobs that are not known in advance; the numbers of the answers are meaningless.
-        """
+        """Return all answers that are kept, by input and operation; see `RunFolder`."""
         self.premium_missing.clear()
         kept: dict[str, dict[int, JobResult]] = {}
         for key, place, answer in self._answers(failed_again=failed_again):

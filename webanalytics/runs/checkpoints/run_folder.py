@@ -140,6 +140,13 @@ class RunFolder(ABC):
         """
 
     @abstractmethod
+    def restore_all(self, *, failed_again: bool) -> dict[str, dict[int, JobResult]]:
+        """Return all answers that are kept, by the digest of their input and the place of their operation.
+
+        For jobs that are not known in advance; the numbers of the answers are meaningless.
+        """
+
+    @abstractmethod
     def take(self, answers: Sequence[JobResult], jobs: Sequence[Job] | Mapping[int, Job]) -> None:
         """Take answers, which are written with the next part or when the folder is closed."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 from webanalytics.errors import WriteError
 from webanalytics.frames.arrow import Unreadable
-from webanalytics.frames.store import NAMED_DIGITS, Store, refusal
+from webanalytics.frames.remote_store import store_at
+from webanalytics.frames.store import NAMED_DIGITS, Folder, refusal
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Fetched, JobResult, Outcome
 from webanalytics.runs.checkpoints.parts import (
@@ -50,14 +50,14 @@ class SettledPages:
 
     Parameters
     ----------
-    folder : Path
-        The folder; it may be untrusted.
+    folder : Path or str
+        The folder, or its address; it may be untrusted.
     operation : Operation
         The one that reads links.
     """
 
-    def __init__(self, folder: Path, operation: Operation) -> None:
-        self._store = Store(folder, "", _PART)
+    def __init__(self, folder: Folder, operation: Operation) -> None:
+        self._store = store_at(folder, "", _PART)
         self._operation = operation
         self._places: dict[str, tuple[int, int]] = {}
         self._open: OrderedDict[int, list[Any]] = OrderedDict()
