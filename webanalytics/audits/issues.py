@@ -128,6 +128,7 @@ def find_issues(
     site.release()
     kept = [one for one in found if one.any and one.rule.name not in failed]
     frame = _frame(site, sorted(kept, key=lambda one: one.order), evidence)
+    site.release()
     frame.attrs["webanalytics"] |= {
         "profile": chosen.name,
         "rules_not_tried": not_tried,

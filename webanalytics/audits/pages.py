@@ -18,6 +18,8 @@ from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.crawl import CrawlFacts
 from webanalytics.frames.schema import AUDIT_LAST as LAST
 from webanalytics.frames.schema import make_series
+from webanalytics.frames.spilled import SpilledSequence
+from webanalytics.frames.stored import StoredValues
 from webanalytics.operations.model import Dtype
 
 DERIVED: Mapping[str, tuple[Dtype, str]] = {
@@ -200,10 +202,11 @@ def near_clusters(
     """Return the number of each row's cluster of near duplicates, None without one."""
     from webanalytics.audits.duplicates import near_duplicates  # its library takes time to load
 
-    compared = [
-        text if isinstance(text, str) and text and indexable[row] and known.first(row) else None
+    chosen = (
+        text if isinstance(text, str) and indexable[row] and known.first(row) else None
         for row, text in enumerate(texts)
-    ]
+    )
+    compared = SpilledSequence(chosen) if isinstance(texts, StoredValues) else list(chosen)
     return near_duplicates(compared, threshold / 100) if any(compared) else [None] * len(compared)
 
 

@@ -29,7 +29,7 @@ from webanalytics.audits.link_graph import (
 )
 from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.crawl import CrawlFacts
-from webanalytics.frames.stored import ColumnValues, parts_of, rows_by_part, stored
+from webanalytics.frames.stored import ColumnValues, parts_of, release_unused, rows_by_part, stored
 from webanalytics.urls import lacks_scheme, registrable_domain
 
 _ANSWERED = ("client error", "server error")
@@ -119,6 +119,7 @@ class Site:
             self.__dict__.pop(name, None)
         self._values.clear()
         self._stored = ColumnValues()
+        release_unused()
 
     @cached_property
     def good(self) -> list[bool]:

@@ -1,6 +1,7 @@
-"""Texts of millions of rows in a temporary file: a column over it is ordinary, and takes memory when read.
+"""Texts of many rows in temporary files: columns and sequences of them are read when they are asked for.
 
-`audits.found` keeps evidence in it while the rules run, and the frame of issues has its column from it.
+`audits.found` keeps evidence in them while the rules run, and the frame of issues has its column from one.
+`audits.pages` compares the texts of pages in one.
 """
 
 from __future__ import annotations
@@ -9,17 +10,63 @@ import io
 import mmap
 import tempfile
 from collections.abc import Iterable, Sequence
-from typing import IO, Any
+from typing import IO, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 
-class SpilledTexts:
-    """Texts in a temporary file without a name, which is gone with the last column over it.
+class _Spill:
+    """Bytes in a temporary file without a name; in memory where none can be made or its disk is full."""
 
-    Where no such file can be made, or its disk is full, they are in memory.
+    def __init__(self) -> None:
+        self.ends = [0]
+        try:
+            self._file: IO[bytes] = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - `__del__`
+        except OSError:
+            self._file = io.BytesIO()
+
+    def __del__(self) -> None:
+        self._file.close()  # what is mapped stays
+
+    def add(self, data: bytes | memoryview) -> int:
+        """Write a piece, and return its number."""
+        start = self.ends[-1]
+        try:
+            self._put(start, data)
+        except OSError:
+            with self._file as full:
+                full.seek(0)
+                self._file = io.BytesIO(full.read(start))
+            self._put(start, data)
+        self.ends.append(start + len(data))
+        return len(self.ends) - 2
+
+    def _put(self, start: int, data: bytes | memoryview) -> None:
+        self._file.seek(start)
+        if self._file.write(data) < len(data):
+            raise OSError("the disk is full")
+
+    def piece(self, number: int) -> bytes:
+        """Return a piece."""
+        start, end = self.ends[number : number + 2]
+        self._file.seek(start)
+        return self._file.read(end - start)
+
+    def mapped(self) -> list[Any]:
+        """Return all pieces as buffers of Arrow, of which nothing is read yet."""
+        import pyarrow as pa
+
+        if isinstance(self._file, io.BytesIO) or self.ends[-1] == 0:
+            return [pa.py_buffer(self.piece(number)) for number in range(len(self.ends) - 1)]
+        whole = pa.py_buffer(mmap.mmap(self._file.fileno(), self.ends[-1], access=mmap.ACCESS_READ))
+        edges = zip(self.ends, self.ends[1:], strict=False)
+        return [whole.slice(start, end - start) for start, end in edges]
+
+
+class SpilledTexts:
+    """Texts in a temporary file, written in pieces, of which columns are made.
 
     Examples
     --------
@@ -30,75 +77,60 @@ class SpilledTexts:
     """
 
     def __init__(self) -> None:
-        self._ends = [0]
-        try:
-            self._file: IO[bytes] = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - `__del__`
-        except OSError:
-            self._file = io.BytesIO()
-
-    def __del__(self) -> None:
-        self._file.close()  # what is mapped stays
+        self._spill = _Spill()
 
     def add(self, texts: Any) -> int:
         """Write texts, a list or an Arrow array, and return the number of this piece."""
         import pyarrow as pa
 
         batch = pa.record_batch([pa.array(texts, pa.large_string())], ["text"])
-        self._write(memoryview(batch.serialize()))
-        return len(self._ends) - 2
-
-    def _write(self, data: memoryview) -> None:
-        start = self._ends[-1]
-        try:
-            _put(self._file, start, data)
-        except OSError:
-            with self._file as full:
-                full.seek(0)
-                self._file = io.BytesIO(full.read(start))
-            _put(self._file, start, data)
-        self._ends.append(start + len(data))
+        return self._spill.add(memoryview(batch.serialize()))
 
     def joined(self, pieces: Sequence[int], order: npt.NDArray[np.intp]) -> Any:
         """Return the texts of some pieces in another order, as an Arrow array."""
         import pyarrow as pa
 
-        return pa.concat_arrays([self._piece(number) for number in pieces]).take(pa.array(order))
-
-    def _piece(self, number: int) -> Any:
-        start, end = self._ends[number : number + 2]
-        self._file.seek(start)
-        return _texts(self._file.read(end - start))
+        arrays = [_texts(self._spill.piece(number)) for number in pieces]
+        return pa.concat_arrays(arrays).take(pa.array(order))
 
     def column(self, arrays: Iterable[Any], index: pd.Index) -> pd.Series:
-        """Return a column of texts, one Arrow array after the other, which is in a file of its own."""
+        """Return a column of texts, one Arrow array after the other, which has a file of its own."""
         import pyarrow as pa
 
         made = SpilledTexts()
         for array in arrays:
             made.add(array)
-        whole = made._mapped()
-        chunks = [
-            _texts(whole.slice(start, end - start))
-            for start, end in zip(made._ends, made._ends[1:], strict=False)
-        ]
+        chunks = pa.chunked_array(map(_texts, made._spill.mapped()), pa.large_string())
         dtype: Any = pd.StringDtype("pyarrow", na_value=np.nan)
-        return pd.Series(dtype.__from_arrow__(pa.chunked_array(chunks, pa.large_string())), index=index)
-
-    def _mapped(self) -> Any:
-        """Return all bytes without reading them."""
-        import pyarrow as pa
-
-        if isinstance(self._file, io.BytesIO) or self._ends[-1] == 0:
-            self._file.seek(0)
-            return pa.py_buffer(self._file.read())
-        return pa.py_buffer(mmap.mmap(self._file.fileno(), self._ends[-1], access=mmap.ACCESS_READ))
+        return pd.Series(dtype.__from_arrow__(chunks), index=index)
 
 
-def _put(file: IO[bytes], start: int, data: memoryview) -> None:
-    """Write data at a place, or raise OSError."""
-    file.seek(start)
-    if file.write(data) < len(data):
-        raise OSError("the disk is full")
+class SpilledSequence(Sequence[str]):
+    """Texts that are read one by one from a temporary file; a missing one is empty.
+
+    Examples
+    --------
+    >>> texts = SpilledSequence(["Green tea", None, "Black tea"])
+    >>> texts[2], texts[1], len(texts)
+    ('Black tea', '', 3)
+    """
+
+    def __init__(self, texts: Iterable[str | None]) -> None:
+        self._spill = _Spill()
+        for text in texts:
+            self._spill.add((text or "").encode("utf-8", "surrogatepass"))
+
+    def __len__(self) -> int:
+        return len(self._spill.ends) - 1
+
+    @overload
+    def __getitem__(self, row: int) -> str: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[str]: ...
+    def __getitem__(self, row: int | slice) -> str | Sequence[str]:
+        if isinstance(row, slice):
+            return [self[place] for place in range(len(self))[row]]
+        return self._spill.piece(range(len(self))[row]).decode("utf-8", "surrogatepass")
 
 
 def _texts(message: Any) -> Any:

@@ -352,6 +352,13 @@ def rows_by_part(frame: pd.DataFrame) -> list[list[int]]:
     return []
 
 
+def release_unused() -> None:
+    """Give back to the system what Arrow keeps for the next columns that are read."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+
+
 def held(frame: pd.DataFrame) -> pd.DataFrame:
     """Return a frame with all its values in memory; one that has them is returned as it is."""
     places = [place for place, dtype in enumerate(frame.dtypes) if isinstance(dtype, StoredDtype)]

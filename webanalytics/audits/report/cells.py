@@ -79,9 +79,10 @@ def column(frame: pd.DataFrame, name: str, longest: int = LONGEST) -> list[Scala
     series = frame[name]
     if isinstance(series, pd.DataFrame):
         series = series.iloc[:, 0]
-    if isinstance(series.dtype, pd.CategoricalDtype):
-        known = [*(scalar(value, longest) for value in series.cat.categories.tolist()), None]
-        return [known[code] for code in series.cat.codes.tolist()]
+    if isinstance(series.dtype, pd.CategoricalDtype) or pd.api.types.is_numeric_dtype(series.dtype):
+        places, values = pd.factorize(series)
+        known = [*(scalar(value, longest) for value in values.tolist()), None]
+        return [known[place] for place in places.tolist()]
     return [scalar(value, longest) for value in values_of_column(series)]
 
 

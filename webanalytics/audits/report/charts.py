@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import NamedTuple
 
+import numpy as np
+
 from webanalytics.audits.health import COSTS
 from webanalytics.audits.report.cells import Scalar
 from webanalytics.audits.report.content import Content, RuleLine
@@ -162,26 +164,17 @@ def matrix(content: Content) -> Matrix | None:
     if "section" not in content.pages or not content.rules:
         return None
     sections = content.values("section")
-    pairs = {
-        (page, content.rules[rule].category)
-        for page, rule in zip(content.issues["page"], content.issues["rule"], strict=True)
-        if page >= 0
-    }
-    counts = Counter((sections[page], category) for page, category in pairs)
-    sizes = Counter(section for section in sections if section is not None)
-    worst: Counter[Scalar] = Counter()
-    for page, rule in zip(content.issues["page"], content.issues["rule"], strict=True):
-        if page >= 0:
-            worst[sections[page]] += COSTS[content.rules[rule].priority]
-    shown = sorted(sizes, key=lambda name: (-sizes[name], -worst[name], str(name)))[:MOST_SECTIONS]
     categories = list(dict.fromkeys(line.category for line in content.rules))
+    counts, worst = _of_sections(content, sections, categories)
+    sizes = Counter(section for section in sections if section is not None)
+    shown = sorted(sizes, key=lambda name: (-sizes[name], -worst[name], str(name)))[:MOST_SECTIONS]
     rows = [
         MatrixRow(
             str(section),
             sizes[section],
             [
-                (name, count := counts[section, name], min(5, 1 + int(5 * count / sizes[section])))
-                for name in categories
+                (name, count, min(5, 1 + int(5 * count / sizes[section])))
+                for name, count in zip(categories, counts[section], strict=True)
             ],
         )
         for section in shown
@@ -192,6 +185,25 @@ def matrix(content: Content) -> Matrix | None:
             f" The largest {len(shown)} of {len(sizes):,} {content.kind}s, those with the most to fix first."
         )
     return Matrix(content.kind, note, categories, rows)
+
+
+def _of_sections(
+    content: Content, sections: list[Scalar], categories: list[str]
+) -> tuple[dict[Scalar, list[int]], dict[Scalar, float]]:
+    """Return for each section its pages with an issue of each category, and what all its issues cost."""
+    names = list(dict.fromkeys(sections))
+    known = {name: place for place, name in enumerate(names)}
+    section = np.array([known[name] for name in sections], dtype=np.int64)
+    category = np.array([categories.index(line.category) for line in content.rules], dtype=np.int64)
+    costs = {str(priority): cost for priority, cost in COSTS.items()}
+    cost = np.array([costs[line.priority] for line in content.rules], dtype=np.int64)
+    pages, rules = (np.array(content.issues[name], dtype=np.int64) for name in ("page", "rule"))
+    pages, rules = pages[pages >= 0], rules[pages >= 0]
+    once = np.unique(pages * len(categories) + category[rules])
+    counts = np.zeros((len(names), len(categories)), dtype=np.int64)
+    np.add.at(counts, (section[once // len(categories)], once % len(categories)), 1)
+    totals = np.bincount(section[pages], cost[rules], len(names))
+    return dict(zip(names, counts.tolist(), strict=True)), dict(zip(names, totals.tolist(), strict=True))
 
 
 def category_label(category: str) -> str:

@@ -233,10 +233,10 @@ def read(pages: pd.DataFrame, issues: pd.DataFrame, summary: pd.DataFrame) -> Co
     affected = sorted((line for line in lines if line.pages), key=lambda line: line.urgency)
     place = {line.name: number for number, line in enumerate(affected)}
     found: dict[str, list[Any]] = {"rule": [place[name] for name in names], "url": addresses}
-    for name in ("value", "threshold", "evidence"):
-        found[name] = [None if value == "" else value for value in column(issues, name, LONGEST_EVIDENCE)]
-    if detailed is not None:
-        found["evidence"] = large.first_evidence(found["rule"], found["evidence"])
+    shown = None if detailed is None else large.first_of_each(found["rule"])
+    for name, rows in (("value", None), ("threshold", None), ("evidence", shown)):
+        cells = _of_some(issues, name, LONGEST_EVIDENCE, rows)
+        found[name] = [None if value == "" else value for value in cells]
     passed = [line for line in lines if not line.pages]
     made = Content(
         len(pages), filled, found, affected, passed, *_untried(issues), kind=kind, detailed=detailed
@@ -248,9 +248,7 @@ def read(pages: pd.DataFrame, issues: pd.DataFrame, summary: pd.DataFrame) -> Co
 def _pages(pages: pd.DataFrame, detailed: list[int] | None) -> dict[str, list[Scalar]]:
     longest = dict.fromkeys(_URLS, LONGEST_URL) | {"text": LONGEST_EXCERPT}
     columns = {
-        name: column(pages, name, longest.get(name, 1000))
-        if detailed is None or name in _OF_ALL
-        else _of_some(pages, name, longest.get(name, 1000), detailed)
+        name: _of_some(pages, name, longest.get(name, 1000), None if name in _OF_ALL else detailed)
         for name in PAGE_COLUMNS
     }
     for name in ("title", "description"):
@@ -268,11 +266,13 @@ def _pages(pages: pd.DataFrame, detailed: list[int] | None) -> dict[str, list[Sc
     return columns
 
 
-def _of_some(pages: pd.DataFrame, name: str, longest: int, rows: list[int]) -> list[Scalar]:
-    """Return a column with the values of some rows, None for the others."""
-    cells: list[Scalar] = [None] * len(pages)
-    if name in pages.columns and name != "keywords":
-        for row, value in zip(rows, column(pages[[name]].iloc[rows], name, longest), strict=True):
+def _of_some(frame: pd.DataFrame, name: str, longest: int, rows: list[int] | None) -> list[Scalar]:
+    """Return a column with the values of some rows, None for the others; of None, with all."""
+    if rows is None:
+        return column(frame, name, longest)
+    cells: list[Scalar] = [None] * len(frame)
+    if name in frame.columns and name != "keywords":
+        for row, value in zip(rows, column(frame[[name]].iloc[rows], name, longest), strict=True):
             cells[row] = value
     return cells
 
@@ -295,9 +295,11 @@ def _rules(
     for name, row in zip(first, _records(issues.iloc[list(first.values())]), strict=True):
         _add(lines, name, row)
     counts = Counter(names)
-    urls: dict[str, set[Any]] = {name: set() for name in lines}
+    complete = "indexable" in summary
+    urls: dict[str, set[Any]] = {name: set() for name, line in lines.items() if not (complete and line.pages)}
     for name, url in zip(names, column(issues, "url", LONGEST_URL), strict=True):
-        urls[name].add(url)
+        if name in urls:
+            urls[name].add(url)
     both = zip(columns["url"], columns["indexable"], strict=True)
     free = {url for url, indexable in both if indexable is True}
     known = {name: _declared(name) for name in lines}
@@ -309,7 +311,7 @@ def _rules(
         line.help = _help(name)
         line.issues = counts[name]
         line.pages = line.pages or len(urls[name])
-        line.indexable = line.indexable if "indexable" in summary else len(urls[name] & free)
+        line.indexable = line.indexable if complete else len(urls[name] & free)
         line.findings = line.findings or line.issues
         line.share = line.share or (line.pages / size if size else 0.0)
     return list(lines.values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,14 +28,10 @@ def detailed(pages: pd.DataFrame) -> list[int] | None:
     return sorted(np.argsort(scores, kind="stable")[:DETAILED].tolist())
 
 
-def first_evidence(rules: Sequence[int], evidence: list[Any]) -> list[Any]:
-    """Return the evidence of the first issues of each rule, None for the others."""
-    seen: Counter[int] = Counter()
-    kept = []
-    for rule, said in zip(rules, evidence, strict=True):
-        seen[rule] += 1
-        kept.append(said if seen[rule] <= EVIDENCE else None)
-    return kept
+def first_of_each(rules: Sequence[int]) -> list[int]:
+    """Return which issues have their evidence in such a report: the first of each rule."""
+    known = pd.Series(rules, dtype=np.int64)
+    return np.flatnonzero(known.groupby(known).cumcount() < EVIDENCE).tolist()
 
 
 def note(size: int) -> str:
