@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import math
 import socket
 import ssl
 from collections.abc import Callable
@@ -41,7 +42,7 @@ CONTROL = "example.com"
 ERROR_BYTES = 500_000
 """Bytes of a page sent with an HTTP error that are read: its title and links are what is looked for."""
 SHORTEST = 0.001
-"""Seconds of an exchange for which no time is left: to aiohttp none means any number."""
+"""Seconds of an exchange that has none left: to aiohttp 0 is no limit."""
 ERROR_SECONDS = 10.0
 """Seconds that such a page may take, at most half of the time that is left: its status is known already."""
 _WANTED: dict[str, str] = {
@@ -146,7 +147,9 @@ async def exchange(
     What is received is written to the log too, if there is one.
     """
     headers = {"Accept": _WANTED[wanted.accept]}
-    timeout = aiohttp.ClientTimeout(total=max(seconds, SHORTEST), connect=settings.connect_timeout)
+    timeout = aiohttp.ClientTimeout(
+        total=max(seconds, SHORTEST), connect=settings.connect_timeout, ceil_threshold=math.inf
+    )
     received = _Count(log)
     refused: list[str] = []
     token = refusals.set(refused)
