@@ -195,7 +195,6 @@ def _copied(source: Any, max_depth: int) -> Parsed:
     sub_element: Any = etree.SubElement
     # HtmlElement.set is a function in Python around this one, and SubElement's own argument is slower.
     put: Any = etree._Element.set
-    kinds = KINDS
     root: Any = new_root()
     _set_all(root, source.attributes)
     noted: dict[str, list[Any]] = {name: [root] if name in root.attrib else [] for name in NOTED}
@@ -243,7 +242,7 @@ def _copied(source: Any, max_depth: int) -> Parsed:
         except ValueError:
             element = sub_element(parent, _NO_NAME.sub("_", _UNWRITABLE.sub("", tag)))
         size += 1
-        kind = 0 if unseen else kinds.get(tag, 0)
+        kind = 0 if unseen else KINDS.get(tag, 0)
         if attributes:
             try:
                 for name, value in attributes.items():

@@ -1,4 +1,4 @@
-"""Main text by the rules of trafilatura's fast mode, from the tree of one walk.
+"""Main text by the rules of trafilatura's own search, from the tree of one walk.
 
 What takes time in trafilatura is to find and to take out: it is done here with what the walk has noted of
 each element. What becomes of the text that is left is the work of trafilatura's own functions.

@@ -1,4 +1,4 @@
-"""Whether the fast mode of this package may stand for that of the installed trafilatura.
+"""Whether this package's way through trafilatura's modes may stand for that of the installed version.
 
 It is written against functions and lists of trafilatura that are no public interface. Where one is missing,
 or where made-up pages are read differently, trafilatura's public functions do the work, and take twice as

@@ -45,16 +45,13 @@ class Stages:
         if found is None:
             return None
         body, text, _ = found
-        short = options.min_extracted_size
-        if not options.fast or len(text) < short:
+        if not options.fast:
             tree = self._pruned()
-            if not options.fast:
-                cleaned = tree_cleaning(copy(tree), options)
-                body, text = compare_extraction(cleaned, copy(tree), body, text, options)
-            if len(text) < short:
-                everything, all_text, length = baseline(tree)
-                if length > len(text):
-                    body, text = everything, all_text
+            body, text = compare_extraction(tree_cleaning(copy(tree), options), tree, body, text, options)
+        if len(text) < options.min_extracted_size:
+            everything, all_text, length = baseline(self._pruned())
+            if length > len(text):
+                body, text = everything, all_text
         return str(xmltotxt(body, False)) if len(text) >= options.min_output_size else ""
 
     def _content(self, options: Any) -> Content | None:
