@@ -21,7 +21,7 @@ from tests.effort import PROCESS_SECONDS
 from webanalytics.cli import main
 from webanalytics.operations import OPERATIONS
 from webanalytics.run_options import RECORDS
-from webanalytics.runs.run import keeps_rows
+from webanalytics.runs.saving import keeps_rows
 from webanalytics.testing import SiteServer
 
 RECORD = "_443._tcp.a.example. 3600 IN TLSA 3 1 1 " + "ab" * 32

@@ -28,7 +28,7 @@ from webanalytics.frames.remote_store import RemoteStore
 from webanalytics.frames.stored import StoredDtype
 from webanalytics.operations import AUDIT_PAGES
 from webanalytics.runs import remote, saving
-from webanalytics.runs.run import check_save_to
+from webanalytics.runs.saving import check_save_to
 
 pytestmark = pytest.mark.timeout(
     600

@@ -289,10 +289,10 @@ def test_parts_that_were_changed_are_refused_and_never_believed(site: SiteServer
     hostile = table.set_column(place, "data", [['{"outlinks": 5}'] * len(table)])
     for wrong in (table.drop_columns(["data"]), hostile.cast(table.schema)):
         parquet.write_table(wrong, part)
-        with pytest.raises(ParameterError, match=r"`save_to`.*whose parts can be read"):
+        with pytest.raises(ParameterError, match=r"`save_to`.*unchanged, unlike found-"):
             crawled(site, save_to=folder, max_depth=1)
     part.write_bytes(b"PAR1")
-    with pytest.raises(ParameterError, match=r"`save_to`.*whose parts can be read"):
+    with pytest.raises(ParameterError, match=r"`save_to`.*unchanged, unlike found-"):
         crawled(site, save_to=folder, max_depth=1)
 
 

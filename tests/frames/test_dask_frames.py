@@ -157,3 +157,17 @@ def test_pages_stay_in_their_partitions(tmp_path: Path) -> None:
     with pytest.raises(wa.ParameterError, match=r"`urls` parameter must be without a column `html`"):
         wa.metadata(dd.from_pandas(pages, npartitions=1), save_to=tmp_path / "kept")
     assert not (tmp_path / "kept").exists()
+
+
+def test_what_is_wrong_is_said_before_anything_is_computed(tmp_path: Path) -> None:
+    table = dd.from_pandas(pd.DataFrame({"url": ["http://a.example/"]}), npartitions=1)
+    failing = table.assign(url=table["url"].map_partitions(pytest.fail, meta=("url", "object")))
+    for call, parameter in (
+        (lambda: wa.keywords(failing, save_to=tmp_path), "save_to"),
+        (lambda: wa.metadata(failing, save_to=tmp_path, delay=-1), "delay"),
+        (lambda: wa.metadata(failing, save_to=tmp_path, column="address"), "column"),
+        (lambda: wa.metadata(failing, save_to="zz://bucket"), "save_to"),
+    ):
+        with pytest.raises(wa.ParameterError) as caught:
+            call()
+        assert caught.value.parameter == parameter

@@ -15,8 +15,9 @@ import pytest
 
 import webanalytics as wa
 from tests.hosted.running import parts, watched
-from webanalytics.errors import ParameterError
+from webanalytics.errors import ParameterError, WriteError
 from webanalytics.runs.checkpoints.parts import PART
+from webanalytics.runs.checkpoints.robots import RobotsLog
 from webanalytics.runs.checkpoints.run_folder import EARLIER, FORMAT
 
 MESSAGES = ["first", "second"]
@@ -77,6 +78,19 @@ def test_parts_of_an_earlier_version_are_read_and_further_ones_have_digests(
     assert found is not None
     assert found[1] == "000002"
     assert found[2] == hashlib.sha256((folder / new).read_bytes()).hexdigest()[:32]
+
+
+@pytest.mark.parametrize("parameter", ["checkpoint", "save_to"])
+def test_a_full_disk_is_about_the_parameter_that_gave_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parameter: str
+) -> None:
+    def full(_: Any) -> None:
+        raise OSError(28, "no")
+
+    monkeypatch.setattr(RobotsLog, "write", full)
+    with pytest.raises(WriteError, match=f"`{parameter}` .* written to: No space left") as caught:
+        wa.hmac(MESSAGES, secret="s", progress=False, **{parameter: tmp_path})
+    assert caught.value.parameter == parameter
 
 
 RESUMES = """

@@ -29,7 +29,7 @@ from webanalytics.frames.inputs import addresses_of
 from webanalytics.frames.link_table import Kind
 from webanalytics.operations import AUDIT_PAGES, EXTRACT, OUTLINKS, Operation
 from webanalytics.run_options import RunOptions, resolve
-from webanalytics.runs.run import check_save_to
+from webanalytics.runs.saving import check_save_to
 
 __all__ = ["crawl"]
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from webanalytics.frames.writing import IN_PARTS
 from webanalytics.operations import AUDIT, by_function
-from webanalytics.runs.run import keeps_rows
+from webanalytics.runs.saving import keeps_rows
 
 MANY = 1_000
 """Rows from which a table is not held in memory."""

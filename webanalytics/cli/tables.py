@@ -44,7 +44,7 @@ from webanalytics.frames.writing import FORMATS, write_text, wrong_suffix
 from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import METADATA, OPERATIONS, Operation, Parameter, by_function
 from webanalytics.run_options import RECORDS, Setting
-from webanalytics.runs.run import keeps_rows
+from webanalytics.runs.saving import keeps_rows
 from webanalytics.strings import did_you_mean
 
 SECRET_VARIABLE = "WEBANALYTICS_SECRET"  # noqa: S105 - the name of a variable

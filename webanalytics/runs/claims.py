@@ -113,11 +113,14 @@ class Claim:
         try:
             if self._renewed and self._is_mine():
                 self._store.remove(FILE)
-        except (OSError, Unreadable) as error:  # the next run waits for it
+        except OSError as error:  # the next run waits for it
             log.info("the claim on an address could not be removed: %s", error)
 
     def _found(self) -> bytes | None:
-        return next(self._store.lines(FILE, LONGEST, LONGEST), None)
+        try:
+            return next(self._store.lines(FILE, LONGEST, LONGEST), None)
+        except Unreadable:  # a link or a pipe, which no run has written
+            return b""
 
     def _is_mine(self) -> bool:
         return (self._found() or b"").startswith(self._sign.encode())
@@ -134,6 +137,6 @@ def _renewing(known: weakref.ref[Claim], ended: threading.Event) -> None:
             return
         try:
             claim.renew()
-        except (OSError, Unreadable) as error:  # once more later
+        except OSError as error:  # once more later
             log.info("the claim on an address could not be renewed: %s", error)
         del claim

@@ -21,8 +21,10 @@ from webanalytics.errors import ParameterError
 from webanalytics.fetching.guard import check_url, host_key
 from webanalytics.fetching.response import Problem
 from webanalytics.frames.inputs import Wanted, values_of
+from webanalytics.frames.remote_store import place_of
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Operation
 from webanalytics.run_options import resolve
+from webanalytics.runs.saving import check_save_to
 from webanalytics.urls import lacks_scheme
 
 HOST = "__host__"
@@ -63,7 +65,7 @@ async def lazily(function: Function, inputs: Any, kwargs: Mapping[str, Any]) -> 
     given = {key: value for key, value in kwargs.items() if key != parameter}
     _refuse(given, REFUSED)
     table = inputs.to_frame(inputs.name or parameter) if inputs.ndim == 1 else inputs
-    if operation.kind != "image" and _option(given, "save_to") is not None:
+    if operation.kind != "image" and given.get("save_to", resolve({})["save_to"]) is not None:
         return await _kept(function, table, operation, parameter, given)
     _refuse(given, ("save_to",))
     arguments = _travelling(given)
@@ -83,6 +85,9 @@ async def _kept(
     function: Function, table: Any, operation: Operation, parameter: str, given: Mapping[str, Any]
 ) -> Any:
     """Answer inputs, which travel, with rows in the folder of `save_to`; on their own cluster by default."""
+    options = resolve({name: given[name] for name in ("save_to", "backend") if name in given})
+    check_save_to(options, (operation,))
+    place_of(options["save_to"], "save_to", "keeping rows")
     if _has_pages(table, operation):
         raise ParameterError(
             f"The `{parameter}` parameter must be without a column `html` where `save_to` is given, since "
@@ -90,17 +95,15 @@ async def _kept(
             parameter,
         )
     column = values_of(table._meta, Wanted.of(operation, parameter), given.get("column")).name
+    said = {**given, "column": column}
+    without = {"save_to": None, "backend": None, "progress": False}
+    await function(table._meta, **{**said, **without})  # what is wrong is said before anything is computed
     values = await asyncio.to_thread(table[[column]].compute)
-    backend = _option(given, "backend") or _backend()
-    return await function(values, **{**given, "column": column, "backend": backend})
+    return await function(values, **{**said, "backend": options["backend"] or _backend()})
 
 
 def _has_pages(table: Any, operation: Operation) -> bool:
     return operation.kind == "page" and "html" in table.columns
-
-
-def _option(given: Mapping[str, Any], name: str) -> Any:
-    return given[name] if name in given else resolve({})[name]
 
 
 def _backend() -> Dask | None:

@@ -25,7 +25,7 @@ from webanalytics.frames.store import DamagedPartError, Folder, is_address, refu
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Job, JobResult, digest
 from webanalytics.runs import claims
-from webanalytics.runs.checkpoints import NOT_DONE, RunFolder, about_save_to, open_checkpoint, robots
+from webanalytics.runs.checkpoints import NOT_DONE, RunFolder, about_save_to, open_checkpoint
 from webanalytics.runs.checkpoints.run_folder import MANIFEST
 from webanalytics.runs.saving import Lay, SavingBuilder
 
@@ -44,7 +44,6 @@ class RemoteRun(RunFolder):
         For an address that cannot be used, and one of another call.
     """
 
-    logs = (robots.FILE, claims.FILE)
     journal = None
 
     def __init__(self, address: str, spec: RunSpec, family: str, extra: Mapping[str, Any]) -> None:

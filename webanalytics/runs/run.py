@@ -22,10 +22,9 @@ from webanalytics.backends.local import LocalBackend
 from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError, RowError, WriteError
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import Inputs, Rows, read_inputs
-from webanalytics.frames.store import is_address
 from webanalytics.frames.texts import Texts, about_texts, read_texts
 from webanalytics.messages.visible import for_terminal
-from webanalytics.operations import KEYWORDS, Operation
+from webanalytics.operations import Operation
 from webanalytics.outcomes import Job, JobResult, Outcome, digest
 from webanalytics.run_options import resolve
 from webanalytics.runs.blocking import Run, current_run
@@ -33,7 +32,7 @@ from webanalytics.runs.checkpoints import RunFolder
 from webanalytics.runs.partial import Partial, forget, keep
 from webanalytics.runs.remote import RemoteBuilder, RemoteRun, open_run
 from webanalytics.runs.resume import any_interrupted, identity_of, remember
-from webanalytics.runs.saving import SavingBuilder
+from webanalytics.runs.saving import SavingBuilder, check_save_to
 
 T = TypeVar("T")
 
@@ -117,37 +116,6 @@ async def collect(
     else:
         rows = await in_thread(_size(inputs), read_inputs, inputs, operations[0], parameter, column)
     return await _Call(operations, spec, backend, rows, hooks, resolved).frame()
-
-
-def keeps_rows(operations: tuple[Operation, ...]) -> bool:
-    """Return whether rows can be kept in a folder: those where one input is one row, and not its picture."""
-    return operations[0].kind != "image" and operations != (KEYWORDS,)
-
-
-def check_save_to(options: Mapping[str, Any], operations: tuple[Operation, ...]) -> None:
-    """Raise `ParameterError` where rows cannot be kept in a folder."""
-    if options["save_to"] is None:
-        return
-    if not keeps_rows(operations):
-        name = operations[0].function or operations[0].name
-        said = (
-            "which has many rows for each page: `audit` keeps the pages in a folder, and its method "
-            "`keywords` counts their words"
-            if operations == (KEYWORDS,)
-            else "as an option for all calls: it is the folder of the converted images"
-        )
-        raise ParameterError(f"The `save_to` parameter must be left out of `{name}`, {said}.", "save_to")
-    if options["checkpoint"] is not None:
-        raise ParameterError(
-            "The `checkpoint` parameter must be left out where `save_to` is given, whose folder is one.",
-            "checkpoint",
-        )
-    if options["backend"] is not None and options["backend"].priced and is_address(options["save_to"]):
-        raise ParameterError(
-            "The `save_to` parameter must be a folder on this machine with a hosted backend: what was paid "
-            "for is written at once.",
-            "save_to",
-        )
 
 
 def _size(inputs: Any) -> int:

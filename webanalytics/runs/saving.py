@@ -6,26 +6,57 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from webanalytics.errors import WriteError, reason
+from webanalytics.errors import ParameterError, WriteError, reason
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import Rows
 from webanalytics.frames.parts import FRAME_ROWS, PART_ROWS, Places, RowParts
 from webanalytics.frames.schema import make_series
-from webanalytics.frames.store import DamagedPartError, Folder, refusal
+from webanalytics.frames.store import DamagedPartError, Folder, is_address, refusal
 from webanalytics.frames.stored import frame_over
-from webanalytics.operations import Operation
+from webanalytics.operations import KEYWORDS, Operation
 from webanalytics.outcomes import Job, JobResult, digest
 from webanalytics.runs.checkpoints import NOT_DONE
 
 Lay = Callable[[pd.DataFrame], pd.DataFrame]
 """Makes the rows that are kept from those of a builder, each by itself."""
+
+
+def keeps_rows(operations: tuple[Operation, ...]) -> bool:
+    """Return whether rows can be kept in a folder: those where one input is one row, and not its picture."""
+    return operations[0].kind != "image" and operations != (KEYWORDS,)
+
+
+def check_save_to(options: Mapping[str, Any], operations: tuple[Operation, ...]) -> None:
+    """Raise `ParameterError` where rows cannot be kept in a folder."""
+    if options["save_to"] is None:
+        return
+    if not keeps_rows(operations):
+        name = operations[0].function or operations[0].name
+        said = (
+            "which has many rows for each page: `audit` keeps the pages in a folder, and its method "
+            "`keywords` counts their words"
+            if operations == (KEYWORDS,)
+            else "as an option for all calls: it is the folder of the converted images"
+        )
+        raise ParameterError(f"The `save_to` parameter must be left out of `{name}`, {said}.", "save_to")
+    if options["checkpoint"] is not None:
+        raise ParameterError(
+            "The `checkpoint` parameter must be left out where `save_to` is given, whose folder is one.",
+            "checkpoint",
+        )
+    if options["backend"] is not None and options["backend"].priced and is_address(options["save_to"]):
+        raise ParameterError(
+            "The `save_to` parameter must be a folder on this machine with a hosted backend: what was paid "
+            "for is written at once.",
+            "save_to",
+        )
 
 
 class SavingBuilder(FrameBuilder):

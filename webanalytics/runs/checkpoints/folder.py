@@ -88,6 +88,7 @@ class Checkpoint(RunFolder):
         self._writing: asyncio.Task[None] | None = None
         self._written = time.monotonic()
         self._keys_of: dict[str, set[str]] | None = {} if forgets else None
+        self.parameter = "save_to" if forgets else "checkpoint"
         store = Store(folder_path(folder, "checkpoint", "keeping checkpoints"), MANIFEST, PART)
         super().__init__(store, spec, family, extra)
 
@@ -241,7 +242,7 @@ class Checkpoint(RunFolder):
             except OSError as error:
                 if not shortage_of(error) or tries == 1:  # of file descriptors there may soon be more
                     self._waiting[:0] = waiting  # once more when the folder is closed
-                    raise WriteError.at("checkpoint", "a folder that can be written to", error) from None
+                    raise WriteError.at(self.parameter, "a folder that can be written to", error) from None
                 time.sleep(TRY_AGAIN_SECONDS)
         if self._keys_of is not None:
             self._keys_of[name] = {row["key"] for row in rows}

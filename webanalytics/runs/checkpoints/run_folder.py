@@ -52,11 +52,14 @@ class RunFolder(ABC):
         The requests to a hosted API, where such runs have the folder.
     logs : tuple of str
         Files that lines are appended to.
+    parameter : str
+        Name of the parameter that gave the folder.
     premium_missing : set of str
         Premium fields that restored answers lack.
     """
 
     logs: ClassVar[tuple[str, ...]] = (robots.FILE,)
+    parameter = "save_to"
     journal: Journal | None
 
     def __init__(self, store: Store, spec: RunSpec, family: str, extra: Mapping[str, Any]) -> None:
@@ -112,7 +115,7 @@ class RunFolder(ABC):
         try:
             self._robots.write()
         except OSError as error:
-            raise WriteError.at("checkpoint", "a folder that can be written to", error) from None
+            raise WriteError.at(self.parameter, "a folder that can be written to", error) from None
 
     # ---------------------------------------------------------------- what each kind of folder does
 

@@ -10,10 +10,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, overload
 
-from webanalytics.errors import WriteError
+from webanalytics.errors import ParameterError, WriteError, reason
 from webanalytics.frames.arrow import Unreadable
 from webanalytics.frames.remote_store import store_at
-from webanalytics.frames.store import NAMED_DIGITS, Folder, refusal
+from webanalytics.frames.store import NAMED_DIGITS, DamagedPartError, Folder, refusal
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Fetched, JobResult, Outcome
 from webanalytics.runs.checkpoints.parts import (
@@ -75,8 +75,8 @@ class SettledPages:
                 for row, known in enumerate(rows_of(self._store, name, ["key", "error_type"])):
                     if known["key"] is not None and wanted(known["key"], known["error_type"]):
                         self._places[known["key"]] = number, row
-            except (Unreadable, OSError):
-                raise self._unreadable() from None
+            except (Unreadable, OSError) as error:
+                raise self._unreadable(name, error) from None
 
     def result(self, number: int, key: str) -> JobResult | None:
         """Return the answer about a page, which reads its links when asked for; None for an unknown one."""
@@ -91,8 +91,8 @@ class SettledPages:
         if self._read is None or self._read[0] != place:
             try:
                 self._read = place, self._page(*place)
-            except (Unreadable, OSError, IndexError):
-                raise self._unreadable() from None
+            except (Unreadable, OSError) as error:
+                raise self._unreadable(self._names[place[0]], error) from None
         return self._read[1]
 
     def _page(self, number: int, row: int) -> Settled:
@@ -133,10 +133,10 @@ class SettledPages:
         self._names[self._next] = name
         self._next += 1
 
-    @staticmethod
-    def _unreadable() -> Exception:
-        said = "whose parts can be read; without those that cannot, their pages are fetched again"
-        return refusal("save_to", said)
+    def _unreadable(self, name: str, error: Exception) -> ParameterError:
+        if isinstance(error, OSError):
+            return refusal("save_to", f"whose parts can be read: {reason(error)}")
+        return DamagedPartError(self._store.place, name, "save_to")
 
 
 class _Outcomes(Sequence[Outcome]):
