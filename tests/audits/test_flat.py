@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pytest
 
@@ -52,3 +53,20 @@ def test_the_evidence_is_an_ordinary_column_of_a_file(
     assert pa.total_allocated_bytes() - before < whole.issues["evidence"].str.len().sum()
     assert cells(issues["evidence"]) == cells(whole.issues["evidence"])
     assert pa.Table.from_pandas(issues)["evidence"].to_pylist() == whole.issues["evidence"].tolist()
+
+
+def addresses(issues: pd.DataFrame) -> list[int]:
+    """Return where in memory the bytes of the evidence are."""
+    column = pa.chunked_array(pa.array(issues["evidence"]))
+    return [chunk.buffers()[2].address for chunk in column.chunks]
+
+
+@pytest.mark.skipif(not PANDAS_3, reason="before pandas 3 a column of texts is one of objects")
+def test_a_comparison_shows_the_evidence_where_it_is(tmp_path: Path) -> None:
+    first, second = (
+        wa.audit(pages(count).drop_duplicates("url"), progress=False, save_to=tmp_path / str(count))
+        for count in (30, 20)
+    )
+    made = wa.compare(first, second)
+    assert (made.issues["change"] == "removed").any()
+    assert addresses(made.issues)[0] == addresses(second.issues)[0]

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from webanalytics.frames.schema import PANDAS_3, make_series
-from webanalytics.frames.spilled import SpilledTexts
+from webanalytics.frames.spilled import SpilledSequence, SpilledTexts
 
 pytestmark = pytest.mark.skipif(not PANDAS_3, reason="before pandas 3 a column of texts is one of objects")
 
@@ -42,17 +42,22 @@ def test_the_column_is_an_ordinary_one(tmp_path: Path) -> None:
     )
 
 
-def test_its_values_take_no_memory_of_arrow() -> None:
+def test_neither_it_nor_rows_of_it_take_the_memory_of_its_texts() -> None:
     before = pa.total_allocated_bytes()
     texts = SpilledTexts()
-    made = texts.column((pa.array(["x" * 1_000] * 1_000) for _ in range(20)), pd.RangeIndex(20_000))
+    pieces = [texts.add(["x" * 1_000] * 1_000) for _ in range(20)]
+    made = texts.column((texts.joined([piece], np.arange(1_000)) for piece in pieces), pd.RangeIndex(20_000))
+    some = made.iloc[[7, 19_999, 3]]
     assert pa.total_allocated_bytes() - before < 1_000_000
+    assert some.str.len().tolist() == [1_000] * 3
     assert made.str.len().sum() == 20_000_000
 
 
 def test_a_column_of_nothing() -> None:
     assert SpilledTexts().column([], pd.RangeIndex(0)).tolist() == []
-    assert SpilledTexts().column([pa.array([], pa.large_string())], pd.RangeIndex(0)).tolist() == []
+    texts = SpilledTexts()
+    empty = texts.joined([texts.add(["", ""])], np.array([1, 0]))
+    assert texts.column([empty], pd.RangeIndex(2)).tolist() == ["", ""]
 
 
 def test_without_a_folder_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -76,3 +81,12 @@ def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
 
     monkeypatch.setattr(tempfile, "TemporaryFile", lambda **_: Small())
     assert column().tolist() == ORDERED
+
+
+def test_texts_are_read_in_any_order() -> None:
+    texts = SpilledSequence([*ALL, None, "half \ud83d"])
+    assert list(texts) == [*ALL, "", "half \ud83d"]
+    assert [texts[row] for row in (4, 0, -1, 2)] == [ALL[4], ALL[0], "half \ud83d", ALL[2]]
+    assert texts[1:3] == ALL[1:3]
+    with pytest.raises(IndexError):
+        texts[7]

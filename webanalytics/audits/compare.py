@@ -185,9 +185,9 @@ def changed_issues(before: Judged, after: Judged) -> pd.DataFrame:
     """Return the issues of both audits with their changes, those of the second first."""
     old, new = _keys(before.issues, after.issues)
     once = ~pd.Series(new).duplicated().to_numpy()
-    still = after.issues[once]
+    still = _chosen(after.issues, once)
     known = np.isin(new[once], old)
-    left = before.issues[~pd.Series(old).duplicated().to_numpy() & ~np.isin(old, new)]
+    left = _chosen(before.issues, ~pd.Series(old).duplicated().to_numpy() & ~np.isin(old, new))
     come = np.where(known, "remaining", np.where(still["rule"].isin(before.untried), "unchecked", "new"))
     parts = [still, left]
     changes = np.concatenate([come.astype(object), _gone(before, after, left)])
@@ -197,6 +197,11 @@ def changed_issues(before: Judged, after: Judged) -> pd.DataFrame:
     names = [name for name in parts[0].columns if name in parts[1].columns]
     columns = {name: _joined([part[name] for part in kept]) for name in names}
     return pd.DataFrame({"change": change, **columns}, index=index)
+
+
+def _chosen(issues: pd.DataFrame, mask: npt.NDArray[np.bool_]) -> pd.DataFrame:
+    """Return some issues; where they are all, nothing is copied."""
+    return issues if mask.all() else issues[mask]
 
 
 def _joined(columns: list[pd.Series]) -> pd.Series:

@@ -54,15 +54,15 @@ class _Spill:
         self._file.seek(start)
         return self._file.read(end - start)
 
-    def mapped(self) -> list[Any]:
-        """Return all pieces as buffers of Arrow, of which nothing is read yet."""
+    def mapped(self) -> Any:
+        """Return all pieces as one buffer of Arrow, of which nothing is read yet."""
         import pyarrow as pa
 
-        if isinstance(self._file, io.BytesIO) or self.ends[-1] == 0:
-            return [pa.py_buffer(self.piece(number)) for number in range(len(self.ends) - 1)]
-        whole = pa.py_buffer(mmap.mmap(self._file.fileno(), self.ends[-1], access=mmap.ACCESS_READ))
-        edges = zip(self.ends, self.ends[1:], strict=False)
-        return [whole.slice(start, end - start) for start, end in edges]
+        size = self.ends[-1]
+        if size == 0 or isinstance(self._file, io.BytesIO):
+            self._file.seek(0)
+            return pa.py_buffer(self._file.read(size))
+        return pa.py_buffer(mmap.mmap(self._file.fileno(), size, access=mmap.ACCESS_READ))
 
 
 class SpilledTexts:
@@ -97,12 +97,17 @@ class SpilledTexts:
         """Return a column of texts, one Arrow array after the other, which has a file of its own."""
         import pyarrow as pa
 
-        made = SpilledTexts()
+        spill, edges = _Spill(), [np.zeros(1, np.int64)]
         for array in arrays:
-            made.add(array)
-        chunks = pa.chunked_array(map(_texts, made._spill.mapped()), pa.large_string())
+            _, offsets, data = array.buffers()
+            own = np.frombuffer(offsets, np.int64)[: len(array) + 1]
+            edges.append(own[1:] + spill.ends[-1])
+            spill.add(memoryview(data)[: own[-1]])
+        places = pa.py_buffer(np.concatenate(edges))
+        # one array, not a chunk for each: of several, pyarrow copies all when a few rows are taken
+        texts = pa.Array.from_buffers(pa.large_string(), len(index), [None, places, spill.mapped()])
         dtype: Any = pd.StringDtype("pyarrow", na_value=np.nan)
-        return pd.Series(dtype.__from_arrow__(chunks), index=index)
+        return pd.Series(dtype.__from_arrow__(texts), index=index)
 
 
 class SpilledSequence(Sequence[str]):

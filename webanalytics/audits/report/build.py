@@ -180,13 +180,8 @@ def write_report(
 def render(content: Content, besides: Besides = Besides(), *, title: str | None = None) -> str:
     """Return the report as HTML."""
     moved = movement(content, {str(name): frame for name, frame in besides.changes.items()})
-    cells = Cells()
     of_site = {} if besides.crawl is None else site.lists(besides.crawl)
     lists = [*moved.lists.items(), *of_site.items()]
-    data = payload(content, cells) | {"changes": [_change(cells, *item) for item in lists]}
-    if besides.crawl is not None:
-        data["links"] = site.around(content, besides.crawl.neighbours, cells.places)
-    data["cells"] = cells.values
     script, style = _all(SCRIPTS, _SCRIPT), _all(STYLES, "{}")
     return templates.render(
         "audits/report/static/report.html",
@@ -230,10 +225,19 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
         languages=parts.languages(content),
         rules=parts.rules(content),
         statuses=parts.statuses(content),
-        data=script_data(data),
+        data=_data(content, besides.crawl, lists),
         script=Markup(script),  # noqa: S704 - files of this package
         style=Markup(style),  # noqa: S704
     )
+
+
+def _data(content: Content, crawl: CrawlParts | None, lists: Sequence[tuple[str, pd.DataFrame]]) -> Markup:
+    """Return what the script reads; the numbers of all issues are let go before the page is rendered."""
+    cells = Cells()
+    data = payload(content, cells) | {"changes": [_change(cells, *item) for item in lists]}
+    if crawl is not None:
+        data["links"] = site.around(content, crawl.neighbours, cells.places)
+    return script_data(data | {"cells": cells.values})
 
 
 def _of_site(
@@ -289,19 +293,24 @@ def _rows(frame: pd.DataFrame) -> str:
     return f"{MOST_CHANGES:,} of {len(frame):,}" if cut else f"{len(frame):,}"
 
 
-def script_data(value: Any) -> Markup:
+def script_data(parts: Mapping[str, Any]) -> Markup:
     r"""Return JSON for a script element: without any character that could end it or open a comment.
 
     Invisible characters and lone surrogates, which no encoding can hold, are escaped.
 
     Examples
     --------
-    >>> print(script_data(["</script><!--"]))
-    ["\u003c/script\u003e\u003c!--"]
+    >>> print(script_data({"tea": "</script><!--"}))
+    {"tea":"\u003c/script\u003e\u003c!--"}
     """
+    # part by part: one sign of four bytes in a text makes every sign of that text take four
+    members = (f"{_escaped(name)}:{_escaped(value)}" for name, value in parts.items())
+    return Markup(f"{{{','.join(members)}}}")  # noqa: S704 - nothing in it can end the element
+
+
+def _escaped(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    escaped = templates.UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text.translate(_IN_SCRIPT))
-    return Markup(escaped)  # noqa: S704 - nothing in it can end the element
+    return templates.UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", text.translate(_IN_SCRIPT))
 
 
 def policy(script: str, style: str) -> str:
