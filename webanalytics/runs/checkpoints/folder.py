@@ -97,7 +97,7 @@ class Checkpoint(RunFolder):
         self._store.sweep(("part",))
         self._parts = sorted(self._store.parts(), key=number_of)
         self._next = 1 + max(map(number_of, self._parts), default=0)
-        self.journal = journal.Journal(self._store, lambda: self._next)
+        self.journal = journal.Journal(self._store, lambda: self._next, self.parameter)
 
     def _claim(self) -> None:
         """Lock the folder."""
