@@ -16,7 +16,7 @@ import pytest
 from webanalytics.frames.schema import PANDAS_3, make_series
 from webanalytics.frames.spilled import SpilledSequence, SpilledTexts
 
-pytestmark = pytest.mark.skipif(not PANDAS_3, reason="before pandas 3 a column of texts is one of objects")
+columns = pytest.mark.skipif(not PANDAS_3, reason="before pandas 3 a column of texts is one of objects")
 
 TEXTS = [["Green tea", ""], ["Öl und 灯台"], ["x" * 300, "last"]]
 ALL = [text for texts in TEXTS for text in texts]
@@ -32,6 +32,7 @@ def column() -> pd.Series:
 ORDERED = [ALL[2], ALL[0], ALL[1], ALL[4], ALL[3]]
 
 
+@columns
 def test_the_column_is_an_ordinary_one(tmp_path: Path) -> None:
     ordinary = make_series(ORDERED, "string", pd.RangeIndex(5))
     pd.testing.assert_series_equal(column(), ordinary)
@@ -42,6 +43,7 @@ def test_the_column_is_an_ordinary_one(tmp_path: Path) -> None:
     )
 
 
+@columns
 def test_neither_it_nor_rows_of_it_take_the_memory_of_its_texts() -> None:
     before = pa.total_allocated_bytes()
     texts = SpilledTexts()
@@ -53,6 +55,7 @@ def test_neither_it_nor_rows_of_it_take_the_memory_of_its_texts() -> None:
     assert made.str.len().sum() == 20_000_000
 
 
+@columns
 def test_a_column_of_nothing() -> None:
     assert SpilledTexts().column([], pd.RangeIndex(0)).tolist() == []
     texts = SpilledTexts()
@@ -60,6 +63,7 @@ def test_a_column_of_nothing() -> None:
     assert texts.column([empty], pd.RangeIndex(2)).tolist() == ["", ""]
 
 
+@columns
 def test_without_a_folder_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(**_: Any) -> Any:
         raise FileNotFoundError
@@ -68,6 +72,7 @@ def test_without_a_folder_for_temporary_files(monkeypatch: pytest.MonkeyPatch) -
     assert column().tolist() == ORDERED
 
 
+@columns
 @pytest.mark.parametrize("room", [0, 300, 700, 5_000])
 def test_a_full_disk(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
     class Small(io.BytesIO):
