@@ -34,7 +34,9 @@ from webanalytics.service.accounts.base import AccountsError
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.server.serve import serve
 
-settings, service = json.loads(sys.stdin.readline())
+settings, service, prepare = json.loads(sys.stdin.readline())
+if prepare:
+    getattr(supervised, prepare)()
 try:
     sys.exit(serve(ServiceSettings(settings), getattr(supervised, service)))
 except (WebAnalyticsError, AccountsError) as error:
@@ -68,6 +70,20 @@ class Stub:
 async def open_stub(settings: ServiceSettings) -> AsyncIterator[Stub]:
     yield Stub()
     print("closed", file=sys.stderr, flush=True)
+
+
+def make_late() -> None:
+    """Let each process after the first take a while until it hears signals."""
+    from webanalytics.service.server.gunicorn import Worker
+
+    at_once = Worker.init_signals
+
+    def late(worker: Worker) -> None:
+        if worker.age > 1:
+            time.sleep(2)
+        at_once(worker)
+
+    Worker.init_signals = late  # type: ignore[method-assign]
 
 
 @asynccontextmanager
@@ -133,8 +149,8 @@ def start(arguments: list[str], sent: str = "") -> subprocess.Popen[str]:
     return process
 
 
-def start_stub(service: str, **settings: Any) -> subprocess.Popen[str]:
-    return start(["-c", CODE], json.dumps([{"port": 0, **settings}, service]) + "\n")
+def start_stub(service: str, prepare: str = "", **settings: Any) -> subprocess.Popen[str]:
+    return start(["-c", CODE], json.dumps([{"port": 0, **settings}, service, prepare]) + "\n")
 
 
 @contextmanager

@@ -138,6 +138,13 @@ def test_a_killed_gunicorn_takes_its_processes_with_it() -> None:
         assert _refused(server.port)
 
 
+def test_a_process_that_is_starting_hears_of_the_end() -> None:
+    with serving(prepare="make_late", **TWO) as server:
+        status, log = server.stop()
+    assert status == 0
+    assert "SIGKILL" not in log
+
+
 def test_the_counters_of_a_killed_service_are_removed_by_the_next(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -66,6 +66,7 @@ class Worker(GunicornWebWorker):
         super().init_signals()
         self.loop.add_signal_handler(signal.SIGINT, lambda: None)
         self.loop.add_signal_handler(signal.SIGQUIT, os._exit, 0)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGTERM,))
 
     async def _run(self) -> None:
         self._stop = asyncio.Event()
@@ -146,6 +147,14 @@ class _Logger(Logger):  # type: ignore[misc]
 
 
 class _Arbiter(Arbiter):  # type: ignore[misc]
+    def spawn_worker(self) -> Any:
+        """Start a process, for which TERM waits until it can act on it: gunicorn sends it once."""
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGTERM,))
+        try:
+            return super().spawn_worker()
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
     def handle_int(self) -> None:
         """Stop gracefully on the first Ctrl-C; gunicorn ends at once on the second."""
         raise StopIteration
