@@ -159,7 +159,7 @@ RULES = (
     ),
     Rule(
         name="charset_wrong",
-        title="Character encoding is declared wrongly",
+        title="Character encoding declared wrongly",
         category="html",
         type="issue",
         priority="high",
