@@ -19,13 +19,11 @@ from tests.audits.test_stored import cells
 from tests.backends.test_dask_folders import listed
 from tests.backends.test_dask_steering import Threads, backend
 from tests.crawls.test_crawl import SITE, crawled
-from tests.crawls.test_stored import KILLED, PAGES, asked, same
+from tests.crawls.test_stored import KILLED, PAGES, asked, make_small, same
 from tests.effort import BUSY_SECONDS
-from webanalytics.crawls import rows
 from webanalytics.errors import IncompleteRunWarning, ParameterError, WriteError
 from webanalytics.frames.stored import StoredDtype
-from webanalytics.runs import claims, saving
-from webanalytics.runs.checkpoints import settled
+from webanalytics.runs import claims
 from webanalytics.testing import SiteServer
 
 pytestmark = pytest.mark.timeout(600)
@@ -33,11 +31,8 @@ pytestmark = pytest.mark.timeout(600)
 
 @pytest.fixture(autouse=True)
 def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables of 4 rows and parts of 8, and no patience with claims of runs that were killed."""
-    monkeypatch.setattr(saving, "FRAME_ROWS", 4)
-    monkeypatch.setattr(saving, "PART_ROWS", 8)
-    monkeypatch.setattr(rows, "FRAME_ROWS", 4)
-    monkeypatch.setattr(settled, "PART_CHARACTERS", 4_000)
+    """Small parts, and no patience with claims of runs that were killed."""
+    make_small(monkeypatch)
     monkeypatch.setattr(claims, "DEAD_SECONDS", 0.3)
 
 
@@ -68,9 +63,8 @@ def test_the_same_address_goes_on_and_for_more_pages(address: str) -> None:
             crawled(site, max_pages=20, save_to=address)
         before = len(site.requests)
         more = crawled(site, save_to=address)
-        assert (
-            len(set(asked(site, before))) <= len(more) - 20 + 1
-        )  # what a redirect leads to is asked with it
+        missing = len(more) - 20
+        assert len(set(asked(site, before))) <= missing + 1, "what a redirect leads to is asked with it"
         before = len(site.requests)
         again = crawled(site, save_to=address)
         assert not asked(site, before)

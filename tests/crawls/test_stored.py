@@ -37,13 +37,17 @@ OF_TIMES = (*TIMES, "score", "issues_high", "issues_medium", "issues_low")
 """Columns that tell slow answers."""
 
 
-@pytest.fixture(autouse=True)
-def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Tables of 4 rows and parts of 8, so that a few pages make several."""
+def make_small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let tables have 4 rows and parts 8, so that a few pages make several."""
     monkeypatch.setattr(saving, "FRAME_ROWS", 4)
     monkeypatch.setattr(saving, "PART_ROWS", 8)
     monkeypatch.setattr(rows, "FRAME_ROWS", 4)
     monkeypatch.setattr(settled, "PART_CHARACTERS", 4_000)
+
+
+@pytest.fixture(autouse=True)
+def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    make_small(monkeypatch)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from numbers import Real
 from typing import Any, Protocol, TypeAlias
 
@@ -93,21 +94,22 @@ class Found:
     @property
     def rows(self) -> Rows:
         """The rows of its issues, in order."""
-        return self._all_rows()[self._by_row()]
+        return self._all_rows()[self._by_row]
 
     @property
     def values(self) -> npt.NDArray[np.float64]:
         """The value of each."""
-        return np.concatenate([values for _, values, _ in self._pieces])[self._by_row()]
+        return np.concatenate([values for _, values, _ in self._pieces])[self._by_row]
 
     @property
     def evidence(self) -> Any:
         """The text of each, for `Evidence.column`."""
-        return self._evidence.joined([texts for *_, texts in self._pieces], self._by_row())
+        return self._evidence.joined([texts for *_, texts in self._pieces], self._by_row)
 
     def _all_rows(self) -> Rows:
         return np.concatenate([rows for rows, _, _ in self._pieces])
 
+    @cached_property
     def _by_row(self) -> Order:
         return np.argsort(self._all_rows(), kind="stable")
 

@@ -161,7 +161,7 @@ class RowsInFolder:
 
     def _write(self, store: RunFolder, all_of_them: bool) -> None:
         with self._writing:  # one after the other, also where the first was not waited for
-            store.keep_robots()
+            store.before_rows()
             while self._turns:
                 turn = self._turns.popleft()
                 if turn.is_row:

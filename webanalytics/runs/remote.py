@@ -56,11 +56,11 @@ class RemoteRun(RunFolder):
         self._held = claims.Claim(self._store)
         self._held.take()
 
-    def keep_robots(self) -> None:
-        """Also raise `WriteError` if another run has the address now: rows are written or removed next."""
+    def before_rows(self) -> None:
+        """Also raise `WriteError` if another run has the address now."""
         if self._held is not None:
             self._held.check(anew=True)
-        super().keep_robots()
+        super().before_rows()
 
     def restore(
         self,
@@ -90,7 +90,7 @@ class RemoteRun(RunFolder):
     async def aclose(self) -> None:
         """Write the robots.txt that were read."""
         try:
-            await asyncio.to_thread(self.keep_robots)
+            await asyncio.to_thread(self.before_rows)
         finally:
             self.close()
 

@@ -331,7 +331,7 @@ class _Call:
         if isinstance(builder, SavingBuilder) and store is not None and (builder.due or all_of_them):
 
             def write() -> list[int]:
-                store.keep_robots()
+                store.before_rows()
                 return builder.write(all_of_them=all_of_them)
 
             finished = await asyncio.to_thread(write)

@@ -207,10 +207,11 @@ def decode(content: bytes | str, content_type: str = "") -> Decoded:
         name, mislabelled = "utf-8", (header if _for_header(header) else declared) or ""
     if name == "utf-8":
         try:
-            return Decoded(content.decode("utf-8"), name, header, declared, True, mislabelled)
+            text = content.decode("utf-8")
+            return Decoded(text, name, header, declared, as_written=True, mislabelled=mislabelled)
         except UnicodeDecodeError:
             pass
-    return Decoded(_decode(content, name), name, header, declared, False, mislabelled)
+    return Decoded(_decode(content, name), name, header, declared, mislabelled=mislabelled)
 
 
 def order_mark(content: bytes | str) -> str:

@@ -264,17 +264,22 @@ def _copied(source: Any, max_depth: int) -> Parsed:
             unseen = unseen or kind == UNSEEN
             node = child
         elif tag == "template" and attributes and _is_shown(element):
-            parent.remove(element)
             size -= 1
-            for name in noted.keys() & attributes.keys():
-                noted[name].pop()
             outer.append((node.next, None, None, 0))
-            # Of a template within SVG or MathML, which declares nothing, there is no fragment.
-            fragments = node.template_fragments()
-            node = fragments[0].first_child if fragments else None
+            node = _in_place_of(element, node, noted)
         else:
             last, follows_text = element, False
             node = node.next
+
+
+def _in_place_of(element: Any, template: Any, noted: dict[str, list[Any]]) -> Any:
+    """Remove the copy of a template that is shown; return the first node of what is shown in its place."""
+    element.getparent().remove(element)
+    for name in noted.keys() & template.attributes.keys():
+        noted[name].pop()
+    # Of a template within SVG or MathML, which declares nothing, there is no fragment.
+    fragments = template.template_fragments()
+    return fragments[0].first_child if fragments else None
 
 
 def _add_text(parent: Any, last: Any, text: str) -> str:

@@ -110,8 +110,8 @@ class RunFolder(ABC):
             self._store.write_manifest(kept | {"format": FORMAT})
         return identity
 
-    def keep_robots(self) -> None:
-        """Write what the run has read of robots.txt, before rows of its hosts are kept elsewhere."""
+    def before_rows(self) -> None:
+        """Write what the run has read of robots.txt: rows of its hosts are written or removed next."""
         try:
             self._robots.write()
         except OSError as error:
