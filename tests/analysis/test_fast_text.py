@@ -12,6 +12,7 @@ import pytest
 from lxml import etree
 from trafilatura import xpaths
 
+from webanalytics.analysis.page.document import as_lxml
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.page.tree import parse
 from webanalytics.analysis.text import main_text as module
@@ -29,7 +30,7 @@ MODES = {"fast": FAST, "wide": WIDE, "standard": STANDARD}
 
 
 def public(html: str) -> str:
-    return module._public_text(parse(html), FAST) or ""
+    return module._public_text(parse(html).tree, FAST) or ""
 
 
 def own(html: str) -> str | None:
@@ -41,11 +42,11 @@ def test_the_corpus_reads_as_by_trafilatura(mode: str, corpus_pages: dict[str, b
     """No page differs; a few without paragraphs are left to trafilatura in its wide mode."""
     left, different = [], []
     for name, content in corpus_pages.items():
-        tree = Page(content).tree
-        text = Stages(tree).text(MODES[mode])
+        document = Page(content).document
+        text = Stages(document).text(MODES[mode])
         if text is None:
             left.append(name)
-        elif text != (module._public_text(tree, MODES[mode]) or ""):
+        elif text != (module._public_text(document.tree, MODES[mode]) or ""):
             different.append(name)
     assert different == []
     assert len(left) <= (4 if mode == "wide" else 0)
@@ -54,10 +55,10 @@ def test_the_corpus_reads_as_by_trafilatura(mode: str, corpus_pages: dict[str, b
 def test_modes_one_after_another_read_as_alone(corpus_pages: dict[str, bytes]) -> None:
     """The standard mode goes on from what the fast one found, but not where that took all of the page."""
     pages = [parse(made_up(seed)) for seed in range(1_000, 1_060)]
-    for tree in [*pages, *(Page(content).tree for content in list(corpus_pages.values())[::4])]:
-        stages = Stages(tree)
+    for document in [*pages, *(Page(content).document for content in list(corpus_pages.values())[::4])]:
+        stages = Stages(document)
         assert [stages.text(mode) for mode in MODES.values()] == [
-            Stages(tree).text(mode) for mode in MODES.values()
+            Stages(document).text(mode) for mode in MODES.values()
         ]
 
 
@@ -196,20 +197,20 @@ def made_up(seed: int) -> str:
 def test_made_up_pages_read_as_by_trafilatura(mode: str) -> None:
     left = 0
     for seed in range(300):
-        tree = parse(made_up(seed))
-        text = Stages(tree).text(MODES[mode])
+        document = parse(made_up(seed))
+        text = Stages(document).text(MODES[mode])
         left += text is None
-        assert text in (None, module._public_text(tree, MODES[mode]) or ""), seed
+        assert text in (None, module._public_text(document.tree, MODES[mode]) or ""), seed
     assert left < (100 if mode == "wide" else 1)
 
 
 def test_the_page_is_not_modified(corpus_pages: dict[str, bytes]) -> None:
-    tree = Page(next(iter(corpus_pages.values()))).tree
-    before = etree.tostring(tree)
-    stages = Stages(tree)
+    document = Page(next(iter(corpus_pages.values()))).document
+    before = etree.tostring(as_lxml(document.elements))
+    stages = Stages(document)
     for mode in MODES.values():
         stages.text(mode)
-    assert etree.tostring(tree) == before
+    assert etree.tostring(document.tree) == etree.tostring(as_lxml(document.elements)) == before
 
 
 def test_a_forum_keeps_its_posts() -> None:

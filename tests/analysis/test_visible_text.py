@@ -1,13 +1,16 @@
-"""The text that readers see: a page gathers it while its tree is made, a part of one from the tree."""
+"""The text that readers see: a page gathers it while its elements are made, a part of one from them."""
 
 from __future__ import annotations
 
+import re
 from random import Random
+from typing import Any
 
 import pytest
+from lxml import etree
 
 from webanalytics.analysis.page.page import Page
-from webanalytics.analysis.page.visible_text import visible_text
+from webanalytics.analysis.page.visible_text import BLOCK_TAGS, EDGE, UNSEEN_TAGS, shown, visible_text
 
 MARKUP = [
     *("<div>", "</div>", "<p>", "<b>", "</b>", "<br>", "<br hidden>", "<li>", "<td>", "<table>", "</table>"),
@@ -19,16 +22,38 @@ MARKUP = [
 ]
 
 
+def seen(tree: Any) -> str:
+    """What a reader sees of lxml's tree, by XPath and its own walk."""
+    hidden = set(tree.xpath("descendant::*[@hidden]"))
+    for element in tree.xpath("descendant::*[@style]"):
+        declared = re.findall(r"(?:^|;)\s*display\s*:\s*([a-z-]+)", element.get("style").lower())
+        if declared[-1:] == ["none"]:
+            hidden.add(element)
+    pieces = []
+    walk: Any = etree.iterwalk(tree, events=("start", "end"))
+    for event, element in walk:
+        unseen = element in hidden or element.tag in UNSEEN_TAGS
+        if not unseen and element.tag in BLOCK_TAGS:
+            pieces.append(EDGE)
+        if event == "end":
+            pieces.append(element.tail or "")
+        elif unseen:
+            walk.skip_subtree()
+        else:
+            pieces.append(element.text or "")
+    return shown(pieces)
+
+
 @pytest.mark.parametrize("seed", range(100))
 def test_a_page_shows_what_its_tree_shows(seed: int) -> None:
     html = "".join(Random(seed).choices(MARKUP, k=300))
     page = Page(html)
-    assert page.visible_text == visible_text(page.tree)
+    assert page.visible_text == visible_text(page.document, page.root) == seen(page.tree)
 
 
 def test_saved_pages_show_what_their_trees_show(corpus_pages: dict[str, bytes]) -> None:
-    pages = [Page(content) for content in corpus_pages.values()]
-    assert [page.visible_text for page in pages] == [visible_text(page.tree) for page in pages]
+    for page in map(Page, corpus_pages.values()):
+        assert page.visible_text == visible_text(page.document, page.root) == seen(page.tree)
 
 
 @pytest.mark.parametrize(

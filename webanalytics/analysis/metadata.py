@@ -9,9 +9,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from lxml import etree
-from lxml.html import HtmlElement
-
+from webanalytics.analysis.page.document import Document, Element, Walk
 from webanalytics.analysis.page.page import Collector, Page, Reader, collected, fold
 from webanalytics.analysis.structured.jsonld import JsonLdBlocks, jsonld
 from webanalytics.analysis.structured.offer import Offer, describes_page, product_offer
@@ -107,10 +105,10 @@ class MetadataElements(Collector):
             **dict.fromkeys(_HEADINGS, self._heading),
         }
 
-    def _meta(self, element: HtmlElement) -> None:
+    def _meta(self, element: Element) -> None:
         get = element.get
         content = get("content")
-        names = f"{get('property', '')} {get('name', '')}".lower()
+        names = f"{get('property') or ''} {get('name') or ''}".lower()
         for name in _WANTED.intersection(names.split()):
             if value := fold(content):
                 self.metas.setdefault(name, []).append(value)
@@ -120,7 +118,7 @@ class MetadataElements(Collector):
         if not self.charset:
             self.charset = _declared_charset(element, content)
 
-    def _link(self, element: HtmlElement) -> None:
+    def _link(self, element: Element) -> None:
         link = element.get("href")
         if not link:
             return
@@ -134,16 +132,16 @@ class MetadataElements(Collector):
         elif element.get("itemprop") == "image":
             self._property("image", element, link)
 
-    def _title(self, element: HtmlElement) -> None:
+    def _title(self, element: Element) -> None:
         if not self.title:
             self.title = self.title_of(element) or ""
 
-    def _heading(self, element: HtmlElement) -> None:
+    def _heading(self, element: Element) -> None:
         if len(self.headings) < self.max_entries:
-            text = _heading_text(element)
-            self.headings.append({"level": str(element.tag), "text": text[:DEFAULT_MAX_HEADING]})
+            text = _heading_text(self._document, element)
+            self.headings.append({"level": element.tag, "text": text[:DEFAULT_MAX_HEADING]})
 
-    def _image(self, element: HtmlElement) -> None:
+    def _image(self, element: Element) -> None:
         get = element.get
         if len(self.images) < self.max_entries:
             image = {"src": self._absolute(get("src") or ""), "alt": self._shared(fold(get("alt")))}
@@ -155,7 +153,7 @@ class MetadataElements(Collector):
         if get("itemprop") == "image":
             self._property("image", element, get("src") or "")
 
-    def _property(self, name: str, element: HtmlElement, value: str) -> None:
+    def _property(self, name: str, element: Element, value: str) -> None:
         if value and not self.properties[name] and self.may_climb() and describes_page(element):
             self.properties[name] = value
 
@@ -164,7 +162,7 @@ class MetadataElements(Collector):
         return self._strings.setdefault(text, text)
 
 
-def _declared_charset(element: HtmlElement, content: str | None) -> str:
+def _declared_charset(element: Element, content: str | None) -> str:
     """Return the encoding that a meta element declares, as written, or ''.
 
     Notes
@@ -179,18 +177,16 @@ def _declared_charset(element: HtmlElement, content: str | None) -> str:
     return ""
 
 
-def _heading_text(element: HtmlElement) -> str:
+def _heading_text(document: Document, element: Element) -> str:
     """Return the folded text of a heading without that of scripts and styles in it."""
-    if not len(element):
-        return fold(element.text)
-    if next(element.iter(*_NOT_TEXT), None) is None:
-        return fold("".join(element.itertext()))
-    return fold("".join(_texts(element)))
+    if any(part.tag in _NOT_TEXT for part in document.inside(element)):
+        return fold("".join(_texts(document, element)))
+    return fold(document.text_of(element))
 
 
-def _texts(heading: HtmlElement) -> Iterator[str]:
+def _texts(document: Document, heading: Element) -> Iterator[str]:
     """Yield the texts of a heading that are not code."""
-    walk = etree.iterwalk(heading, events=("start", "end"))
+    walk = Walk(document, heading)
     for event, element in walk:
         if event == "end":
             if element is not heading:

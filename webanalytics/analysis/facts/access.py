@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from lxml.html import HtmlElement
-
 from webanalytics.analysis.facts.names import UNREAD, Names, is_hidden
+from webanalytics.analysis.page.document import Element
 from webanalytics.analysis.page.page import Collector, Page, Reader, fold
 
 _REFERRING = ("for", "aria-labelledby", "aria-describedby", "aria-controls", "aria-owns", "headers", "list")
@@ -32,7 +31,7 @@ class AccessElements(Collector):
         self._fields: list[tuple[str, dict[str, str]]] = []
         self._labelled: set[str] = set()
         self._headings = 0
-        self._names = Names()
+        self._names = Names(page.document)
 
     def readers(self) -> dict[str, Reader]:
         """Return its readers by tag."""
@@ -52,12 +51,12 @@ class AccessElements(Collector):
         """Fields without a label; known when all labels are."""
         return [said for name, said in self._fields if not name or name not in self._labelled]
 
-    def _label(self, element: HtmlElement) -> None:
+    def _label(self, element: Element) -> None:
         target = element.get("for")
         if target and self._names.name(element):
             self._labelled.add(target)
 
-    def _input(self, element: HtmlElement) -> None:
+    def _input(self, element: Element) -> None:
         kind = (element.get("type") or "").strip().lower()
         if kind in _BUTTONS:
             get = element.get
@@ -66,7 +65,7 @@ class AccessElements(Collector):
         elif kind not in _NO_FIELDS:
             self._field(element)
 
-    def _field(self, element: HtmlElement) -> None:
+    def _field(self, element: Element) -> None:
         get = element.get
         if (
             len(self._fields) >= self.max_entries
@@ -83,7 +82,7 @@ class AccessElements(Collector):
             said["placeholder"] = example[: self.max_length]
         self._fields.append((get("id") or "", said))
 
-    def _frame(self, element: HtmlElement) -> None:
+    def _frame(self, element: Element) -> None:
         get = element.get
         if (
             not fold(get("title"))
@@ -93,42 +92,42 @@ class AccessElements(Collector):
         ):
             self.iframes.append((get("src") or get("name") or get("id") or "without src").strip()[:500])
 
-    def _button(self, element: HtmlElement) -> None:
+    def _button(self, element: Element) -> None:
         if not self._names.name(element):
             self._add_button(element)
 
-    def _check_button(self, element: HtmlElement) -> None:
+    def _check_button(self, element: Element) -> None:
         if not self._names.label(element) and not fold(element.get("title")):
             self._add_button(element)
 
-    def _add_button(self, element: HtmlElement) -> None:
+    def _add_button(self, element: Element) -> None:
         if self._may_name(self.buttons, element):
             self.buttons.append(_shown(element)[: self.max_length])
 
-    def _heading(self, element: HtmlElement) -> None:
+    def _heading(self, element: Element) -> None:
         name = self._names.name(element)
         if not name:
             self._empty_heading(element)
-        elif len(element) and name != UNREAD and self._is_image(element):
-            self.image_headings.append({"level": str(element.tag), "alt": name[: self.max_length]})
+        elif not element.is_leaf and name != UNREAD and self._is_image(element):
+            self.image_headings.append({"level": element.tag, "alt": name[: self.max_length]})
 
-    def _is_image(self, heading: HtmlElement) -> bool:
+    def _is_image(self, heading: Element) -> bool:
         self._headings += 1
-        if self._headings > self.max_entries or next(heading.iter("img"), None) is None:
+        if self._headings > self.max_entries or not self._document.holds(heading, "img"):
             return False
-        return not fold("".join(heading.itertext()))
+        return not fold(self._document.text_of(heading))
 
-    def _empty_heading(self, element: HtmlElement) -> None:
+    def _empty_heading(self, element: Element) -> None:
         if self._may_name(self.empty_headings, element):
-            self.empty_headings.append(str(element.tag))
+            self.empty_headings.append(element.tag)
 
-    def _may_name(self, entries: list[str], element: HtmlElement) -> bool:
+    def _may_name(self, entries: list[str], element: Element) -> bool:
         return len(entries) < self.max_entries and self.may_climb() and not is_hidden(element)
 
 
-def _shown(element: HtmlElement) -> str:
+def _shown(element: Element) -> str:
     """Return an element's start tag, cut to what tells it from others."""
-    said = [str(element.tag)]
+    said = [element.tag]
     for name in ("type", "name", "id", "class"):
         if value := fold(element.get(name)):
             said.append(f'{name}="{value[:60]}"')
@@ -170,7 +169,7 @@ def access_facts(page: Page, elements: AccessElements) -> dict[str, Any]:
 
 
 def _repeated_ids(page: Page) -> tuple[list[str], list[str]]:
-    ids = [element.get("id") or "" for element in page.having("id") if element is not page.tree]
+    ids = [element.get("id") or "" for element in page.having("id") if element is not page.root]
     if len(ids) == len(set(ids)):
         return [], []
     repeated = [name for name, count in Counter(ids).items() if count > 1 and name and not name.isspace()]
@@ -180,11 +179,11 @@ def _repeated_ids(page: Page) -> tuple[list[str], list[str]]:
 
 
 def _positive(page: Page) -> list[str]:
-    below = (element for element in page.having("tabindex") if element is not page.tree)
+    below = (element for element in page.having("tabindex") if element is not page.root)
     return [_shown(element) for element in below if _is_positive(element)]
 
 
-def _is_positive(element: HtmlElement) -> bool:
+def _is_positive(element: Element) -> bool:
     """Return whether a tabindex is over zero, read as the HTML Standard reads integers (section 2.3.4.1)."""
     text = (element.get("tabindex") or "").lstrip(" \t\n\r\f").removeprefix("+")
     digits = text[: len(text) - len(text.lstrip("0123456789"))]

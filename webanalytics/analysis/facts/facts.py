@@ -8,14 +8,13 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any
 
-from lxml.html import HtmlElement
-
 from webanalytics.analysis.facts.access import AccessElements, access_facts
 from webanalytics.analysis.facts.head import head_facts
 from webanalytics.analysis.facts.links import LinkElements, judged_links, read_links
 from webanalytics.analysis.facts.loading import LoadingElements, is_pixel, loading_facts
 from webanalytics.analysis.facts.schema_org import structured_facts
 from webanalytics.analysis.facts.scripts import ScriptElements
+from webanalytics.analysis.page.document import Element
 from webanalytics.analysis.page.page import Collector, Links, Page, Reader, collected, fold
 from webanalytics.analysis.page.parsing import order_mark
 from webanalytics.analysis.structured.jsonld import JsonLdBlocks
@@ -76,11 +75,11 @@ class FactElements(Collector):
             "body": self._body,
         }
 
-    def _anchor(self, element: HtmlElement) -> None:
+    def _anchor(self, element: Element) -> None:
         if (href := element.get("href")) is not None:
             self.hrefs.append(href)
 
-    def _body(self, _: HtmlElement) -> None:
+    def _body(self, _: Element) -> None:
         self._in_body = True
 
     def _add(self, entries: list[str], text: str) -> None:
@@ -91,12 +90,12 @@ class FactElements(Collector):
         if self._in_body and kind not in self.outside_head:
             self.outside_head.append(kind)
 
-    def _title(self, element: HtmlElement) -> None:
+    def _title(self, element: Element) -> None:
         if (text := self.title_of(element)) is not None:
             self._add(self.titles, text)
             self._note_outside("title")
 
-    def _meta(self, element: HtmlElement) -> None:
+    def _meta(self, element: Element) -> None:
         get = element.get
         name = (get("name") or get("property") or "").strip().lower()
         if name == "description" and get("name"):
@@ -114,7 +113,7 @@ class FactElements(Collector):
         if link and not link[:8].lower().startswith(("http://", "https://")):
             self._add(self.relative_images, link)
 
-    def _link(self, element: HtmlElement) -> None:
+    def _link(self, element: Element) -> None:
         get = element.get
         kinds = (get("rel") or "").lower().split()
         if "canonical" in kinds:
@@ -137,7 +136,7 @@ class FactElements(Collector):
     def _place(self) -> dict[str, str]:
         return {"place": "body"} if self._in_body else {}
 
-    def _image(self, element: HtmlElement) -> None:
+    def _image(self, element: Element) -> None:
         get = element.get
         self.images += 1
         alt, width, height, source = get("alt"), get("width"), get("height"), get("src")
@@ -152,21 +151,21 @@ class FactElements(Collector):
             if source and source[:5].lower() != "data:":
                 self._add_image(self.without_size, element)
 
-    def _long_alt(self, element: HtmlElement, text: str) -> None:
+    def _long_alt(self, element: Element, text: str) -> None:
         if len(text) > DEFAULT_MAX_ALT and len(self.long_alt) < self.max_entries:
             self.long_alt.append({"alt": text[: self.max_length], "src": self._source(element)})
 
-    def _empty_alt(self, element: HtmlElement) -> None:
+    def _empty_alt(self, element: Element) -> None:
         role = (element.get("role") or "").strip().lower()
         hidden = (element.get("aria-hidden") or "").strip().lower()
         if role not in ("presentation", "none") and hidden != "true":
             self._add_image(self.empty_alt, element)
 
-    def _add_image(self, entries: list[str], element: HtmlElement) -> None:
+    def _add_image(self, entries: list[str], element: Element) -> None:
         if len(entries) < self.max_entries:
             entries.append(self._source(element))
 
-    def _source(self, element: HtmlElement) -> str:
+    def _source(self, element: Element) -> str:
         """Return the address of an image; one to be loaded by scripts has it in another attribute."""
         source = (element.get("src") or "").strip()
         data = source[:5].lower() == "data:"
@@ -259,7 +258,7 @@ def analyse(page: Page) -> dict[str, Any]:
         **access_facts(page, collected(page, AccessElements)),
         **head_facts(page),
         "amphtml": elements.amphtml,
-        "amp": page.tree.get("amp") is not None or page.tree.get("⚡") is not None,
+        "amp": page.root.get("amp") is not None or page.root.get("⚡") is not None,
         "relativeImages": elements.relative_images,
         "scripts": collected(page, ScriptElements).count,
         "contentHash": content_hash(main_text(page)),

@@ -47,7 +47,7 @@ def head_facts(page: Page) -> dict[str, Any]:
         "charsetMislabelled": page.decoded.mislabelled[:100],
         "heads": heads,
         "headEndedBy": ended,
-        "xmlLang": "" if page.tree.get("lang") else (page.tree.get("xml:lang") or "").strip()[:100],
+        "xmlLang": "" if page.root.get("lang") else (page.root.get("xml:lang") or "").strip()[:100],
     }
 
 

@@ -7,10 +7,9 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from lxml.html import HtmlElement
-
 from webanalytics.analysis.facts.link_texts import LONGEST, bare, generic_texts
 from webanalytics.analysis.facts.names import Names, is_hidden
+from webanalytics.analysis.page.document import Element
 from webanalytics.analysis.page.page import Collector, Page, Reader, fold
 from webanalytics.urls import (
     NORMAL_IN_PATH,
@@ -150,7 +149,7 @@ class LinkElements(Collector):
         self.uncrawlable: list[dict[str, str]] = []
         self.nofollow: list[str] = []
         self.insecure: list[str] = []
-        self._names = Names()
+        self._names = Names(page.document)
         self._generic = generic_texts(page.lang)
         self._secure = page.final_url[:6].lower() == "https:"
 
@@ -158,7 +157,7 @@ class LinkElements(Collector):
         """Return its readers by tag."""
         return {"a": self._anchor, "area": self._area}
 
-    def _anchor(self, element: HtmlElement) -> None:
+    def _anchor(self, element: Element) -> None:
         href = element.get("href")
         if href is None:
             self._placeholder(element)
@@ -174,7 +173,7 @@ class LinkElements(Collector):
             if not _NO_TARGET.match(link) and bare(name) in self._generic:
                 self._put(self.generic, link, text=name)
 
-    def _area(self, element: HtmlElement) -> None:
+    def _area(self, element: Element) -> None:
         href = element.get("href")
         if href is None:
             return
@@ -183,7 +182,7 @@ class LinkElements(Collector):
         if not (self._names.label(element) or fold(get("alt")) or fold(get("title"))):
             self._nameless(element, href.strip())
 
-    def _address(self, element: HtmlElement, link: str) -> bool:
+    def _address(self, element: Element, link: str) -> bool:
         """Examine the address of a link; return whether crawlers follow it."""
         if ":" in link[:12]:
             if self._secure and link[:5].lower() == "http:" and len(self.insecure) < self.max_entries:
@@ -199,7 +198,7 @@ class LinkElements(Collector):
             return False
         return True
 
-    def _placeholder(self, element: HtmlElement) -> None:
+    def _placeholder(self, element: Element) -> None:
         """Note an anchor without an address that has a text and is no place to jump to."""
         get = element.get
         if any(get(name) is not None for name in _PLACEHOLDERS) or len(self.uncrawlable) >= self.max_entries:
@@ -209,10 +208,10 @@ class LinkElements(Collector):
             said = {"href": "", "text": name[: self.max_length]}
             self.uncrawlable.append(said if script is None else said | {"onclick": script[: self.max_length]})
 
-    def _nameless(self, element: HtmlElement, link: str) -> None:
+    def _nameless(self, element: Element, link: str) -> None:
         if len(self.nameless) < self.max_entries and self.may_climb() and not is_hidden(element):
-            shown = element[0] if len(element) else element
-            self._put(self.nameless, link, inside="" if shown.tag == "a" else str(shown.tag))
+            shown = element if element.is_leaf else self._document.elements[element.position + 1]
+            self._put(self.nameless, link, inside="" if shown.tag == "a" else shown.tag)
 
     def _put(self, entries: list[dict[str, str]], link: str, **details: str) -> None:
         if len(entries) < self.max_entries:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from lxml.html import HtmlElement
-
 from webanalytics.analysis.facts.scripts import CODE, script_type
+from webanalytics.analysis.page.document import Element
 from webanalytics.analysis.page.page import Collector, Page, Reader, fold
 
 FIRST_IMAGES = 5
@@ -107,10 +106,10 @@ class LoadingElements(Collector):
         if len(entries) < self.max_entries:
             entries.append(text[: self.max_length])
 
-    def _body(self, _: HtmlElement) -> None:
+    def _body(self, _: Element) -> None:
         self._in_body = True
 
-    def _meta(self, element: HtmlElement) -> None:
+    def _meta(self, element: Element) -> None:
         kind = element.get("http-equiv")
         if kind and kind.strip().lower() == "content-security-policy":
             said = fold(element.get("content"))
@@ -118,7 +117,7 @@ class LoadingElements(Collector):
         elif (name := element.get("name")) and name.strip().lower() == "referrer":
             self.referrer = fold(element.get("content"))
 
-    def _link(self, element: HtmlElement) -> None:
+    def _link(self, element: Element) -> None:
         kinds = (element.get("rel") or "").lower().split()
         if not _LOADING_LINKS.isdisjoint(kinds):
             href = element.get("href")
@@ -129,7 +128,7 @@ class LoadingElements(Collector):
                 if not self._in_body and _blocks(element, kinds):
                     self._add(self.styles, url)
 
-    def _script(self, element: HtmlElement) -> None:
+    def _script(self, element: Element) -> None:
         get = element.get
         source = get("src")
         if not source:
@@ -144,29 +143,29 @@ class LoadingElements(Collector):
         if blocks and not self._in_body:
             self._add(self.scripts, url)
 
-    def _secure_script(self, element: HtmlElement) -> None:
+    def _secure_script(self, element: Element) -> None:
         self._script(element)
         self._check(element.get("src"))
 
-    def _form(self, element: HtmlElement) -> None:
+    def _form(self, element: Element) -> None:
         self._check_form(element.get("action"))
 
-    def _button(self, element: HtmlElement) -> None:
+    def _button(self, element: Element) -> None:
         self._check_form(element.get("formaction"))
 
-    def _input(self, element: HtmlElement) -> None:
+    def _input(self, element: Element) -> None:
         self._check_form(element.get("formaction"))
         if source := element.get("src"):
             kind = element.get("type")
             if kind and kind.strip().lower() == "image":
                 self._check(source)
 
-    def _style(self, element: HtmlElement) -> None:
+    def _style(self, element: Element) -> None:
         if text := element.text:
             self._check_style(text)
 
-    def _loading(self, element: HtmlElement) -> None:
-        for name in _LOADING[str(element.tag)]:
+    def _loading(self, element: Element) -> None:
+        for name in _LOADING[element.tag]:
             self._check(element.get(name))
         if several := element.get("srcset"):
             self._check_srcset(several)
@@ -201,7 +200,7 @@ class LoadingElements(Collector):
             for element in page.having("style"):
                 self._check_style(element.get("style") or "")
 
-    def _image(self, element: HtmlElement) -> None:
+    def _image(self, element: Element) -> None:
         get = element.get
         source, several = get("src"), get("srcset")
         if self._secure:
@@ -221,32 +220,36 @@ class LoadingElements(Collector):
         if width and len(width) > 2 and not several and _number(width) > LARGE_IMAGE:
             self._one_size(element, source)
 
-    def _old_format(self, element: HtmlElement, source: str, several: str) -> None:
-        if not _NEGOTIATED.search(source + several) and not _sources(element, modern=True):
+    def _sources(self, element: Element, *, modern: bool = False) -> bool:
+        """Return whether a picture around an image offers other sources, ``modern`` ones where asked for."""
+        parent = element.parent
+        if parent is None or parent.tag != "picture":
+            return False
+        sources = [
+            part.attrib
+            for part in self._document.inside(parent)
+            if part.tag == "source" and part.parent is parent
+        ]
+        offered = [f"{source.get('type', '')} {source.get('srcset', '')}" for source in sources]
+        return any(_NEGOTIATED.search(text) for text in offered) if modern else bool(offered)
+
+    def _old_format(self, element: Element, source: str, several: str) -> None:
+        if not _NEGOTIATED.search(source + several) and not self._sources(element, modern=True):
             self._add(self.old_formats, self._absolute(source))
 
-    def _one_size(self, element: HtmlElement, source: str) -> None:
+    def _one_size(self, element: Element, source: str) -> None:
         drawn = source.partition("?")[0].lower().endswith(".svg")
-        if not drawn and element.get("data-srcset") is None and not _sources(element):
+        if not drawn and element.get("data-srcset") is None and not self._sources(element):
             self._add(self.without_srcset, self._absolute(source))
 
 
-def _waits(element: HtmlElement) -> bool:
+def _waits(element: Element) -> bool:
     """Return whether an image is loaded late: by the browser, or by a script that reads another attribute."""
     get = element.get
     loading = get("loading")
     if loading is not None and loading.strip().lower() == "lazy":
         return True
     return get("data-src") is not None or get("data-srcset") is not None or get("data-lazy-src") is not None
-
-
-def _sources(element: HtmlElement, *, modern: bool = False) -> bool:
-    """Return whether a picture around an image offers other sources, ``modern`` ones where asked for."""
-    parent = element.getparent()
-    if parent is None or parent.tag != "picture":
-        return False
-    offered = [f"{other.get('type', '')} {other.get('srcset', '')}" for other in parent.iterfind("source")]
-    return any(_NEGOTIATED.search(text) for text in offered) if modern else bool(offered)
 
 
 def _is_small(side: str | None) -> bool:
@@ -263,7 +266,7 @@ def is_pixel(width: str | None, height: str | None) -> bool:
     return (width or height or "").strip().removesuffix("px") in ("0", "1")
 
 
-def _blocks(element: HtmlElement, kinds: list[str]) -> bool:
+def _blocks(element: Element, kinds: list[str]) -> bool:
     """Return whether a browser waits for a style sheet before it shows anything."""
     if "alternate" in kinds or element.get("disabled") is not None:
         return False

@@ -10,10 +10,9 @@ from hashlib import blake2b
 from typing import Any
 from zlib import crc32
 
-from lxml.html import HtmlElement
-
 from webanalytics.analysis.facts.links import DEFAULT_MAX_URL, Resolver
 from webanalytics.analysis.facts.names import Names
+from webanalytics.analysis.page.document import Element
 from webanalytics.analysis.page.page import Collector, Page, Reader, collected, fold
 
 DEFAULT_MAX_LINKS = 5_000
@@ -51,8 +50,8 @@ class OutlinkElements(Collector):
         super().__init__(page)
         self.found: list[tuple[str, str, int, str, str]] = []
         self.cut = False
-        self._names = Names()
-        self._positions: dict[HtmlElement, str] = {}
+        self._names = Names(page.document)
+        self._positions: dict[Element, str] = {}
         self._page_url = page.final_url.partition("#")[0]
 
     def readers(self) -> dict[str, Reader]:
@@ -72,7 +71,7 @@ class OutlinkElements(Collector):
             **dict.fromkeys(_MEDIA, self._media),
         }
 
-    def _add(self, element: HtmlElement, href: str | None, kind: str, anchor: str = "", rel: int = 0) -> None:
+    def _add(self, element: Element, href: str | None, kind: str, anchor: str = "", rel: int = 0) -> None:
         if href is None:
             return
         if len(self.found) >= self.max_links:
@@ -80,18 +79,18 @@ class OutlinkElements(Collector):
             return
         self.found.append((href, anchor[:DEFAULT_MAX_ANCHOR], rel, kind, self._position(element)))
 
-    def _anchor(self, element: HtmlElement) -> None:
+    def _anchor(self, element: Element) -> None:
         if (href := element.get("href")) is not None:
             names = self._names
             text = names.content(element) or names.label(element) or fold(element.get("title"))
             self._add(element, href, "link", text, _rel(element))
 
-    def _area(self, element: HtmlElement) -> None:
+    def _area(self, element: Element) -> None:
         if (href := element.get("href")) is not None:
             text = fold(element.get("alt")) or self._names.label(element) or fold(element.get("title"))
             self._add(element, href, "link", text, _rel(element))
 
-    def _link(self, element: HtmlElement) -> None:
+    def _link(self, element: Element) -> None:
         get = element.get
         kinds = (get("rel") or "").lower().split()
         if not kinds:
@@ -100,22 +99,22 @@ class OutlinkElements(Collector):
         if kind:
             self._add(element, get("href"), kind, (get("hreflang") or "") if kind == "hreflang" else "")
 
-    def _meta(self, element: HtmlElement) -> None:
+    def _meta(self, element: Element) -> None:
         if (element.get("http-equiv") or "").strip().lower() == "refresh" and (
             found := _REFRESH.match(fold(element.get("content")))
         ):
             self._add(element, next(filter(None, found.groups()), None), "refresh")
 
-    def _frame(self, element: HtmlElement) -> None:
+    def _frame(self, element: Element) -> None:
         self._add(element, element.get("src"), "frame", fold(element.get("title")))
 
-    def _form(self, element: HtmlElement) -> None:
+    def _form(self, element: Element) -> None:
         if (element.get("method") or "get").strip().lower() == "get":
             # What is filled in takes the place of the query (HTML Standard, section 4.10.21.3).
             action = (element.get("action") or "").strip() or self._page_url
             self._add(element, action.partition("#")[0].partition("?")[0] or self._page_url, "form")
 
-    def _image(self, element: HtmlElement) -> None:
+    def _image(self, element: Element) -> None:
         get = element.get
         alt = fold(get("alt"))
         source = get("src") or ""
@@ -125,38 +124,38 @@ class OutlinkElements(Collector):
             if one.strip() and one.lstrip()[:5].lower() != "data:":
                 self._add(element, one, "image", alt)
 
-    def _input(self, element: HtmlElement) -> None:
+    def _input(self, element: Element) -> None:
         if (element.get("type") or "").strip().lower() == "image":
             self._add(element, element.get("src"), "image", fold(element.get("alt")))
 
-    def _source(self, element: HtmlElement) -> None:
+    def _source(self, element: Element) -> None:
         for source in _candidates(element.get("srcset")):
             self._add(element, source, "image")
         self._add(element, element.get("src"), "media")
 
-    def _media(self, element: HtmlElement) -> None:
-        for name in _MEDIA[str(element.tag)]:
+    def _media(self, element: Element) -> None:
+        for name in _MEDIA[element.tag]:
             self._add(element, element.get(name), "media")
         self._add(element, element.get("poster"), "image")
 
-    def _script(self, element: HtmlElement) -> None:
+    def _script(self, element: Element) -> None:
         self._add(element, element.get("src"), "script")
 
-    def _position(self, element: HtmlElement) -> str:
+    def _position(self, element: Element) -> str:
         """Return the nearest section around an element; each element of the page is looked at once."""
         known, passed = self._positions, []
-        place: HtmlElement | None = element.getparent()
+        place: Element | None = element.parent
         position = "body"
         while place is not None:
             if (found := known.get(place)) is not None:
                 position = found
                 break
             passed.append(place)
-            section = _SECTIONS.get(str(place.tag)) or _ROLES.get((place.get("role") or "").strip().lower())
+            section = _SECTIONS.get(place.tag) or _ROLES.get((place.get("role") or "").strip().lower())
             if section is not None:
                 position = section
                 break
-            place = place.getparent()
+            place = place.parent
         for one in passed:
             known[one] = position
         return position
@@ -176,7 +175,7 @@ def _link_kind(kinds: list[str], hreflang: str | None) -> str:
     return "" if _ICONS.isdisjoint(kinds) else "icon"
 
 
-def _rel(element: HtmlElement) -> int:
+def _rel(element: Element) -> int:
     rel = element.get("rel")
     if not rel:
         return 0

@@ -6,8 +6,7 @@ import datetime as dt
 import json
 from typing import Any, Literal, NamedTuple
 
-from lxml.html import HtmlElement
-
+from webanalytics.analysis.page.document import Element
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.structured.items import Graph, Item, given_kinds, jsonld_items, kinds_of, refers
 from webanalytics.analysis.structured.jsonld import (
@@ -241,7 +240,7 @@ def _read_rdfa(page: Page, found: _Found, max_things: int) -> None:
             found.add_type(local_name(kind))
 
 
-def _vocabulary(element: HtmlElement) -> str:
+def _vocabulary(element: Element) -> str:
     """Return the vocabulary of names without a prefix."""
     for place in (element, *element.iterancestors()):
         if (vocabulary := place.get("vocab")) is not None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from lxml.html import HtmlElement
-
+from webanalytics.analysis.page.document import Element
 from webanalytics.analysis.page.page import Collector, Page, Reader
 
 CODE = frozenset(
@@ -34,10 +33,10 @@ class ScriptElements(Collector):
         """Return its reader."""
         return {"script": self._script}
 
-    def _script(self, element: HtmlElement) -> None:
+    def _script(self, element: Element) -> None:
         self.count += script_type(element) in CODE
 
 
-def script_type(element: HtmlElement) -> str:
+def script_type(element: Element) -> str:
     """Return the type of a script without its parameters, empty where none is named."""
     return (element.get("type") or "").partition(";")[0].strip().lower()

@@ -10,8 +10,9 @@ from urllib.parse import urljoin, urlsplit
 
 from lxml.html import HtmlElement
 
+from webanalytics.analysis.page.document import Document, Element
 from webanalytics.analysis.page.parsing import Decoded, decode, wrap_plain_text
-from webanalytics.analysis.page.tree import Parsed, parsed
+from webanalytics.analysis.page.tree import parse
 from webanalytics.analysis.page.visible_text import drop_invisible, given_text, shown, visible_text
 
 # What the URL Standard strips from the ends of a URL, and what it removes within it.
@@ -23,7 +24,7 @@ _FINISHED = re.compile(r"https?://[^/?#\\]|data:")
 _MAX_BASE = 8_000
 
 T = TypeVar("T")
-Reader = Callable[[HtmlElement], None]
+Reader = Callable[[Element], None]
 
 
 def fold(text: str | None) -> str:
@@ -47,7 +48,7 @@ def once_per_page(function: Callable[[Page], T]) -> Callable[[Page], T]:
 class Page:
     """A web page as it was received, decoded and parsed at most once.
 
-    Everything is computed on first access and then cached. Analyses must not modify `tree`.
+    Everything is computed on first access and then cached. Analyses must not modify `document` and `tree`.
 
     Parameters
     ----------
@@ -120,39 +121,46 @@ class Page:
         return self.decoded.declared
 
     @cached_property
-    def _parsed(self) -> Parsed:
+    def document(self) -> Document:
+        """Its elements; raises RowError for a page that cannot be parsed."""
         plain = self.content_type.partition(";")[0].strip().lower() == "text/plain"
         if plain:
-            return parsed(wrap_plain_text(self.html))
-        return parsed(self.content if self.decoded.as_written else self.html)
+            return parse(wrap_plain_text(self.html))
+        return parse(self.content if self.decoded.as_written else self.html)
+
+    @property
+    def root(self) -> Element:
+        """The ``html`` element."""
+        return self.document.root
 
     @property
     def tree(self) -> HtmlElement:
-        """Root of the whole document; raises RowError for a page that cannot be parsed."""
-        return self._parsed.root
+        """Root of the same tree as lxml's, for XPath and extractors."""
+        return self.document.tree
 
     @property
     def size(self) -> int:
         """Number of its elements."""
-        return self._parsed.size
+        return len(self.document.elements)
 
-    def having(self, attribute: str) -> list[HtmlElement]:
+    def having(self, attribute: str) -> list[Element]:
         """Return the elements that have one of the attributes of `tree.NOTED`, in document order."""
-        return self._parsed.noted[attribute]
+        return self.document.noted[attribute]
 
     @cached_property
-    def _named(self) -> dict[str, list[HtmlElement]]:
+    def _named(self) -> dict[str, list[Element]]:
         """Its base, title, h1 and meta elements, from one pass."""
-        found: dict[str, list[HtmlElement]] = {"base": [], "title": [], "h1": [], "meta": []}
-        for element in self.tree.iter(*found):
-            found[str(element.tag)].append(element)
+        found: dict[str, list[Element]] = {"base": [], "title": [], "h1": [], "meta": []}
+        for element in self.document.elements:
+            if element.tag in found:
+                found[element.tag].append(element)
         return found
 
     @cached_property
     def title(self) -> str:
         """First title of the document that is not empty; a drawing's title does not count."""
         for element in self._named["title"]:
-            text = fold(drop_invisible(element.text_content()))
+            text = fold(drop_invisible(self.document.text_of(element)))
             if text and next(element.iterancestors("svg"), None) is None:
                 return text
         return ""
@@ -160,7 +168,9 @@ class Page:
     @cached_property
     def h1(self) -> str:
         """First main heading that is not empty."""
-        return next((text for node in self._named["h1"] if (text := fold(visible_text(node)))), "")
+        return next(
+            (text for node in self._named["h1"] if (text := fold(visible_text(self.document, node)))), ""
+        )
 
     @cached_property
     def _metas(self) -> list[tuple[str, str]]:
@@ -193,14 +203,14 @@ class Page:
         """Value of the html element's lang attribute, or the language given with a text."""
         if self.is_text:
             return self.language
-        return (self.tree.get("lang") or self.tree.get("xml:lang") or "").strip()
+        return (self.root.get("lang") or self.root.get("xml:lang") or "").strip()
 
     @cached_property
     def visible_text(self) -> str:
         """All text that a reader of the page sees, one line per block."""
         if self.is_text:
             return given_text(self.html)
-        return shown(self._parsed.pieces)
+        return shown(self.document.pieces)
 
     @cached_property
     def base_url(self) -> str:
@@ -291,6 +301,7 @@ class Collector:
 
     def __init__(self, page: Page) -> None:
         self._absolute = page.links.absolute
+        self._document = page.document
         self._climbs = 0
 
     def readers(self) -> dict[str, Reader]:
@@ -302,11 +313,11 @@ class Collector:
         self._climbs += 1
         return self._climbs <= self.max_climbs
 
-    def title_of(self, element: HtmlElement) -> str | None:
+    def title_of(self, element: Element) -> str | None:
         """Return the text of a title element, None for a drawing's title."""
         if not self.may_climb() or next(element.iterancestors("svg"), None) is not None:
             return None
-        return fold(element.text_content() if len(element) else element.text)
+        return fold(self._document.text_of(element))
 
 
 C = TypeVar("C", bound=Collector)
@@ -327,7 +338,7 @@ def collected(page: Page, kind: type[C]) -> C:
     if kind not in page.found:
         own: tuple[type[Collector], ...] = (kind, *kind.alongside)
         others = [found for expected in page.expected for found in (expected, *expected.alongside)]
-        _ = page.tree  # a page that cannot be parsed is not an analysis's failure
+        _ = page.document  # a page that cannot be parsed is not an analysis's failure
         try:
             _walk(page, (*own, *others))
         except Exception:
@@ -345,7 +356,8 @@ def _walk(page: Page, kinds: Iterable[type[Collector]]) -> None:
     for collector in collectors.values():
         for tag, reader in collector.readers().items():
             readers.setdefault(tag, []).append(reader)
-    for element in page.tree.iter(*readers) if readers else ():
-        for read in readers[str(element.tag)]:
-            read(element)
+    for element in page.document.elements:
+        if element.tag in readers:
+            for read in readers[element.tag]:
+                read(element)
     page.found.update(collectors)

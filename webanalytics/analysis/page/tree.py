@@ -1,7 +1,7 @@
 """Text of a page to the tree that a browser with scripting builds from it.
 
-lexbor parses by the HTML standard; its tree is copied to lxml's, which has XPath and which the extractors
-of main texts and dates need. Of the standard's tree it holds what a page shows or says of itself: no
+lexbor parses by the HTML standard; its tree is copied to Python objects, which all analyses read. Of the
+standard's tree it holds what a page shows or says of itself: no
 comments, nothing of ``noscript`` (which is for browsers without scripts) or ``template`` (which waits for
 scripts), but a declared shadow root, which browsers show in the place of its template.
 
@@ -15,13 +15,12 @@ formatting elements left open, which each block opens anew.
 from __future__ import annotations
 
 import re
-from typing import Any, NamedTuple
+from typing import Any
 
-from lxml import etree
-from lxml.html import HtmlComment, HtmlElement, HtmlProcessingInstruction
 from selectolax.lexbor import LexborHTMLParser
 
 from webanalytics.analysis.page.crowded import crowd
+from webanalytics.analysis.page.document import Document, Element
 from webanalytics.analysis.page.visible_text import BLOCK, EDGE, KINDS, UNSEEN, is_undisplayed
 from webanalytics.errors import RowError
 
@@ -49,18 +48,15 @@ NOTED = (
 )
 """Attributes whose elements several analyses ask for."""
 
-# lxml's own HtmlElementClassLookup is a Python function called for every element that is touched;
-# the default lookup is done in C and gives the same class to all of them.
-_MAKER = etree.HTMLParser()
-_MAKER.set_element_class_lookup(
-    etree.ElementDefaultClassLookup(element=HtmlElement, comment=HtmlComment, pi=HtmlProcessingInstruction)
-)
 # Characters that XML cannot hold: lxml refuses them in any text of a tree.
 _CONTROLS = bytes((*range(9), 0x0B, *range(0x0E, 0x20), 0x7F))
 _FORM_FEED = bytes.maketrans(b"\x0c", b" ")
 # What is left of them was written as a character reference.
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-_NO_NAME = re.compile(r"""[\x00-\x20&<>"'/{}]""")
+_UNWRITABLE_REFERENCE = re.compile(
+    rb"&#(?:0*+(?:[0-8]|1[124-9]|2[0-9]|3[01]|127|6553[45])(?![0-9])"
+    rb"|[xX]0*+(?:[0-8bBcCeEfF]|1[0-9a-fA-F]|7[fF]|[fF]{3}[eEfF])(?![0-9a-fA-F]))"
+)
 _COMMENTS = re.compile(rb"<!--(?:-?>|.*?--!?>|.*)|<[!?][^>]*+>?", re.DOTALL)
 # In a script "<" may be an operator, and what follows it no tag.
 _SCRIPT = re.compile(rb"<(script|style)\b(?:.*?</\1|.*)|<!--(?:.*?-->|.*)", re.IGNORECASE | re.DOTALL)
@@ -83,40 +79,8 @@ _HOSTS = frozenset(("article", "aside", "blockquote", "body", "div", "footer", "
 _HOSTS |= {"h1", "h2", "h3", "h4", "h5", "h6", "p", "section", "span"}
 
 
-class Parsed(NamedTuple):
-    """The tree of a page, and what was noted while it was made.
-
-    Attributes
-    ----------
-    root : HtmlElement
-        The ``html`` element.
-    size : int
-        Number of its elements.
-    noted : dict of str to list of HtmlElement
-        The elements that have the attributes of `NOTED`, by attribute, the root among them.
-    pieces : list of str
-        The text that its reader sees, as `shown` takes it.
-    """
-
-    root: HtmlElement
-    size: int
-    noted: dict[str, list[HtmlElement]]
-    pieces: list[str]
-
-
-def parse(text: str, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX_DEPTH) -> HtmlElement:
-    """Return the ``html`` element of a page, as a browser with scripting parses it.
-
-    Examples
-    --------
-    >>> [element.tag for element in parse("<title>Tea</title><p>Leaves").iter()]
-    ['html', 'head', 'title', 'body', 'p']
-    """
-    return parsed(text, max_attributes, max_depth).root
-
-
-def parsed(text: str | bytes, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX_DEPTH) -> Parsed:
-    """Return the tree of a page, or of its bytes in UTF-8, as a browser with scripting parses it.
+def parse(text: str | bytes, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX_DEPTH) -> Document:
+    """Return the elements of a page, or of its bytes in UTF-8, as a browser with scripting parses it.
 
     Raises
     ------
@@ -126,9 +90,9 @@ def parsed(text: str | bytes, max_attributes: int = MAX_ATTRIBUTES, max_depth: i
 
     Examples
     --------
-    >>> found = parsed("<h1 id=a>Tea</h2>Leaves<noscript><p></noscript>")
-    >>> found.root.find("body/h1").tail, [element.tag for element in found.noted["id"]]
-    ('Leaves', ['h1'])
+    >>> found = parse("<h1 id=a>Tea</h2>Leaves<noscript><p></noscript>")
+    >>> [element.tag for element in found.elements], [element.tail for element in found.noted["id"]]
+    (['html', 'head', 'body', 'h1', 'noscript'], ['Leaves'])
     """
     data = text.encode("utf-8", "replace") if isinstance(text, str) else text
     data = data.translate(_FORM_FEED, _CONTROLS)
@@ -136,20 +100,16 @@ def parsed(text: str | bytes, max_attributes: int = MAX_ATTRIBUTES, max_depth: i
         raise RowError("page_attributes", parameter="url", limit=max_attributes)
     if keeps_busy(data):
         raise RowError("page_depth", parameter="url", limit=max_depth)
-    tree = _copied(LexborHTMLParser(data, scripting=True).root, max_depth)
-    if _is_bare(tree.root) and not _COMMENTS.sub(b"", data).strip():
+    root = LexborHTMLParser(data, scripting=True).root
+    document = _copied(root, max_depth, mends=_may_be_unwritable(data))
+    if _is_bare(document.elements) and not _COMMENTS.sub(b"", data).strip():
         raise RowError("page_empty", parameter="url")
-    return tree
+    return document
 
 
-def new_root() -> HtmlElement:
-    """Return an ``html`` element to which a tree of lxml's HTML elements can be added."""
-    root: Any = _MAKER.makeelement("html")
-    return root  # type: ignore[no-any-return]
-
-
-def _is_bare(root: HtmlElement) -> bool:
-    return len(root) == 2 and not len(root[0]) and not len(root[1]) and not root[1].text
+def _is_bare(elements: list[Element]) -> bool:
+    """Return whether there is nothing but a head and a body."""
+    return len(elements) == 3 and elements[2].parent is elements[0] and not elements[2].text
 
 
 def keeps_busy(data: bytes, few_tags: int = FEW_TAGS, many_tags: int = MANY_TAGS) -> bool:
@@ -190,15 +150,15 @@ def _left_open(data: bytes) -> dict[bytes, int]:
     return most
 
 
-def _copied(source: Any, max_depth: int) -> Parsed:
-    """Return lxml's copy of lexbor's tree, made without recursion: pages nest deeply."""
-    sub_element: Any = etree.SubElement
-    # HtmlElement.set is a function in Python around this one, and SubElement's own argument is slower.
-    put: Any = etree._Element.set
-    root: Any = new_root()
-    _set_all(root, source.attributes)
-    noted: dict[str, list[Any]] = {name: [root] if name in root.attrib else [] for name in NOTED}
-    size = 1
+def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
+    """Return the elements of lexbor's tree, made without recursion: pages nest deeply.
+
+    Characters that XML cannot hold are left out where there may be any.
+    """
+    root = Element("html", source.attributes, None, 0)
+    elements, size = [root], 1
+    noted: dict[str, list[Element]] = {name: [] for name in NOTED}
+    _note(root, noted, mends)
     # A node's parent and elder sibling in the copy, and whether text stands in front of it.
     parent, last, follows_text = root, None, False
     node = source.first_child
@@ -208,9 +168,11 @@ def _copied(source: Any, max_depth: int) -> Parsed:
     while True:
         while node is None:
             if not outer:
-                return Parsed(root, size, noted, pieces)
+                root.end = size
+                return Document(elements, noted, pieces)
             node, outside, element, kind = outer.pop()
             if outside is not None:
+                element.end = size
                 parent, last, follows_text = outside, element, False
             if kind == BLOCK:
                 show(EDGE)
@@ -218,18 +180,13 @@ def _copied(source: Any, max_depth: int) -> Parsed:
                 unseen = False
         number = node.tag_id
         if number == _TEXT:
-            text = node.text_content
-            try:
-                if follows_text:
-                    text = _add_text(parent, last, text)
-                elif last is None:
-                    parent.text = text
-                else:
-                    last.tail = text
-            except ValueError:
-                text = _add_text(parent, last, text)
+            text = _UNWRITABLE.sub("", node.text_content) if mends else node.text_content
             if not unseen:
                 show(text)
+            if last is None:
+                parent.text = f"{parent.text}{text}" if follows_text else text
+            else:
+                last.tail = f"{last.tail}{text}" if follows_text else text
             follows_text = True
             node = node.next
             continue
@@ -237,22 +194,13 @@ def _copied(source: Any, max_depth: int) -> Parsed:
             node = node.next
             continue
         tag, attributes, child = node.tag, node.attributes, node.first_child
-        try:
-            element = sub_element(parent, tag)
-        except ValueError:
-            element = sub_element(parent, _NO_NAME.sub("_", _UNWRITABLE.sub("", tag)))
+        element = Element(tag, attributes, parent, size)
+        elements.append(element)
         size += 1
         kind = 0 if unseen else KINDS.get(tag, 0)
         if attributes:
-            try:
-                for name, value in attributes.items():
-                    put(element, name, value or "")
-            except ValueError:
-                _set_all(element, attributes)
-            for name in attributes:
-                if name in noted:
-                    noted[name].append(element)
-            if not unseen and ("hidden" in attributes or ("style" in attributes and is_undisplayed(element))):
+            _note(element, noted, mends)
+            if not unseen and is_undisplayed(element):
                 kind = UNSEEN
         if kind == BLOCK:
             show(EDGE)
@@ -266,43 +214,42 @@ def _copied(source: Any, max_depth: int) -> Parsed:
         elif tag == "template" and attributes and _is_shown(element):
             size -= 1
             outer.append((node.next, None, None, 0))
-            node = _in_place_of(element, node, noted)
+            node = _in_place_of(elements.pop(), node, noted)
         else:
             last, follows_text = element, False
             node = node.next
 
 
-def _in_place_of(element: Any, template: Any, noted: dict[str, list[Any]]) -> Any:
-    """Remove the copy of a template that is shown; return the first node of what is shown in its place."""
-    element.getparent().remove(element)
-    for name in noted.keys() & template.attributes.keys():
+def _note(element: Element, noted: dict[str, list[Element]], mends: bool) -> None:
+    """Note an element by its attributes, of which one without a value has an empty one."""
+    attributes = element.attrib
+    for name, value in attributes.items():
+        if value is None:
+            attributes[name] = ""
+        elif mends:
+            attributes[name] = _UNWRITABLE.sub("", value)
+        if name in noted:
+            noted[name].append(element)
+
+
+def _in_place_of(element: Element, template: Any, noted: dict[str, list[Element]]) -> Any:
+    """Forget a template that is shown; return the first node of what is shown in its place."""
+    for name in noted.keys() & element.attrib.keys():
         noted[name].pop()
     # Of a template within SVG or MathML, which declares nothing, there is no fragment.
     fragments = template.template_fragments()
     return fragments[0].first_child if fragments else None
 
 
-def _add_text(parent: Any, last: Any, text: str) -> str:
-    """Add to the text that stands there, without what lxml does not take; return what was added."""
-    text = _UNWRITABLE.sub("", text)
-    if last is None:
-        parent.text = (parent.text or "") + text
-    else:
-        last.tail = (last.tail or "") + text
-    return text
-
-
-def _set_all(element: Any, attributes: dict[str, str | None]) -> None:
-    """Set attributes, without what lxml does not take as it is."""
-    for name, value in attributes.items():
-        try:
-            element.set(name, value or "")
-        except ValueError:
-            element.set(_NO_NAME.sub("_", _UNWRITABLE.sub("", name)), _UNWRITABLE.sub("", value or ""))
-
-
-def _is_shown(template: Any) -> bool:
+def _is_shown(template: Element) -> bool:
     """Return whether a template declares a shadow root, which browsers show."""
-    host = template.getparent().tag
-    mode = template.get("shadowrootmode", "").lower()
+    host = template.parent.tag if template.parent is not None else ""
+    mode = (template.get("shadowrootmode") or "").lower()
     return mode in ("open", "closed") and (host in _HOSTS or "-" in host)
+
+
+def _may_be_unwritable(data: bytes) -> bool:
+    """Return whether the texts of a page may hold characters that XML cannot hold."""
+    if b"\xef" in data and (b"\xef\xbf\xbe" in data or b"\xef\xbf\xbf" in data):
+        return True
+    return _UNWRITABLE_REFERENCE.search(data) is not None

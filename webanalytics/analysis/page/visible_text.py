@@ -5,10 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from typing import Any
 
-from lxml import etree
-from lxml.html import HtmlElement
+from webanalytics.analysis.page.document import Document, Element, Walk
 
 # fmt: off
 BLOCK_TAGS = frozenset({
@@ -27,9 +25,6 @@ UNSEEN_TAGS = frozenset({
 """Elements whose content is not text of the page, or is not shown initially."""
 # fmt: on
 
-# On the way back from attributes (`/..`) time would grow with the square of their number.
-_WITH_HIDDEN = etree.XPath("descendant::*[@hidden]", smart_strings=False)
-_WITH_STYLE = etree.XPath("descendant::*[@style]", smart_strings=False)
 _DISPLAY = re.compile(r"(?:^|;)\s*+display\s*+:\s*+([a-z-]++)")
 _COMMENT = re.compile(r"/\*.*?(?:\*/|$)", re.DOTALL)
 UNSEEN, BLOCK = 1, 2
@@ -43,7 +38,7 @@ EDGE = "\x00"
 _INVISIBLE = "\xad\u200b\u2060\ufeff"
 
 
-def visible_text(element: HtmlElement) -> str:
+def visible_text(document: Document, element: Element) -> str:
     r"""Return the text that a reader of a part of a document sees: one line per block.
 
     White space is folded, soft hyphens are left out, and so are scripts, hidden elements and what stands
@@ -51,12 +46,12 @@ def visible_text(element: HtmlElement) -> str:
 
     Examples
     --------
-    >>> from lxml.html import fromstring
-    >>> visible_text(fromstring("<h1>Tea</h1><p>two<b>fold</b> <p hidden>x</p><script>y</script>"))
+    >>> from webanalytics.analysis.page.tree import parse
+    >>> document = parse("<h1>Tea</h1><p>two<b>fold</b> <p hidden>x</p><script>y</script>")
+    >>> visible_text(document, document.root)
     'Tea\ntwofold'
     """
-    undisplayed = {*_WITH_HIDDEN(element), *filter(is_undisplayed, _WITH_STYLE(element))}
-    return shown(_pieces(element, undisplayed))
+    return shown(_pieces(document, element))
 
 
 def shown(pieces: Iterable[str]) -> str:
@@ -98,14 +93,14 @@ def given_text(text: str) -> str:
     return unicodedata.normalize("NFC", drop_invisible("\n".join(filter(None, lines))))
 
 
-def _pieces(root: HtmlElement, hidden: set[HtmlElement]) -> Iterator[str]:
+def _pieces(document: Document, root: Element) -> Iterator[str]:
     """Yield the text in order, with marks at the edges of blocks, without recursion: pages nest deeply."""
     yield root.text or ""
-    walk: Any = etree.iterwalk(root, events=("start", "end"))
+    walk = Walk(document, root)
     for event, element in walk:
         if element is root:
             continue
-        kind = UNSEEN if element in hidden else KINDS.get(element.tag)
+        kind = UNSEEN if is_undisplayed(element) else KINDS.get(element.tag)
         if kind == BLOCK:
             yield EDGE
         if event == "end":
@@ -116,10 +111,12 @@ def _pieces(root: HtmlElement, hidden: set[HtmlElement]) -> Iterator[str]:
             yield element.text or ""
 
 
-def is_undisplayed(element: Any) -> bool:
-    """Return whether an element's own style does not display it; the last declaration counts."""
-    style = element.get("style").lower()
-    if "display" not in style:
+def is_undisplayed(element: Element) -> bool:
+    """Return whether an element is not displayed, by attribute or own style; the last declaration counts."""
+    attributes = element.attrib
+    if "hidden" in attributes:
+        return True
+    if "style" not in attributes or "display" not in (style := attributes["style"].lower()):
         return False
     declared = _DISPLAY.findall(_COMMENT.sub("", style) if "/*" in style else style)
     return bool(declared) and declared[-1] == "none"

@@ -12,8 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from lxml.html import HtmlElement
-
+from webanalytics.analysis.page.document import Element
 from webanalytics.analysis.page.page import Collector, Page, Reader, collected, once_per_page
 from webanalytics.operations.types import is_deep
 from webanalytics.strings import encodable
@@ -191,7 +190,7 @@ def read_json(
     return []
 
 
-def is_jsonld(script: HtmlElement) -> bool:
+def is_jsonld(script: Element) -> bool:
     """Return whether a script element is JSON-LD (JSON-LD 1.1, section 7): any case, any parameters."""
     kind = script.get("type")
     return kind is not None and kind.strip().lower().startswith("application/ld+json")
@@ -208,7 +207,7 @@ class JsonLdBlocks(Collector):
         """Return its readers by tag."""
         return {"script": self._script}
 
-    def _script(self, element: HtmlElement) -> None:
+    def _script(self, element: Element) -> None:
         if is_jsonld(element) and (text := element.text) and not text.isspace():
             self.texts.append(text)
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from lxml.html import HtmlElement
-
+from webanalytics.analysis.page.document import Document, Element
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.structured.items import Item, Node
 from webanalytics.analysis.structured.offer import item_scope, local_name, property_value
@@ -39,7 +38,7 @@ def microdata_items(page: Page, max_things: int) -> list[Item]:
     [Item(node={'@type': ['https://schema.org/Offer'], 'price': ['5']}, within='', plain=True)]
     """
     items: list[Item] = []
-    nodes: dict[HtmlElement | None, Node] = {}
+    nodes: dict[Element | None, Node] = {}
     elements = None
     for scope in page.having("itemscope")[:max_things]:
         kinds = [kind for kind in (scope.get("itemtype") or "").split() if "schema.org/" in kind]
@@ -55,11 +54,11 @@ def microdata_items(page: Page, max_things: int) -> list[Item]:
         within = next(iter((scope.get("itemprop") or "").split()), "")
         items.append(Item(node, within))
     if nodes and elements is not None:
-        _fill(nodes, elements)
+        _fill(page.document, nodes, elements)
     return items
 
 
-def _fill(nodes: dict[HtmlElement | None, Node], elements: list[HtmlElement]) -> None:
+def _fill(document: Document, nodes: dict[Element | None, Node], elements: list[Element]) -> None:
     """Give items the properties that stand in them."""
     looked_at = _looked_at()
     for element in elements:
@@ -71,7 +70,7 @@ def _fill(nodes: dict[HtmlElement | None, Node], elements: list[HtmlElement]) ->
         if element.get("itemscope") is not None:
             value = nodes.get(element, GIVEN)
         elif not looked_at.isdisjoint(names):
-            value = property_value(element)
+            value = property_value(document, element)
         for name in names:
             if ":" not in name:
                 owner.setdefault(name, []).append(value)

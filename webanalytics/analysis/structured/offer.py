@@ -7,9 +7,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
-from lxml import etree
-from lxml.html import HtmlElement
-
+from webanalytics.analysis.page.document import Document, Element
 from webanalytics.analysis.page.page import Page, fold
 from webanalytics.analysis.structured.jsonld import (
     DEFAULT_MAX_BLOCKS,
@@ -199,7 +197,7 @@ DEFAULT_MAX_PROPERTIES = 2_000
 """Most microdata properties that are looked at."""
 
 
-def item_scope(element: HtmlElement) -> HtmlElement | None:
+def item_scope(element: Element) -> Element | None:
     """Return the nearest element around this one that opens an item."""
     for ancestor in element.iterancestors():
         if ancestor.get("itemscope") is not None:
@@ -207,13 +205,13 @@ def item_scope(element: HtmlElement) -> HtmlElement | None:
     return None
 
 
-def item_type(scope: HtmlElement | None) -> str:
+def item_type(scope: Element | None) -> str:
     """Return the local name of an item's first type, '' where it has none."""
     kinds = (scope.get("itemtype") or "").split() if scope is not None else []
     return local_name(kinds[0]) if kinds else ""
 
 
-def property_value(element: HtmlElement) -> str:
+def property_value(document: Document, element: Element) -> str:
     """Return the value of a property: the attribute made for machines, else the text.
 
     Notes
@@ -223,10 +221,10 @@ def property_value(element: HtmlElement) -> str:
     for attribute in _CONTENT_ATTRIBUTES:
         if (value := element.get(attribute)) is not None:
             return fold(value)
-    return fold(etree.tostring(element, method="text", encoding="unicode", with_tail=False))
+    return fold(document.text_of(element))
 
 
-def _offer_scope(element: HtmlElement) -> tuple[HtmlElement | None, str]:
+def _offer_scope(element: Element) -> tuple[Element | None, str]:
     """Return the item that a price belongs to and its type; a specification belongs to its offer."""
     scope = item_scope(element)
     for _ in range(_NESTED_SPECIFICATIONS):
@@ -247,7 +245,7 @@ def microdata_offer(page: Page, *, max_properties: int = DEFAULT_MAX_PROPERTIES)
     ...                      '<b itemprop="price" content="19.90">19,90</b></div>')).price
     '19.90'
     """
-    offers: dict[HtmlElement | None, dict[str, str]] = {}
+    offers: dict[Element | None, dict[str, str]] = {}
     named = (
         element for element in page.having("itemprop") if _NAMES_PRICE.search(element.get("itemprop") or "")
     )
@@ -255,7 +253,7 @@ def microdata_offer(page: Page, *, max_properties: int = DEFAULT_MAX_PROPERTIES)
         scope, kind = _offer_scope(element)
         if kind not in _OFFER_SCOPES:
             continue
-        value = property_value(element)
+        value = property_value(page.document, element)
         for name in (element.get("itemprop") or "").split() if value else ():
             offers.setdefault(scope, {}).setdefault(name, value)
     return _best([_microdata_values(values) for values in offers.values()])
@@ -274,7 +272,7 @@ def _best(offers: list[Offer]) -> Offer:
     )
 
 
-def describes_page(element: HtmlElement) -> bool:
+def describes_page(element: Element) -> bool:
     """Return whether a property is one of an outermost item, not of its author, publisher or review."""
     scope = item_scope(element)
     return scope is None or scope.get("itemprop") is None

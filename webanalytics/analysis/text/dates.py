@@ -18,8 +18,8 @@ from typing import Any
 
 from htmldate import find_date
 from lxml import etree
-from lxml.html import HtmlElement
 
+from webanalytics.analysis.page.document import Element
 from webanalytics.analysis.page.page import Page, once_per_page
 from webanalytics.analysis.structured.jsonld import jsonld
 from webanalytics.analysis.text.language import page_language
@@ -315,7 +315,7 @@ def _date_values(
 
 
 @once_per_page
-def _dated(page: Page) -> list[HtmlElement]:
+def _dated(page: Page) -> list[Element]:
     """Return the elements whose microdata are dates."""
     return [element for element in page.having("itemprop") if "date" in (element.get("itemprop") or "")]
 

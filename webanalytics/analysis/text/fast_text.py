@@ -22,6 +22,7 @@ from trafilatura.settings import (
 from trafilatura.utils import LINK_FARM_RATIO, SPACING_PROTECTED, text_chars_test
 from trafilatura.xml import delete_element
 
+from webanalytics.analysis.page.document import Document
 from webanalytics.analysis.text.one_walk import CAPTION, DISCARDED, FRAMES, TEASER, TEXT_OF, Tree
 
 _PARAGRAPH_TEXT = etree.XPath("//p//text()", smart_strings=False)
@@ -47,14 +48,14 @@ def is_wide(options: Any) -> bool:
     return bool(options.focus == "recall")
 
 
-def content(source: Any, options: Any, forum: bool = False) -> Content | None:
+def content(source: Document, options: Any, forum: bool = False) -> Content | None:
     """Do what `main_extractor.extract_content` does.
 
     None where the wide mode, with no paragraph left, would undo what was left out of the page.
 
     Parameters
     ----------
-    source : HtmlElement
+    source : Document
         The page, which is not modified.
     options : trafilatura.settings.Extractor
         Options of a mode, without comments, links, images and formatting.

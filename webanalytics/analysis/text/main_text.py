@@ -203,7 +203,7 @@ def _stages(page: Page) -> Stages | None:
     stages = own_mode(_public_text, (FAST, WIDE, STANDARD))
     if stages is None:
         return None
-    return stages(page.tree, _FORUM_NAME in page.html and any(map(_FORUM.search, jsonld_texts(page))))
+    return stages(page.document, _FORUM_NAME in page.html and any(map(_FORUM.search, jsonld_texts(page))))
 
 
 def _public_text(tree: HtmlElement, options: Any) -> str | None:

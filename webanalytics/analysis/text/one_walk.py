@@ -8,17 +8,15 @@ it. Which is which is read from trafilatura's own lists.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 from lxml import etree
-from lxml.html import HtmlElement
 from trafilatura import xpaths
 from trafilatura.htmlprocessing import CODE_INDICATORS, REND_TAG_MAPPING, TEX_ANNOTATION_XPATH
 from trafilatura.settings import CUT_EMPTY_ELEMS, MANUALLY_CLEANED, MANUALLY_STRIPPED
 from trafilatura.xml import delete_element
 
-from webanalytics.analysis.page.tree import new_root
+from webanalytics.analysis.page.document import Document, Element, as_lxml, new_root
 from webanalytics.analysis.text.verdicts import UnknownExpressionError, Verdicts
 from webanalytics.analysis.text.working_copy import INLINE, WITHOUT_TEXT, is_reference
 
@@ -115,7 +113,8 @@ class _Level:
 class _Walk:
     """Walks over a page and makes the new tree; what only its end decides is noted for `Tree`."""
 
-    def __init__(self, forum: bool) -> None:
+    def __init__(self, document: Document, forum: bool) -> None:
+        self._document = document
         self.known: dict[Any, int] = {}
         self.root: Any = new_root()
         self.references: list[Any] = []
@@ -128,31 +127,31 @@ class _Walk:
         # Text since the last element, which is not yet in the tree.
         self._pieces: list[str] = []
 
-    def over(self, source: HtmlElement) -> None:
-        """Visit what is in an element, without recursion: pages nest deeply."""
-        visit, pieces = self._visit, self._pieces
-        children: Iterator[Any] = iter(source)
-        outer: list[tuple[Iterator[Any], str | None, _Level]] = []
-        while True:
-            for element in children:
-                level = self._level
-                if visit(element):
-                    outer.append((children, element.tail, level))
-                    children = iter(element)
-                    break
-                if text := element.tail:
-                    pieces.append(text)
-            else:
-                if not outer:
-                    break
-                children, tail, level = outer.pop()
+    def over(self) -> None:
+        """Visit what is in the page, without recursion: pages nest deeply."""
+        visit, pieces, elements = self._visit, self._pieces, self._document.elements
+        outer: list[tuple[Element, _Level]] = []
+        place, end = 1, len(elements)
+        while place < end or outer:
+            while outer and outer[-1][0].end <= place:
+                element, level = outer.pop()
                 if level is not self._level:
                     self._close(level)
-                if tail:
-                    pieces.append(tail)
+                if text := element.tail:
+                    pieces.append(text)
+            if place == end:
+                continue
+            element, level = elements[place], self._level
+            if visit(element):
+                outer.append((element, level))
+                place += 1
+                continue
+            if text := element.tail:
+                pieces.append(text)
+            place = element.end
         self._put_text()
 
-    def _visit(self, element: Any) -> bool:
+    def _visit(self, element: Element) -> bool:
         """Return whether to visit what is in an element, which is passed over, opened or made anew."""
         tag = element.tag
         action = _ACTIONS.get(tag, _KEEP)
@@ -163,7 +162,7 @@ class _Walk:
         if action == _OPEN_LATER:
             self._level.seen += 1
             return self._open(element)
-        attributes = element.items()
+        attributes = element.attrib
         answers = _VERDICTS.answers(attributes) if attributes else 0
         if answers and self._is_apart(element, tag, answers):
             return False
@@ -173,39 +172,37 @@ class _Walk:
                 return self._open(element)
             self._links += 1
         elif action == _MATH:
-            self._pieces.append(_formula(element))
+            self._pieces.append(_formula(as_lxml([element, *self._document.inside(element)])))
             return False
-        elif action == _FIGURE and element.find(".//table") is None:
+        elif action == _FIGURE and not self._document.holds(element, "table"):
             return False
         elif action == _HEAD:
             answers = 0
         if action == _FIGURE or (action == _TABLE and element.get("role") in _LAYOUT_ROLES):
             tag = "div"
-        return self._make(element, tag, action, answers, attributes)
+        return self._make(element, tag, action, answers)
 
-    def _open(self, element: Any) -> bool:
+    def _open(self, element: Element) -> bool:
         """Leave the text of an element where it stands."""
         if text := element.text:
             self._pieces.append(text)
-        return len(element) > 0
+        return element.end - element.position > 1
 
-    def _make(
-        self, element: Any, tag: str, action: int, answers: int, attributes: list[tuple[str, str]]
-    ) -> bool:
+    def _make(self, element: Element, tag: str, action: int, answers: int) -> bool:
         """Make an element anew, unless it is empty; return whether there are others in it."""
         level = self._level
         level.seen += 1
-        text, inner = element.text, len(element) > 0
+        text, inner = element.text, element.end - element.position > 1
         if not inner and text is None and tag in _CUT_EMPTY:
             return False
         self._put_text()
-        name = _name(tag, action, level.within)
+        name = _NAMES.get(tag, tag) if action == _KEEP else _name(tag, action, level.within)
         try:
             node = _add_element(level.node, name)
         except ValueError:  # a name that is none, such as <ahref="...">
             node = _add_element(level.node, "unknown")
         if answers or name in _PLAIN:
-            self._note(node, tag, name, answers, attributes)
+            self._note(node, tag, name, answers, element.attrib)
         if tag == "form":
             self.forms.append((node, level))
         elif tag == "pre":
@@ -220,12 +217,12 @@ class _Walk:
         self._level = _Level(node, tag, level.within | _WITHIN.get(tag, 0), pre, self._links)
         return True
 
-    def _note(self, node: Any, tag: str, name: str, answers: int, attributes: list[tuple[str, str]]) -> None:
+    def _note(self, node: Any, tag: str, name: str, answers: int, attributes: dict[str, str]) -> None:
         """Note what is known of a new element, and give it the attributes that are read later."""
         if answers & _CODE_SPAN and tag == "span" and (pre := self._level.pre) is not None:
             self.highlighted.add(pre)
             answers = 0
-        for key, value in attributes:
+        for key, value in attributes.items():
             if key in _CARRIED or (key == "class" and answers & _CODE_BOX):
                 node.set(key, value)
         if verdict := _VERDICTS.decided("div" if tag == "form" else name, answers)[0] & ~_APART:
@@ -259,10 +256,10 @@ class _Walk:
         else:
             level.last.tail = text
 
-    def _is_apart(self, element: Any, tag: str, answers: int) -> bool:
+    def _is_apart(self, element: Element, tag: str, answers: int) -> bool:
         """Return whether an element holds other pages or comments."""
         verdict, within = _VERDICTS.decided(tag, answers)
-        if verdict != within and element.find(".//h1") is not None:
+        if verdict != within and self._document.holds(element, "h1"):
             verdict = within
         return bool(verdict & APPENDED or (verdict & COMMENTS and not self._forum))
 
@@ -272,7 +269,7 @@ class Tree:
 
     Parameters
     ----------
-    source : HtmlElement
+    source : Document
         The page.
     forum : bool
         Whether comments are what the page is about.
@@ -285,9 +282,9 @@ class Tree:
         What an element's name and attributes say of it, in document order, where they say anything.
     """
 
-    def __init__(self, source: HtmlElement, forum: bool = False) -> None:
-        walk = _Walk(forum)
-        walk.over(source)
+    def __init__(self, source: Document, forum: bool = False) -> None:
+        walk = _Walk(source, forum)
+        walk.over()
         self.known, self.root = walk.known, walk.root
         _drop_references(walk.references, source)
         _judge_forms(walk.forms, self.root)
@@ -305,14 +302,16 @@ def _name(tag: str, action: int, within: int) -> str:
     return _NAMES.get(tag, tag)
 
 
-def _drop_references(candidates: list[Any], source: HtmlElement) -> None:
+def _drop_references(candidates: list[Any], source: Document) -> None:
     """Take out paragraphs that only point elsewhere, unless most of the page's paragraphs do."""
     found = [paragraph for paragraph in candidates if _points_elsewhere(paragraph)]
     if not found:
         return
     skipped = frozenset(WITHOUT_TEXT)
     paragraphs = sum(
-        1 for element in source.iter("p") if not any(a.tag in skipped for a in element.iterancestors())
+        1
+        for element in source.elements
+        if element.tag == "p" and not any(around.tag in skipped for around in element.iterancestors())
     )
     if 2 * len(found) <= paragraphs:
         for paragraph in found:

@@ -64,10 +64,10 @@ def own_mode(public: Extractor, modes: tuple[Any, ...]) -> type[Stages] | None:
         from webanalytics.analysis.text.stages import Stages
 
         reason = "reads a page differently from what"
-        for tree in map(parse, PROBES):
-            stages = Stages(tree)
+        for document in map(parse, PROBES):
+            stages = Stages(document)
             for options in modes:
-                if (text := stages.text(options)) not in (None, public(tree, options)):
+                if (text := stages.text(options)) not in (None, public(document.tree, options)):
                     raise ValueError(text)
     except Exception as error:
         log.warning(

@@ -16,6 +16,7 @@ from trafilatura.htmlprocessing import prune_unwanted_nodes, tree_cleaning
 from trafilatura.xml import xmltotxt
 from trafilatura.xpaths import RAW_TREE_PRUNE_XPATH, REMOVE_COMMENTS_AND_LISTS_XPATH
 
+from webanalytics.analysis.page.document import Document
 from webanalytics.analysis.text.fast_text import Content, content, is_wide
 from webanalytics.analysis.text.working_copy import working_copy
 
@@ -25,13 +26,13 @@ class Stages:
 
     Parameters
     ----------
-    source : HtmlElement
+    source : Document
         The page, which is not modified.
     forum : bool
         Whether comments are what the page is about.
     """
 
-    def __init__(self, source: HtmlElement, forum: bool = False) -> None:
+    def __init__(self, source: Document, forum: bool = False) -> None:
         self._source = source
         self._forum = forum
         self._found: Content | None = None
@@ -65,5 +66,5 @@ class Stages:
 
     def _pruned(self) -> HtmlElement:
         """Return a copy of the page without appended pages and comments."""
-        tree = prune_unwanted_nodes(working_copy(self._source), RAW_TREE_PRUNE_XPATH)
+        tree = prune_unwanted_nodes(working_copy(self._source.tree), RAW_TREE_PRUNE_XPATH)
         return tree if self._forum else prune_unwanted_nodes(tree, REMOVE_COMMENTS_AND_LISTS_XPATH)

@@ -85,7 +85,7 @@ class Verdicts:
     --------
     >>> from lxml import etree
     >>> found = Verdicts({1: [etree.XPath(".//*[self::div or self::p][contains(@class, 'menu')]")]})
-    >>> found.of("div", [("id", "x"), ("class", "main-menu")]), found.of("span", [("class", "menu")])
+    >>> found.of("div", {"id": "x", "class": "main-menu"}), found.of("span", {"class": "menu"})
     (1, 0)
     """
 
@@ -108,14 +108,14 @@ class Verdicts:
                 self._first_only |= mask
         self._known: dict[tuple[str, int], tuple[int, int]] = {}
 
-    def of(self, tag: str, attributes: list[tuple[str, str]], descendant: bool = False) -> int:
+    def of(self, tag: str, attributes: Mapping[str, str], descendant: bool = False) -> int:
         """Return the bits of an element."""
         return self.decided(tag, self.answers(attributes))[descendant]
 
-    def answers(self, attributes: list[tuple[str, str]]) -> int:
+    def answers(self, attributes: Mapping[str, str]) -> int:
         """Return the answers about the attributes of an element."""
         answers, values = 0, self._values
-        for name, value in attributes:
+        for name, value in attributes.items():
             if name in values:
                 answers |= values[name][value]
         return self._resolved(answers, attributes) if answers & self._first_only else answers
@@ -137,10 +137,10 @@ class Verdicts:
                 bits |= bit
         return bits
 
-    def _resolved(self, answers: int, attributes: list[tuple[str, str]]) -> int:
+    def _resolved(self, answers: int, attributes: Mapping[str, str]) -> int:
         """Return the answers without those of attributes that are not the first one asked for."""
         for masks in self._unions.values():
-            present = [name for name, _ in attributes if name in masks]
+            present = [name for name in attributes if name in masks]
             for name in present[1:]:
                 answers &= ~masks[name]
         return answers
