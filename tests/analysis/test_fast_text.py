@@ -30,7 +30,7 @@ MODES = {"fast": FAST, "wide": WIDE, "standard": STANDARD}
 
 
 def public(html: str) -> str:
-    return module._public_text(parse(html).tree, FAST) or ""
+    return module._public_text(parse(html), FAST) or ""
 
 
 def own(html: str) -> str | None:
@@ -46,7 +46,7 @@ def test_the_corpus_reads_as_by_trafilatura(mode: str, corpus_pages: dict[str, b
         text = Stages(document).text(MODES[mode])
         if text is None:
             left.append(name)
-        elif text != (module._public_text(document.tree, MODES[mode]) or ""):
+        elif text != (module._public_text(document, MODES[mode]) or ""):
             different.append(name)
     assert different == []
     assert len(left) <= (4 if mode == "wide" else 0)
@@ -200,7 +200,7 @@ def test_made_up_pages_read_as_by_trafilatura(mode: str) -> None:
         document = parse(made_up(seed))
         text = Stages(document).text(MODES[mode])
         left += text is None
-        assert text in (None, module._public_text(document.tree, MODES[mode]) or ""), seed
+        assert text in (None, module._public_text(document, MODES[mode]) or ""), seed
     assert left < (100 if mode == "wide" else 1)
 
 

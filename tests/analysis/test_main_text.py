@@ -181,9 +181,9 @@ def test_posts_of_a_forum_are_found() -> None:
     page = Page(
         "".join(f"<div class=message><div class=user>Name</div><div>{post}</div></div>" for post in posts)
     )
-    text = good_paragraphs(page.tree, "en")
+    text = good_paragraphs(page.document, "en")
     assert all(post in text for post in posts)
-    assert good_paragraphs(page.tree, "en", max_elements=10) == ""
+    assert good_paragraphs(page.document, "en", max_elements=10) == ""
 
 
 def test_user_comments_are_left_out() -> None:

@@ -21,6 +21,9 @@ _MAKER = etree.HTMLParser()
 _MAKER.set_element_class_lookup(
     etree.ElementDefaultClassLookup(element=HtmlElement, comment=HtmlComment, pi=HtmlProcessingInstruction)
 )
+_add_element: Any = etree.SubElement
+# HtmlElement.set is a function in Python around this one, and SubElement's own argument is slower.
+_put: Any = etree._Element.set
 _NO_NAME = re.compile(r"""[\x00-\x20\x7f&<>"'/{}\ufffe\uffff]""")
 
 
@@ -189,30 +192,31 @@ def as_lxml(elements: list[Element]) -> HtmlElement:
     >>> etree.tostring(as_lxml(parse("<p id=a>Tea").elements))
     b'<html><head/><body><p id="a">Tea</p></body></html>'
     """
-    add_element: Any = etree.SubElement
-    # HtmlElement.set is a function in Python around this one, and SubElement's own argument is slower.
-    put: Any = etree._Element.set
     made: dict[Element | None, Any] = {}
     for element in elements:
-        if not made:
-            node: Any = new_root()
-            node.tag = element.tag
-        else:
-            around = made[element.parent]
-            try:
-                node = add_element(around, element.tag)
-            except ValueError:
-                node = add_element(around, _name(element.tag))
-            node.tail = element.tail
-        node.text = element.text
-        made[element] = node
-        for name, value in element.attrib.items():
-            try:
-                put(node, name, value)
-            except ValueError:
-                put(node, _name(name), value)
+        made[element] = add_to(made[element.parent] if made else None, element)
     root: HtmlElement = made[elements[0]]
     return root
+
+
+def add_to(around: Any, element: Element) -> Any:
+    """Return lxml's element for one without what is in it, as the last of the one around it or as a root."""
+    if around is None:
+        node = new_root()
+        node.tag = element.tag
+    else:
+        try:
+            node = _add_element(around, element.tag)
+        except ValueError:
+            node = _add_element(around, _name(element.tag))
+        node.tail = element.tail
+    node.text = element.text
+    for name, value in element.attrib.items():
+        try:
+            _put(node, name, value)
+        except ValueError:
+            _put(node, _name(name), value)
+    return node
 
 
 def _name(name: str) -> str:

@@ -18,6 +18,7 @@ from trafilatura import bare_extraction
 from trafilatura.meta import reset_caches
 from trafilatura.settings import Extractor
 
+from webanalytics.analysis.page.document import Document
 from webanalytics.analysis.page.page import Page, once_per_page
 from webanalytics.analysis.page.visible_text import drop_invisible
 from webanalytics.analysis.structured.jsonld import jsonld_texts
@@ -142,25 +143,25 @@ def search(page: Page, visible: str, trusted_share: float = TRUSTED_SHARE) -> Fo
         standard = _extract(page, STANDARD)
         found = Found(standard, STANDARD) if len(standard) > len(found.text) else found
     if is_fragment(found.text):
-        paragraphs = good_paragraphs(page.tree, page_language(page))
+        paragraphs = good_paragraphs(page.document, page_language(page))
         found = Found(paragraphs, None) if len(paragraphs) >= 2 * len(found.text) else found
     return found
 
 
-def good_paragraphs(tree: HtmlElement, language: str, max_elements: int = MAX_LOOSE_ELEMENTS) -> str:
+def good_paragraphs(document: Document, language: str, max_elements: int = MAX_LOOSE_ELEMENTS) -> str:
     """Return the paragraphs of a page that jusText classifies as text, wherever they are.
 
     It looks at each paragraph's length, links and stop words, and not at the elements around it: so it finds
     what is spread over a page, such as the posts of a forum. Its time grows with the square of the number of
     paragraphs: nothing is returned for pages with more elements than allowed.
     """
-    if tree.xpath("count(//*)") > max_elements:
+    if len(document.elements) > max_elements:
         return ""
     from justext import get_stoplist, justext
     from trafilatura.settings import JUSTEXT_LANGUAGES
 
     name = JUSTEXT_LANGUAGES.get(language)
-    markup = etree.tostring(working_copy(tree), encoding="unicode", method="html")
+    markup = etree.tostring(working_copy(document), encoding="unicode", method="html")
     words = get_stoplist(name) if name else frozenset()
     density = (0.1, 0.2) if name else (0.0, 0.0)
     found = justext(markup, words, stopwords_low=density[0], stopwords_high=density[1])
@@ -193,7 +194,7 @@ def _extract(page: Page, options: Any) -> str:
         except _FAILURES:
             text = None
     if text is None:
-        text = _public_text(page.tree, options)
+        text = _public_text(page.document, options)
     return unicodedata.normalize("NFC", drop_invisible(text)) if text else ""
 
 
@@ -206,9 +207,9 @@ def _stages(page: Page) -> Stages | None:
     return stages(page.document, _FORUM_NAME in page.html and any(map(_FORUM.search, jsonld_texts(page))))
 
 
-def _public_text(tree: HtmlElement, options: Any) -> str | None:
+def _public_text(document: Document, options: Any) -> str | None:
     """Return what trafilatura's public functions find; they see for themselves what a forum is."""
-    text: str | None = getattr(document_of(working_copy(tree), options), "text", None)
+    text: str | None = getattr(document_of(working_copy(document), options), "text", None)
     return text
 
 

@@ -106,7 +106,7 @@ def _with_structure(options: Any, links: bool) -> Any:
 
 
 def _written(page: Page, options: Any) -> str:
-    tree = working_copy(page.tree)
+    tree = working_copy(page.document)
     room = MOST_LINKS
     for link in tree.iter("a"):
         target = page.links.absolute(link.get("href") or "")

@@ -13,8 +13,7 @@ from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-from lxml.html import HtmlElement
-
+from webanalytics.analysis.page.document import Document
 from webanalytics.analysis.page.tree import parse
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("webanalytics")
 
-Extractor = Callable[[HtmlElement, Any], str | None]
+Extractor = Callable[[Document, Any], str | None]
 """What returns the text of a page."""
 
 _SENTENCE = "The leaves of the tea plant are picked by hand, and dried in the sun before they are packed"
@@ -67,7 +66,7 @@ def own_mode(public: Extractor, modes: tuple[Any, ...]) -> type[Stages] | None:
         for document in map(parse, PROBES):
             stages = Stages(document)
             for options in modes:
-                if (text := stages.text(options)) not in (None, public(document.tree, options)):
+                if (text := stages.text(options)) not in (None, public(document, options)):
                     raise ValueError(text)
     except Exception as error:
         log.warning(

@@ -66,5 +66,5 @@ class Stages:
 
     def _pruned(self) -> HtmlElement:
         """Return a copy of the page without appended pages and comments."""
-        tree = prune_unwanted_nodes(working_copy(self._source.tree), RAW_TREE_PRUNE_XPATH)
+        tree = prune_unwanted_nodes(working_copy(self._source), RAW_TREE_PRUNE_XPATH)
         return tree if self._forum else prune_unwanted_nodes(tree, REMOVE_COMMENTS_AND_LISTS_XPATH)

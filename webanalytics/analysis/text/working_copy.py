@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import copy
+from typing import Any
 
 from lxml import etree
 from lxml.html import HtmlElement
+
+from webanalytics.analysis.page.document import Document, Element, add_to
 
 LABEL_LENGTH = 40
 """Longest label in front of the link of a cross-reference."""
@@ -24,22 +26,52 @@ INLINE = (
     "ins", "mark", "nobr", "small", "strong", "tbody", "tfoot", "thead", "u", "wbr",
 )
 # fmt: on
+_WITHOUT_TEXT, _INLINE = frozenset(WITHOUT_TEXT), frozenset(INLINE)
+_JSONLD = "application/ld+json"
 _WITH_ONE_LINK = etree.XPath(".//p[.//a][count(.//a) = 1]")
 
 
-def working_copy(tree: HtmlElement) -> HtmlElement:
-    """Return a copy of a page's tree for an extractor to modify, without elements that hold no main text."""
-    tree = copy.deepcopy(tree)
-    # trafilatura recognises forums by their JSON-LD and falls back on an articleBody in it.
-    jsonld = tree.findall(".//script[@type='application/ld+json']")
-    for script in jsonld:
-        script.tag = "jsonld"
-    etree.strip_elements(tree, *WITHOUT_TEXT, with_tail=False)
-    for script in jsonld:
-        script.tag = "script"
-    etree.strip_tags(tree, *INLINE)
-    _drop_references(tree)
-    return tree
+def working_copy(document: Document) -> HtmlElement:
+    """Return lxml's tree of a page for an extractor to modify, without elements that hold no main text."""
+    elements = document.elements
+    root: HtmlElement = add_to(None, elements[0])
+    made: dict[Element | None, Any] = {elements[0]: root}
+    # Elements whose tags are taken off: where what is behind them goes, when they end.
+    opened: list[tuple[Element, Any]] = []
+    place, end = 1, len(elements)
+    while place < end or opened:
+        while opened and opened[-1][0].end <= place:
+            element, around = opened.pop()
+            _add_text(around, element.tail)
+        if place == end:
+            continue
+        element = elements[place]
+        around = made[element.parent]
+        place = element.end
+        # trafilatura recognises forums by their JSON-LD and falls back on an articleBody in it.
+        if element.tag in _WITHOUT_TEXT and not (element.tag == "script" and element.get("type") == _JSONLD):
+            _add_text(around, element.tail)
+            continue
+        place = element.position + 1
+        if element.tag in _INLINE:
+            made[element] = around
+            _add_text(around, element.text)
+            opened.append((element, around))
+        else:
+            made[element] = add_to(around, element)
+    _drop_references(root)
+    return root
+
+
+def _add_text(around: Any, text: str | None) -> None:
+    """Add text at the end of an element."""
+    if not text:
+        return
+    if len(around):
+        last = around[-1]
+        last.tail = (last.tail or "") + text
+    else:
+        around.text = (around.text or "") + text
 
 
 def _drop_references(tree: HtmlElement) -> None:
