@@ -196,9 +196,9 @@ class LoadingElements(Collector):
 
     def check_attributes(self, page: Page) -> None:
         """Look for addresses without encryption in the style attributes of a page."""
-        if self._secure and ("http:" in page.html or "HTTP:" in page.html):
+        if self._secure:
             for element in page.having("style"):
-                self._check_style(element.get("style") or "")
+                self._check_style(element.attrib["style"])
 
     def _image(self, element: Element) -> None:
         get = element.get

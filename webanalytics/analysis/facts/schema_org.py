@@ -119,13 +119,9 @@ def structured_facts(
             for item in jsonld_items(block, max_things)
         ]
         _judge(Graph(items[:max_things]), found, day)
-    # Looking through the text costs less than a walk over the elements; most pages have neither of the two.
-    html = page.html
-    if "schema.org/" in html:
-        if "itemscope" in html or "itemScope" in html:
-            _judge(Graph(microdata_items(page, max_things)), found, day)
-        if "typeof=" in html:
-            _read_rdfa(page, found, max_things)
+    if page.having("itemscope"):
+        _judge(Graph(microdata_items(page, max_things)), found, day)
+    _read_rdfa(page, found, max_things)
     return StructuredFacts(list(found.types), found.faults())
 
 

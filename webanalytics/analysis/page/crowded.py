@@ -17,11 +17,16 @@ from collections import Counter
 CROWDED_TAG = 256
 """From this many attributes a tag is crowded; a missing quote can make a page's text look so."""
 
-# Form feeds and vertical tabs are gone from the text by now, so that \s is the white space of the standard.
-_VALUE = rb"(?:\s*+=\s*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^\s>\"'][^\s>]*+|(?=>|\Z)))?+"
-_ATTRIBUTE = re.compile(rb"[\s/]*+(?:=[^\s/>=]*+|[^\s/>=]++)" + _VALUE)
-_TAG_NAME = rb"</?[a-zA-Z][^\s/>]*+"
-_CROWDED = re.compile(_TAG_NAME + rb"(?=(?:%s){%d}+)" % (_ATTRIBUTE.pattern, CROWDED_TAG))
+# White space of the standard without form feeds, which are gone from the text by now. Spelled out, because \s
+# in a set of characters makes each step of a search dearer.
+_BLANK = rb" \t\n\r"
+_VALUE = (
+    rb"(?:[%(b)s]*+=[%(b)s]*+(?:\"[^\"]*+(?:\"|\Z)|'[^']*+(?:'|\Z)|[^%(b)s>\"'][^%(b)s>]*+|(?=>|\Z)))?+"
+    % {b"b": _BLANK}
+)
+_ATTRIBUTE = re.compile(rb"[%(b)s/]*+(?:=[^%(b)s/>=]*+|[^%(b)s/>=]++)" % {b"b": _BLANK} + _VALUE)
+_TAG_NAME = rb"</?[a-zA-Z][^%b/>]*+" % _BLANK
+_CROWDED = re.compile(rb"%b[%b/](?=(?:%b){%d}+)" % (_TAG_NAME, _BLANK, _ATTRIBUTE.pattern, CROWDED_TAG))
 _TOKEN = re.compile(
     rb"<!--(?:-?>|.*?--!?>|.*)|<(?:[!?]|/[^a-zA-Z])[^>]*+|<(/?)([a-zA-Z][^\s/>]*+)((?:%s)*+)"
     % _ATTRIBUTE.pattern,

@@ -32,6 +32,7 @@ _TABLES = frozenset({"table", "td", "th", "tr"})
 _WILD_PATH = ".//code|.//p|.//quote|.//table|.//div[contains(@class, 'w3-code')]"
 _WILD = etree.XPath(_WILD_PATH)
 _WILDER = etree.XPath(f"{_WILD_PATH}|.//div|.//lb|.//list")
+_BEGINNING = 1_000
 _LISTED = ("item", "td", "th")
 
 
@@ -264,23 +265,31 @@ def _link_density(element: Any) -> tuple[bool, bool]:
     links = list(element.iterdescendants("ref"))
     if not links:
         return False, False
-    length = len(_folded(element))
+    text = TEXT_OF(element)
     if len(links) == 1:
         only = len(_folded(links[0]))
-        if only > 100 and only > length * 0.9:
+        if only > 100 and only > len(_spaced(text)) * 0.9:
             return True, False
     alone = element.getnext() is None
     limit = (60 if alone else 30) if element.tag == "p" else 300 if alone else 100
-    if length >= limit and len(links) <= 4:
+    long = _is_long(text, limit)
+    if long and len(links) <= 4:
         return False, False
     lengths = [size for size in map(len, map(_folded, links)) if size]
     total, many = sum(lengths), len(lengths)
-    if length < limit:
+    if not long:
         short = sum(1 for size in lengths if size < 10)
-        return not many or total > length * 0.8 or (many > 1 and short / many > 0.8), bool(many)
-    if total > length * LINK_FARM_RATIO and total < 100 * many and not is_paragraph_listing(links):
-        return True, False
-    return False, False
+        linked = total > len(_spaced(text)) * 0.8
+        return not many or linked or (many > 1 and short / many > 0.8), bool(many)
+    farm = total < 100 * many and total > len(_spaced(text)) * LINK_FARM_RATIO
+    return farm and not is_paragraph_listing(links), False
+
+
+def _is_long(text: str, limit: int) -> bool:
+    """Return whether a text has so many characters once it is folded; most tell by their beginning."""
+    if len(_spaced(text[:_BEGINNING])) >= limit:
+        return True
+    return len(text) > _BEGINNING and len(_spaced(text)) >= limit
 
 
 def _finish(result: Any) -> None:
