@@ -38,9 +38,9 @@ def content_name(document: Document, element: Element) -> str:
     >>> content_name(document, document.elements[3])
     'Green tea'
     """
-    parts = document.inside(element)
-    if not parts:
+    if element.is_leaf:
         return fold(element.text)
+    parts = document.inside(element)
     text = fold(document.text_of(element))
     if text and not any(part.tag in _CODE or not _SPECIAL.isdisjoint(part.attrib) for part in parts):
         return text

@@ -357,7 +357,6 @@ def _walk(page: Page, kinds: Iterable[type[Collector]]) -> None:
         for tag, reader in collector.readers().items():
             readers.setdefault(tag, []).append(reader)
     for element in page.document.elements:
-        if element.tag in readers:
-            for read in readers[element.tag]:
-                read(element)
+        for read in readers.get(element.tag, ()):
+            read(element)
     page.found.update(collectors)

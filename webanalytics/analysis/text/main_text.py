@@ -53,7 +53,8 @@ LEAD_KEY = 40
 # A page may nest deeper than Python's calls, or be otherwise unexpected: its prose is used.
 _FAILURES = (RecursionError, LookupError, AttributeError, TypeError, ValueError, etree.LxmlError)
 # How trafilatura recognises a page on which comments are what it is about.
-_FORUM = re.compile(r'"@type"\s*:\s*(?:\[[^\]]*)?"DiscussionForumPosting"')
+_FORUM_NAME = "DiscussionForumPosting"
+_FORUM = re.compile(rf'"@type"\s*:\s*(?:\[[^\]]*)?"{_FORUM_NAME}"')
 # Pages from which on trafilatura's caches, which keep texts by the thousand, are emptied again.
 LARGE_TEXT = 200_000
 # A page that yields nothing is an answer here, not a warning.
@@ -203,7 +204,7 @@ def _stages(page: Page) -> Stages | None:
     stages = own_mode(_public_text, (FAST, WIDE, STANDARD))
     if stages is None:
         return None
-    return stages(page.document, any(map(_FORUM.search, jsonld_texts(page))))
+    return stages(page.document, _FORUM_NAME in page.html and any(map(_FORUM.search, jsonld_texts(page))))
 
 
 def _public_text(document: Document, options: Any) -> str | None:
