@@ -241,11 +241,11 @@ EXPRESSIONS = [
 
 def test_verdicts_are_those_of_the_expressions(corpus_pages: dict[str, bytes]) -> None:
     verdicts = Verdicts({1 << number: [path] for number, path in enumerate(EXPRESSIONS)})
-    pages = [parse(made_up(seed)) for seed in range(40)]
+    pages = [parse(made_up(seed)).tree for seed in range(40)]
     pages += [Page(content).tree for content in list(corpus_pages.values())[::4]]
     for tree in pages:
         said = {
-            element: verdicts.of(str(element.tag), element.items(), element.find(".//h1") is not None)
+            element: verdicts.of(str(element.tag), dict(element.attrib), element.find(".//h1") is not None)
             for element in tree.iterdescendants()
         }
         for number, path in enumerate(EXPRESSIONS):
@@ -267,8 +267,8 @@ def test_conditions_on_several_names(condition: str, attributes: list[str]) -> N
     path = etree.XPath(f".//*[{condition}]", namespaces={"re": xpaths.REGEXP_NS})
     verdicts = Verdicts({1: [path]})
     for value in attributes:
-        tree = parse(f'<div class="{value}">')
-        assert bool(verdicts.of("div", [("class", value)])) == bool(path(tree)), value
+        tree = parse(f'<div class="{value}">').tree
+        assert bool(verdicts.of("div", {"class": value})) == bool(path(tree)), value
 
 
 @pytest.mark.parametrize(
