@@ -262,6 +262,11 @@ def test_any_text_gives_a_checked_url_or_a_problem(text: str, scheme: str) -> No
     assert str(url).isascii()
     assert url.scheme in ("http", "https")
     assert check_url(str(url)) == url  # the form that is sent is a fixed point
+    again = URL(str(url), encoded=True)  # and is read by others as it was put together
+    assert (again.raw_authority, again.raw_host, again.port) == (url.raw_authority, url.raw_host, url.port)
+    assert again.raw_path_qs == url.raw_path_qs
+    assert url.raw_path_qs.isprintable()
+    assert " " not in url.raw_path_qs
     host = str(url.raw_host)
     try:
         assert is_public(ipaddress.ip_address(host))

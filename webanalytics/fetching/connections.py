@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 from functools import lru_cache
 from types import TracebackType
 from typing import Literal, NamedTuple, Self
@@ -35,7 +34,6 @@ INTERIM_RESPONSES = 20
 # Idle connections are file descriptors: a run over thousands of hosts must not collect them.
 KEEP_ALIVE = 3.0
 _MOST_ORIGINS = 1024
-_TARGET = re.compile(r"/[!-~]*")
 
 
 class _Prepared(NamedTuple):
@@ -106,7 +104,7 @@ class Connections:
         """
         prepared = self._prepared(url.scheme, url.raw_authority, accept)
         target = url.raw_path_qs
-        if not _TARGET.fullmatch(target):  # a line end in it would begin a header
+        if not (target.isascii() and target.isprintable()) or " " in target:  # it might begin a header
             raise aiohttp.InvalidURL(url)
         head = f"{method} {target}{prepared.rest_of_head}".encode("ascii")
         timer = TimerContext(self._loop)

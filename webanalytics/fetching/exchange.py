@@ -97,14 +97,13 @@ async def exchange(
 
     What is received is written to the log too, if there is one.
     """
-    received = _Count(log)
+    received = _Count(log, seconds)
     refused: list[str] = []
     token = refusals.set(refused)
     try:
         answer = await connections.request(wanted.method, url, _WANTED[wanted.accept], seconds)
         try:
             received.status = answer.head.code
-            received.until = asyncio.get_running_loop().time() + seconds
             return await _read(answer, url, wanted, received)
         finally:
             answer.release()
@@ -121,13 +120,13 @@ async def exchange(
 class _Count:
     """What had been received when something went wrong."""
 
-    __slots__ = ("log", "size", "status", "until")
+    __slots__ = ("log", "seconds", "size", "status")
 
-    def __init__(self, log: Exchange | None) -> None:
+    def __init__(self, log: Exchange | None, seconds: float) -> None:
         self.log = log
+        self.seconds = seconds
         self.size = 0
         self.status: int | None = None
-        self.until = 0.0
 
 
 async def _read(answer: Answer, url: URL, wanted: Wanted, received: _Count) -> RawResponse:
@@ -166,10 +165,9 @@ async def _error_page(
 ) -> bytes | None:
     """Return the page that comes with an HTTP error, None if there is none or it cannot be read."""
     content_type = headers.get("Content-Type", "")
-    left = (received.until - asyncio.get_running_loop().time()) / 2
     try:
         check_type(content_type, wanted.accept)
-        async with asyncio.timeout(min(left, ERROR_SECONDS)):
+        async with asyncio.timeout(min(received.seconds / 2, ERROR_SECONDS)):
             content = await _body(answer, Wanted(wanted.accept, ERROR_BYTES, cut=True), received)
         check_body(content, content_type, wanted.accept)
     except (Problem, DecodingError, aiohttp.ClientError, TimeoutError, OSError):
