@@ -183,3 +183,17 @@ def test_the_time_ends_with_the_body(server: Any, settings: Any, answer: Any) ->
         return ended
 
     assert asyncio.run(main())
+
+
+def test_nothing_is_dialled_after_the_end(server: Any, settings: Any, answer: Any) -> None:
+    async def main() -> list[str]:
+        names = resolver()
+        async with server(lambda path, headers: answer()) as site:
+            async with Connections(settings(), names) as connections:
+                await bodies_of(connections, site.url)
+            with pytest.raises(aiohttp.ClientConnectionError):
+                await bodies_of(connections, site.url)
+        await names.close()
+        return site.paths
+
+    assert asyncio.run(main()) == ["/"]

@@ -145,6 +145,8 @@ class Connections:
         raise AssertionError
 
     async def _connection(self, request: aiohttp.ClientRequest) -> Connection:
+        if self._connector.closed:
+            raise aiohttp.ClientConnectionError("the connections are closed")
         try:
             return await self._connector.connect(request, [], self._connect_timeout)
         except TimeoutError as error:
