@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from yarl import URL
 
 from tests.effort import BUSY_SECONDS
 from webanalytics.fetching import FetchError
@@ -261,6 +262,11 @@ def test_any_text_gives_a_checked_url_or_a_problem(text: str, scheme: str) -> No
     assert str(url).isascii()
     assert url.scheme in ("http", "https")
     assert check_url(str(url)) == url  # the form that is sent is a fixed point
+    again = URL(str(url), encoded=True)  # and is read by others as it was put together
+    assert (again.raw_authority, again.raw_host, again.port) == (url.raw_authority, url.raw_host, url.port)
+    assert again.raw_path_qs == url.raw_path_qs
+    assert url.raw_path_qs.isprintable()
+    assert " " not in url.raw_path_qs
     host = str(url.raw_host)
     try:
         assert is_public(ipaddress.ip_address(host))
@@ -288,15 +294,16 @@ def test_the_environments_proxy_is_not_used(one: Any, answer: Any, monkeypatch: 
     assert one(answer()).http_status == 200
 
 
-def test_a_session_dials_only_through_the_check() -> None:
+def test_connections_dial_only_through_the_check() -> None:
     async def main() -> Any:
-        from webanalytics.fetching.exchange import open_session, resolver
+        from webanalytics.fetching.connections import Connections
+        from webanalytics.fetching.exchange import resolver
         from webanalytics.fetching.limits import FetchSettings
 
         names = resolver()
-        async with open_session(FetchSettings(), names) as session:
+        async with Connections(FetchSettings(), names) as connections:
             with pytest.raises(OSError) as refused:
-                await session.get("http://127.0.0.1:9/")
+                await connections.request("GET", URL("http://127.0.0.1:9/"), "*/*", BUSY_SECONDS)
         await names.close()
         return refused.value
 

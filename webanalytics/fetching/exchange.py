@@ -7,42 +7,31 @@ from __future__ import annotations
 
 import asyncio
 import errno
-import math
 import socket
 import ssl
 from collections.abc import Callable
-from functools import partial
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
-from aiohttp.client_proto import ResponseHandler
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from webanalytics.errors import shortage_of
-from webanalytics.fetching.content import ACCEPTED, Accept, DecodingError, check_body, check_type, decoder_for
-from webanalytics.fetching.guard import SocketFactory, refusals
+from webanalytics.fetching.connections import Answer, Connections, Method
+from webanalytics.fetching.content import Accept, DecodingError, check_body, check_type, decoder_for
+from webanalytics.fetching.guard import refusals
 from webanalytics.fetching.limits import FetchSettings, retry_after
 from webanalytics.fetching.recording import Exchange
 from webanalytics.fetching.response import Problem
 
-Method = Literal["GET", "HEAD"]
-
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 RETRIED = frozenset((429, 503))
-# Browsers take 256 KB of headers; sites with long security policies need more than aiohttp's 8 KB.
-HEADER_BYTES = 32_768
-INTERIM_RESPONSES = 20
 _PIECE = 4_096
-# Idle connections are file descriptors: a run over thousands of hosts must not collect them.
-KEEP_ALIVE = 3.0
 CONTROL = "example.com"
 """A host that exists (RFC 2606 section 3): looked up where another one cannot be."""
 ERROR_BYTES = 500_000
 """Bytes of a page sent with an HTTP error that are read: its title and links are what is looked for."""
-SHORTEST = 0.001
-"""Seconds of an exchange that has none left: to aiohttp 0 is no limit."""
 ERROR_SECONDS = 10.0
 """Seconds that such a page may take, at most half of the time that is left: its status is known already."""
 _WANTED: dict[str, str] = {
@@ -84,24 +73,6 @@ class RawResponse(NamedTuple):
     location: str | None = None
 
 
-class _Connection(ResponseHandler):
-    """A connection that ends an exchange after too many interim responses (100 to 199).
-
-    aiohttp skips any number of them, and a server that sends nothing else would keep the event
-    loop of the whole run busy until the time is up.
-    """
-
-    _interim = 0
-
-    def feed_data(self, data: Any, size: int = 0) -> None:
-        """Take the head of a response."""
-        self._interim = self._interim + 1 if data[0].code < 200 else 0
-        if self._interim > INTERIM_RESPONSES:
-            self.set_exception(Problem("protocol"))
-        else:
-            super().feed_data(data, size)
-
-
 def resolver() -> AbstractResolver:
     """Return the resolver of c-ares where it works, the system's otherwise.
 
@@ -114,28 +85,8 @@ def resolver() -> AbstractResolver:
         return aiohttp.ThreadedResolver()
 
 
-def open_session(settings: FetchSettings, names: AbstractResolver) -> aiohttp.ClientSession:
-    """Return a session without cookies and proxies that connects only to allowed addresses."""
-    connector = aiohttp.TCPConnector(
-        limit=0,
-        resolver=names,
-        keepalive_timeout=KEEP_ALIVE,
-        socket_factory=SocketFactory(settings.allow_private),
-    )
-    connector._factory = partial(_Connection, loop=asyncio.get_running_loop())  # type: ignore[assignment]
-    return aiohttp.ClientSession(
-        connector=connector,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        headers={"User-Agent": settings.user_agent, "Accept-Encoding": ACCEPTED},
-        auto_decompress=False,
-        trust_env=False,
-        max_line_size=HEADER_BYTES,
-        max_field_size=HEADER_BYTES,
-    )
-
-
 async def exchange(
-    session: aiohttp.ClientSession,
+    connections: Connections,
     url: URL,
     wanted: Wanted,
     settings: FetchSettings,
@@ -146,21 +97,16 @@ async def exchange(
 
     What is received is written to the log too, if there is one.
     """
-    headers = {"Accept": _WANTED[wanted.accept]}
-    timeout = aiohttp.ClientTimeout(
-        total=max(seconds, SHORTEST), connect=settings.connect_timeout, ceil_threshold=math.inf
-    )
-    received = _Count(log)
+    received = _Count(log, seconds)
     refused: list[str] = []
     token = refusals.set(refused)
     try:
-        async with session.request(
-            wanted.method, url, headers=headers, allow_redirects=False, timeout=timeout
-        ) as response:
-            received.status = response.status
-            received.until = asyncio.get_running_loop().time() + seconds
-            # A body that is not read to its end closes the connection when the block is left.
-            return await _read(response, wanted, received)
+        answer = await connections.request(wanted.method, url, _WANTED[wanted.accept], seconds)
+        try:
+            received.status = answer.head.code
+            return await _read(answer, url, wanted, received)
+        finally:
+            answer.release()
     except Problem as problem:
         problem.http_status = problem.http_status or received.status
         problem.received = received.size
@@ -174,56 +120,55 @@ async def exchange(
 class _Count:
     """What had been received when something went wrong."""
 
-    __slots__ = ("log", "size", "status", "until")
+    __slots__ = ("log", "seconds", "size", "status")
 
-    def __init__(self, log: Exchange | None) -> None:
+    def __init__(self, log: Exchange | None, seconds: float) -> None:
         self.log = log
+        self.seconds = seconds
         self.size = 0
         self.status: int | None = None
-        self.until = 0.0
 
 
-async def _read(response: aiohttp.ClientResponse, wanted: Wanted, received: _Count) -> RawResponse:
-    headers = _kept(response.headers)
-    status = response.status
+async def _read(answer: Answer, url: URL, wanted: Wanted, received: _Count) -> RawResponse:
+    sent, status = answer.head.headers, answer.head.code
+    headers = _kept(sent)
     if received.log is not None:
-        received.log.answered(response)
+        received.log.answered(answer, wanted.method)
     if status in REDIRECTS:
-        return RawResponse(status, headers, location=response.headers.get("Location", ""))
+        return RawResponse(status, headers, location=sent.get("Location", ""))
     if not 200 <= status <= 299:
         again = status in RETRIED
         problem = Problem(
             "status",
             again=again,
-            retry_after=retry_after(response.headers.get("Retry-After")) if again else None,
+            retry_after=retry_after(sent.get("Retry-After")) if again else None,
             status=status,
         )
         problem.headers = headers
         if wanted.error_pages:
-            problem.content = await _error_page(response, headers, wanted, received)
+            problem.content = await _error_page(answer, headers, wanted, received)
         raise problem
     if wanted.method == "HEAD":
         return RawResponse(status, headers)
     content_type = headers.get("Content-Type", "")
     check_type(content_type, wanted.accept)
     if wanted.sink is not None:
-        await _pour(response, wanted, wanted.sink(str(response.url)), received)
+        await _pour(answer, wanted, wanted.sink(str(url)), received)
         return RawResponse(status, headers)
-    content = await _body(response, wanted, received)
+    content = await _body(answer, wanted, received)
     check_body(content, content_type, wanted.accept)
     return RawResponse(status, headers, content)
 
 
 async def _error_page(
-    response: aiohttp.ClientResponse, headers: CIMultiDict[str], wanted: Wanted, received: _Count
+    answer: Answer, headers: CIMultiDict[str], wanted: Wanted, received: _Count
 ) -> bytes | None:
     """Return the page that comes with an HTTP error, None if there is none or it cannot be read."""
     content_type = headers.get("Content-Type", "")
-    left = (received.until - asyncio.get_running_loop().time()) / 2
     try:
         check_type(content_type, wanted.accept)
-        async with asyncio.timeout(min(left, ERROR_SECONDS)):
-            content = await _body(response, Wanted(wanted.accept, ERROR_BYTES, cut=True), received)
+        async with asyncio.timeout(min(received.seconds / 2, ERROR_SECONDS)):
+            content = await _body(answer, Wanted(wanted.accept, ERROR_BYTES, cut=True), received)
         check_body(content, content_type, wanted.accept)
     except (Problem, DecodingError, aiohttp.ClientError, TimeoutError, OSError):
         received.size = 0
@@ -238,14 +183,19 @@ def _too_large(limit: int) -> Problem:
     return Problem("too_large", limit=f"{limit:,}")
 
 
-async def _body(response: aiohttp.ClientResponse, wanted: Wanted, received: _Count) -> bytes:
-    decoder = decoder_for(response.headers.getall("Content-Encoding", ()))
+def _length(answer: Answer) -> int:
+    """Return the length of a body as its head promises it, 0 where it does not."""
+    return int(answer.head.headers.get("Content-Length", 0))
+
+
+async def _body(answer: Answer, wanted: Wanted, received: _Count) -> bytes:
+    decoder = decoder_for(answer.head.headers.getall("Content-Encoding", ()))
     limit = wanted.max_bytes
-    if (response.content_length or 0) > limit and not wanted.cut:
+    if _length(answer) > limit and not wanted.cut:
         raise _too_large(limit)
     body = bytearray()
     raw = 0
-    while chunk := await response.content.readany():
+    while chunk := await answer.body.readany():
         raw += len(chunk)
         if received.log is not None:
             received.log.body += chunk
@@ -263,13 +213,13 @@ async def _body(response: aiohttp.ClientResponse, wanted: Wanted, received: _Cou
     return bytes(body)
 
 
-async def _pour(response: aiohttp.ClientResponse, wanted: Wanted, sink: Sink, received: _Count) -> None:
+async def _pour(answer: Answer, wanted: Wanted, sink: Sink, received: _Count) -> None:
     """Hand the body over in small pieces: each may become a thousand times as large."""
-    decoder = decoder_for(response.headers.getall("Content-Encoding", ()))
-    if (response.content_length or 0) > wanted.max_bytes:
+    decoder = decoder_for(answer.head.headers.getall("Content-Encoding", ()))
+    if _length(answer) > wanted.max_bytes:
         raise _too_large(wanted.max_bytes)
     raw = 0
-    async for chunk in response.content.iter_any():
+    async for chunk in answer.body.iter_any():
         raw += len(chunk)
         for start in range(0, len(chunk), _PIECE):
             piece = decoder.feed(chunk[start : start + _PIECE], wanted.max_bytes + 1 - received.size)

@@ -55,9 +55,8 @@ LOCAL_NAMES = frozenset(
     )
 )
 _INVISIBLE = "\ufeff\u200b"
-_SCHEME = re.compile(r"(https?)://(?=[^/?#])", re.IGNORECASE)
+_PARTS = re.compile(r"(https?)://([^/?#]++)([^?#]*+)(?:\?([^#]*+))?", re.IGNORECASE)
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
-_AUTHORITY_END = re.compile(r"[/?#]")
 _NOT_IN_AUTHORITY = re.compile(r"[\s\\%]")
 _LABEL = re.compile(r"[a-z0-9_-]{1,63}")
 
@@ -105,10 +104,16 @@ def check_url(
         raise Problem("long_url", limit=max_length)
     scheme, authority, path, query = _split(text)
     try:
-        origin, host, port = _origin(scheme, authority, allow_private)
+        normal, host, port = _host(scheme, authority, allow_private)
         if ports is not None and port not in ports:
             raise Problem("port", ports=", ".join(map(str, sorted(ports))))
-        checked = URL(f"{origin}{normal_path(path)}{normal_query(query)}", encoded=True)
+        checked = URL.build(
+            scheme=scheme,
+            authority=normal,
+            path=normal_path(path),
+            query_string=normal_query(query)[1:],
+            encoded=True,
+        )
     except ValueError:
         raise Problem("invalid_url") from None
     if checked.raw_host != host or checked.port != port:
@@ -117,8 +122,8 @@ def check_url(
 
 
 @lru_cache(maxsize=1024)  # the pages of a host differ in their paths
-def _origin(scheme: str, authority: str, allow_private: bool) -> tuple[str, str, int]:
-    """Return the origin in normal form, its host and its port, or raise what is wrong, without a look-up."""
+def _host(scheme: str, authority: str, allow_private: bool) -> tuple[str, str, int]:
+    """Return an authority in normal form, its host and port, or raise what is wrong, without a look-up."""
     if "@" in authority:
         raise Problem("credentials")
     if _NOT_IN_AUTHORITY.search(authority):
@@ -130,7 +135,7 @@ def _origin(scheme: str, authority: str, allow_private: bool) -> tuple[str, str,
     if port == 0 or (host != name and not name.startswith("[")):
         raise Problem("invalid_url")
     _check_host(host, allow_private)
-    return f"{scheme}://{place(scheme, host, port)}", host.strip("[]"), port
+    return place(scheme, host, port), host.strip("[]"), port
 
 
 def check_redirect(
@@ -176,16 +181,11 @@ def host_key(url: URL) -> str:
 
 
 def _split(text: str) -> tuple[str, str, str, str]:
-    found = _SCHEME.match(text)
-    if not found:
+    found = _PARTS.match(text)
+    if not found or _CONTROL.search(text):
         raise Problem("invalid_url")
-    if _CONTROL.search(text):
-        raise Problem("invalid_url")
-    rest = text[found.end() :]
-    end = _AUTHORITY_END.search(rest)
-    authority, tail = (rest[: end.start()], rest[end.start() :]) if end else (rest, "")
-    path, _, query = tail.partition("#")[0].partition("?")
-    return found[1].lower(), authority, path, query
+    scheme, authority, path, query = found.groups("")
+    return scheme.lower(), authority, path, query
 
 
 def _check_host(host: str, allow_private: bool) -> None:
