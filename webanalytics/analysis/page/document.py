@@ -25,6 +25,8 @@ _add_element: Any = etree.SubElement
 # HtmlElement.set is a function in Python around this one, and SubElement's own argument is slower.
 _put: Any = etree._Element.set
 _NO_NAME = re.compile(r"""[\x00-\x20\x7f&<>"'/{}\ufffe\uffff]""")
+# One for all elements without attributes: a page may have millions.
+_NOTHING = dict[str, str]().get
 
 
 class Element:
@@ -41,28 +43,28 @@ class Element:
         Its attributes.
     parent : Element or None
         The element around it.
-    position : int
-        Its place in the list of its document.
+    position, end : int
+        Its place in the list of its document, and that of the first element behind it and what is in it.
 
     Attributes
     ----------
     get : callable
         ``attrib.get``: it returns the value of an attribute, or None.
-    end : int
-        Place of the first element behind it and what is in it.
     text, tail : str or None
         Text in it up to the first element in it, and behind it up to the next element.
     """
 
     __slots__ = ("attrib", "end", "get", "parent", "position", "tag", "tail", "text")
 
-    def __init__(self, tag: str, attrib: dict[str, str], parent: Element | None, position: int) -> None:
+    def __init__(
+        self, tag: str, attrib: dict[str, str], parent: Element | None, position: int, end: int
+    ) -> None:
         self.tag = tag
         self.attrib = attrib
-        self.get: Callable[[str], str | None] = attrib.get
+        self.get: Callable[[str], str | None] = attrib.get if attrib else _NOTHING
         self.parent = parent
         self.position = position
-        self.end = position + 1
+        self.end = end
         self.text: str | None = None
         self.tail: str | None = None
 

@@ -74,6 +74,7 @@ _CLOSED = frozenset(
 # lexbor's numbers of what is not an element; those of elements are larger.
 _TEXT = 2
 _NO_ELEMENTS = frozenset((0, 1, 3, 4, 5))
+_NO_ATTRIBUTES: dict[str, str] = {}
 # Elements besides custom ones that can have a shadow root (DOM standard, section 4.9 "attachShadow").
 _HOSTS = frozenset(("article", "aside", "blockquote", "body", "div", "footer", "header", "main", "nav"))
 _HOSTS |= {"h1", "h2", "h3", "h4", "h5", "h6", "p", "section", "span"}
@@ -155,8 +156,9 @@ def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
 
     Characters that XML cannot hold are left out where there may be any.
     """
-    root = Element("html", source.attributes, None, 0)
+    root = Element("html", source.attributes, None, 0, 1)
     elements, size = [root], 1
+    tags: dict[str, str] = {}
     noted: dict[str, list[Element]] = {name: [] for name in NOTED}
     _note(root, noted, mends)
     # A node's parent and elder sibling in the copy, and whether text stands in front of it.
@@ -194,9 +196,10 @@ def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
             node = node.next
             continue
         tag, attributes, child = node.tag, node.attributes, node.first_child
-        element = Element(tag, attributes, parent, size)
+        tag = tags.setdefault(tag, tag)
+        place, size = size, size + 1
+        element = Element(tag, attributes or _NO_ATTRIBUTES, parent, place, size)
         elements.append(element)
-        size += 1
         kind = 0 if unseen else KINDS.get(tag, 0)
         if attributes:
             _note(element, noted, mends)

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from lxml import etree
-
+from webanalytics.analysis.page.document import Document
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.page.visible_text import drop_invisible
 from webanalytics.analysis.structured.jsonld import jsonld, without_references
@@ -18,9 +17,9 @@ from webanalytics.analysis.text.dates import month_names, page_dates
 from webanalytics.analysis.text.main_language import main_language
 from webanalytics.analysis.text.markdown import main_markdown
 
-_HIDDEN_TEXT = etree.XPath("boolean(body//text()[normalize-space()][not(parent::script or parent::style)])")
 # Organisations of schema.org that a site names itself with; every other one ends in "Organization".
 _ORGANISATIONS = frozenset({"Corporation", "LocalBusiness", "OnlineBusiness", "OnlineStore", "NGO", "Store"})
+_CODE = ("script", "style")
 _SITE_NAMES = ("og:site_name", "publisher", "dc.publisher", "dcterms.publisher", "citation_publisher")
 # A reference may name a reference.
 _MAX_REFERENCES = 5
@@ -71,11 +70,23 @@ def why_empty(page: Page) -> str:
     >>> why_empty(Page("<body><p hidden>Tea</p>"))
     'The page holds text, but none that a browser shows.'
     """
-    if _HIDDEN_TEXT(page.tree):
+    document = page.document
+    if any(text and text.strip(" \t\r\n") for text in _body_texts(document)):
         return "The page holds text, but none that a browser shows."
-    if page.tree.find(".//script") is not None:
+    if document.holds(document.root, "script"):
         return "The page holds no text before its scripts have run."
     return "The page holds no text."
+
+
+def _body_texts(document: Document) -> Iterator[str | None]:
+    """Yield the texts in the body that are not code."""
+    for element in document.elements:
+        if element.tag == "body" and element.parent is document.root:
+            for part in (element, *document.inside(element)):
+                if part.tag not in _CODE:
+                    yield part.text
+                if part is not element:
+                    yield part.tail
 
 
 def page_publisher(page: Page) -> dict[str, str | None] | None:
