@@ -55,6 +55,7 @@ from webanalytics.service.public_routes import PublicPages
 from webanalytics.service.rate import RateLimiter
 from webanalytics.service.results import Problem, Record, refusal
 from webanalytics.service.server.connection import SENT
+from webanalytics.service.server.reply import Reply
 
 PREFIX = "/v1/"
 BATCH = "/batch"
@@ -167,7 +168,7 @@ class Service:
             return forbidden(record.request_id)
         return await self._keyed(request, api_key, record)
 
-    async def _keyed(self, request: web.BaseRequest, api_key: str, record: Record) -> web.Response:
+    async def _keyed(self, request: web.BaseRequest, api_key: str, record: Record) -> web.StreamResponse:
         """Answer a request with a key; every answer from here on is an envelope."""
         headers = {
             "Access-Control-Allow-Origin": "*",
@@ -313,7 +314,7 @@ class Service:
         format_name: str,
         record: Record,
         headers: dict[str, str],
-    ) -> web.Response:
+    ) -> web.StreamResponse:
         if answer.headers:
             headers.update(answer.headers)
         if answer.remaining is not None:
@@ -330,4 +331,4 @@ class Service:
             body, headers["Content-Type"] = render(content, format_name)
         else:  # these take long for the text of a large page
             body, headers["Content-Type"] = await asyncio.to_thread(render, content, format_name)
-        return web.Response(status=answer.status, body=body, headers=headers)
+        return Reply(answer.status, body, headers)

@@ -20,8 +20,8 @@ from webanalytics.service.addresses import read_address
 from webanalytics.service.headers import caller_request_id, new_request_id
 from webanalytics.service.logs import describe
 from webanalytics.service.results import Record, failure
+from webanalytics.service.server.reply import SERVER, last_reply
 
-SERVER = "webanalytics"
 LINGER_SECONDS = 2.0
 """Seconds for a client to read the last answer before its connection is closed."""
 
@@ -99,23 +99,6 @@ def counted_as(address: str) -> str:
     if isinstance(found, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((found, 64), strict=False))
     return str(found)
-
-
-class Request(web.BaseRequest):
-    """A request whose answer hides the server's software and announces the end of the connection."""
-
-    async def _prepare_hook(self, response: web.StreamResponse) -> None:
-        response.headers["Server"] = SERVER
-        if self.protocol.server.stopping:  # type: ignore[attr-defined]
-            response.force_close()
-            response.headers["Connection"] = "close"
-
-
-class LastResponse(web.Response):
-    """The answer to a request after which the connection must close."""
-
-    def __init__(self, status: int, sentence: str, headers: dict[str, str]) -> None:
-        super().__init__(status=status, body=orjson.dumps(failure(sentence)), headers=headers)
 
 
 class Host(Protocol):
@@ -319,7 +302,7 @@ class Connection(RequestHandler):
         if request.writer.output_size > 0:
             raise ConnectionError("a part of another answer is sent already")
         headers = error_headers(record.request_id, request.headers.get("X-Request-ID"))
-        return LastResponse(record.status, sentence, headers)
+        return last_reply(record.status, sentence, headers)
 
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
@@ -330,7 +313,7 @@ class Connection(RequestHandler):
             self._message_tail = b""
             resp.force_close()
         # What is refused unread is not read on to keep the connection.
-        last = isinstance(resp, LastResponse) or not request.content.is_eof()
+        last = getattr(resp, "last", False) or not request.content.is_eof()
         if last:
             resp.force_close()
             resp.headers["Connection"] = "close"

@@ -26,10 +26,9 @@ from webanalytics.service.server.connection import (
     MALFORMED,
     MOST_LINGERING,
     Connection,
-    LastResponse,
-    Request,
     error_headers,
 )
+from webanalytics.service.server.reply import Request, last_reply
 
 try:
     import resource
@@ -194,7 +193,7 @@ class Server(web.Server):
         record = Record(new_request_id(), self._loop.time(), status=status)
         self.report(record, error)
         headers = error_headers(record.request_id, request.headers.get("X-Request-ID"))
-        return LastResponse(status, sentence, headers)
+        return last_reply(status, sentence, headers)
 
 
 class Listener:
