@@ -143,7 +143,9 @@ class Service:
         record.status = GONE  # until there is an answer: the request may be cancelled
         self._metrics.begun()
         try:
-            response = await self._respond(request, record)
+            response = None if request.method == "POST" else await self._keyless(request, record)
+            if response is None:
+                response = await self._keyed(request, record)
             record.status = response.status
             return response
         finally:
@@ -156,20 +158,17 @@ class Service:
         self._log.request(record, seconds)
         self._metrics.request(record, seconds)
 
-    async def _respond(self, request: web.BaseRequest, record: Record) -> web.StreamResponse:
+    async def _keyless(self, request: web.BaseRequest, record: Record) -> web.StreamResponse | None:
+        """Answer a request that needs no key, None for every other."""
         if request.method == "OPTIONS":
             return preflight(record.request_id)
-        if request.method != "POST":
-            public = await self._public.respond(request, record)
-            if public is not None:
-                return public
+        return await self._public.respond(request, record)
+
+    async def _keyed(self, request: web.BaseRequest, record: Record) -> web.StreamResponse:
+        """Answer a request that needs a key; with one, every answer is an envelope."""
         api_key = request.headers.get(KEY_HEADER)
         if api_key is None or not key_shaped(api_key):
             return forbidden(record.request_id)
-        return await self._keyed(request, api_key, record)
-
-    async def _keyed(self, request: web.BaseRequest, api_key: str, record: Record) -> web.StreamResponse:
-        """Answer a request with a key; every answer from here on is an envelope."""
         headers = {
             "Access-Control-Allow-Origin": "*",
             "X-Content-Type-Options": "nosniff",
@@ -215,7 +214,12 @@ class Service:
             request[SENT] = partial(self._calls.sent, caller)
         if key is not None and answer.remaining is None and REMAINING_HEADER not in answer.headers:
             answer.remaining = await self._balance(key)
-        return await self._response(request, answer, format_name, record, headers)
+        self._complete(headers, request, answer, record)
+        if format_name == "json":
+            body, headers["Content-Type"] = render(answer.envelope, format_name)
+        else:  # these take long for the text of a large page
+            body, headers["Content-Type"] = await asyncio.to_thread(render, answer.envelope, format_name)
+        return Reply(answer.status, body, headers)
 
     async def _balance(self, key: Key) -> int | None:
         try:
@@ -307,14 +311,9 @@ class Service:
         excess = too_large(operation, shown)
         return Body(request, limit, excess, self.settings, self._bodies, caller.key.account)
 
-    async def _response(
-        self,
-        request: web.BaseRequest,
-        answer: Answer,
-        format_name: str,
-        record: Record,
-        headers: dict[str, str],
-    ) -> web.StreamResponse:
+    @staticmethod
+    def _complete(headers: dict[str, str], request: web.BaseRequest, answer: Answer, record: Record) -> None:
+        """Add the headers that tell what came of a request."""
         if answer.headers:
             headers.update(answer.headers)
         if answer.remaining is not None:
@@ -326,9 +325,3 @@ class Service:
             headers.update(error_headers(answer.status, answer.failure))
             if answer.retry_after is not None:
                 headers.setdefault("retry-after", str(max(1, round(answer.retry_after))))
-        content = answer.envelope
-        if format_name == "json":
-            body, headers["Content-Type"] = render(content, format_name)
-        else:  # these take long for the text of a large page
-            body, headers["Content-Type"] = await asyncio.to_thread(render, content, format_name)
-        return Reply(answer.status, body, headers)

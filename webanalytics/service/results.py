@@ -39,7 +39,7 @@ def error_type(status: int, failure: Message | str | None) -> ErrorType | None:
     return failure.error_type if isinstance(failure, Message) else _TYPES.get(status)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Result:
     """What one operation answered for one input: the envelope, and the status a single call has.
 

@@ -15,7 +15,7 @@ transaction, and never below zero.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -96,7 +96,7 @@ class Idempotency:
     fingerprint: bytes
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)  # not frozen: setting its fields would take as long as the rest of a charge
 class Call:
     """A call to be paid for.
 
@@ -134,7 +134,7 @@ class Reservation:
     call: Call | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Receipt:
     """What a finished call cost.
 
@@ -193,7 +193,7 @@ class Accounts(Protocol):
         """Return the credits left, the month's allowance included."""
         ...
 
-    async def charge(self, call: Call, answer: bytes | None) -> Receipt | Replay | NoCredits | Conflict:
+    def charge(self, call: Call, answer: bytes | None) -> Awaitable[Receipt | Replay | NoCredits | Conflict]:
         """Charge one success that has been computed; keep ``answer`` where there is an Idempotency-Key.
 
         The answer is kept as given: the caller compresses it first if needed.

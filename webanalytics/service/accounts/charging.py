@@ -7,6 +7,7 @@ in any store; a command locks at most the accounts it is called for, in order of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from webanalytics.service.accounts.base import (
     AccountsError,
@@ -173,7 +174,7 @@ class Charging:
         most = len(_ENTER_ROWS) - 1
         for start in range(0, len(rows), most):
             some = rows[start : start + most]
-            yield _ENTER_ROWS[len(some)], tuple(value for row in some for value in row)
+            yield _ENTER_ROWS[len(some)], tuple(chain.from_iterable(some))
 
     # -- reserving --------------------------------------------------------------------------------
 

@@ -317,7 +317,7 @@ class Connection(RequestHandler):
         if last:
             resp.force_close()
             resp.headers["Connection"] = "close"
-        sent = request.get(SENT)
+        sent = request.get(SENT) if len(request) else None  # looking in vain raises inside the mapping
         try:
             finished = await super().finish_response(request, resp, start_time)
             if sent is not None:
