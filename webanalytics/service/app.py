@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
@@ -130,7 +131,6 @@ class Service:
         self._bodies = ByteBudget(settings.body_memory)
         self._proxies = read_networks(settings.trusted_proxies)
         self._operations = {PREFIX + operation.path: operation for operation in OPERATIONS.values()}
-        self._clock = asyncio.get_running_loop().time
         self.on_connections = metrics.connections
 
     def drain(self) -> None:
@@ -139,7 +139,7 @@ class Service:
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request; any error becomes an answer."""
-        record = Record(new_request_id(), self._clock())
+        record = Record(new_request_id())
         record.status = GONE  # until there is an answer: the request may be cancelled
         self._metrics.begun()
         try:
@@ -154,7 +154,7 @@ class Service:
 
     def on_error(self, record: Record) -> None:
         """Record a finished request, also one answered before it could be read."""
-        seconds = self._clock() - record.started
+        seconds = time.monotonic() - record.started
         self._log.request(record, seconds)
         self._metrics.request(record, seconds)
 

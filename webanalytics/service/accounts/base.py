@@ -15,7 +15,7 @@ transaction, and never below zero.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Awaitable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
@@ -193,7 +193,7 @@ class Accounts(Protocol):
         """Return the credits left, the month's allowance included."""
         ...
 
-    def charge(self, call: Call, answer: bytes | None) -> Awaitable[Receipt | Replay | NoCredits | Conflict]:
+    async def charge(self, call: Call, answer: bytes | None) -> Receipt | Replay | NoCredits | Conflict:
         """Charge one success that has been computed; keep ``answer`` where there is an Idempotency-Key.
 
         The answer is kept as given: the caller compresses it first if needed.

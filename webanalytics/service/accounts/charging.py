@@ -28,7 +28,7 @@ _LOAD = """SELECT id, plan, balance, bonus, held, cycle, allowance, granted, use
 _SAVE = """UPDATE accounts SET plan = $1, balance = $2, bonus = $3, held = $4, cycle = $5, allowance = $6,
     granted = $7, used = $8, noticed = $9 WHERE id = $10"""
 _ENTER = "INSERT INTO ledger (account, key, kind, delta, request_id, operation, at) VALUES "
-_ENTER_ROWS = tuple(_ENTER + values(rows, 7) for rows in range(33))
+_ENTER_ROWS = tuple(_ENTER + values(rows, 7) for rows in range(65))
 _CHARGED = "SELECT delta FROM ledger WHERE request_id = $1 AND kind = 'charge'"
 _SEEN = "UPDATE keys SET last_used = $1 WHERE id = $2"
 

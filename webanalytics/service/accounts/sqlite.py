@@ -144,9 +144,9 @@ class SqliteAccounts(Store):
             return key
         return await self._keys.fill(digest, self._writer.submit(Commands.find_key, (digest,)))
 
-    def charge(self, call: Call, answer: bytes | None) -> Awaitable[Receipt | Replay | NoCredits | Conflict]:
+    async def charge(self, call: Call, answer: bytes | None) -> Receipt | Replay | NoCredits | Conflict:
         """Charge one success that has been computed."""
-        return self._writer.submit(Commands.charge, (call, answer))
+        return await self._writer.submit(Commands.charge, (call, answer))
 
     def has_room(self) -> bool:
         """Return whether the disk has room for the log of some calls."""

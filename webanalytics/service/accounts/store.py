@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from webanalytics.errors import ParameterError
@@ -85,9 +85,9 @@ class Store(ABC):
         """Return the credits left, the month's allowance included."""
         return await self.read(Commands.balance, account)
 
-    def charge(self, call: Call, answer: bytes | None) -> Awaitable[Receipt | Replay | NoCredits | Conflict]:
+    async def charge(self, call: Call, answer: bytes | None) -> Receipt | Replay | NoCredits | Conflict:
         """Charge one success that has been computed."""
-        return self.run(Commands.charge, call, answer)
+        return await self.run(Commands.charge, call, answer)
 
     async def reserve(self, call: Call) -> Reservation | Replay | NoCredits | Conflict:
         """Hold credits for a call; if its caller has been cancelled, they are returned.

@@ -185,7 +185,7 @@ class Connection(RequestHandler):
         self._refused = True
         self.transport = transport
         request_id = new_request_id()
-        self.server.report(Record(request_id, self._loop.time(), status=503), "connections")
+        self.server.report(Record(request_id, status=503), "connections")
         if self.server.lingering >= self.server.most_lingering:
             transport.abort()
             return
@@ -279,7 +279,7 @@ class Connection(RequestHandler):
         if self.transport is not None:
             request_id = new_request_id()
             self.transport.write(raw_answer(400, "Bad Request", sentence, request_id))
-            self.server.report(Record(request_id, self._loop.time(), status=400), error)
+            self.server.report(Record(request_id, status=400), error)
         self.force_close()
 
     def handle_error(
@@ -290,7 +290,7 @@ class Connection(RequestHandler):
         message: str | None = None,  # noqa: ARG002 - it quotes the request
     ) -> web.StreamResponse:
         """Return the envelope for a malformed request, or for a handler that failed."""
-        record = Record(new_request_id(), self._loop.time(), status=500 if status >= 500 else 400)
+        record = Record(new_request_id(), status=500 if status >= 500 else 400)
         if status >= 500:
             record.notes.update(describe(exc) if exc is not None else {"error": "timeout"})
             sentence = FAILED

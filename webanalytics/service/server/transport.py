@@ -190,7 +190,7 @@ class Server(web.Server):
     def _refusal(
         self, request: web.BaseRequest, status: int, sentence: str, error: str
     ) -> web.StreamResponse:
-        record = Record(new_request_id(), self._loop.time(), status=status)
+        record = Record(new_request_id(), status=status)
         self.report(record, error)
         headers = error_headers(record.request_id, request.headers.get("X-Request-ID"))
         return last_reply(status, sentence, headers)
