@@ -96,7 +96,7 @@ class Idempotency:
     fingerprint: bytes
 
 
-@dataclass(slots=True)  # not frozen: setting its fields would take as long as the rest of a charge
+@dataclass(slots=True)  # each request makes one; if it were frozen, that would take four times as long
 class Call:
     """A call to be paid for.
 
