@@ -14,7 +14,7 @@ import pytest
 
 from tests.service.account_stores import PLANS, Stores, call, new_key
 from webanalytics.service.accounts import AccountsError, digest, open_accounts
-from webanalytics.service.accounts.base import Receipt
+from webanalytics.service.accounts.base import Accounts, Key, Receipt
 from webanalytics.service.config.settings import ServiceSettings
 
 FREE: dict[str, Any] = {"operations": None, "networks": (), "expires": None}
@@ -100,6 +100,29 @@ def test_a_server_waits_for_the_last_one_to_end(stores: Stores) -> None:
         await (await second).close()
 
     asyncio.run(body())
+
+
+def test_a_change_is_known_to_a_server_that_is_never_idle(stores: Stores) -> None:
+    async def charging(server: Accounts, key: Key) -> None:
+        while True:
+            await server.charge(call(key, 1), None)
+
+    async def body() -> None:
+        server = await opened(stores, server=True)
+        beside = await opened(stores)
+        text, key = await beside.create_key(account="team", plan=None, **FREE)
+        assert await server.find_key(digest(text)) == key
+        busy = [asyncio.create_task(charging(server, key)) for _ in range(3)]
+        revoked = await beside.revoke_key(key.prefix)
+        assert await server.find_key(digest(text)) == revoked
+        for task in busy:
+            task.cancel()
+        await asyncio.gather(*busy, return_exceptions=True)
+        await beside.close()
+        await server.close()
+
+    asyncio.run(body())
+    stores.check()
 
 
 def test_a_change_beside_a_server_is_known_to_it_when_the_command_returns(stores: Stores) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
@@ -41,6 +42,26 @@ def test_requests_are_counted_by_operation_and_status() -> None:
     assert found["request_duration_seconds_bucket", "0.005", "hmac"] == 1
     assert found["request_duration_seconds_count", "hmac"] == 2
     assert abs(found["request_duration_seconds_sum", "hmac"] - 0.304) < 1e-9
+
+
+def test_requests_of_one_turn_of_the_loop_are_handed_over_together() -> None:
+    turn: list[Callable[[], None]] = []
+    metrics = Metrics(later=turn.append)
+    for number in range(3):
+        metrics.begun()
+        metrics.request(Record("a", 0.0, operation="hmac", status=200, credits=number), 0.004)
+    metrics.ended()
+    metrics.request(Record("b", 0.0, operation="hmac", status=429), 2.0)
+    assert len(turn) == 1
+    turn.pop()()
+    metrics.ended()
+    assert len(turn) == 1, "the next turn has one of its own"
+    for found in (samples(metrics.render()[0]), samples(metrics.render()[0])):
+        assert found["requests_total", "hmac", "200"] == 3
+        assert found["requests_total", "hmac", "429"] == 1
+        assert found["credits_charged_total", "hmac"] == 3
+        assert found["request_duration_seconds_count", "hmac"] == 4
+        assert found["requests_in_progress",] == 1
 
 
 def test_what_is_under_way_is_a_gauge() -> None:

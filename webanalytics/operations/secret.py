@@ -88,10 +88,10 @@ class Secret:
 def _key_bytes(value: object) -> bytes:
     if isinstance(value, Secret):
         return value.reveal()
-    if isinstance(value, bytes | bytearray):
-        key: bytes | None = bytes(value)
-    elif isinstance(value, str):
+    if isinstance(value, str):
         key = _utf8(value)
+    elif isinstance(value, bytes | bytearray):
+        key = bytes(value)
     else:
         raise ParameterError("The `secret` parameter must be a string or bytes.", parameter="secret")
     # Raised out here and not in an `except` block: a UnicodeEncodeError carries the whole secret

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any
@@ -55,6 +56,7 @@ from webanalytics.service.public_routes import PublicPages
 from webanalytics.service.rate import RateLimiter
 from webanalytics.service.results import Problem, Record, refusal
 from webanalytics.service.server.connection import SENT
+from webanalytics.service.server.reply import Reply
 
 PREFIX = "/v1/"
 BATCH = "/batch"
@@ -129,7 +131,6 @@ class Service:
         self._bodies = ByteBudget(settings.body_memory)
         self._proxies = read_networks(settings.trusted_proxies)
         self._operations = {PREFIX + operation.path: operation for operation in OPERATIONS.values()}
-        self._clock = asyncio.get_running_loop().time
         self.on_connections = metrics.connections
 
     def drain(self) -> None:
@@ -138,11 +139,13 @@ class Service:
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Answer one request; any error becomes an answer."""
-        record = Record(new_request_id(), self._clock())
+        record = Record(new_request_id())
         record.status = GONE  # until there is an answer: the request may be cancelled
         self._metrics.begun()
         try:
-            response = await self._respond(request, record)
+            response = None if request.method == "POST" else await self._keyless(request, record)
+            if response is None:
+                response = await self._keyed(request, record)
             record.status = response.status
             return response
         finally:
@@ -151,24 +154,21 @@ class Service:
 
     def on_error(self, record: Record) -> None:
         """Record a finished request, also one answered before it could be read."""
-        seconds = self._clock() - record.started
+        seconds = time.monotonic() - record.started
         self._log.request(record, seconds)
         self._metrics.request(record, seconds)
 
-    async def _respond(self, request: web.BaseRequest, record: Record) -> web.StreamResponse:
+    async def _keyless(self, request: web.BaseRequest, record: Record) -> web.StreamResponse | None:
+        """Answer a request that needs no key, None for every other."""
         if request.method == "OPTIONS":
             return preflight(record.request_id)
-        if request.method != "POST":
-            public = await self._public.respond(request, record)
-            if public is not None:
-                return public
+        return await self._public.respond(request, record)
+
+    async def _keyed(self, request: web.BaseRequest, record: Record) -> web.StreamResponse:
+        """Answer a request that needs a key; with one, every answer is an envelope."""
         api_key = request.headers.get(KEY_HEADER)
         if api_key is None or not key_shaped(api_key):
             return forbidden(record.request_id)
-        return await self._keyed(request, api_key, record)
-
-    async def _keyed(self, request: web.BaseRequest, api_key: str, record: Record) -> web.Response:
-        """Answer a request with a key; every answer from here on is an envelope."""
         headers = {
             "Access-Control-Allow-Origin": "*",
             "X-Content-Type-Options": "nosniff",
@@ -214,7 +214,12 @@ class Service:
             request[SENT] = partial(self._calls.sent, caller)
         if key is not None and answer.remaining is None and REMAINING_HEADER not in answer.headers:
             answer.remaining = await self._balance(key)
-        return await self._response(request, answer, format_name, record, headers)
+        self._complete(headers, request, answer, record)
+        if format_name == "json":
+            body, headers["Content-Type"] = render(answer.envelope, format_name)
+        else:  # these take long for the text of a large page
+            body, headers["Content-Type"] = await asyncio.to_thread(render, answer.envelope, format_name)
+        return Reply(answer.status, body, headers)
 
     async def _balance(self, key: Key) -> int | None:
         try:
@@ -306,14 +311,9 @@ class Service:
         excess = too_large(operation, shown)
         return Body(request, limit, excess, self.settings, self._bodies, caller.key.account)
 
-    async def _response(
-        self,
-        request: web.BaseRequest,
-        answer: Answer,
-        format_name: str,
-        record: Record,
-        headers: dict[str, str],
-    ) -> web.Response:
+    @staticmethod
+    def _complete(headers: dict[str, str], request: web.BaseRequest, answer: Answer, record: Record) -> None:
+        """Add the headers that tell what came of a request."""
         if answer.headers:
             headers.update(answer.headers)
         if answer.remaining is not None:
@@ -325,9 +325,3 @@ class Service:
             headers.update(error_headers(answer.status, answer.failure))
             if answer.retry_after is not None:
                 headers.setdefault("retry-after", str(max(1, round(answer.retry_after))))
-        content = answer.envelope
-        if format_name == "json":
-            body, headers["Content-Type"] = render(content, format_name)
-        else:  # these take long for the text of a large page
-            body, headers["Content-Type"] = await asyncio.to_thread(render, content, format_name)
-        return web.Response(status=answer.status, body=body, headers=headers)

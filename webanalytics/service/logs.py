@@ -344,7 +344,7 @@ class Log:
                     "operation": record.operation,
                     "status": record.status,
                     "credits": record.credits,
-                    "milliseconds": round(seconds * 1000, 3),
+                    "milliseconds": round(seconds * 1e6) / 1000,
                     "inputs": record.inputs,
                 }
             )

@@ -280,13 +280,14 @@ def check_parameters(operation: Operation, given: Mapping[str, Any]) -> dict[str
     Raises `Problem` 400 with one sentence about the first wrong parameter in the order of declaration.
     """
     checked: dict[str, Any] = {}
-    left_out = _left_out(operation, given)
+    left_out = _left_out(operation, given) if operation.alternative is not None else ""
+    image = operation.subject if operation.kind == "image" else ""
     for parameter in operation.served:
         name = parameter.name
         if name == left_out:
             continue
         value = given.get(name)
-        if operation.kind == "image" and name == operation.subject:
+        if name == image:
             value = given.get(IN_PLACE_OF_IMAGE) if value is None else value
             if isinstance(value, bytes):  # a file of a form: there is nothing to check before it is read
                 checked[name] = value

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from time import monotonic
 from typing import Any
 
 from webanalytics.errors import ParameterError
@@ -39,7 +40,7 @@ def error_type(status: int, failure: Message | str | None) -> ErrorType | None:
     return failure.error_type if isinstance(failure, Message) else _TYPES.get(status)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Result:
     """What one operation answered for one input: the envelope, and the status a single call has.
 
@@ -127,7 +128,7 @@ class Record:
     request_id : str
         The edge's identifier of the request.
     started : float
-        Clock of the event loop, seconds.
+        When it began, by `time.monotonic`.
     key : str
         First eight characters of the key, empty where there was none.
     operation : str
@@ -141,7 +142,7 @@ class Record:
     """
 
     request_id: str
-    started: float
+    started: float = field(default_factory=monotonic)
     key: str = ""
     operation: str = "-"
     status: int = 0

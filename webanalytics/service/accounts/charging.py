@@ -7,6 +7,7 @@ in any store; a command locks at most the accounts it is called for, in order of
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from webanalytics.service.accounts.base import (
     AccountsError,
@@ -27,7 +28,7 @@ _LOAD = """SELECT id, plan, balance, bonus, held, cycle, allowance, granted, use
 _SAVE = """UPDATE accounts SET plan = $1, balance = $2, bonus = $3, held = $4, cycle = $5, allowance = $6,
     granted = $7, used = $8, noticed = $9 WHERE id = $10"""
 _ENTER = "INSERT INTO ledger (account, key, kind, delta, request_id, operation, at) VALUES "
-_ENTER_ROWS = tuple(_ENTER + values(rows, 7) for rows in range(33))
+_ENTER_ROWS = tuple(_ENTER + values(rows, 7) for rows in range(65))
 _CHARGED = "SELECT delta FROM ledger WHERE request_id = $1 AND kind = 'charge'"
 _SEEN = "UPDATE keys SET last_used = $1 WHERE id = $2"
 
@@ -173,7 +174,7 @@ class Charging:
         most = len(_ENTER_ROWS) - 1
         for start in range(0, len(rows), most):
             some = rows[start : start + most]
-            yield _ENTER_ROWS[len(some)], tuple(value for row in some for value in row)
+            yield _ENTER_ROWS[len(some)], tuple(chain.from_iterable(some))
 
     # -- reserving --------------------------------------------------------------------------------
 

@@ -45,7 +45,7 @@ TURN_SECONDS = 0.002
 """Seconds between attempts to write while another of our processes writes."""
 
 LOOK_SECONDS = 0.1
-"""Seconds between checks for other processes' commits, while idle."""
+"""Seconds between checks for other processes' commits."""
 
 OLDEST_SQLITE = (3, 35, 0)
 """The first with RETURNING (https://sqlite.org/lang_returning.html)."""
@@ -91,6 +91,7 @@ class Writer:
         self._most_waiting, self._most_in_group = most_waiting, most_in_group
         self._on_change = on_change
         self._version: tuple[int] | None = None
+        self._look_at = 0.0  # when the next check is due
         self._waiting = 0
         self._gathered: list[Job] = []  # in this turn of the loop
         self._queue: queue.SimpleQueue[list[Job] | None] = queue.SimpleQueue()
@@ -218,8 +219,10 @@ class Writer:
 
     def _look(self) -> None:
         """Notice commits of other processes: the data version changes with those, not with our own."""
-        if self._on_change is None:
+        now = time.monotonic()
+        if self._on_change is None or now < self._look_at:
             return
+        self._look_at = now + LOOK_SECONDS
         try:
             version = self._cursor.execute("PRAGMA data_version").fetchone()
         except sqlite3.Error:  # whether there was a change is unknown
@@ -231,7 +234,7 @@ class Writer:
     def _next_group(self) -> tuple[list[Job], bool]:
         """Wait briefly for jobs; return all that have arrived by then, and whether they are the last."""
         group: list[Job] = []
-        wait = None if self._on_change is None else LOOK_SECONDS
+        wait = None if self._on_change is None else max(0.0, self._look_at - time.monotonic())
         with contextlib.suppress(queue.Empty):
             while len(group) < self._most_in_group:
                 jobs = self._queue.get(timeout=wait)

@@ -171,16 +171,17 @@ class Calls:
         self.answers.give(caller.key.account, caller.answer_bytes)
         caller.answer_bytes = 0
 
-    async def single(self, caller: Caller, operation: Operation, parameters: Mapping[str, Any]) -> Answer:
+    def single(
+        self, caller: Caller, operation: Operation, parameters: Mapping[str, Any]
+    ) -> Awaitable[Answer]:
         """Make one call, or raise `Problem` (409, 422, 429 or 503) before any work."""
         promise = None
         if caller.idempotency_key is not None:
             promise = idempotency(caller.idempotency_key, caller.api_key, operation.path, parameters)
         call = self.call(caller, operation.name, self.price(operation), 1, promise)
         if operation.kind == "record":
-            return await self._computed_first(caller, operation, parameters, call)
-        async with self.admission.place(caller.key.account):
-            return await self.reserved(caller, call, lambda _: self._fetched(caller, operation, parameters))
+            return self._computed_first(caller, operation, parameters, call)
+        return self._paid_first(caller, operation, parameters, call)
 
     def call(
         self, caller: Caller, operation: str, price: int, inputs: int, promise: Idempotency | None
@@ -197,6 +198,12 @@ class Calls:
     def _answer(self, caller: Caller, operation: Operation, result: Result) -> Answer:
         content = envelope(operation, result, premium=caller.plan.premium)
         return Answer(result.status, content, retry_after=result.retry_after, failure=result.failure)
+
+    async def _paid_first(
+        self, caller: Caller, operation: Operation, parameters: Mapping[str, Any], call: Call
+    ) -> Answer:
+        async with self.admission.place(caller.key.account):
+            return await self.reserved(caller, call, lambda _: self._fetched(caller, operation, parameters))
 
     async def _computed_first(
         self, caller: Caller, operation: Operation, parameters: Mapping[str, Any], call: Call

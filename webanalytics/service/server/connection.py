@@ -20,8 +20,8 @@ from webanalytics.service.addresses import read_address
 from webanalytics.service.headers import caller_request_id, new_request_id
 from webanalytics.service.logs import describe
 from webanalytics.service.results import Record, failure
+from webanalytics.service.server.reply import SERVER, last_reply
 
-SERVER = "webanalytics"
 LINGER_SECONDS = 2.0
 """Seconds for a client to read the last answer before its connection is closed."""
 
@@ -99,23 +99,6 @@ def counted_as(address: str) -> str:
     if isinstance(found, ipaddress.IPv6Address):
         return str(ipaddress.ip_network((found, 64), strict=False))
     return str(found)
-
-
-class Request(web.BaseRequest):
-    """A request whose answer hides the server's software and announces the end of the connection."""
-
-    async def _prepare_hook(self, response: web.StreamResponse) -> None:
-        response.headers["Server"] = SERVER
-        if self.protocol.server.stopping:  # type: ignore[attr-defined]
-            response.force_close()
-            response.headers["Connection"] = "close"
-
-
-class LastResponse(web.Response):
-    """The answer to a request after which the connection must close."""
-
-    def __init__(self, status: int, sentence: str, headers: dict[str, str]) -> None:
-        super().__init__(status=status, body=orjson.dumps(failure(sentence)), headers=headers)
 
 
 class Host(Protocol):
@@ -202,7 +185,7 @@ class Connection(RequestHandler):
         self._refused = True
         self.transport = transport
         request_id = new_request_id()
-        self.server.report(Record(request_id, self._loop.time(), status=503), "connections")
+        self.server.report(Record(request_id, status=503), "connections")
         if self.server.lingering >= self.server.most_lingering:
             transport.abort()
             return
@@ -296,7 +279,7 @@ class Connection(RequestHandler):
         if self.transport is not None:
             request_id = new_request_id()
             self.transport.write(raw_answer(400, "Bad Request", sentence, request_id))
-            self.server.report(Record(request_id, self._loop.time(), status=400), error)
+            self.server.report(Record(request_id, status=400), error)
         self.force_close()
 
     def handle_error(
@@ -307,7 +290,7 @@ class Connection(RequestHandler):
         message: str | None = None,  # noqa: ARG002 - it quotes the request
     ) -> web.StreamResponse:
         """Return the envelope for a malformed request, or for a handler that failed."""
-        record = Record(new_request_id(), self._loop.time(), status=500 if status >= 500 else 400)
+        record = Record(new_request_id(), status=500 if status >= 500 else 400)
         if status >= 500:
             record.notes.update(describe(exc) if exc is not None else {"error": "timeout"})
             sentence = FAILED
@@ -319,7 +302,7 @@ class Connection(RequestHandler):
         if request.writer.output_size > 0:
             raise ConnectionError("a part of another answer is sent already")
         headers = error_headers(record.request_id, request.headers.get("X-Request-ID"))
-        return LastResponse(record.status, sentence, headers)
+        return last_reply(record.status, sentence, headers)
 
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
@@ -330,11 +313,11 @@ class Connection(RequestHandler):
             self._message_tail = b""
             resp.force_close()
         # What is refused unread is not read on to keep the connection.
-        last = isinstance(resp, LastResponse) or not request.content.is_eof()
+        last = getattr(resp, "last", False) or not request.content.is_eof()
         if last:
             resp.force_close()
             resp.headers["Connection"] = "close"
-        sent = request.get(SENT)
+        sent = request.get(SENT) if len(request) else None  # looking in vain raises inside the mapping
         try:
             finished = await super().finish_response(request, resp, start_time)
             if sent is not None:

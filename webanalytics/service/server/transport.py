@@ -11,7 +11,7 @@ import asyncio
 import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from typing import Any
+from functools import partial
 
 from aiohttp import web
 from aiohttp.http import HttpVersion11
@@ -26,10 +26,9 @@ from webanalytics.service.server.connection import (
     MALFORMED,
     MOST_LINGERING,
     Connection,
-    LastResponse,
-    Request,
     error_headers,
 )
+from webanalytics.service.server.reply import Request, last_reply
 
 try:
     import resource
@@ -92,7 +91,7 @@ class Server(web.Server):
         on_error: OnError,
         on_connections: Callable[[int], None] | None = None,
     ) -> None:
-        super().__init__(self._answer, request_factory=self._request)
+        super().__init__(self._answer, request_factory=partial(Request, loop=asyncio.get_running_loop()))
         self.stopping = False
         self.lingering = 0
         self.read_timeout: float = settings.read_timeout
@@ -115,11 +114,6 @@ class Server(web.Server):
     def __call__(self) -> RequestHandler:
         """Return the protocol of a new connection."""
         return Connection(self, **self._options)
-
-    def _request(
-        self, message: Any, payload: Any, protocol: Any, writer: Any, task: asyncio.Task[None]
-    ) -> web.BaseRequest:
-        return Request(message, payload, protocol, writer, task, self._loop)
 
     def is_proxy(self, address: str) -> bool:
         """Return whether an address is that of a trusted proxy."""
@@ -191,10 +185,10 @@ class Server(web.Server):
     def _refusal(
         self, request: web.BaseRequest, status: int, sentence: str, error: str
     ) -> web.StreamResponse:
-        record = Record(new_request_id(), self._loop.time(), status=status)
+        record = Record(new_request_id(), status=status)
         self.report(record, error)
         headers = error_headers(record.request_id, request.headers.get("X-Request-ID"))
-        return LastResponse(status, sentence, headers)
+        return last_reply(status, sentence, headers)
 
 
 class Listener:
