@@ -168,7 +168,9 @@ class SavingBuilder(FrameBuilder):
         finished = []
         for number in written:
             answer, self._answers[number] = self._answers[number], None
-            if answer is not None and not any(outcome.error_type in NOT_DONE for outcome in answer.outcomes):
+            if isinstance(answer, JobResult) and not any(
+                outcome.error_type in NOT_DONE for outcome in answer.outcomes
+            ):
                 finished.append(number)
         return finished
 
