@@ -197,9 +197,7 @@ class HostedRun:
     async def _work(self, chunks: Iterator[Repeat | list[Job]]) -> None:
         """Process one chunk after another; an error ends the run, but not requests in progress."""
         try:
-            for chunk in chunks:
-                async with self._exchange.turns:
-                    pass  # the requests of others are on their way before the next one is made
+            while chunk := await self._next(chunks):
                 await (self._repeat(chunk) if isinstance(chunk, Repeat) else self._chunk(chunk))
         except Exception as error:
             if self._error is None and not isinstance(error, Stopped):
@@ -207,6 +205,11 @@ class HostedRun:
             self._exchange.gate.end()
         finally:
             self._groups.put_nowait(None)
+
+    async def _next(self, chunks: Iterator[Repeat | list[Job]]) -> Repeat | list[Job] | None:
+        """Return the next chunk; the requests made before are on their way by then."""
+        async with self._exchange.turns:
+            return next(chunks, None)
 
     def _wanted(self, job: Job) -> tuple[int, ...]:
         return self._all if job.wanted is None else job.wanted
