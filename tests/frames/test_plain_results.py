@@ -9,9 +9,10 @@ import pytest
 
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import read_inputs
+from webanalytics.frames.jobs import TextJobs
 from webanalytics.messages import Message
 from webanalytics.operations import OPERATIONS
-from webanalytics.outcomes import Job, JobResult, Outcome, PlainResults, TextJobs
+from webanalytics.outcomes import Job, JobResult, Outcome, PlainResults
 
 HMAC = OPERATIONS["hmac"]
 MESSAGES = ["b", "a", "b", "c", "", "d"]

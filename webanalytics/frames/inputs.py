@@ -18,9 +18,10 @@ from webanalytics.archives.pages import Pages
 from webanalytics.archives.sources import is_archive, read_pages
 from webanalytics.errors import ParameterError
 from webanalytics.frames.foreign import as_pandas, kind_of, plain_value
+from webanalytics.frames.jobs import TextJobs
 from webanalytics.frames.records import page_records
 from webanalytics.operations import METADATA, Operation
-from webanalytics.outcomes import UNUSABLE, ArchivedPage, Job, PageRecord, Particular, TextJobs
+from webanalytics.outcomes import UNUSABLE, ArchivedPage, Job, PageRecord, Particular
 from webanalytics.strings import did_you_mean
 
 Inputs: TypeAlias = (
