@@ -16,7 +16,7 @@ from webanalytics.errors import RowError
 from webanalytics.messages import Message
 from webanalytics.operations import Field, Operation
 from webanalytics.operations.types import DEEPEST, is_deep
-from webanalytics.outcomes import Fetched, Job, JobResult, Outcome, PackedOutcomes
+from webanalytics.outcomes import Fetched, Job, JobResult, Outcome, PackedOutcomes, PlainResults
 
 ANOTHER_REQUEST = "answer_full"
 """Key of the failure of an item that only exceeded the size of the whole answer."""
@@ -98,12 +98,25 @@ class Shape:
 
 @dataclass(slots=True)
 class Judged:
-    """The result of a request: results, inputs to send again, credits spent, and whether none are left."""
+    """The result of a request: results, inputs to send again, credits spent, and whether none are left.
 
+    Attributes
+    ----------
+    plain : PlainResults
+        The successes that need no further processing.
+    results : list of JobResult
+        All other results.
+    """
+
+    plain: PlainResults = field(default_factory=PlainResults)
     results: list[JobResult] = field(default_factory=list)
     again: list[Item] = field(default_factory=list)
     spent: int = 0
     out_of_credits: bool = False
+
+    def group(self) -> Sequence[JobResult]:
+        """Return all results."""
+        return [*self.plain, *self.results] if self.results else self.plain
 
 
 class Answers:
@@ -135,7 +148,7 @@ class Answers:
         price = self._prices[place] if envelopes.ours else 0
         shape = self._shapes[place]
         poor = reply.remaining is not None and reply.remaining < max(self._prices[place], 1)
-        plain = shape.plain
+        plain = shape.plain and len(self._shapes) == 1
         for item, (status, envelope) in zip(items, envelopes.found, strict=True):
             data = envelope.get("data")
             if status == 200 and envelope.get("status") == "ok" and isinstance(data, dict):
@@ -143,7 +156,7 @@ class Answers:
                 if fault := shape.fault(data):
                     judged.results.append(self.result(place, item.job, Outcome.failed(fault)))
                 elif plain:
-                    judged.results.append(self.result(place, item.job, Outcome(data)))
+                    judged.plain.add(item.job.number, data)
                 else:
                     judged.results.append(await self._success(place, item.job, data))
                 if shape.large:  # packing one takes milliseconds
