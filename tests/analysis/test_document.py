@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import time
 import weakref
 from random import Random
 from typing import Any
@@ -11,6 +12,9 @@ import pytest
 from lxml import etree
 
 from tests.analysis.test_visible_text import MARKUP
+from tests.effort import effort_since
+from webanalytics.analysis import metadata
+from webanalytics.analysis.facts import facts
 from webanalytics.analysis.page.document import Document, Walk
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.page.tree import parse
@@ -109,3 +113,35 @@ def test_odd_names_fail_nobody(name: str) -> None:
     assert [element.tag for element in page.document.elements][:4] == ["html", "head", "body", "h1"]
     assert etree.fromstring(etree.tostring(page.tree, method="html"), etree.HTMLParser()) is not None
     assert page.visible_text.split("\n") == ["Tea", "Leaves", "Water hot"]
+
+
+BREAKS = "<br>" * 60_000
+BUSY = {
+    "headings in each other": "<h1><div>" * 500 + "Tea" + BREAKS,
+    "headings without text in each other": "<h1><div>" * 1_000 + BREAKS,
+    "headings around scripts": "<h1><div>" * 500 + BREAKS + "<script>x</script>",
+    "prices in each other": "<div itemscope itemtype=https://schema.org/Product>"
+    + "<div itemprop=price>" * 1_800
+    + BREAKS,
+    "images and sources in one picture": "<picture>" + "<source srcset=a><img src=a.jpg width=2000>" * 6_000,
+    "tables deep in figures": "<figure>" * 1_900 + BREAKS + "<table><tr><td>Tea</table>",
+    "text that comments part": "<p>" + "a<!---->" * 600_000,
+    "text that templates part": "<div>" + "<template shadowrootmode=open>b</template>c" * 60_000,
+}
+
+
+@pytest.mark.parametrize("name", BUSY)
+def test_what_is_in_each_other_is_not_read_for_ever(name: str) -> None:
+    page = Page(BUSY[name], "https://shop.example/")
+    started = time.process_time()
+    assert page.document.elements
+    found = metadata.analyse(page), facts.analyse(page)
+    assert effort_since(started) < 8
+    assert len(found[0]["headings"]) == BUSY[name].count("<h1>")
+
+
+def test_only_the_first_declared_shadow_root_of_a_host_is_shown() -> None:
+    """HTML standard, section 13.2.6.4.4: where the host is a shadow host already, the template stays one."""
+    root = "<template shadowrootmode=open>{}</template>"
+    page = Page(f"<div>{root.format('a')}{root.format('b')}</div><div>{root.format('c')}</div>")
+    assert page.visible_text.split("\n") == ["a", "c"]

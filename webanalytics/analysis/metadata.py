@@ -179,8 +179,8 @@ def _declared_charset(element: Element, content: str | None) -> str:
 
 def _heading_text(document: Document, element: Element) -> str:
     """Return the folded text of a heading without that of scripts and styles in it."""
-    if any(part.tag in _NOT_TEXT for part in document.inside(element)):
-        return fold("".join(_texts(document, element)))
+    if any(document.holds(element, tag) for tag in _NOT_TEXT):
+        return fold("".join(_texts(document, element))) if document.may_read(element) else ""
     return fold(document.text_of(element))
 
 

@@ -78,6 +78,7 @@ class LoadingElements(Collector):
         self.policy = ""
         self.referrer = ""
         self._images = 0
+        self._pictures: dict[Element, tuple[bool, bool]] = {}
         self._in_body = False
         self._secure = page.final_url[:6].lower() == "https:"
         self._base_insecure = self._secure and page.base_url[:5].lower() == "http:"
@@ -225,13 +226,15 @@ class LoadingElements(Collector):
         parent = element.parent
         if parent is None or parent.tag != "picture":
             return False
-        sources = [
-            part.attrib
-            for part in self._document.inside(parent)
-            if part.tag == "source" and part.parent is parent
-        ]
-        offered = [f"{source.get('type', '')} {source.get('srcset', '')}" for source in sources]
-        return any(_NEGOTIATED.search(text) for text in offered) if modern else bool(offered)
+        if parent not in self._pictures:
+            sources = [
+                part.attrib
+                for part in self._document.inside(parent)
+                if part.tag == "source" and part.parent is parent
+            ]
+            offered = [f"{source.get('type', '')} {source.get('srcset', '')}" for source in sources]
+            self._pictures[parent] = bool(offered), any(map(_NEGOTIATED.search, offered))
+        return self._pictures[parent][modern]
 
     def _old_format(self, element: Element, source: str, several: str) -> None:
         if not _NEGOTIATED.search(source + several) and not self._sources(element, modern=True):

@@ -109,11 +109,8 @@ class Names:
         if self._steps > self.max_steps:
             return UNREAD
         name = content_name(self._document, element)
-        # What was read is at least as long as its name; without a name, it may be any number of elements.
-        if name:
-            self._steps += len(name)
-        elif not element.is_leaf:
-            self._steps += 20 * (element.end - element.position)
+        # An element without a name is looked through once more.
+        self._steps += len(name) + (1 if name else 20) * (element.end - element.position - 1)
         return name
 
     def _referred(self, ids: str) -> str:

@@ -8,9 +8,10 @@ library's work, has the same tree as lxml's.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from lxml import etree
 from lxml.html import HtmlComment, HtmlElement, HtmlProcessingInstruction
@@ -103,10 +104,15 @@ class Document:
     ('Green tea!', 'Leaves', ['b'])
     """
 
+    most_read: ClassVar[int] = 10_000_000
+    """Elements whose texts are read in all: those in each other are read again for each."""
+
     def __init__(self, elements: list[Element], noted: dict[str, list[Element]], pieces: list[str]) -> None:
         self.elements = elements
         self.noted = noted
         self.pieces = pieces
+        self._read = 0
+        self._places: dict[str, list[int]] = {}
 
     @property
     def root(self) -> Element:
@@ -124,12 +130,23 @@ class Document:
 
     def holds(self, element: Element, tag: str) -> bool:
         """Return whether there is an element of a tag in an element."""
-        return any(part.tag == tag for part in self.inside(element))
+        places = self._places.get(tag)
+        if places is None:
+            places = self._places[tag] = [part.position for part in self.elements if part.tag == tag]
+        found = bisect_right(places, element.position)
+        return found < len(places) and places[found] < element.end
+
+    def may_read(self, element: Element) -> bool:
+        """Return whether the text in an element may still be read: a page must not keep that busy."""
+        self._read += element.end - element.position
+        return self._read <= self.most_read
 
     def text_of(self, element: Element) -> str:
-        """Return all text in an element."""
+        """Return all text in an element, none where it may not be read any more."""
         if element.end - element.position == 1:
             return element.text or ""
+        if not self.may_read(element):
+            return ""
         pieces = [element.text] if element.text else []
         opened: list[Element] = []
         for part in self.inside(element):

@@ -168,9 +168,9 @@ class Page:
     @cached_property
     def h1(self) -> str:
         """First main heading that is not empty."""
-        return next(
-            (text for node in self._named["h1"] if (text := fold(visible_text(self.document, node)))), ""
-        )
+        document = self.document
+        headings = filter(document.may_read, self._named["h1"])
+        return next((text for node in headings if (text := fold(visible_text(document, node)))), "")
 
     @cached_property
     def _metas(self) -> list[tuple[str, str]]:

@@ -159,6 +159,7 @@ def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
     root = Element("html", source.attributes, None, 0, 1)
     elements, size = [root], 1
     tags: dict[str, str] = {}
+    hosts: set[Element] = set()
     noted: dict[str, list[Element]] = {name: [] for name in NOTED}
     _note(root, noted, mends)
     # A node's parent and elder sibling in the copy, and whether text stands in front of it.
@@ -182,7 +183,9 @@ def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
                 unseen = False
         number = node.tag_id
         if number == _TEXT:
-            text = _UNWRITABLE.sub("", node.text_content) if mends else node.text_content
+            text, node = _run_of_text(node)
+            if mends:
+                text = _UNWRITABLE.sub("", text)
             if not unseen:
                 show(text)
             if last is None:
@@ -190,7 +193,6 @@ def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
             else:
                 last.tail = f"{last.tail}{text}" if follows_text else text
             follows_text = True
-            node = node.next
             continue
         if number in _NO_ELEMENTS:
             node = node.next
@@ -214,13 +216,27 @@ def _copied(source: Any, max_depth: int, *, mends: bool) -> Document:
             parent, last, follows_text = element, None, False
             unseen = unseen or kind == UNSEEN
             node = child
-        elif tag == "template" and attributes and _is_shown(element):
+        elif tag == "template" and attributes and parent not in hosts and _is_shown(element):
+            hosts.add(parent)
             size -= 1
             outer.append((node.next, None, None, 0))
             node = _in_place_of(elements.pop(), node, noted)
         else:
             last, follows_text = element, False
             node = node.next
+
+
+def _run_of_text(node: Any) -> tuple[str, Any]:
+    """Return a text with those that only comments part from it, and the node behind them."""
+    text, node = node.text_content, node.next
+    if node is None or node.tag_id not in _NO_ELEMENTS:
+        return text, node
+    texts = [text]
+    while node is not None and (node.tag_id == _TEXT or node.tag_id in _NO_ELEMENTS):
+        if node.tag_id == _TEXT:
+            texts.append(node.text_content)
+        node = node.next
+    return "".join(texts), node
 
 
 def _note(element: Element, noted: dict[str, list[Element]], mends: bool) -> None:
