@@ -107,11 +107,13 @@ def failing(monkeypatch: pytest.MonkeyPatch, make: Callable[[], Exception], time
     """Let the first exchanges fail by an error of the system."""
     real, count = fetching.exchange, [0]
 
-    async def exchange(session: Any, url: Any, wanted: Any, settings: Any, seconds: float, log: Any) -> Any:
+    async def exchange(
+        connections: Any, url: Any, wanted: Any, settings: Any, seconds: float, log: Any
+    ) -> Any:
         count[0] += 1
         if count[0] <= times:
-            raise exchanges._named(make(), [], settings, exchanges._Count(None))
-        return await real(session, url, wanted, settings, seconds, log)
+            raise exchanges._named(make(), [], settings, exchanges._Count(None, seconds))
+        return await real(connections, url, wanted, settings, seconds, log)
 
     monkeypatch.setattr(fetching, "exchange", exchange)
     return count
@@ -164,10 +166,12 @@ def test_one_page_alone_does_not_end_the_run_of_others(
     """An address that only looks like a shortage is a row when others are answered."""
     real = fetching.exchange
 
-    async def exchange(session: Any, url: Any, wanted: Any, settings: Any, seconds: float, log: Any) -> Any:
+    async def exchange(
+        connections: Any, url: Any, wanted: Any, settings: Any, seconds: float, log: Any
+    ) -> Any:
         if url.path == "/p3":
-            raise exchanges._named(short(errno.EADDRNOTAVAIL), [], settings, exchanges._Count(None))
-        return await real(session, url, wanted, settings, seconds, log)
+            raise exchanges._named(short(errno.EADDRNOTAVAIL), [], settings, exchanges._Count(None, seconds))
+        return await real(connections, url, wanted, settings, seconds, log)
 
     monkeypatch.setattr(fetching, "exchange", exchange)
     frame = metadata([f"{site.url}/p{number}" for number in range(80)], robots=False, concurrency=2)
