@@ -137,8 +137,6 @@ def test_rooms_stay_light(module: str) -> None:
     outside = {name.split(".")[0] for name in imported(module)}
     # imported when first used: the checks of a declaration; sitemaps are XML
     allowed = {
-        "webanalytics.operations.types": {"pydantic"},
-        "webanalytics.operations.parameter": {"pydantic"},
         "webanalytics.fetching.sitemap_parser": {"lxml"},
     }.get(module, set())
     assert outside & (FORBIDDEN[room(module)] - allowed) == set()
