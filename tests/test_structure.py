@@ -38,8 +38,8 @@ FLOORS = (
     "operations",
     "run_options",
     "tables",
-    "errors files notebook strings templates thresholds urls _version",
-    "messages",
+    "errors files notebook strings templates thresholds urls",
+    "messages _version",
 )
 HEIGHT = {room: len(FLOORS) - level for level, rooms in enumerate(FLOORS) for room in rooms.split()}
 

@@ -20,7 +20,6 @@ from typing import (
     get_args,
     get_origin,
     get_type_hints,
-    is_typeddict,
 )
 
 DEEPEST = 250
@@ -90,7 +89,7 @@ def shape_of(annotation: Any) -> Shape:
         return Shape("list", items=shape_of(inner[0]))
     if origin is dict:
         return Shape("map" if inner[1] is not Any else "json", items=shape_of(inner[1]))
-    if is_typeddict(annotation):
+    if hasattr(annotation, "__required_keys__"):  # a TypedDict of typing or of typing_extensions
         return _object(annotation)
     return Shape(_SCALARS.get(annotation, "json"))
 
