@@ -8,7 +8,7 @@ import openpyxl
 import pytest
 
 import webanalytics as wa
-from tests.audits.report_data import made_audit
+from tests.audits.saved import audit as saved_audit
 from webanalytics.audits.rules import RULES
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.reference.docs import docs_page
@@ -24,28 +24,28 @@ def cells(path: Path, sheet: str, column: str) -> list[object]:
 
 
 def test_without_it_there_is_no_address_and_the_texts_are_there(tmp_path: Path) -> None:
-    audit = made_audit(3)
+    audit = saved_audit()
     report = audit.report(tmp_path / "report.html").read_text("utf-8")
     rule = RULES[audit.issues["rule"].iloc[0]]
     assert "/rules/" not in report
     assert "How it is measured, with examples" not in report
     assert rule.fix.split(".")[0][:40] in report
     audit.to_excel(tmp_path / "audit.xlsx")
-    assert set(cells(tmp_path / "audit.xlsx", "issues", "help")) <= {one.help for one in RULES.values()}
-    assert RULES[cells(tmp_path / "audit.xlsx", "summary", "rule")[0]].explanation in cells(  # type: ignore[index]
-        tmp_path / "audit.xlsx", "summary", "explanation"
+    assert set(cells(tmp_path / "audit.xlsx", "Issues", "help")) <= {one.help for one in RULES.values()}
+    assert RULES[cells(tmp_path / "audit.xlsx", "Summary", "rule")[0]].explanation in cells(  # type: ignore[index]
+        tmp_path / "audit.xlsx", "Summary", "explanation"
     )
 
 
 def test_with_it_report_workbook_and_explorer_link_to_it(tmp_path: Path) -> None:
-    audit = made_audit(3)
+    audit = saved_audit()
     name = audit.issues["rule"].iloc[0]
     with wa.option_context(docs_url=f"{DOCS}/"):
         assert f'href="{DOCS}/rules/{name}.html"' in audit.report(tmp_path / "report.html").read_text("utf-8")
         audit.to_excel(tmp_path / "audit.xlsx")
         row = audit.summary().set_index("rule", drop=False).loc[name].to_dict()
         assert _detail(_line(row))["help"] == f"{DOCS}/rules/{name}.html"
-    assert f"{DOCS}/rules/{name}.html" in cells(tmp_path / "audit.xlsx", "issues", "help")
+    assert f"{DOCS}/rules/{name}.html" in cells(tmp_path / "audit.xlsx", "Issues", "help")
 
 
 @pytest.mark.parametrize("wrong", ["docs.example.org", "javascript:alert(1)", 'https://a.example/"x', 3])
