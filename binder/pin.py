@@ -21,8 +21,8 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).resolve().parents[1]
-EXTRAS = ("parquet", "excel", "cjk", "service", "polars", "archives")
-"""What the notebooks use beyond the core: files, Chinese and Japanese words, a server of their own."""
+EXTRAS = ("parquet", "excel", "cjk", "dane", "service", "polars", "archives")
+"""What the notebooks use beyond the core: files, Asian words, certificates, a server of their own."""
 
 JUPYTER = frozenset({"ipywidgets", "ipykernel", "jupyterlab", "notebook", "jupyter-server"})
 HEADER = """\

@@ -8,6 +8,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent))
 
 from webanalytics import __version__
+from webanalytics.audits.rules import BUILT_IN
 
 project = "webanalytics"
 author = "The webanalytics developers"
@@ -23,7 +24,8 @@ html_css_files = ["tables.css"]
 nitpicky = False
 default_role = "code"
 myst_heading_anchors = 3
-myst_enable_extensions = ["colon_fence"]
+myst_enable_extensions = ["colon_fence", "substitution"]
+myst_substitutions = {"rules": str(len(BUILT_IN))}
 suppress_warnings = ["myst.header"]
 
 autosummary_generate = True

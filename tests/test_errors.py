@@ -20,7 +20,7 @@ def test_a_parameter_error_is_a_value_error_of_the_package() -> None:
 def test_a_missing_extra_says_how_to_install_it() -> None:
     error = errors.MissingExtraError("parquet", "pyarrow", "writing Parquet files")
     assert isinstance(error, ImportError)
-    assert 'pip install "webanalytics[parquet]"' in str(error)
+    assert 'in the clone, pip install ".[parquet]"' in str(error)
 
 
 def test_an_interrupt_is_a_keyboard_interrupt_with_rows() -> None:

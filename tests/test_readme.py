@@ -27,10 +27,14 @@ def test_the_readme_is_short() -> None:
 
 @pytest.mark.parametrize("name", [*wa.aio.__all__, "tlsa_record"])
 def test_every_function_is_in_the_table_with_its_defaults(name: str) -> None:
-    (shown,) = re.findall(rf"^\| `wa\.{name}\((.*?)\)` \|", README, re.M)
     parameters = inspect.signature(getattr(wa, name)).parameters
+    found = re.findall(rf"^\| `wa\.{name}\((.*?)\)` \|", README, re.M)
+    assert len(found) == 1, (
+        f"the table of functions in README.md must have one row that begins | `wa.{name}(...)` |"
+    )
+    (shown,) = found
     for part in re.findall(r"(\w+)=([^,]+)", shown):
-        assert part[0] in parameters
+        assert part[0] in parameters, f"README.md: `wa.{name}` has no parameter `{part[0]}`"
         if part[1] != "...":
             assert repr(parameters[part[0]].default).replace("'", '"') == part[1]
     own = [key for key, item in parameters.items() if item.kind is not item.VAR_KEYWORD]
@@ -41,7 +45,7 @@ def test_every_function_is_in_the_table_with_its_defaults(name: str) -> None:
         "protocol",
         "ttl",
     }
-    assert missing == set()
+    assert missing == set(), f"README.md: the row of `wa.{name}` must name these parameters"
 
 
 def test_every_error_type_is_explained() -> None:

@@ -29,6 +29,7 @@ from functools import partial
 from typing import Any
 
 from webanalytics import messages
+from webanalytics._version import how_to_install
 from webanalytics.messages import ERROR_TYPES as ERROR_TYPES
 from webanalytics.messages import ErrorType as ErrorType
 from webanalytics.messages import Message as Message
@@ -90,11 +91,11 @@ class MissingExtraError(WebAnalyticsError, ImportError):
     --------
     >>> raise MissingExtraError("excel", "openpyxl", "writing xlsx")
     Traceback (most recent call last):
-    webanalytics.errors.MissingExtraError: writing xlsx needs openpyxl: pip install "webanalytics[excel]"
+    webanalytics.errors.MissingExtraError: writing xlsx needs openpyxl: in the clone, pip install ".[excel]"
     """
 
     def __init__(self, extra: str, package: str, purpose: str) -> None:
-        super().__init__(f'{purpose} needs {package}: pip install "webanalytics[{extra}]"')
+        super().__init__(f"{purpose} needs {package}: {how_to_install(extra)}")
         self.extra = extra
         self._parts = (extra, package, purpose)
 

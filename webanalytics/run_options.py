@@ -17,17 +17,21 @@ Examples
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, TypedDict, Unpack
 
-from webanalytics._version import DOCUMENTATION, __version__
+from webanalytics._version import __version__
 from webanalytics.errors import ParameterError
 from webanalytics.strings import did_you_mean
 
-USER_AGENT = f"webanalytics/{__version__} (+{DOCUMENTATION})"
+USER_AGENT = f"webanalytics/{__version__}"
+
+WEB_ADDRESS = re.compile(r"https?://[^\s\"'<>]{1,500}")
+"""What may become a link: it can end no attribute and no element."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,8 @@ class Setting:
         ``bool``, ``int``, ``float`` (seconds), ``str`` or ``tuple``; the type of a tuple's items.
     shown : callable
         Returns a text as it may be shown: masked where it may hold a password.
+    session : bool
+        Set for a session or a block, never for one call: it is about what is written later.
     """
 
     key: str
@@ -58,6 +64,7 @@ class Setting:
     kind: type = str
     item: type = str
     shown: Callable[[str], str] = str
+    session: bool = False
 
     @property
     def sentence(self) -> str:
@@ -226,9 +233,21 @@ RECORDS: dict[str, Setting] = {
             "one of: missing, failed",
             lambda value: value in ("missing", "failed"),
         ),
+        Setting(
+            "docs_url",
+            None,
+            "Address of the built documentation, which reports, workbooks and the explorer link rules to.",
+            "an address that begins with http:// or https://, or None for no links",
+            lambda value: value is None or (isinstance(value, str) and bool(WEB_ADDRESS.fullmatch(value))),
+            "no links",
+            session=True,
+        ),
     )
 }
 """All options by key."""
+
+CALL_OPTIONS = tuple(key for key, option in RECORDS.items() if not option.session)
+"""The options that a call takes."""
 
 
 class RunOptions(TypedDict, total=False):
@@ -256,6 +275,7 @@ class RunOptions(TypedDict, total=False):
     save_to: str | os.PathLike[str] | None
     save_pages: str | os.PathLike[str] | None
     retry: str
+    docs_url: str | None
 
 
 def _from_environment() -> dict[str, Any]:

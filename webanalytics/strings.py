@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from typing import cast
+from unicodedata import category, east_asian_width
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -20,10 +22,21 @@ def display_width(text: str) -> int:
     """
     if text.isascii() or text.removesuffix("…").isascii():
         return len(text)
-    from wcwidth import wcswidth  # its tables take longer to load than most texts need
+    return sum(map(_cells, _graphemes(text)))
 
-    width = wcswidth(text)
-    return width if width >= 0 else len(text)
+
+def _graphemes(text: str) -> list[str]:
+    import regex  # takes longer to load than most texts need
+
+    return cast("list[str]", regex.findall(r"\X", text))
+
+
+def _cells(grapheme: str) -> int:
+    """Return the cells of what is shown as one character: an emoji of several code points has two."""
+    if "\ufe0f" in grapheme or "\U0001f1e6" <= grapheme[:-1] <= "\U0001f1ff":  # an emoji, a flag
+        return 2
+    wide = max(east_asian_width(character) in "WF" for character in grapheme)
+    return 1 + wide if any(category(character) not in ("Mn", "Me", "Cf") for character in grapheme) else 0
 
 
 def one_line(text: str) -> str:
@@ -83,11 +96,9 @@ def shortened(text: str, width: int) -> str:
         return text
     if text.isascii():
         return text[: width - 1] + "…"
-    from wcwidth import iter_graphemes
-
     kept, room = [], width - 1
-    for grapheme in iter_graphemes(text):
-        room -= display_width(grapheme)
+    for grapheme in _graphemes(text):
+        room -= _cells(grapheme)
         if room < 0:
             break
         kept.append(grapheme)

@@ -270,7 +270,7 @@ def test_notes(text: str, parameters: dict[str, Any], note: str) -> None:
 
 def test_note_names_the_missing_segmenter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(segmentation, "word_breaker", lambda locale: None)
-    note = 'Japanese text needs a word segmenter: pip install "webanalytics[cjk]"'
+    note = 'Japanese text needs a word segmenter: in the clone, pip install ".[cjk]"'
     found = count_keywords("東京の観光案内サイト Tokyo", "ja")
     assert (found["keywords"], found["note"]) == (["tokyo"], note)
     # A link in another script is no reason for a note.
@@ -279,7 +279,7 @@ def test_note_names_the_missing_segmenter(monkeypatch: pytest.MonkeyPatch) -> No
 
 @pytest.mark.skipif(
     importlib.util.find_spec("rjieba") is None,
-    reason='rjieba is not installed: pip install "webanalytics[cjk]"',
+    reason='rjieba is not installed: in the clone, pip install ".[cjk]"',
 )
 def test_chinese_and_english_on_one_page() -> None:
     found = count_keywords("网站优化的技术。Search engine 网站", "zh")

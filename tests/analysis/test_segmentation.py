@@ -16,7 +16,7 @@ from webanalytics.analysis.page.page import Page
 
 needs_segmenter = pytest.mark.skipif(
     not all(map(importlib.util.find_spec, ["icu4py", "rjieba"])),
-    reason='a word segmenter is not installed: pip install "webanalytics[cjk]"',
+    reason='a word segmenter is not installed: in the clone, pip install ".[cjk]"',
 )
 
 

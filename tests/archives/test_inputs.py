@@ -101,5 +101,5 @@ def test_what_is_not_installed_is_said(tmp_path: Path, monkeypatch: pytest.Monke
     assert told(file) == [("x", "http")]
     monkeypatch.setitem(sys.modules, "warcio.recordloader", None)
     for call in (read, wa.metadata):
-        with pytest.raises(MissingExtraError, match=r'pip install "webanalytics\[archives\]"'):
+        with pytest.raises(MissingExtraError, match=r'pip install "\.\[archives\]"'):
             call(file)

@@ -228,7 +228,7 @@ def test_without_pyarrow_it_says_what_to_install(
 ) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     for function in (made.save, wa.load):
-        with pytest.raises(MissingExtraError, match=r"webanalytics\[parquet\]"):
+        with pytest.raises(MissingExtraError, match=r'pip install "\.\[parquet\]"'):
             function(tmp_path)
 
 

@@ -134,6 +134,6 @@ def test_wrong_calls(site: wa.Audit, settings: dict[str, object], name: str) -> 
 
 
 def test_scripts_without_spaces() -> None:
-    pytest.importorskip("rjieba", reason='rjieba is not installed: pip install "webanalytics[cjk]"')
+    pytest.importorskip("rjieba", reason='rjieba is not installed: in the clone, pip install ".[cjk]"')
     audit = audited(a=page("网站优化的技术。" * 12), b=page("咖啡和茶的历史。" * 12))
     assert "网站" in "".join(audit.keywords().loc[lambda rows: rows["url"] == f"{HOST}/a", "keyword"])

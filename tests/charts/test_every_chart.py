@@ -77,7 +77,12 @@ def draw(name: str, frame: Any, **arguments: Any) -> Axes:
 
 
 def test_every_chart_is_tested_here() -> None:
-    assert list(CHARTS) == charts.__all__ == sorted(charts.__all__)
+    assert charts.__all__ == sorted(charts.__all__), (
+        "charts/__init__.py: __all__ is in the order of the alphabet"
+    )
+    assert list(CHARTS) == charts.__all__, (
+        "CHARTS of this file must have a line for each chart, in the order of `__all__`"
+    )
 
 
 @each_chart
@@ -98,7 +103,9 @@ def test_one_row(name: str, picture: Picture) -> None:
 @each_chart
 def test_one_failed_row_gives_its_reason(name: str, picture: Picture) -> None:
     ax = draw(name, frame_of(name, 1, "error"))
-    assert "It failed." in texts(ax)
+    assert "It failed." in texts(ax), (
+        "draw only rows that are not data.has_failed; say why none is with data.why_empty"
+    )
     picture(ax)
 
 
@@ -109,7 +116,9 @@ def test_failed_rows_are_left_out_and_counted(name: str, picture: Picture) -> No
         failed[named] += "/failed"
     alone = draw(name, frame_of(name, 2))
     ax = draw(name, pd.concat([frame_of(name, 2).astype(object), failed.astype(object)]))
-    assert "3 failed (3 timeout)" in texts(ax)[-1]
+    assert "3 failed (3 timeout)" in texts(ax)[-1], (
+        "count failed rows below the title: data.left_out, data.failures"
+    )
     assert labels(ax) == labels(alone)
     assert [bar.get_bbox().bounds for bar in ax.patches] == [bar.get_bbox().bounds for bar in alone.patches]
     picture(ax)
@@ -119,7 +128,7 @@ def test_failed_rows_are_left_out_and_counted(name: str, picture: Picture) -> No
 def test_nothing_but_failures(name: str, picture: Picture) -> None:
     ax = draw(name, frame_of(name, 40, "error"))
     assert not ax.axison
-    assert "40 failed (40 timeout)" in texts(ax)
+    assert "40 failed (40 timeout)" in texts(ax), "say why nothing is drawn with data.why_empty"
     picture(ax)
 
 
@@ -152,7 +161,9 @@ def test_labels_from_anywhere(name: str, picture: Picture) -> None:
     assert "$x$" in title(ax)
     assert "…" in title(ax)
     for text in [*ax.texts, *ax.get_yticklabels(), *ax.get_xticklabels(), ax._left_title]:
-        assert not text.get_parse_math()
+        assert not text.get_parse_math(), (
+            "write labels with `charts.writing`: a dollar sign is a price, no formula"
+        )
     if CHARTS[name][0] and name != "readability_distribution":  # whose rows are the indices
         assert any("$x_1$ costs $5 and \\frac{$" in label for label in labels(ax))
     picture(ax)

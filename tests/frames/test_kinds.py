@@ -390,7 +390,7 @@ def test_arrow_without_pyarrow_is_refused_before_any_work() -> None:
         "try: wa.hmac(Stream(), secret='k')\n"
         "except ImportError as error: print(error)\n"
     )
-    assert run(code).endswith('needs pyarrow: pip install "webanalytics[parquet]"')
+    assert run(code).endswith('needs pyarrow: in the clone, pip install ".[parquet]"')
 
 
 def test_neither_is_loaded_without_its_tables() -> None:

@@ -157,7 +157,7 @@ def test_what_is_no_path_is_refused(name: Any) -> None:
 
 def test_pyarrow_is_asked_for_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    with pytest.raises(MissingExtraError, match=r"webanalytics\[parquet\]"):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[parquet\]"'):
         folder_path("x", "folder", "keeping audits")
 
 

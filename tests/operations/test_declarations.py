@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import pytest
 
 from tests.fresh import printed
@@ -9,6 +11,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.operations import AUDIT, OPERATIONS
 from webanalytics.operations.model import Operation
 from webanalytics.operations.parameter import REQUIRED
+from webanalytics.operations.types import strict
 
 # The contract's tables, written out by hand: service path, method, credits ("?" where decided here).
 OPERATION_ROWS = [
@@ -259,10 +262,39 @@ def test_the_declarations_import_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize("operation", OPERATIONS.values(), ids=lambda operation: operation.name)
-def test_what_is_obviously_valid_is_what_the_validator_returns(operation: Operation) -> None:
+def test_what_is_obviously_valid_is_strictly_valid(operation: Operation) -> None:
     for parameter in operation.parameters:
         for value in (True, False, None, 0, 1, "true", "", [], 1.0, -1, 10**9, "x", "sha256", 80):
             if parameter._is_certain(value):
-                found = parameter._validate(value)
-                assert found == value
-                assert type(found) is type(value)
+                assert strict(parameter.type, parameter.low, parameter.high)(value)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "good", "bad"),
+    [
+        (int, [0, -(2**63)], [2**63, True, 1.0, "1", None, [1]]),
+        (float, [0.5, 1], [True, "1", None]),
+        (str, ["", "é"], [1, None, b"x"]),
+        (bool, [True], [1, "true", None]),
+        (list[str] | str | None, [["a"], [], "a", None], [("a",), [None], [1], {"a": 1}]),
+        (bool | Literal["auto"], [False, "auto"], ["Auto", 1, None]),
+        (dict[str, int], [{}, {"a": 1}], [{"a": "1"}, []]),
+    ],
+)
+def test_only_values_of_the_type_itself_are_valid(annotation: Any, good: list[Any], bad: list[Any]) -> None:
+    assert [value for value in good if not strict(annotation)(value)] == []
+    assert [value for value in bad if strict(annotation)(value)] == []
+
+
+def test_bounds_hold_for_numbers_and_nothing_else() -> None:
+    bounded = strict(int | None, 1, 10)
+    assert [bounded(value) for value in (0, 1, 10, 11, None)] == [False, True, True, False, True]
+    share = strict(float | None, 0, 1)
+    assert [share(value) for value in (0, 0.5, 1, 1.01, float("nan"), float("inf"))] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+        False,
+    ]

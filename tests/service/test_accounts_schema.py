@@ -246,7 +246,7 @@ def test_a_server_that_cannot_be_reached_and_no_password_told(tmp_path: Path) ->
 
 def test_asyncpg_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(postgres, "asyncpg", None)
-    with pytest.raises(MissingExtraError, match=r"webanalytics\[postgres\]"):
+    with pytest.raises(MissingExtraError, match=r'pip install "\.\[postgres\]"'):
         attempt("postgresql://user@host/name")
 
 

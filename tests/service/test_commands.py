@@ -306,7 +306,8 @@ def test_a_missing_extra_is_named_and_keys_in_sqlite_need_none(
     done = subprocess.run([sys.executable, "-c", code, "serve"], capture_output=True, text=True)
     assert done.returncode == 2
     assert re.fullmatch(
-        r'webanalytics: `webanalytics \w+` needs \S+: pip install "webanalytics\[service\]"\n', done.stderr
+        r'webanalytics: `webanalytics \w+` needs \S+: in the clone, pip install "\.\[service\]"\n',
+        done.stderr,
     )
     assert issubclass(MissingExtraError, ImportError)
 

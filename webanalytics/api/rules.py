@@ -10,6 +10,7 @@ from webanalytics.audits.rules import BUILT_IN
 from webanalytics.audits.rules.base import Category, Rule, Type
 from webanalytics.audits.rules.own import Which, add, finder, remove, takes_pages
 from webanalytics.errors import ParameterError
+from webanalytics.run_options import WEB_ADDRESS
 from webanalytics.thresholds import PRIORITIES, Priority
 
 __all__ = ["OwnRule", "rule"]
@@ -18,7 +19,6 @@ LONGEST = 1_000
 """Most characters of a sentence of a rule."""
 
 _NAME = re.compile("[a-z][a-z0-9_]{0,59}")
-_ADDRESS = re.compile(r"https?://[^\s\"'<>]+")
 
 Function = Callable[..., Any]
 
@@ -208,6 +208,6 @@ def _columns(columns: Any) -> tuple[str, ...]:
 
 
 def _address(address: Any) -> str:
-    if address != "" and not (isinstance(address, str) and _ADDRESS.fullmatch(address)):
+    if address != "" and not (isinstance(address, str) and WEB_ADDRESS.fullmatch(address)):
         raise ParameterError.must_be("help", "a web address")
     return str(address)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from webanalytics.audits.display import Overview
+from webanalytics.audits.rules import RULES
 from webanalytics.errors import ParameterError
 from webanalytics.frames.excel import write_sheets
 from webanalytics.frames.writing import flat, new_file
@@ -35,11 +36,24 @@ def sheets_of(overview: Overview, parts: Mapping[str, pd.DataFrame]) -> dict[str
 
 
 def _titled(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a table of rules with their titles first; any other unchanged."""
+    """Return a table of rules with their titles first and what they say; any other unchanged."""
     if not {"title", "rule"} <= set(frame.columns):
         return frame
+    frame = frame.assign(**_explained(frame))
     first = [name for name in FIRST if name in frame.columns]
     return frame[[*first, *(name for name in frame.columns if name not in first)]]
+
+
+def _explained(frame: pd.DataFrame) -> dict[str, list[str]]:
+    """Return why each rule of a list of rules matters, and where its page is if somebody said so."""
+    rules = [RULES.get(name) for name in frame["rule"]]
+    more = {}
+    if "url" not in frame.columns:  # issues of one rule would all repeat it
+        more["explanation"] = ["" if rule is None else rule.explanation for rule in rules]
+    if "help" in frame.columns:
+        pairs = zip(rules, frame["help"], strict=True)
+        more["help"] = [rule.link or told if rule is not None else told for rule, told in pairs]
+    return more
 
 
 def write_workbook(path: str | os.PathLike[str], parts: Mapping[str, pd.DataFrame]) -> Path:

@@ -46,6 +46,11 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     add_extract(parser)
 
 
+def _docs_flag(parser: argparse._ActionsContainer) -> None:
+    meaning = "address of the built documentation, which the report and the workbook then link rules to"
+    parser.add_argument("--docs-url", metavar="URL", help=meaning)
+
+
 def add_extract(parser: argparse.ArgumentParser) -> None:
     """Add the flag for columns of the user's own, which crawls have too."""
     meaning = (
@@ -68,6 +73,7 @@ def add_issue_flags(parser: argparse.ArgumentParser) -> Any:
     meaning = "a Python file that adds rules of your own with webanalytics.rule; it is run as it is"
     group.add_argument("--rules", metavar="FILE.py", action="append", help=meaning)
     group.add_argument("--report", metavar="FILE", help="write a report: one HTML file")
+    _docs_flag(group)
     group.add_argument(
         "--save", metavar="FOLDER", help="keep the audit in a folder, for `webanalytics compare`"
     )
@@ -84,6 +90,7 @@ def add_compare(commands: Any) -> None:
     parser.add_argument(
         "--report", metavar="FILE", help="write a report of the later audit with what changed"
     )
+    _docs_flag(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write a workbook (.xlsx) with all that changed"
     )

@@ -43,7 +43,7 @@ from webanalytics.frames.terminal import print_errors, print_table
 from webanalytics.frames.writing import FORMATS, write_text, wrong_suffix
 from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import METADATA, OPERATIONS, Operation, Parameter, by_function
-from webanalytics.run_options import RECORDS, Setting
+from webanalytics.run_options import CALL_OPTIONS, RECORDS, Setting, option_context
 from webanalytics.runs.saving import keeps_rows
 from webanalytics.strings import did_you_mean
 
@@ -133,7 +133,7 @@ def _common(
     _output_flags(parser)
     group = parser.add_argument_group("options of the run")
     for option in RECORDS.values():
-        if option.key != "backend" and option.key not in taken:
+        if option.key != "backend" and option.key not in taken and not option.session:
             _option_flag(group, option, hosted)
     if hosted:
         _hosted_flags(parser)
@@ -283,7 +283,7 @@ def _has_terminal() -> bool:
 def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments that the command line sets."""
     _, *others = inspect.signature(getattr(sync, arguments.function)).parameters
-    names = {*RECORDS, *others} - {"column", *TAKEN}
+    names = {*CALL_OPTIONS, *others} - {"column", *TAKEN}
     given = {key: value for key, value in vars(arguments).items() if key in names and value is not None}
     settings = {key: getattr(arguments, f"{SETTING}{key}", None) for key in TAKEN}
     given |= {key: value for key, value in settings.items() if value is not None}
@@ -446,4 +446,6 @@ def run(arguments: Sequence[str]) -> int:
         flags = (text.partition("=")[0] for text in unknown if text.startswith("--"))
         hint = next((did_you_mean(flag, known) for flag in flags), "")
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
-    return int(parsed.run(parsed))
+    docs_url = getattr(parsed, "docs_url", None)
+    with option_context(**({"docs_url": docs_url} if docs_url is not None else {})):
+        return int(parsed.run(parsed))

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NotRequired
-
-from typing_extensions import TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from webanalytics.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Docs, Field, Operation
 from webanalytics.operations.parameter import Parameter

@@ -11,7 +11,7 @@ from typing import Any
 from webanalytics.errors import ParameterError
 from webanalytics.messages import must_be
 from webanalytics.operations.secret import Secret
-from webanalytics.operations.types import Shape, shape_of, validator
+from webanalytics.operations.types import Shape, shape_of, strict
 
 
 class _Marker(Enum):
@@ -140,7 +140,7 @@ class Parameter(Declared):
 
     @cached_property
     def _is_certain(self) -> Callable[[Any], bool]:
-        """Whether a value of a plain type is obviously valid; the validator checks the rest."""
+        """Whether a value of a plain type is obviously valid; `strict` checks the rest."""
         shape, low, high = self.shape, self.low, self.high
         if shape.kind == "boolean" and not shape.nullable:
             return lambda value: type(value) is bool
@@ -153,10 +153,6 @@ class Parameter(Declared):
         if shape.kind == "integer" and not shape.nullable and low is not None and high is not None:
             return lambda value: type(value) is int and low <= value <= high
         return lambda value: shape.nullable and value is None
-
-    @cached_property
-    def _validate(self) -> Callable[[Any], Any]:
-        return validator(self.type, self.low, self.high)
 
     def sentence(self, name: str | None = None) -> str:
         """Return the error about a wrong value."""
@@ -179,14 +175,12 @@ class Parameter(Declared):
             return Secret(value) if self.secret else value
         if isinstance(value, Secret):
             return value
-        from pydantic import ValidationError
-
         if hasattr(value, "dtype") and hasattr(value, "item"):
             value = value.item()  # a NumPy scalar, as a cell of a frame is
-        try:
-            checked = self._validate(value)
-            if self.longest is None or len(checked) <= self.longest:
-                return Secret(checked) if self.secret else checked
-        except ValidationError:
-            pass  # raised below, outside this block: the wrong value, maybe a secret, is not chained to it
+        if strict(self.type, self.low, self.high)(value) and (
+            self.longest is None or len(value) <= self.longest
+        ):
+            if self.shape.kind == "number" and value is not None:
+                return float(value)
+            return Secret(value) if self.secret else value
         raise ParameterError.must_be(name or self.name, self.expectation)

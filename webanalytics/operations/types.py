@@ -10,9 +10,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from types import UnionType
-from typing import Annotated, Any, Literal, NotRequired, Required, Union, get_args, get_origin
-
-from typing_extensions import get_type_hints, is_typeddict
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NotRequired,
+    Required,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 DEEPEST = 250
 """Most levels of lists and objects in an answer; pages are never read as deep."""
@@ -81,7 +89,7 @@ def shape_of(annotation: Any) -> Shape:
         return Shape("list", items=shape_of(inner[0]))
     if origin is dict:
         return Shape("map" if inner[1] is not Any else "json", items=shape_of(inner[1]))
-    if is_typeddict(annotation):
+    if hasattr(annotation, "__required_keys__"):  # a TypedDict of typing or of typing_extensions
         return _object(annotation)
     return Shape(_SCALARS.get(annotation, "json"))
 
@@ -108,23 +116,6 @@ def _object(annotation: Any) -> Shape:
 def _is_left_out(hint: Any) -> bool:
     origin: Any = get_origin(hint)
     return origin is NotRequired
-
-
-def json_schema(annotation: Any, *, low: int | None = None, high: int | None = None, **how: Any) -> Any:
-    """Return the JSON Schema of a type as pydantic writes it; ``how`` goes to `TypeAdapter.json_schema`."""
-    from pydantic import Field, TypeAdapter
-
-    bounded: Any = annotation if low is high is None else Annotated[annotation, Field(ge=low, le=high)]
-    return TypeAdapter(bounded).json_schema(**how)
-
-
-@cache
-def validator(annotation: Any, low: int | None = None, high: int | None = None) -> Callable[[Any], Any]:
-    """Return a function that accepts a value strictly, or raises pydantic's `ValidationError`."""
-    from pydantic import Field, TypeAdapter
-
-    adapter: TypeAdapter[Any] = TypeAdapter(Annotated[annotation, Field(ge=low, le=high)])
-    return lambda value: adapter.validate_python(value, strict=True)
 
 
 def is_deep(value: Any, levels: int = DEEPEST) -> bool:
@@ -155,6 +146,37 @@ def holder(annotation: Any) -> Test:
     (True, False, False)
     """
     return _test(shape_of(annotation))
+
+
+@cache
+def strict(annotation: Any, low: float | None = None, high: float | None = None) -> Test:
+    """Return a check for what a call gives: None only where the type says so, numbers within bounds.
+
+    Examples
+    --------
+    >>> strict(int | None, 1, 10)(None), strict(int | None, 1, 10)(11), strict(int)(True)
+    (True, False, False)
+    >>> strict(list[str] | str)(["a"]), strict(list[str] | str)(["a", None])
+    (True, False)
+    """
+    return _strict(shape_of(annotation), low, high)
+
+
+def _strict(shape: Shape, low: float | None = None, high: float | None = None) -> Test:
+    tests = [_strict(part, low, high) for part in shape.alternatives] or [_one(shape, low, high)]
+    return lambda value: shape.nullable if value is None else any(test(value) for test in tests)
+
+
+def _one(shape: Shape, low: float | None, high: float | None) -> Test:
+    if shape.choices:
+        return lambda value: any(isinstance(value, type(item)) and value == item for item in shape.choices)
+    if shape.kind == "list" and shape.items is not None:
+        test = _strict(shape.items)
+        return lambda value: isinstance(value, list) and all(map(test, value))
+    exact = _exact(shape)
+    if low is None or high is None or shape.kind not in ("integer", "number"):
+        return exact
+    return lambda value: exact(value) and low <= value <= high
 
 
 def _test(shape: Shape) -> Test:

@@ -14,7 +14,7 @@ from typing import Any, ParamSpec, TypeVar
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.frames.kinds import as_kind, kind_of_call
 from webanalytics.operations.secret import Secret
-from webanalytics.run_options import RECORDS
+from webanalytics.run_options import CALL_OPTIONS
 from webanalytics.runs.dask_frames import inputs_of, lazily
 from webanalytics.strings import did_you_mean
 
@@ -43,9 +43,9 @@ def check_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapp
     signature = _signature(function)
     options = any(item.kind is inspect.Parameter.VAR_KEYWORD for item in signature.parameters.values())
     for key in kwargs if options else ():
-        if key not in RECORDS and key not in signature.parameters:
-            known = [name for name in signature.parameters if name != "options"] + list(RECORDS)
-            hint = did_you_mean(key, known) or f"; the options are: {', '.join(sorted(RECORDS))}."
+        if key not in CALL_OPTIONS and key not in signature.parameters:
+            known = [name for name in signature.parameters if name != "options"] + list(CALL_OPTIONS)
+            hint = did_you_mean(key, known) or f"; the options are: {', '.join(sorted(CALL_OPTIONS))}."
             raise ParameterError(f"The `{key}` parameter does not exist{hint}", key)
     try:
         signature.bind(*args, **kwargs)

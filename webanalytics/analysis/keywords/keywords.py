@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
+from webanalytics._version import how_to_install
 from webanalytics.analysis.keywords.place_names import PLACES
 from webanalytics.analysis.keywords.places import first_paragraph, places_of
 from webanalytics.analysis.keywords.segmentation import (
@@ -268,7 +269,7 @@ def _note(segmented: Segmented, language: str, found: bool, ngrams: int, min_len
     read = sum(map(len, segmented.words))
     if segmented.unread * 10 >= segmented.unread + read > 0:
         text = f"{UNSPACED_LANGUAGES.get(language, 'This')} text"
-        return f'{text} needs a word segmenter: pip install "webanalytics[cjk]"'
+        return f"{text} needs a word segmenter: {how_to_install('cjk')}"
     if found:
         return ""
     if not read:

@@ -308,7 +308,7 @@ def _rules(
         _add(lines, name, known[name])
         line.title = line.title or name.replace("_", " ").capitalize()
         line.priority = line.priority.lower() if line.priority.lower() in PRIORITIES else "low"
-        line.help = _help(name)
+        line.help = _link(name)
         line.issues = counts[name]
         line.pages = line.pages or len(urls[name])
         line.indexable = line.indexable if complete else len(urls[name] & free)
@@ -354,11 +354,11 @@ def _declared(name: str) -> dict[str, Scalar]:
     return {} if rule is None else {key: str(getattr(rule, key)) for key in _TEXTS}
 
 
-def _help(name: str) -> str:
+def _link(name: str) -> str:
     """Return the address of the page that explains a rule of this package or of the user, '' without one."""
     from webanalytics.audits.rules import RULES
 
-    return RULES[name].help if name in RULES else ""
+    return RULES[name].link if name in RULES else ""
 
 
 def _untried(issues: pd.DataFrame) -> tuple[dict[str, str], dict[str, tuple[str, ...]]]:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from webanalytics._version import DOCUMENTATION
 from webanalytics.audits.site import Site
 from webanalytics.outcomes import Fact
+from webanalytics.run_options import options
 from webanalytics.thresholds import Priority
 
 Category = Literal[
@@ -138,12 +138,32 @@ class Rule:
 
     @property
     def help(self) -> str:
-        """Address of the page that explains the rule, '' if there is none.
+        """The page that explains the rule: its place in the documentation, or an address; '' if none.
 
         Examples
         --------
         >>> from webanalytics.audits.rules import RULES
-        >>> RULES["title_missing"].help.removeprefix(DOCUMENTATION)
+        >>> RULES["title_missing"].help
         'rules/title_missing.html'
         """
-        return f"{DOCUMENTATION}rules/{self.name}.html" if self.address is None else self.address
+        return f"rules/{self.name}.html" if self.address is None else self.address
+
+    @property
+    def link(self) -> str:
+        """Address of that page where the option ``docs_url`` says where the documentation is, else ''.
+
+        Examples
+        --------
+        >>> from webanalytics.audits.rules import RULES
+        >>> from webanalytics.run_options import option_context
+        >>> with option_context(docs_url="https://docs.example.org/"):
+        ...     RULES["title_missing"].link
+        'https://docs.example.org/rules/title_missing.html'
+        """
+        return self.address if self.address is not None else from_docs(self.help)
+
+
+def from_docs(place: str) -> str:
+    """Return the address of a page of the documentation, '' where nobody said where that is."""
+    base = options.docs_url
+    return f"{base.rstrip('/')}/{place}" if base else ""

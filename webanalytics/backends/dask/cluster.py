@@ -12,7 +12,7 @@ from contextlib import asynccontextmanager, suppress
 from importlib import import_module
 from typing import Any
 
-from webanalytics._version import __version__
+from webanalytics._version import __version__, how_to_install
 from webanalytics.backends.dask.work import Answered, Chunk, Unwanted, answer
 from webanalytics.errors import BackendError, WriteError
 
@@ -27,7 +27,7 @@ def distributed() -> Any:
     try:
         return import_module("distributed")
     except ImportError:
-        raise BackendError("Dask is not installed: pip install 'webanalytics[dask]'.") from None
+        raise BackendError(f"Dask is not installed: {how_to_install('dask')}.") from None
 
 
 def _set(future: asyncio.Future[None]) -> None:

@@ -137,6 +137,13 @@ _GROUPS: dict[str, tuple[Setting, ...]] = {
             none="one per processor",
             absent="left out",
         ),
+        url(
+            "docs_url",
+            "",
+            "Address of the built documentation, which the service's own pages link to; none if empty.",
+            r"(https?://[^\s\"'<>]{1,500})?",
+            "an address that begins with http:// or https://",
+        ),
         integer("processes", 1, 1, 256, "Server processes on the port; more than one need PostgreSQL."),
         flag(
             "allow_private",

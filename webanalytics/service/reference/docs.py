@@ -74,6 +74,7 @@ def docs_page(document: Document) -> bytes:
     template = _TEMPLATES.from_string(_STATIC.joinpath("docs.html").read_text("utf-8"))
     page = template.render(
         info=document["info"],
+        docs=document.get("externalDocs", {}).get("url"),
         style=Markup(_STYLE),  # noqa: S704 - our own
         failure=failure("The `url` parameter is required."),
         forbidden=FORBIDDEN_SENTENCES,

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from webanalytics.operations import Field, Operation, Parameter
-from webanalytics.operations.types import json_schema, shape_of
+from webanalytics.operations.types import Shape, shape_of
 from webanalytics.service.parameters import IN_PLACE_OF_IMAGE
 from webanalytics.service.results import CODE_FIELD
 
@@ -25,15 +25,45 @@ def accepted(operation: Operation) -> list[Parameter]:
     return [parameter for parameter in operation.parameters if not parameter.local]
 
 
-def _without_titles(schema: Any) -> Any:
-    """Return a schema without pydantic's titles, which repeat names; a property may be called title."""
-    if isinstance(schema, Mapping):
-        return {
-            key: _without_titles(value)
-            for key, value in schema.items()
-            if key != "title" or not isinstance(value, str)
-        }
-    return [_without_titles(item) for item in schema] if isinstance(schema, list) else schema
+_TYPES = {"list": "array", "map": "object", "bytes": "string"}
+
+
+def type_schema(shape: Shape, definitions: dict[str, Schema]) -> Schema:
+    """Return the schema of a type; those of the objects in it are added to `definitions` by their names.
+
+    Examples
+    --------
+    >>> type_schema(shape_of(list[str] | None), {})
+    {'anyOf': [{'type': 'array', 'items': {'type': 'string'}}, {'type': 'null'}]}
+    """
+    parts = [type_schema(part, definitions) for part in shape.alternatives] or [_one(shape, definitions)]
+    if shape.nullable:
+        parts.append({"type": "null"})
+    return parts[0] if len(parts) == 1 else {"anyOf": parts}
+
+
+def _one(shape: Shape, definitions: dict[str, Schema]) -> Schema:
+    if shape.kind == "object":
+        definitions[shape.name] = _object(shape, definitions)
+        return {"$ref": REFERENCE.format(model=shape.name)}
+    if shape.kind == "json":
+        return {}
+    schema: Schema = {"type": _TYPES.get(shape.kind, shape.kind)}
+    if shape.choices:
+        schema["enum"] = list(shape.choices)
+    if shape.items is not None:
+        schema["items" if shape.kind == "list" else "additionalProperties"] = type_schema(
+            shape.items, definitions
+        )
+    return schema
+
+
+def _object(shape: Shape, definitions: dict[str, Schema]) -> Schema:
+    members = shape.members or {}
+    schema: Schema = {"description": shape.meaning} if shape.meaning else {}
+    schema["properties"] = {name: type_schema(part, definitions) for name, (part, _) in members.items()}
+    schema["required"] = [name for name, (_, required) in members.items() if required]
+    return schema | {"type": "object"}
 
 
 def parameter_schema(operation: Operation, parameter: Parameter) -> Schema:
@@ -47,8 +77,10 @@ def parameter_schema(operation: Operation, parameter: Parameter) -> Schema:
     >>> schema["type"], schema["minimum"], schema["maximum"], schema["default"]
     ('integer', 1, 100, 90)
     """
-    written = json_schema(parameter.type, low=parameter.low, high=parameter.high)
-    schema: Schema = _without_titles(written)
+    schema = type_schema(parameter.shape, {})
+    for part in schema.get("anyOf", [schema]):
+        if parameter.low is not None and part.get("type") in ("integer", "number"):
+            part.update(minimum=parameter.low, maximum=parameter.high)
     expects = f" Expects {parameter.expects}." if parameter.expects else ""
     schema["description"] = f"{parameter.meaning}{expects}{' Premium.' if parameter.premium else ''}"
     if parameter.longest is not None:
@@ -125,13 +157,8 @@ def data_schemas(operations: Iterable[Operation]) -> tuple[dict[str, Schema], di
 
 
 def _field_schema(field: Field) -> tuple[Schema, dict[str, Schema]]:
-    schema = json_schema(field.type, mode="serialization", ref_template=REFERENCE)
-    definitions: dict[str, Schema] = _without_titles(schema.pop("$defs", {}))
-    schema = _without_titles(schema)
-    if "properties" in schema:  # pydantic gives no name to an object on its own
-        name = shape_of(field.type).name
-        definitions[name] = schema
-        schema = {"$ref": REFERENCE.format(model=name)}
+    definitions: dict[str, Schema] = {}
+    schema = type_schema(shape_of(field.type), definitions)
     schema["description"] = field.meaning + (" Premium." if field.premium else "")
     if field.premium:
         schema["x-premium"] = True

@@ -52,6 +52,7 @@ def document(
         "security": [{"apiKey": []}],
         "paths": paths,
         "components": {"schemas": schemas, **parts.components()},
+        **({"externalDocs": {"url": settings.docs_url}} if settings.docs_url else {}),
         "x-plans": parts.plan_table(settings.plans.values()),
         "x-limits": parts.limit_table(settings),
     }

@@ -255,7 +255,7 @@ def _places(values: list[Any]) -> dict[Any, list[int]]:
 def _line(row: Mapping[Any, Any]) -> dict[str, Any]:
     """Return a rule of the summary with what its declaration adds."""
     rule = RULES.get(row["rule"])
-    names = ("explanation", "fix", "unit", "help")
+    names = ("explanation", "fix", "unit", "link")
     declared = dict.fromkeys(names, "") if rule is None else {name: getattr(rule, name) for name in names}
     return declared | {str(key): value for key, value in row.items()}
 
@@ -284,7 +284,7 @@ def _detail(line: Mapping[str, Any]) -> dict[str, Any]:
         "unit": clean(line["unit"], 40),
         "explanation": clean(line["explanation"], LONGEST_TEXT),
         "fix": clean(line["fix"], LONGEST_TEXT),
-        "help": clean(line["help"], LONGEST_TEXT),
+        "help": clean(line["link"], LONGEST_TEXT),
     }
 
 
