@@ -137,7 +137,6 @@ _GROUPS: dict[str, tuple[Setting, ...]] = {
             none="one per processor",
             absent="left out",
         ),
-        integer("processes", 1, 1, 256, "Server processes on the port; more than one need PostgreSQL."),
         flag(
             "allow_private",
             False,
