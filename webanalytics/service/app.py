@@ -203,9 +203,7 @@ class Service:
             self._log.error("failure", id=record.request_id, operation=record.operation, what="accounts")
             answer = refused(called, Problem(503, Message("accounts_away"), retry_after=UNREADY_SECONDS))
         except Exception as error:
-            self._log.error(
-                "exception", id=record.request_id, operation=record.operation, **describe(error)
-            )
+            self._log.error("exception", id=record.request_id, operation=record.operation, **describe(error))
             answer = refused(called, Problem(500, Message("service_failed")))
         except BaseException:
             if caller is not None:

@@ -28,7 +28,7 @@ from graphql import (
 
 from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.service.config.settings import ServiceSettings
-from webanalytics.service.graphql.schema import Root, build_schema, graphql_name
+from webanalytics.service.graphql.schema import Root, build_schema
 from webanalytics.service.results import Problem, Result, visible_fields
 from webanalytics.strings import one_line
 
