@@ -17,6 +17,7 @@ import warnings
 from collections import deque
 from collections.abc import Mapping
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from logging.handlers import QueueListener
 from pathlib import Path
 from queue import SimpleQueue
@@ -41,7 +42,7 @@ OWN_LOGGER = "webanalytics"
 LOGGERS = (OWN_LOGGER, "aiohttp", "asyncio", None)
 """Loggers of the standard library whose records become lines; None is the root, for those of all others."""
 
-_OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS
+_OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z
 
 
 def _name(error: BaseException) -> str:
@@ -180,6 +181,7 @@ class Log:
             ],
             wrapper_class=structlog.make_filtering_bound_logger(level),
         ).bind()
+        self._level = level
         self._captured = ExitStack()
         if capture:
             self._capture_loggers(level)
@@ -218,8 +220,13 @@ class Log:
         self.error("log", logger="asyncio", text=str(context.get("message", ""))[:MAX_TEXT], **fields)
 
     def request(self, record: Record, seconds: float) -> None:
-        """Write the line of a finished request."""
-        fields = {
+        """Write the line of a finished request; past structlog, whose chain takes twice as long."""
+        if self._level > logging.INFO:
+            return
+        line = {
+            "time": datetime.now(UTC),
+            "level": "info",
+            "event": "request",
             **record.notes,
             "id": record.request_id,
             "key": record.key,
@@ -229,7 +236,7 @@ class Log:
             "milliseconds": round(seconds * 1e6) / 1000,
             "inputs": record.inputs,
         }
-        self._logger.info("request", **fields)
+        self.writer.msg(_dump(line))
 
     def info(self, event: str, **fields: Any) -> None:
         """Write a line of level info."""
