@@ -180,7 +180,7 @@ class GraphQLEndpoint:
         return document
 
     def _check(self, selected: SelectionSetNode, depth: int) -> None:
-        """Refuse what lets a short document describe a long answer, or much work: see `MAX_CHARACTERS`."""
+        """Refuse what would let a short document ask for a long answer."""
         if depth > self._depth:
             raise refusal(f"be nested at most {self._depth} levels deep")
         names = set()
