@@ -52,7 +52,7 @@ def schemathesis(server: Server, plan: str, checks: tuple[str, ...], *options: s
         "7",
     ]
     command += ["--no-color", "--request-timeout", "30", *options]
-    done = subprocess.run(command, capture_output=True, text=True, cwd=server.folder, timeout=110)
+    done = subprocess.run(command, capture_output=True, text=True, cwd=server.folder, timeout=600)
     assert done.returncode == 0, done.stdout[-5000:]
     return done.stdout
 
