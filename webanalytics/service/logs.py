@@ -1,7 +1,7 @@
 """Structured logs: one JSON line per request on standard error, never a key, a secret or a message.
 
-Lines are rendered where they arise and written by the thread of a standard `QueueListener`, so that a slow
-reader does not hold the service up; when too many wait, further ones are dropped, and their number is logged.
+structlog renders lines where they arise, and the thread of a standard `QueueListener` writes them, so that a
+slow reader does not hold the service up; when too many wait, further ones are dropped and counted.
 """
 
 from __future__ import annotations
@@ -11,19 +11,16 @@ import errno
 import json
 import logging
 import os
-import select
 import sys
-import time
 import traceback
 import warnings
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import ExitStack
 from datetime import UTC, datetime
-from functools import partial
-from logging.handlers import QueueHandler, QueueListener
+from logging.handlers import QueueListener
 from pathlib import Path
 from queue import SimpleQueue
-from types import FrameType
 from typing import Any, BinaryIO
 
 import orjson
@@ -35,36 +32,17 @@ from webanalytics.service.results import Record
 CAPACITY = 20_000
 """Lines that may wait to be written."""
 
-GATHER_SECONDS = 0.01
-"""Seconds for which lines gather before they are written: waking for each would cost the loop its turns."""
-
-PIECE: int = getattr(select, "PIPE_BUF", 512)
-"""Bytes that reach a pipe in one piece (POSIX, write), even with several processes."""
-
 CLOSE_SECONDS = 2.0
 """Longest wait for a slow reader when the service stops."""
 
 MAX_TEXT = 300
-_OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z
+PLACES = 5
 OWN_LOGGER = "webanalytics"
+"""The logger whose arguments are shown: it quotes no request."""
 LOGGERS = (OWN_LOGGER, "aiohttp", "asyncio", None)
 """Loggers of the standard library whose records become lines; None is the root, for those of all others."""
-WARNINGS = "py.warnings"
-"""The name that warnings of Python have in the log, as in the standard library."""
 
-BURST = 20
-"""Lines that one place in the code may write within `BURST_SECONDS`; further ones are counted."""
-BURST_SECONDS = 60.0
-OPEN_LOGGERS = (OWN_LOGGER, "gunicorn")
-"""Loggers whose arguments are shown: they quote no request."""
-
-PLACES = 5
-CAUSES = 3
-
-
-def _place(frame: FrameType, line: int) -> str:
-    path = Path(frame.f_code.co_filename)
-    return f"{'/'.join(path.parts[-3:])}:{line} {frame.f_code.co_name}"
+_OPTIONS = orjson.OPT_APPEND_NEWLINE | orjson.OPT_NON_STR_KEYS | orjson.OPT_UTC_Z
 
 
 def _name(error: BaseException) -> str:
@@ -72,10 +50,14 @@ def _name(error: BaseException) -> str:
     return kind.__qualname__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__qualname__}"
 
 
-def describe(error: BaseException) -> dict[str, Any]:
-    """Return what may be logged about an exception: its type and innermost places, and its causes' types.
+def _place(file: str, line: int) -> str:
+    return f"{'/'.join(Path(file).parts[-3:])}:{line}"
 
-    A message may quote what a caller sent, a key or a secret included, so none is kept; neither are
+
+def describe(error: BaseException) -> dict[str, Any]:
+    """Return what may be logged about an exception: its type and innermost places, and its cause's type.
+
+    A message may quote what a caller sent, a key or a secret included, so none is logged; neither are
     source lines. The number of a system error has a name of its own.
 
     Examples
@@ -86,21 +68,28 @@ def describe(error: BaseException) -> dict[str, Any]:
     ...     describe(error)["exception"]
     'ValueError'
     """
-    places = deque(traceback.walk_tb(error.__traceback__), maxlen=PLACES)
-    found: dict[str, Any] = {
-        "exception": _name(error),
-        "places": [_place(*place) for place in reversed(places)],
-    }
+    frames = deque(traceback.walk_tb(error.__traceback__), maxlen=PLACES)
+    places = [f"{_place(frame.f_code.co_filename, line)} {frame.f_code.co_name}" for frame, line in frames]
+    found: dict[str, Any] = {"exception": _name(error), "places": places[::-1]}
     if isinstance(error, OSError) and error.errno is not None:
         found["errno"] = errno.errorcode.get(error.errno, str(error.errno))
-    causes: list[str] = []
-    cause = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
-    while cause is not None and len(causes) < CAUSES:
-        causes.append(_name(cause))
-        cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
-    if causes:
-        found["causes"] = causes
+    cause = error.__cause__ or error.__context__
+    if cause is not None:
+        found["cause"] = _name(cause)
     return found
+
+
+def _dump(event: Mapping[str, Any]) -> bytes:
+    """Return a line; JSON escapes every control character."""
+    try:
+        return orjson.dumps(event, default=_type_name, option=_OPTIONS)
+    except TypeError:  # a lone surrogate, or a number of more than 64 bits
+        return json.dumps(event, default=_type_name, skipkeys=True).encode() + b"\n"
+
+
+def _type_name(value: Any) -> str:
+    """Return the type's name for a value that JSON cannot hold: its text might reveal too much."""
+    return type(value).__name__
 
 
 class Writer(QueueListener):
@@ -124,31 +113,15 @@ class Writer(QueueListener):
     debug = info = warning = error = msg
 
     def handle(self, record: Any) -> None:
-        """Write a line, and those that arrive within a moment of it."""
-        time.sleep(GATHER_SECONDS)
-        piece = record
-        while not self._waiting.empty():
-            line = self._waiting.get()
-            if line is None:
-                self.enqueue_sentinel()
-                break
-            if len(piece) + len(line) > PIECE:
-                self._write_piece(piece)
-                piece = b""
-            piece += line
-        self._write_piece(piece)
-
-    def _write_piece(self, piece: bytes) -> None:
+        """Write a line: in one call, so that those of several processes do not mix (POSIX, write)."""
         if self.dropped:
             self._write_dropped()
-        self._write(piece)
+        self._write(record)
 
     def _write_dropped(self) -> None:
         dropped = self.dropped
         self.dropped -= dropped
-        stamp = structlog.processors.TimeStamper(fmt="iso", utc=True, key="time")
-        fields = {"level": "warning", "event": "log lines dropped", "lines": dropped}
-        self._write(_render(None, "warning", stamp(None, "warning", fields)))
+        self._write(_dump({"level": "warning", "event": "log lines dropped", "lines": dropped}))
 
     def _write(self, content: bytes) -> None:
         try:
@@ -168,113 +141,28 @@ class Writer(QueueListener):
             self._write_dropped()
 
 
-def _render(_logger: Any, _method: str, event: Any) -> bytes:
-    """Return an event as a line of JSON, its time and level first; JSON escapes every control character."""
-    return _dump({name: event.pop(name) for name in ("time", "level", "event")} | event)
+class _Handler(logging.Handler):
+    """Writes records of the standard library's loggers; what other libraries quote is left out."""
 
+    def __init__(self, log: Log, level: int) -> None:
+        super().__init__(level)
+        self._log = log
 
-def _dump(ordered: dict[str, Any]) -> bytes:
-    try:
-        return orjson.dumps(ordered, default=_type_name, option=_OPTIONS)
-    except TypeError:  # a lone surrogate, or a number of more than 64 bits
-        return json.dumps(ordered, default=_type_name, skipkeys=True).encode() + b"\n"
-
-
-def _type_name(value: Any) -> str:
-    """Return the type's name for a value that JSON cannot hold: its text might reveal too much."""
-    return type(value).__name__
-
-
-class JsonFormatter(logging.Formatter):
-    """Formats a record of the standard library's loggers as a line.
-
-    Other libraries' arguments are left out, since they may quote a request.
-    """
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Return the line, without its end."""
-        text = record.getMessage() if record.name.split(".")[0] in OPEN_LOGGERS else str(record.msg)
+    def emit(self, record: logging.LogRecord) -> None:
+        """Write the first line of a record's text."""
+        own = record.name.split(".")[0] == OWN_LOGGER
+        text = record.getMessage() if own else str(record.msg)
         fields: dict[str, Any] = {"logger": record.name, "text": text.split("\n")[0][:MAX_TEXT]}
         if record.exc_info and record.exc_info[1] is not None:
             fields.update(describe(record.exc_info[1]))
-        if left_out := getattr(record, "left_out", 0):
-            fields["left_out"] = left_out
-        moment = datetime.fromtimestamp(record.created, UTC)
-        ordered = {"time": moment, "level": record.levelname.lower(), "event": "log", **fields}
-        return _dump(ordered).decode().removesuffix("\n")
-
-
-class Sample:
-    """Which of the lines that requests can cause at will are written: the first few a minute of each place.
-
-    Examples
-    --------
-    >>> sample = Sample(burst=2)
-    >>> [sample.take("multipart.py:139", second) for second in (0, 1, 2, 3, 70)]
-    [0, 0, None, None, 2]
-    """
-
-    def __init__(self, burst: int = BURST, seconds: float = BURST_SECONDS) -> None:
-        self._burst, self._seconds = burst, seconds
-        self._places: dict[str, tuple[float, int]] = {}  # when its minute began, and its lines since then
-
-    def take(self, place: str, now: float) -> int | None:
-        """Return how many lines of a place were left out before this one; None if this one is, too."""
-        began, count = self._places.get(place, (now, 0))
-        if now - began >= self._seconds:
-            self._places[place] = (now, 1)
-            return max(0, count - self._burst)
-        self._places[place] = (began, count + 1)
-        return 0 if count < self._burst else None
-
-
-class _Handler(QueueHandler):
-    """Puts records of the standard library's loggers into the queue, as lines."""
-
-    def __init__(self, writer: Writer) -> None:
-        super().__init__(writer.queue)
-        self._writer = writer
-        self._sample = Sample()
-        self.setFormatter(JsonFormatter())
-
-    def prepare(self, record: logging.LogRecord) -> Any:
-        """Return the line."""
-        return self.format(record).encode() + b"\n"
-
-    def handle(self, record: logging.LogRecord) -> bool:
-        """Put a record into the queue, unless its place has written enough for now."""
-        left_out = self._sample.take(f"{record.pathname}:{record.lineno}", record.created)
-        if left_out is None:
-            return False
-        record.left_out = left_out
-        return bool(super().handle(record))
-
-    def enqueue(self, record: Any) -> None:
-        """Put a line into the queue, or count it as dropped."""
-        self._writer.msg(record)
-
-
-def _log_warning(
-    message: Warning | str,
-    category: type[Warning],
-    filename: str,
-    lineno: int,
-    file: object = None,  # noqa: ARG001 - the log is the only place
-    line: object = None,  # noqa: ARG001
-) -> None:
-    """Log a warning of Python by its kind and place alone: aiohttp's quote what was sent."""
-    text = str(message) if category.__module__.split(".")[0] == OWN_LOGGER else ""
-    logger = logging.getLogger(WARNINGS)
-    where = "/".join(Path(filename).parts[-3:])
-    said = f"{category.__qualname__} at {where}:{lineno}" + (f": {text}" if text else "")
-    if logger.isEnabledFor(logging.WARNING):
-        logger.handle(logger.makeRecord(WARNINGS, logging.WARNING, filename, lineno, said, (), None))
+        self._log.write(record.levelno, "log", **fields)
 
 
 class Log:
     """The log of one process.
 
-    With ``capture`` it also holds what the standard library's loggers and the running event loop report.
+    With ``capture`` it also holds what the standard library's loggers, Python's warnings and the running
+    event loop report.
     """
 
     def __init__(
@@ -289,34 +177,33 @@ class Log:
             processors=[
                 structlog.processors.add_log_level,
                 structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
-                _render,
+                lambda _logger, _method, event: _dump(event),
             ],
             wrapper_class=structlog.make_filtering_bound_logger(level),
         ).bind()
         self._level = level
-        self._restore: list[Callable[[], None]] = []
+        self._captured = ExitStack()
         if capture:
-            self._capture_loggers()
+            self._capture_loggers(level)
+            self._capture_warnings()
             self._capture_loop()
 
-    def _capture_loggers(self) -> None:
-        handler = _Handler(self.writer)
-        handler.setLevel(self._level)
+    def _capture_loggers(self, level: int) -> None:
+        handler = _Handler(self, level)
         for name in LOGGERS:
             logger = logging.getLogger(name)
-            self._restore.append(partial(setattr, logger, "propagate", logger.propagate))
-            self._restore.append(partial(logger.removeHandler, handler))
+            self._captured.callback(setattr, logger, "propagate", logger.propagate)
+            self._captured.callback(logger.removeHandler, handler)
             logger.addHandler(handler)
             logger.propagate = False
-        self._capture_warnings()
 
     def _capture_warnings(self) -> None:
-        """Write Python's warnings, too; aiohttp's are all shown, else Python would keep the text of each."""
-        kept = warnings.catch_warnings()
-        kept.__enter__()
-        self._restore.append(partial(kept.__exit__, None, None, None))
-        warnings.filterwarnings("always", category=RuntimeWarning, module=r"aiohttp\.")
-        warnings.showwarning = _log_warning
+        """Write Python's warnings by kind and place, but none of aiohttp: those quote what was sent."""
+        self._captured.enter_context(warnings.catch_warnings())
+        warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"aiohttp\.")
+        warnings.showwarning = lambda _message, category, file, line, *_: self.warning(
+            "log", logger="py.warnings", text=f"{category.__qualname__} at {_place(file, line)}"
+        )
 
     def _capture_loop(self) -> None:
         """Write what the loop would report: its own handler shows exceptions with their messages."""
@@ -324,43 +211,32 @@ class Log:
             loop = asyncio.get_running_loop()
         except RuntimeError:
             return
-        self._restore.append(partial(loop.set_exception_handler, loop.get_exception_handler()))
+        self._captured.callback(loop.set_exception_handler, loop.get_exception_handler())
         loop.set_exception_handler(self._loop_failed)
 
+    def _loop_failed(self, _loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
+        error = context.get("exception")
+        fields = describe(error) if isinstance(error, BaseException) else {}
+        self.error("log", logger="asyncio", text=str(context.get("message", ""))[:MAX_TEXT], **fields)
+
     def request(self, record: Record, seconds: float) -> None:
-        """Write the line of a finished request."""
+        """Write the line of a finished request; past structlog, whose chain takes twice as long."""
         if self._level > logging.INFO:
             return
-        # Past structlog's chain, which would cost a request several times as much as the line itself.
-        self.writer.msg(
-            _dump(
-                {
-                    "time": datetime.now(UTC),
-                    "level": "info",
-                    "event": "request",
-                    **record.notes,
-                    "id": record.request_id,
-                    "key": record.key,
-                    "operation": record.operation,
-                    "status": record.status,
-                    "credits": record.credits,
-                    "milliseconds": round(seconds * 1e6) / 1000,
-                    "inputs": record.inputs,
-                }
-            )
-        )
-
-    def notice(self, **fields: Any) -> None:
-        """Write that an account has used a percentage of its credits."""
-        self._logger.warning("credits", **fields)
-
-    def failure(self, record: Record, what: str) -> None:
-        """Write that something the service depends on failed a request."""
-        self._logger.error("failure", id=record.request_id, operation=record.operation, what=what)
-
-    def exception(self, record: Record, error: BaseException) -> None:
-        """Write the type and place of an exception that ended a request."""
-        self._logger.error("exception", id=record.request_id, operation=record.operation, **describe(error))
+        line = {
+            "time": datetime.now(UTC),
+            "level": "info",
+            "event": "request",
+            **record.notes,
+            "id": record.request_id,
+            "key": record.key,
+            "operation": record.operation,
+            "status": record.status,
+            "credits": record.credits,
+            "milliseconds": round(seconds * 1e6) / 1000,
+            "inputs": record.inputs,
+        }
+        self.writer.msg(_dump(line))
 
     def info(self, event: str, **fields: Any) -> None:
         """Write a line of level info."""
@@ -370,20 +246,15 @@ class Log:
         """Write a line of level warning."""
         self._logger.warning(event, **fields)
 
-    def write(self, level: str, event: str, fields: Mapping[str, Any]) -> None:
-        """Write a line of a level by name."""
-        write = {"debug": self._logger.debug, "info": self._logger.info, "warning": self._logger.warning}
-        write.get(level, self._logger.error)(event, **fields)
+    def error(self, event: str, **fields: Any) -> None:
+        """Write a line of level error."""
+        self._logger.error(event, **fields)
 
-    def _loop_failed(self, _loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
-        error = context.get("exception")
-        fields = describe(error) if isinstance(error, BaseException) else {}
-        text = str(context.get("message", ""))[:MAX_TEXT]
-        self.write("error", "log", {"logger": "asyncio", "text": text, **fields})
+    def write(self, level: int, event: str, **fields: Any) -> None:
+        """Write a line of a level of the module `logging`."""
+        self._logger.log(min(level, logging.ERROR), event, **fields)
 
     def close(self) -> None:
         """Write the remaining lines, and restore the standard library's loggers."""
-        for restore in reversed(self._restore):
-            restore()
-        self._restore.clear()
+        self._captured.close()
         self.writer.close()

@@ -28,7 +28,7 @@ class Notices:
 
     def notify(self, key: Key, percent: int, remaining: int) -> None:
         """Report that an account has used a percentage of its credits; does not wait."""
-        self._log.notice(account=key.account, plan=key.plan, percent=percent, remaining=remaining)
+        self._log.warning("credits", account=key.account, plan=key.plan, percent=percent, remaining=remaining)
         if self._webhook:
             content = {
                 "event": "credits",

@@ -144,8 +144,8 @@ def misspelt_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
     Examples
     --------
-    >>> misspelt_variables({"WEBANALYTICS_PROCESES": "4", "WEBANALYTICS_PORT_80_TCP_ADDR": "10.0.0.1"})
-    {'WEBANALYTICS_PROCESES': 'WEBANALYTICS_PROCESSES'}
+    >>> misspelt_variables({"WEBANALYTICS_WORKRS": "4", "WEBANALYTICS_PORT_80_TCP_ADDR": "10.0.0.1"})
+    {'WEBANALYTICS_WORKRS': 'WEBANALYTICS_WORKERS'}
     """
     known = [variable(key) for key in RECORDS]
     found = {}

@@ -144,7 +144,6 @@ _GROUPS: dict[str, tuple[Setting, ...]] = {
             r"(https?://[^\s\"'<>]{1,500})?",
             "an address that begins with http:// or https://",
         ),
-        integer("processes", 1, 1, 256, "Server processes on the port; more than one need PostgreSQL."),
         flag(
             "allow_private",
             False,

@@ -10,27 +10,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Any
 
 from graphql import (
     DocumentNode,
     ExecutionResult,
+    FieldNode,
     GraphQLError,
     OperationDefinitionNode,
     OperationType,
+    SelectionSetNode,
     execute_sync,
     get_operation_ast,
     parse,
-    specified_rules,
     validate,
 )
-from graphql.validation import OverlappingFieldsCanBeMergedRule
 
 from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.service.config.settings import ServiceSettings
-from webanalytics.service.graphql.limits import DocumentCheck, QueryLimits, refusal
-from webanalytics.service.graphql.schema import Root, build_schema, graphql_name
+from webanalytics.service.graphql.schema import Root, build_schema
 from webanalytics.service.results import Problem, Result, visible_fields
 from webanalytics.strings import one_line
 
@@ -40,8 +38,13 @@ STATUS_EXTENSION = "statusCode"
 Call = tuple[Operation, dict[str, Any]]
 Run = Callable[[Operation, dict[str, Any]], Awaitable[Result]]
 
-# `DocumentCheck` does the work of the rule left out here in linear time.
-_RULES = tuple(rule for rule in specified_rules if rule is not OverlappingFieldsCanBeMergedRule)
+MAX_CHARACTERS = 250_000
+"""Longest query: 200 operations with their addresses in it."""
+
+
+def refusal(demand: str) -> Problem:
+    """Return the error of a query that breaks a rule, as the end of "The parameter must"."""
+    return Problem(400, f"The `query` parameter must {demand}.")
 
 
 @dataclass(frozen=True)
@@ -64,31 +67,16 @@ class Prepared:
     operation_name: str | None = None
 
 
-class _TooManyFields(BaseException):
-    """Ends an execution at once; the library would turn any `Exception` into one field's error."""
-
-
 class GraphQLEndpoint:
-    """Reads and executes queries; ``operations`` with ``graphql`` set become root fields.
-
-    At most ``cached`` documents of at most ``cached_characters`` are kept after reading.
-    """
+    """Reads and executes queries; ``operations`` with ``graphql`` set become root fields."""
 
     def __init__(
-        self,
-        settings: ServiceSettings,
-        operations: Iterable[Operation] = OPERATIONS.values(),
-        cached: int = 256,
-        cached_characters: int = 10_000,
+        self, settings: ServiceSettings, operations: Iterable[Operation] = OPERATIONS.values()
     ) -> None:
-        offered = [operation for operation in operations if operation.graphql]
-        self.schema = build_schema(offered)
-        self.limits = QueryLimits(
-            settings.graphql_operations, settings.graphql_depth, settings.graphql_tokens
-        )
-        self._charged = {graphql_name(operation.path) for operation in offered}
-        self._cached_characters = cached_characters
-        self._read_once = lru_cache(cached)(self._read)
+        self.schema = build_schema(operation for operation in operations if operation.graphql)
+        self._most = settings.graphql_operations
+        self._depth = settings.graphql_depth
+        self._tokens = settings.graphql_tokens
 
     def parse(self, query: Any, variables: Any, operation_name: Any) -> Prepared:
         """Parse a query and collect its calls, without calling anything.
@@ -99,7 +87,7 @@ class GraphQLEndpoint:
             400 with one sentence that names one of the three.
         """
         _check_types(query, variables, operation_name)
-        document = (self._read_once if len(query) <= self._cached_characters else self._read)(query)
+        document = self._read(query)
         _check_name(document, operation_name or None)
         calls: dict[str, Call] = {}
 
@@ -107,10 +95,7 @@ class GraphQLEndpoint:
             calls[name] = (operation, dict(parameters or {}))
 
         query_parts = (document, variables or {}, operation_name or None)
-        try:
-            result = self._execute(collect, *query_parts, self._bounded())
-        except _TooManyFields:
-            raise refusal(f"ask for at most {self.limits.schema_fields} fields of the schema") from None
+        result = self._execute(collect, *query_parts)
         if result.errors:
             message = _line(result.errors[0].message)
             raise Problem(400, f"The `variables` parameter must fit the query: {message}.")
@@ -163,7 +148,6 @@ class GraphQLEndpoint:
         document: DocumentNode,
         variables: dict[str, Any],
         operation_name: str | None,
-        middleware: Any = None,
     ) -> ExecutionResult:
         return execute_sync(
             self.schema,
@@ -172,39 +156,45 @@ class GraphQLEndpoint:
             variable_values=variables,
             operation_name=operation_name,
             max_coercion_errors=1,
-            middleware=middleware,
         )
 
     def _read(self, query: str) -> DocumentNode:
         """Return the parsed query, checked and validated."""
-        limits = self.limits
-        if len(query) > limits.characters:
-            raise refusal(f"be at most {limits.characters} characters long")
+        if len(query) > MAX_CHARACTERS:
+            raise refusal(f"be at most {MAX_CHARACTERS} characters long")
         try:
-            document = parse(query, max_lexical_tokens=limits.tokens, max_comments=limits.tokens)
+            document = parse(query, max_lexical_tokens=self._tokens, max_comments=self._tokens)
         except GraphQLError as error:
             raise refusal(f"be valid GraphQL: {_located(error)}") from None
+        operations = 0
         for node in document.definitions:
-            if isinstance(node, OperationDefinitionNode) and node.operation is not OperationType.QUERY:
-                raise refusal("be a query, no mutation and no subscription")
-        DocumentCheck(document, limits, self._charged).run()
-        errors = validate(self.schema, document, _RULES, max_errors=1)
+            if not isinstance(node, OperationDefinitionNode) or node.operation is not OperationType.QUERY:
+                raise refusal("be a query: no mutation, no subscription and no fragment")
+            operations += len(node.selection_set.selections)
+            if operations > self._most:
+                raise refusal(f"hold at most {self._most} operations")
+            self._check(node.selection_set, 1)
+        errors = validate(self.schema, document, max_errors=1)
         if errors:
             raise refusal(f"be valid GraphQL: {_located(errors[0])}")
         return document
 
-    def _bounded(self) -> list[Callable[..., Any]]:
-        """Return a middleware that refuses introspection whose answer would be too long."""
-        left = self.limits.schema_fields
-
-        def count(resolve: Callable[..., Any], source: Any, info: Any, **arguments: Any) -> Any:
-            nonlocal left
-            left -= 1
-            if left < 0:
-                raise _TooManyFields
-            return resolve(source, info, **arguments)
-
-        return [count]
+    def _check(self, selected: SelectionSetNode, depth: int) -> None:
+        """Refuse what would let a short document ask for a long answer."""
+        if depth > self._depth:
+            raise refusal(f"be nested at most {self._depth} levels deep")
+        names = set()
+        for node in selected.selections:
+            if not isinstance(node, FieldNode):
+                raise refusal("hold no fragments")
+            # an operation may be called under many names; a field of its answer, or the schema, is had once
+            once = depth > 1 or node.name.value.startswith("__")
+            name = (node.name if once else node.alias or node.name).value
+            if name in names:
+                raise refusal(f"ask once for `{name[:40]}`, or under other names for other operations")
+            names.add(name)
+            if node.selection_set:
+                self._check(node.selection_set, depth + 1)
 
 
 def _failure(result: Result) -> GraphQLError:

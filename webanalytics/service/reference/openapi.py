@@ -203,7 +203,10 @@ def _graphql(operations: list[Operation]) -> Part:
     return {
         "operationId": "graphql",
         "summary": "Call several operations in one GraphQL query (alpha).",
-        "description": f"Root fields: {fields}. Each operation called costs its own credits.",
+        "description": (
+            f"Root fields: {fields}. Each operation called costs its own credits. A query has no fragments, "
+            "and each field of an answer once."
+        ),
         "tags": ["graphql"],
         "parameters": [parts.format_parameter(("json",)), *parts.request_headers("POST")],
         "requestBody": {

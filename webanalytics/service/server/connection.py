@@ -20,7 +20,9 @@ from webanalytics.service.addresses import read_address
 from webanalytics.service.headers import caller_request_id, new_request_id
 from webanalytics.service.logs import describe
 from webanalytics.service.results import Record, failure
-from webanalytics.service.server.reply import SERVER, last_reply
+
+SERVER = "webanalytics"
+"""What the header ``Server`` says: neither software nor version."""
 
 LINGER_SECONDS = 2.0
 """Seconds for a client to read the last answer before its connection is closed."""
@@ -75,6 +77,14 @@ def error_headers(request_id: str, caller_id: str | None = None) -> dict[str, st
         "x-edge-request-id": request_id,
         "X-Request-ID": caller_request_id(caller_id, request_id),
     }
+
+
+def last_answer(request: web.BaseRequest, status: int, sentence: str, request_id: str) -> web.Response:
+    """Return the envelope of a failure after which the connection must close."""
+    headers = error_headers(request_id, request.headers.get("X-Request-ID"))
+    response = web.Response(status=status, body=orjson.dumps(failure(sentence)), headers=headers)
+    response.force_close()
+    return response
 
 
 def raw_answer(status: int, reason: str, sentence: str, request_id: str, **headers: str) -> bytes:
@@ -301,23 +311,22 @@ class Connection(RequestHandler):
         self.server.report(record)
         if request.writer.output_size > 0:
             raise ConnectionError("a part of another answer is sent already")
-        headers = error_headers(record.request_id, request.headers.get("X-Request-ID"))
-        return last_reply(record.status, sentence, headers)
+        return last_answer(request, record.status, sentence, record.request_id)
 
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
         """Send the answer; after the last one, wait a little for it to be read."""
+        # What is refused unread is not read on to keep the connection.
+        last = resp.keep_alive is False or not request.content.is_eof()
         if request._message.upgrade:
             # No protocol is changed to, so what follows is no request, nor of any other protocol.
             self._message_tail = b""
             resp.force_close()
-        # What is refused unread is not read on to keep the connection.
-        last = getattr(resp, "last", False) or not request.content.is_eof()
         if last:
             resp.force_close()
             resp.headers["Connection"] = "close"
-        sent = request.get(SENT) if len(request) else None  # looking in vain raises inside the mapping
+        sent = request.get(SENT)
         try:
             finished = await super().finish_response(request, resp, start_time)
             if sent is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -44,7 +43,7 @@ def images_url(settings: ServiceSettings) -> str:
 async def open_service(settings: ServiceSettings) -> AsyncIterator[Service]:
     """Open a service for the length of an ``async with`` block."""
     log = Log(settings)
-    metrics = Metrics(later=asyncio.get_running_loop().call_soon)
+    metrics = Metrics()
     try:
         accounts = await open_accounts(settings.database, settings, server=True)
     except BaseException:
@@ -69,5 +68,4 @@ async def open_service(settings: ServiceSettings) -> AsyncIterator[Service]:
     finally:
         await notices.close()
         await accounts.close()
-        metrics.hand_over()
         log.close()

@@ -115,11 +115,9 @@ async def serve_until(
             await asyncio.gather(*(listener.stop(settings.grace_seconds) for listener in listeners))
 
 
-def announce(sock: socket.socket, settings: ServiceSettings, log: Log) -> None:
+def announce(sock: socket.socket, log: Log) -> None:
     """Report that the service is ready, to a person and in the log."""
     url = url_of(sock)
     sys.stderr.write(f"webanalytics is listening on {url}\n")  # in one piece: other processes may write too
     sys.stderr.flush()
-    log.info("listening", url=url, processes=settings.processes)
-    if settings.processes > 1 and settings.rate_limit_storage.startswith("memory:"):
-        log.warning("each process counts requests a minute by itself: set rate_limit_storage to redis://...")
+    log.info("listening", url=url)

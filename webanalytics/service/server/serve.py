@@ -1,4 +1,4 @@
-"""``webanalytics serve``: binds the port and serves it, in this process or in several under gunicorn."""
+"""``webanalytics serve``: binds the port and serves it in this process; `gunicorn` runs several."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def _run(settings: ServiceSettings, sock: socket.socket, opening: Opening)
     log = Log(settings, capture=False)
     try:
         stop = StopSignals().received
-        await serve_until(stop, settings, [sock], opening, ready=partial(announce, sock, settings, log))
+        await serve_until(stop, settings, [sock], opening, ready=partial(announce, sock, log))
         log.info("stopped")
     finally:
         log.close()
@@ -67,19 +67,8 @@ def serve(settings: ServiceSettings, opening: Opening = open_service) -> int:
     Raises
     ------
     ParameterError
-        When the port cannot be listened on, or several processes are to share an SQLite file.
+        When the port cannot be listened on.
     """
-    if settings.processes > 1 and settings.database.startswith("sqlite:"):
-        raise ParameterError(
-            "The `processes` parameter must be 1 with an SQLite database; several server processes need "
-            "PostgreSQL (--database postgresql://...).",
-            "processes",
-        )
     with bind(settings.host, settings.port) as sock:
-        settings = settings.replace(port=sock.getsockname()[1])
-        if settings.processes == 1:
-            asyncio.run(_run(settings, sock, opening))
-            return 0
-        from webanalytics.service.server.gunicorn import serve_processes
-
-        return serve_processes(settings, sock, opening)
+        asyncio.run(_run(settings.replace(port=sock.getsockname()[1]), sock, opening))
+    return 0

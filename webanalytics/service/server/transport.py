@@ -25,10 +25,10 @@ from webanalytics.service.server.connection import (
     FAILED,
     MALFORMED,
     MOST_LINGERING,
+    SERVER,
     Connection,
-    error_headers,
+    last_answer,
 )
-from webanalytics.service.server.reply import Request, last_reply
 
 try:
     import resource
@@ -75,6 +75,16 @@ def bounds(files: int, fetches: int) -> tuple[int, int]:
     """
     lingering = min(MOST_LINGERING, files // 8)
     return max(FEWEST, min(files * 5 // 8, files - lingering - fetches - FILES_KEPT)), lingering
+
+
+class Request(web.BaseRequest):
+    """A request whose answer hides the server's software and announces the end of the connection."""
+
+    async def _prepare_hook(self, response: web.StreamResponse) -> None:
+        response.headers["Server"] = SERVER
+        if self.protocol.server.stopping:  # type: ignore[attr-defined]
+            response.force_close()
+            response.headers["Connection"] = "close"
 
 
 class Server(web.Server):
@@ -187,8 +197,7 @@ class Server(web.Server):
     ) -> web.StreamResponse:
         record = Record(new_request_id(), status=status)
         self.report(record, error)
-        headers = error_headers(record.request_id, request.headers.get("X-Request-ID"))
-        return last_reply(status, sentence, headers)
+        return last_answer(request, status, sentence, record.request_id)
 
 
 class Listener:
