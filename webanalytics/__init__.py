@@ -145,11 +145,11 @@ def __getattr__(name: str) -> Any:
 
             hint = "" if inside else did_you_mean(name, __dir__())
             raise AttributeError(f"module 'webanalytics' has no attribute {name!r}{hint}")
-        return getattr(import_module("webanalytics.api.sync"), name)  # of an operation of another package
     if name in _MODULES:
         return import_module(f"webanalytics.{name}")
     value = getattr(import_module(f"webanalytics.{_HOME.get(name, 'api.sync')}"), name)
-    globals()[name] = value
+    if name in __all__:  # the function of another package's operation may be gone later
+        globals()[name] = value
     if "pandas" in sys.modules:
         import_module("webanalytics.api.accessors")
     return value

@@ -16,7 +16,7 @@ from typing import Any
 from webanalytics import plugins
 from webanalytics.operations.model import Operation
 
-TAKEN = frozenset(("crawlers", "demo", "docs", "downloads", "graphql", "keys", "plot", "serve", "site"))
+TAKEN = frozenset(("demo", "docs", "downloads", "graphql", "keys", "plot", "serve", "site"))
 """Names of commands, paths and accessors that are no operations."""
 
 
