@@ -137,9 +137,8 @@ def __getattr__(name: str) -> Any:
     from importlib.util import find_spec
 
     if name not in __all__:
-        inside = (
-            name.startswith("_") or find_spec(f"{__name__}.{name}") is not None
-        )  # a file yet to be imported
+        a_file = name.isidentifier() and find_spec(f"{__name__}.{name}") is not None  # yet to be imported
+        inside = a_file or name.startswith("_")
         if inside or name not in _registered():
             from webanalytics.strings import did_you_mean
 
