@@ -50,18 +50,20 @@ def page(rule: Rule, example: Mapping[str, Any]) -> str:
         f"# {rule.title}",
         f"`{rule.name}`, category {rule.category}, {rule.priority} priority{limit}{needs}. "
         f"{_TYPES[rule.type]}",
-        "## Why it matters",
-        prose(rule.explanation),
-        "## How it is measured",
-        prose(rule.measured),
+        *_section("Why it matters", prose(rule.explanation)),
+        *_section("How it is measured", prose(rule.measured)),
         *_limit(rule),
-        "## How to fix it",
-        prose(rule.fix),
+        *_section("How to fix it", prose(rule.fix)),
     ]
     if example:
         fails, passes = example["fails"], example["passes"]
         parts += ["## Fails", *_shown(fails, passes), "## Passes", *_shown(passes, fails)]
-    return "\n\n".join([*parts, "## Source", _linked(rule.source)]) + "\n"
+    return "\n\n".join([*parts, *_section("Source", rule.source and _linked(rule.source))]) + "\n"
+
+
+def _section(title: str, text: str) -> tuple[str, ...]:
+    """Return a section, or nothing: a rule of another package may leave it out."""
+    return (f"## {title}", text) if text else ()
 
 
 def prose(text: str) -> str:

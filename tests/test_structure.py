@@ -37,7 +37,7 @@ FLOORS = (
     "outcomes",
     "operations",
     "run_options",
-    "tables",
+    "tables plugins",
     "errors files notebook strings templates thresholds urls",
     "messages _version",
 )

@@ -27,6 +27,7 @@ from webanalytics.api.polars_names import register_when_there
 
 if TYPE_CHECKING:
     from webanalytics import aio, charts, testing, widgets
+    from webanalytics.api.rules import rule, rules
     from webanalytics.api.sync import (
         audit,
         compare,
@@ -41,8 +42,6 @@ if TYPE_CHECKING:
         metadata,
         phones,
         readability,
-        rule,
-        rules,
         sitemap,
         text,
         tlsa_record,
@@ -114,6 +113,7 @@ __all__ = [
 
 _MODULES = frozenset({"aio", "charts", "testing", "widgets"})
 _HOMES = {
+    "api.rules": ("rule", "rules"),
     "frames.kinds": ("to_arrow", "to_polars"),
     "archives.sources": ("pages",),
     "errors": ("AuditInterrupted", "BackendError", "HostedError", "ParameterError", "WebAnalyticsError"),
@@ -134,18 +134,21 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 def __getattr__(name: str) -> Any:
     """Import a public name when it is first used: worker processes need none of them."""
     from importlib import import_module
+    from importlib.util import find_spec
 
     if name not in __all__:
-        if name not in _registered():
+        a_file = name.isidentifier() and find_spec(f"{__name__}.{name}") is not None  # yet to be imported
+        inside = a_file or name.startswith("_")
+        if inside or name not in _registered():
             from webanalytics.strings import did_you_mean
 
-            hint = "" if name.startswith("_") else did_you_mean(name, __dir__())
+            hint = "" if inside else did_you_mean(name, __dir__())
             raise AttributeError(f"module 'webanalytics' has no attribute {name!r}{hint}")
-        return getattr(import_module("webanalytics.api.sync"), name)  # of an operation registered at run time
     if name in _MODULES:
         return import_module(f"webanalytics.{name}")
     value = getattr(import_module(f"webanalytics.{_HOME.get(name, 'api.sync')}"), name)
-    globals()[name] = value
+    if name in __all__:  # the function of another package's operation may be gone later
+        globals()[name] = value
     if "pandas" in sys.modules:
         import_module("webanalytics.api.accessors")
     return value
@@ -156,9 +159,10 @@ def __dir__() -> list[str]:
 
 
 def _registered() -> tuple[str, ...]:
-    """Return the names of the functions of all operations, if operations have been loaded."""
-    operations = sys.modules.get("webanalytics.operations")
-    return () if operations is None else tuple(item.function for item in operations.OPERATIONS.values())
+    """Return the names of the functions of all operations, those of other packages too."""
+    from webanalytics.operations import OPERATIONS
+
+    return tuple(item.function for item in OPERATIONS.values())
 
 
 if "pandas" in sys.modules:  # so that `frame.web` is there; the service and its workers do without both

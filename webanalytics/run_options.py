@@ -22,8 +22,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, TypedDict, Unpack
 
+from webanalytics import plugins
 from webanalytics._version import __version__
 from webanalytics.errors import ParameterError
 from webanalytics.strings import did_you_mean
@@ -90,17 +92,17 @@ class Setting:
         return self.shown(str(value))
 
 
-BACKEND_PARTS = ("name", "family", "priced", "durable", "serves", "price", "check", "run")
-"""What a backend has: the members of `webanalytics.backends.base.Backend`."""
-
-
 class _BackendOption(Setting):
-    """The option that takes an object; its error names the missing member."""
+    """The option that takes an object, or its name; its error names the missing member."""
 
     def check(self, value: Any) -> Any:
-        missing = next((part for part in BACKEND_PARTS if not hasattr(value, part)), None)
-        if value is None or missing is None:
-            return value
+        if value is None:
+            return None
+        found = plugins.backend(value) if isinstance(value, str) else value
+        parts = import_module("webanalytics.backends.base").PARTS  # which stands above the options
+        missing = next((part for part in parts if not hasattr(found, part)), None)
+        if missing is None:
+            return found
         raise ParameterError(
             f"The `{self.key}` parameter must be {self.expects}: `{missing}` is missing.", self.key
         )
@@ -198,9 +200,10 @@ RECORDS: dict[str, Setting] = {
         _BackendOption(
             "backend",
             None,
-            "Where the work is done: None for this machine, a `Hosted` API, or a `Dask` cluster.",
-            "a backend such as `webanalytics.Hosted(base_url)`, or None for this machine",
-            lambda value: value is None or all(hasattr(value, part) for part in BACKEND_PARTS),
+            "Where the work is done: None for this machine, a `Hosted` API, a `Dask` cluster, or the name of "
+            "a backend that an installed package has.",
+            "a backend such as `webanalytics.Hosted(base_url)`, the name of one, or None for this machine",
+            bool,
         ),
         integer("budget", None, 0, 10**12, "Most credits that one call may spend.", none="no limit"),
         Setting(
@@ -290,13 +293,16 @@ _block: ContextVar[Mapping[str, Any]] = ContextVar("webanalytics_options", defau
 
 
 def check_options(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the given options if every key is known and every value allowed."""
+    """Return the given options if every key is known and every value allowed; a named backend is made."""
+    checked = dict(given)
     for key, value in given.items():
         if key not in RECORDS:
             hint = did_you_mean(key, RECORDS) or f"; the options are: {', '.join(sorted(RECORDS))}."
             raise ParameterError(f"The `{key}` parameter does not exist{hint}", key)
-        RECORDS[key].check(value)
-    return dict(given)
+        found = RECORDS[key].check(value)
+        if key == "backend":
+            checked[key] = found
+    return checked
 
 
 def resolve(given: Mapping[str, Any]) -> dict[str, Any]:
@@ -357,8 +363,8 @@ def use(backend: Any) -> None:
 
     Parameters
     ----------
-    backend : Hosted, Dask or None
-        A hosted API, a cluster, or None for this machine.
+    backend : Hosted, Dask, str or None
+        A hosted API, a cluster, the name of an installed package's backend, or None for this machine.
 
     Raises
     ------

@@ -14,12 +14,11 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
-from webanalytics.backends.base import Backend, RunSpec, Task
+from webanalytics.backends.base import PARTS, Backend, RunSpec, Task, streams
 from webanalytics.backends.dask import Dask
 from webanalytics.backends.local import LocalBackend
 from webanalytics.operations import AUDIT_PAGES, FACTS, Operation
 from webanalytics.outcomes import Job, JobResult
-from webanalytics.run_options import BACKEND_PARTS
 from webanalytics.testing import SiteServer
 
 URL = "https://api.example.com"
@@ -44,9 +43,13 @@ def backends() -> list[Any]:
 # ------------------------------------------------------------------ the protocol
 
 
-def test_the_options_know_the_members_of_the_protocol() -> None:
-    methods = {name for name in vars(Backend) if not name.startswith("_")}
-    assert set(BACKEND_PARTS) == set(Backend.__annotations__) | methods
+def test_who_takes_jobs_one_by_one() -> None:
+    class Waves(LocalBackend):
+        def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
+            raise NotImplementedError
+
+    assert PARTS == ("name", "family", "priced", "durable", "serves", "price", "check", "run")
+    assert [streams(backend) for backend in [*backends(), Waves()]] == [True, False, True, False]
 
 
 def test_all_backends_are_backends() -> None:
@@ -62,9 +65,9 @@ def test_families() -> None:
     assert [item.serves(FACTS) for item in (local, hosted, on_dask)] == [True, False, True]
 
 
-@pytest.mark.parametrize("missing", BACKEND_PARTS)
+@pytest.mark.parametrize("missing", PARTS)
 def test_an_object_that_lacks_a_part_is_refused_by_name(missing: str) -> None:
-    parts = {part: None for part in BACKEND_PARTS if part != missing}
+    parts = {part: None for part in PARTS if part != missing}
     with pytest.raises(wa.ParameterError, match=f"`{missing}`") as caught:
         wa.use(SimpleNamespace(**parts))
     assert caught.value.parameter == "backend"

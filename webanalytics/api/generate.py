@@ -35,9 +35,7 @@ from typing import Any
 from webanalytics.analysis.dane.tlsa import tlsa_record
 from webanalytics.api import crawls, generated, images, pages, records, sites
 from webanalytics.api.functions import later_function, later_names
-from webanalytics.api.rules import rule
 from webanalytics.audits.content_gap import content_gap
-from webanalytics.audits.rules import rule_table
 from webanalytics.audits.saved import compare, load
 from webanalytics.runs.blocking import plain
 
@@ -45,8 +43,6 @@ __all__ = [
 {names}]
 
 {functions}
-rules = rule_table()
-"""Every rule of an audit, one per row, users' own too; see `webanalytics.rule`."""
 
 
 def __getattr__(name: str) -> Any:
@@ -93,7 +89,7 @@ def __dir__() -> list[str]:
     return [*__all__, *later_names(__all__)]
 '''
 
-_BESIDES = ("compare", "content_gap", "load", "rule", "rules", "tlsa_record")
+_BESIDES = ("compare", "content_gap", "load", "tlsa_record")
 """Names in `webanalytics.api.sync` that are not functions of this kind."""
 
 
@@ -102,7 +98,7 @@ def files() -> dict[Path, str]:
     homes = {
         name: module.__name__.rpartition(".")[2] for module in WRITTEN_BY_HAND for name in module.__all__
     }
-    generated = [operation for operation in OPERATIONS.values() if operation.function not in homes]
+    generated = [operation for operation in OPERATIONS.own.values() if operation.function not in homes]
     homes |= {operation.function: "generated" for operation in generated}
     return {
         PACKAGE / "api" / "generated.py": module_source(generated),

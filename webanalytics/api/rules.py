@@ -1,4 +1,4 @@
-"""`webanalytics.rule`: rules of one's own."""
+"""`webanalytics.rule`: rules of one's own; `webanalytics.rules`: all of them."""
 
 from __future__ import annotations
 
@@ -6,14 +6,17 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
-from webanalytics.audits.rules import BUILT_IN
+from webanalytics.audits.rules import BUILT_IN, RuleTable, rule_table
 from webanalytics.audits.rules.base import Category, Rule, Type
 from webanalytics.audits.rules.own import Which, add, finder, remove, takes_pages
 from webanalytics.errors import ParameterError
 from webanalytics.run_options import WEB_ADDRESS
 from webanalytics.thresholds import PRIORITIES, Priority
 
-__all__ = ["OwnRule", "rule"]
+__all__ = ["OwnRule", "rule", "rules"]
+
+rules: RuleTable
+"""Every rule of an audit, one per row, users' own and other packages' too; see `webanalytics.rule`."""
 
 LONGEST = 1_000
 """Most characters of a sentence of a rule."""
@@ -21,6 +24,13 @@ LONGEST = 1_000
 _NAME = re.compile("[a-z][a-z0-9_]{0,59}")
 
 Function = Callable[..., Any]
+
+
+def __getattr__(name: str) -> Any:
+    """Make the table of rules when it is first used: rules of other packages are imported for it."""
+    if name == "rules":
+        return rule_table()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class OwnRule:

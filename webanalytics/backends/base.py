@@ -6,15 +6,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 from webanalytics.errors import ParameterError
+from webanalytics.fetching import Fetcher
 from webanalytics.operations import DECLARED, Operation
 from webanalytics.outcomes import Job, JobResult
 
 LOCAL_FAMILY = "local"
 """Family of the backends that run this package's own analyses, wherever that is."""
+WAVE = 100
+"""Most jobs that a backend is asked for at once which takes whole lists alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +186,8 @@ def refuse_saving(options: Mapping[str, Any], where: str) -> None:
 class JobSource(Protocol):
     """Jobs that are not known in advance: what is answered decides what comes next."""
 
-    async def next(self) -> Job | None:
-        """Return the next job, or wait for one; None after the last."""
+    async def next(self, *, wait: bool = True) -> Job | None:
+        """Return the next job, or wait for one; None after the last, and instead of waiting."""
         ...
 
 
@@ -223,3 +227,42 @@ class Backend(Protocol):
     def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
         """Yield the results in groups, as they arrive; every job gets all the outcomes it needs."""
         ...
+
+    def stream(
+        self,
+        task: Task,
+        source: JobSource,
+        fetcher: Fetcher,  # noqa: ARG002 - for backends that fetch from here
+        window: int,  # noqa: ARG002 - for backends that have many jobs under way at once
+    ) -> AsyncGenerator[Sequence[JobResult], None]:
+        """Yield the results of a crawl's jobs, which become known one by one; by default in waves of `run`.
+
+        `fetcher` is that of the crawl: it is polite to each host. So many jobs as `window` says may be under
+        way at once.
+        """
+        return in_waves(self, task, source)
+
+
+PARTS = tuple(
+    name for name in (*Backend.__annotations__, *vars(Backend)) if name[0] != "_" and name != "stream"
+)
+"""What an object must have to be a backend; without `stream` it crawls in waves."""
+
+
+def streams(backend: Backend) -> bool:
+    """Return whether a backend takes jobs one by one: whether what defines its `run` also has a `stream`."""
+    defined = (vars(item).keys() & {"run", "stream"} for item in type(backend).__mro__)
+    return "stream" in next(filter(None, defined), ())
+
+
+async def in_waves(
+    backend: Backend, task: Task, source: JobSource
+) -> AsyncGenerator[Sequence[JobResult], None]:
+    """Yield the results of jobs that become known, from calls of `run` with all that are known by then."""
+    while not task.report.stop_reason and (job := await source.next()) is not None:
+        jobs = [job]
+        while len(jobs) < WAVE and (job := await source.next(wait=False)) is not None:
+            jobs.append(job)
+        async with aclosing(backend.run(task, jobs)) as groups:
+            async for group in groups:
+                yield group

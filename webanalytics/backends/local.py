@@ -140,7 +140,7 @@ class Listed:
     def __init__(self, jobs: Sequence[Job]) -> None:
         self._jobs = interleave(jobs)
 
-    async def next(self) -> Job | None:
+    async def next(self, *, wait: bool = True) -> Job | None:  # noqa: ARG002 - the protocol's
         """Return the next job."""
         return next(self._jobs, None)
 

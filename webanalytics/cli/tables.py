@@ -140,7 +140,9 @@ def _common(
 
 
 def _hosted_flags(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("hosted API")
+    group = parser.add_argument_group("hosted API, or another backend")
+    meaning = "name of a backend that an installed package has"
+    group.add_argument("--backend", metavar="NAME", help=meaning)
     meaning = "address of a hosted API that does the work in the place of this machine"
     group.add_argument("--base-url", metavar="URL", help=meaning)
     # arguments are seen by every user of the machine: never a key
@@ -249,6 +251,8 @@ def _line_of(path: str, flag: str) -> str:
 def _backend(arguments: argparse.Namespace) -> Hosted | None:
     if getattr(arguments, "base_url", None) is None:
         return None
+    if arguments.backend is not None:
+        raise ParameterError("The `backend` parameter must be left out where `base_url` is given.", "backend")
     path = arguments.api_key_file
     return Hosted(arguments.base_url, None if path is None else _line_of(path, "api-key-file"))
 

@@ -22,8 +22,7 @@ from webanalytics.archives.writing import recording
 from webanalytics.audits.bodies import FactsOfBodies
 from webanalytics.audits.checking import check
 from webanalytics.backends.answering import worker_count
-from webanalytics.backends.base import Backend, Report, RunSpec, Task
-from webanalytics.backends.dask import Dask
+from webanalytics.backends.base import WAVE, Backend, Report, RunSpec, Task, in_waves, streams
 from webanalytics.backends.local import LocalBackend, affordable_settings
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.facts import crawl_facts, given_up, to_check, with_resources
@@ -50,12 +49,8 @@ log = logging.getLogger("webanalytics")
 
 TICK_SECONDS = 0.5
 """How long a finished page may wait for the checkpoint."""
-STREAMING = (LocalBackend, Dask)
-"""Backends that take jobs one by one, as they become known."""
 MOST_READY = 4_000
 """Most pages that wait in memory for their turn where the others are in a folder."""
-WAVE = 100
-"""Most pages that a backend is asked for at once which takes whole lists alone."""
 
 Finish = Callable[[pd.DataFrame, CrawlFacts, Listed], pd.DataFrame]
 """Makes the audit of the frame, of what is known besides, and of the sitemap."""
@@ -90,7 +85,7 @@ class _Crawl:
     def __init__(self, call: Call) -> None:
         self._call, self._options = call, call.options
         self._backend: Backend = call.options["backend"] or LocalBackend()
-        self._streams = type(self._backend) in STREAMING
+        self._streams = streams(self._backend)
         self._here = self._backend.serves(OUTLINKS)
         self._spec = RunSpec(
             operations=tuple(item.name for item in call.operations),
@@ -256,40 +251,25 @@ class _Crawl:
             await self._store.aclose()
 
     async def _pages(self, fetcher: Fetcher) -> None:
-        if isinstance(self._backend, STREAMING) and self._streams:
-            window = min(int(self._options["concurrency"]) * 4, 4 * self._most_under_way())
-            async with aclosing(self._backend.stream(self._task(), self, fetcher, window)) as groups:
-                async for group in groups:
-                    await self._take(group)
-            return
-        operations = self._call.operations
-        async with FactsOfBodies(
-            self._options,
-            keep=self._call.body,
-            operations=operations,
-            read=tuple(item for item in operations if not self._backend.serves(item)),
-            extract=self._call.settings.get(EXTRACT.name),
-        ) as bodies:
-            while jobs := await self._wave():
-                async with aclosing(self._backend.run(self._task(), jobs)) as groups:
-                    async for group in groups:
-                        await self._take(group if self._here else await bodies.add(self._placed(group)))
-                if self._report.stop_reason:
-                    break
-                self._check_links()
-
-    async def _wave(self) -> list[Job]:
-        """Return the jobs that are known, at least one unless the crawl has ended."""
-        jobs: list[Job] = []
-        first = await self.next()
-        while first is not None:
-            jobs.append(first)
-            first = await self._restored_or(self._frontier.next()) if len(jobs) < WAVE else None
-        return jobs
+        backend, task, operations = self._backend, self._task(), self._call.operations
+        window = min(int(self._options["concurrency"]) * 4, 4 * self._most_under_way())
+        streamed = backend.stream(task, self, fetcher, window) if self._streams else None
+        async with (
+            FactsOfBodies(
+                self._options,
+                keep=self._call.body,
+                operations=operations,
+                read=tuple(item for item in operations if not backend.serves(item)),
+                extract=self._call.settings.get(EXTRACT.name),
+            ) as bodies,
+            aclosing(streamed or in_waves(backend, task, self)) as groups,
+        ):
+            async for group in groups:
+                await self._take(group if self._here else await bodies.add(self._placed(group)))
 
     def _check_links(self) -> None:
         """Raise `ParameterError` where the service returns no HTML to read links from."""
-        if self._frontier.blind:
+        if self._frontier.blind and not self._here:
             raise ParameterError(
                 "The `backend` parameter must be an API that returns the HTML of pages (`responseBody`, a "
                 f"Premium field), from which a crawl reads their links; {self._backend.name} does not.",
@@ -311,12 +291,13 @@ class _Crawl:
 
     # ---------------------------------------------------------------- jobs and answers
 
-    async def next(self) -> Job | None:
-        """Return the next job for the backend, waiting for one; None at the end of the crawl."""
+    async def next(self, *, wait: bool = True) -> Job | None:
+        """Return the next job for the backend, waiting for one if asked to; None at the end of the crawl."""
+        self._check_links()
         while not self._frontier.ended:
             self._changed.clear()
             job = await self._restored_or(self._frontier.next())
-            if job is not None:
+            if job is not None or not wait:
                 return job
             if not self._frontier.ended:
                 await self._changed.wait()

@@ -19,7 +19,7 @@ from webanalytics.operations.text import TEXT
 
 declare(METADATA, TEXT, READABILITY, KEYWORDS, DANE, HMAC, CONVERT, PHONE, FACTS, OUTLINKS, EXTRACT)
 
-AUDIT: tuple[Operation, ...] = tuple(item for item in OPERATIONS.values() if item.audited)
+AUDIT: tuple[Operation, ...] = tuple(item for item in OPERATIONS.own.values() if item.audited)
 """The page operations that an audit answers from one fetch and one parse."""
 
 AUDIT_PAGES: tuple[Operation, ...] = (*AUDIT, FACTS)

@@ -141,7 +141,7 @@ def _refuse(given: Mapping[str, Any], names: tuple[str, ...]) -> None:
 def _travelling(given: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments for each partition, the options of this session included."""
     options = resolve({})
-    backend = given.pop("backend", options["backend"])
+    backend = resolve({"backend": given.pop("backend", options["backend"])})["backend"]
     if backend is not None and backend.name not in ("local", "dask"):
         raise ParameterError(
             "The `backend` parameter must be None with a Dask DataFrame: its partitions are answered where "

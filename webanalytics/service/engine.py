@@ -21,7 +21,7 @@ from webanalytics.backends.answering import Answering, worker_count
 from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
 from webanalytics.messages import Message
-from webanalytics.operations import OPERATIONS, Operation
+from webanalytics.operations import METADATA, OPERATIONS, Operation
 from webanalytics.operations.secret import Secret
 from webanalytics.outcomes import PackedOutcomes, TextRecord
 from webanalytics.service.admission import BUSY, RETRY_SECONDS, FairSlots
@@ -51,9 +51,6 @@ ROOM_SECONDS = 60.0
 
 WAIT_SECONDS = 30.0
 """Longest time, in addition to the fetch's own, that a call waits for a busy site."""
-
-
-_ANY_PAGE = next(operation for operation in OPERATIONS.values() if operation.kind == "page")
 
 
 class Observer(Protocol):
@@ -333,7 +330,7 @@ class Engine:
         return await asyncio.to_thread(image_bytes, operation, image, limit)
 
     async def _fetch_page(self, account: int, url: str) -> FetchedPage:
-        response = await self._fetch(account, url, _ANY_PAGE)
+        response = await self._fetch(account, url, METADATA)
         return FetchedPage(response.final_url, response.content_type, response.content)
 
     async def _fetch(

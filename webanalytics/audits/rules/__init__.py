@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from webanalytics import plugins
 from webanalytics.audits.rules import (
     accessibility,
     ai,
@@ -89,10 +90,28 @@ _FILES = (
     accessibility,
 )
 
-RULES: dict[str, Rule] = {rule.name: rule for file in _FILES for rule in file.RULES}
-"""Every rule by its name, in the order in which issues of one priority are listed; users' own come last."""
 
-BUILT_IN = frozenset(RULES)
+def _take(name: str, found: Any) -> None:
+    """Add the rule that another package has under a name: a `Rule`, or what `webanalytics.rule` makes."""
+    rule = getattr(found, "rule", found)
+    if not isinstance(rule, Rule):
+        raise ValueError(f"it is no rule but a {type(found).__name__}.")
+    if rule.name != name:
+        raise ValueError(f"its rule is called {rule.name!r}, and both names must be the same.")
+    if name in BUILT_IN:
+        raise ValueError(f"there is a rule {name} already.")
+    RULES[name] = rule
+
+
+def _is_users(name: str) -> bool:
+    return name in RULES.own and name not in BUILT_IN
+
+
+RULES: plugins.Register[Rule] = plugins.Register(plugins.Plugins(plugins.RULES, _take, _is_users))
+"""Every rule by its name, in the order in which issues of one priority are listed; users' own come last."""
+RULES.own.update((rule.name, rule) for file in _FILES for rule in file.RULES)
+
+BUILT_IN = frozenset(RULES.own)
 """Names of the rules of this package."""
 
 REMOVED: set[str] = set()
@@ -136,10 +155,21 @@ class RuleTable(pd.DataFrame):
         self.changes += 1
 
 
-@cache
 def rule_table() -> RuleTable:
     """Return `webanalytics.rules`: all rules as a frame, one per row; see `rules`."""
+    len(RULES)  # those of other packages come before the table is made: they may call `refresh`
+    return _table()
+
+
+@cache
+def _table() -> RuleTable:
     return RuleTable(rules())
+
+
+def refresh() -> None:
+    """Show the rules that there are now in the table, if it is in use."""
+    if _table.cache_info().currsize:
+        _table().refresh()
 
 
 def rules() -> pd.DataFrame:

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from webanalytics.audits.rules import REMOVED, RULES, rule_table
+from webanalytics.audits.rules import REMOVED, RULES, refresh
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
 
@@ -22,17 +22,17 @@ PARTS = ("value", "evidence")
 
 def add(rule: Rule) -> None:
     """Register a rule, in the place of an earlier one of its own name."""
-    RULES.pop(rule.name, None)
+    RULES.own.pop(rule.name, None)
     RULES[rule.name] = rule
     REMOVED.discard(rule.name)
-    rule_table().refresh()
+    refresh()
 
 
 def remove(name: str) -> None:
     """Remove a rule; nothing happens if it is gone."""
-    if RULES.pop(name, None) is not None:
+    if RULES.own.pop(name, None) is not None:
         REMOVED.add(name)
-        rule_table().refresh()
+        refresh()
 
 
 def takes_threshold(function: Callable[..., Any]) -> bool:

@@ -11,7 +11,7 @@ from contextlib import aclosing
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
-from webanalytics.backends.base import Task, refuse_saving
+from webanalytics.backends.base import Backend, Task, refuse_saving
 from webanalytics.backends.hosted.api import Api, is_this_machine
 from webanalytics.backends.hosted.error_rules import BATCH_SIZE
 from webanalytics.backends.hosted.run import HostedRun
@@ -27,7 +27,7 @@ _HOST = re.compile(r"[\w.:%-]+")
 _prompted: dict[str, Secret] = {}
 
 
-class Hosted:
+class Hosted(Backend):
     """A hosted API as the backend of every function.
 
     Parameters

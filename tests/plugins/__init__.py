@@ -1,0 +1,1 @@
+"""Packages from elsewhere that bring operations, rules and backends."""

@@ -1,0 +1,1 @@
+"""A package from elsewhere: an operation, a rule and two backends for webanalytics."""
