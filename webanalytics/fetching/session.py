@@ -57,7 +57,7 @@ class _Response(aiohttp.ClientResponse):
         try:
             await super().start(connection)
         finally:
-            protocol.read = read
+            del protocol.read
         return self
 
 
