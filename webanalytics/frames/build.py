@@ -73,12 +73,13 @@ class FrameBuilder:
 
         In an interrupted audit, a row may have the columns of some operations only; its error says so.
         """
-        kept = [row for row, number in enumerate(self.rows.numbers) if self._answers[number] is not None]
-        answers = [self._answers[self.rows.numbers[row]] for row in kept]
-        complete = len(kept) == len(self.rows.labels)
-        index = self.rows.index if complete else self.rows.index[np.asarray(kept, dtype=np.int64)]
-        labels = [self.rows.labels[row] for row in kept]
-        return self._frame([answer for answer in answers if answer is not None], labels, index)
+        found = [self._answers[number] for number in self.rows.numbers.tolist()]
+        answers = [answer for answer in found if answer is not None]
+        if len(answers) == len(found):
+            return self._frame(answers, self.rows.labels, self.rows.index)
+        kept = [row for row, answer in enumerate(found) if answer is not None]
+        index = self.rows.index[np.asarray(kept, dtype=np.int64)]
+        return self._frame(answers, [self.rows.labels[row] for row in kept], index)
 
     def _frame(self, answers: list[JobResult], labels: list[str | None], index: pd.Index) -> pd.DataFrame:
         """Lay the answers out in columns."""
