@@ -403,33 +403,3 @@ class JobResult:
     position: int | None = None
     apart: Sequence[Outcome] | None = None
     kept: KeptRow | None = None
-
-
-class PlainResults(Sequence[JobResult]):
-    """Successes of a single operation without more to say: numbers of jobs, and data by their side.
-
-    Thousands of answers are kept without three objects for each; a result is made when it is asked for.
-    """
-
-    __slots__ = ("data", "numbers")
-
-    def __init__(self) -> None:
-        self.numbers: list[int] = []
-        self.data: list[Mapping[str, Any]] = []
-
-    def add(self, number: int, data: Mapping[str, Any]) -> None:
-        """Add the success of a job."""
-        self.numbers.append(number)
-        self.data.append(data)
-
-    def __len__(self) -> int:
-        return len(self.numbers)
-
-    @overload
-    def __getitem__(self, index: int) -> JobResult: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[JobResult]: ...
-    def __getitem__(self, index: int | slice) -> JobResult | Sequence[JobResult]:
-        if isinstance(index, slice):
-            return list(self)[index]
-        return JobResult(self.numbers[index], (Outcome(self.data[index]),))

@@ -9,9 +9,9 @@ import pytest
 from yarl import URL
 
 from tests.effort import BUSY_SECONDS
-from webanalytics.fetching.connections import INTERIM_RESPONSES, Connections
 from webanalytics.fetching.exchange import Wanted, exchange, resolver
 from webanalytics.fetching.response import Problem
+from webanalytics.fetching.session import INTERIM_RESPONSES, open_session
 
 
 async def never(path: str, headers: Any) -> bytes:
@@ -22,10 +22,10 @@ async def never(path: str, headers: Any) -> bytes:
 def test_an_exchange_without_time_left_ends_at_once(server: Any, settings: Any) -> None:
     async def main() -> None:
         names = resolver()
-        async with server(never) as site, Connections(settings(), names) as connections:
+        async with server(never) as site, open_session(settings(), names) as session:
             async with asyncio.timeout(BUSY_SECONDS):
                 with pytest.raises(Problem, match="timeout"):
-                    await exchange(connections, URL(site.url), Wanted("page", 1000), settings(), 0.0)
+                    await exchange(session, URL(site.url), Wanted("page", 1000), settings(), 0.0)
         await names.close()
 
     asyncio.run(main())

@@ -32,7 +32,7 @@ class World:
         monkeypatch.setattr(fetcher, "exchange", self.exchange)
 
     async def exchange(
-        self, connections: Any, url: URL, wanted: Any, settings: Any, seconds: float, log: Any
+        self, session: Any, url: URL, wanted: Any, settings: Any, seconds: float, log: Any
     ) -> RawResponse:
         host = str(url.raw_host).partition(".")[0]
         self.asked.append((host, asyncio.get_running_loop().time() - 1000.0))

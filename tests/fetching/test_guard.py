@@ -294,16 +294,16 @@ def test_the_environments_proxy_is_not_used(one: Any, answer: Any, monkeypatch: 
     assert one(answer()).http_status == 200
 
 
-def test_connections_dial_only_through_the_check() -> None:
+def test_a_session_dials_only_through_the_check() -> None:
     async def main() -> Any:
-        from webanalytics.fetching.connections import Connections
         from webanalytics.fetching.exchange import resolver
         from webanalytics.fetching.limits import FetchSettings
+        from webanalytics.fetching.session import open_session
 
         names = resolver()
-        async with Connections(FetchSettings(), names) as connections:
+        async with open_session(FetchSettings(), names) as session:
             with pytest.raises(OSError) as refused:
-                await connections.request("GET", URL("http://127.0.0.1:9/"), "*/*", BUSY_SECONDS)
+                await session.get("http://127.0.0.1:9/")
         await names.close()
         return refused.value
 

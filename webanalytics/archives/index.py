@@ -56,12 +56,7 @@ class RobotsOf:
 
 def index_of(files: Iterable[Path], duplicates: Duplicates = "latest") -> Index:
     """Return the pages of archives."""
-    return pages_of(found_in(files), duplicates)
-
-
-def pages_of(found: Found, duplicates: Duplicates) -> Index:
-    """Return the pages of what was found in archives."""
-    return _Indexing(found, duplicates).index()
+    return _Indexing(found_in(files), duplicates).index()
 
 
 class _Indexing:

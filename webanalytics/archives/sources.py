@@ -11,7 +11,6 @@ from typing import Any, get_args
 from webanalytics.archives.index import Duplicates, index_of
 from webanalytics.archives.pages import Pages
 from webanalytics.archives.records import parser
-from webanalytics.archives.saved import folder_index
 from webanalytics.errors import ParameterError
 from webanalytics.run_options import resolve
 
@@ -75,7 +74,6 @@ def _matching(name: str, parameter: str) -> list[Path]:
 def pages(
     source: str | os.PathLike[str] | Iterable[str | os.PathLike[str]],
     *,
-    export: str | os.PathLike[str] | None = None,
     duplicates: Duplicates = "latest",
     decode: bool = True,
     max_bytes: int | None = None,
@@ -86,10 +84,7 @@ def pages(
     ----------
     source : str, path or iterable of them
         Files in WARC or ARC format, compressed by gzip or not, or patterns of their names such as
-        ``"crawls/*.warc.gz"``. Or a folder of saved pages, whose names end in .html, .htm or .xhtml.
-    export : str or path, optional
-        Of a folder, the table of its pages that a desktop crawler exports as CSV: the columns Address, Status
-        Code, Content Type, Redirect URL, Response Time and X-Robots-Tag are read.
+        ``"crawls/*.warc.gz"``.
     duplicates : {"latest", "all"}, default "latest"
         What to do where an address is there more than once.
     decode : bool, default True
@@ -139,13 +134,6 @@ def pages(
     if not isinstance(decode, bool):
         raise ParameterError.one_of("decode", (True, False))
     limit = resolve({} if max_bytes is None else {"max_bytes": max_bytes})["max_bytes"]
-    if isinstance(source, (str, os.PathLike)) and Path(source).is_dir():
-        table = None if export is None else Path(export)
-        return Pages(folder_index(Path(source), table, duplicates), limit, decode=decode)
-    if export is not None:
-        raise ParameterError(
-            "The `export` parameter must be left out unless the source is a folder.", "export"
-        )
     return read_pages(source, "source", duplicates, limit=limit, decode=decode)
 
 

@@ -18,12 +18,12 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
 from webanalytics.errors import shortage_of
-from webanalytics.fetching.connections import Answer, Connections, Method
 from webanalytics.fetching.content import Accept, DecodingError, check_body, check_type, decoder_for
 from webanalytics.fetching.guard import refusals
 from webanalytics.fetching.limits import FetchSettings, retry_after
 from webanalytics.fetching.recording import Exchange
 from webanalytics.fetching.response import Problem
+from webanalytics.fetching.session import Method, request
 
 REDIRECTS = frozenset((301, 302, 303, 307, 308))
 RETRIED = frozenset((429, 503))
@@ -34,11 +34,6 @@ ERROR_BYTES = 500_000
 """Bytes of a page sent with an HTTP error that are read: its title and links are what is looked for."""
 ERROR_SECONDS = 10.0
 """Seconds that such a page may take, at most half of the time that is left: its status is known already."""
-_WANTED: dict[str, str] = {
-    "page": "text/html,application/xhtml+xml,text/plain;q=0.8,*/*;q=0.1",
-    "image": "image/webp,image/png,image/jpeg,image/gif,image/tiff,image/*;q=0.8,*/*;q=0.1",
-    "any": "*/*",
-}
 
 
 class Sink(Protocol):
@@ -86,7 +81,7 @@ def resolver() -> AbstractResolver:
 
 
 async def exchange(
-    connections: Connections,
+    session: aiohttp.ClientSession,
     url: URL,
     wanted: Wanted,
     settings: FetchSettings,
@@ -101,12 +96,9 @@ async def exchange(
     refused: list[str] = []
     token = refusals.set(refused)
     try:
-        answer = await connections.request(wanted.method, url, _WANTED[wanted.accept], seconds)
-        try:
-            received.status = answer.head.code
-            return await _read(answer, url, wanted, received)
-        finally:
-            answer.release()
+        async with request(session, wanted.method, url, wanted.accept, settings, seconds) as response:
+            received.status = response.status
+            return await _read(response, url, wanted, received)
     except Problem as problem:
         problem.http_status = problem.http_status or received.status
         problem.received = received.size
@@ -129,46 +121,45 @@ class _Count:
         self.status: int | None = None
 
 
-async def _read(answer: Answer, url: URL, wanted: Wanted, received: _Count) -> RawResponse:
-    sent, status = answer.head.headers, answer.head.code
-    headers = _kept(sent)
+async def _read(response: aiohttp.ClientResponse, url: URL, wanted: Wanted, received: _Count) -> RawResponse:
+    status, headers = response.status, _kept(response.headers)
     if received.log is not None:
-        received.log.answered(answer, wanted.method)
+        received.log.answered(response)
     if status in REDIRECTS:
-        return RawResponse(status, headers, location=sent.get("Location", ""))
+        return RawResponse(status, headers, location=response.headers.get("Location", ""))
     if not 200 <= status <= 299:
         again = status in RETRIED
         problem = Problem(
             "status",
             again=again,
-            retry_after=retry_after(sent.get("Retry-After")) if again else None,
+            retry_after=retry_after(response.headers.get("Retry-After")) if again else None,
             status=status,
         )
         problem.headers = headers
         if wanted.error_pages:
-            problem.content = await _error_page(answer, headers, wanted, received)
+            problem.content = await _error_page(response, headers, wanted, received)
         raise problem
     if wanted.method == "HEAD":
         return RawResponse(status, headers)
     content_type = headers.get("Content-Type", "")
     check_type(content_type, wanted.accept)
     if wanted.sink is not None:
-        await _pour(answer, wanted, wanted.sink(str(url)), received)
+        await _pour(response, wanted, wanted.sink(str(url)), received)
         return RawResponse(status, headers)
-    content = await _body(answer, wanted, received)
+    content = await _body(response, wanted, received)
     check_body(content, content_type, wanted.accept)
     return RawResponse(status, headers, content)
 
 
 async def _error_page(
-    answer: Answer, headers: CIMultiDict[str], wanted: Wanted, received: _Count
+    response: aiohttp.ClientResponse, headers: CIMultiDict[str], wanted: Wanted, received: _Count
 ) -> bytes | None:
     """Return the page that comes with an HTTP error, None if there is none or it cannot be read."""
     content_type = headers.get("Content-Type", "")
     try:
         check_type(content_type, wanted.accept)
         async with asyncio.timeout(min(received.seconds / 2, ERROR_SECONDS)):
-            content = await _body(answer, Wanted(wanted.accept, ERROR_BYTES, cut=True), received)
+            content = await _body(response, Wanted(wanted.accept, ERROR_BYTES, cut=True), received)
         check_body(content, content_type, wanted.accept)
     except (Problem, DecodingError, aiohttp.ClientError, TimeoutError, OSError):
         received.size = 0
@@ -183,19 +174,14 @@ def _too_large(limit: int) -> Problem:
     return Problem("too_large", limit=f"{limit:,}")
 
 
-def _length(answer: Answer) -> int:
-    """Return the length of a body as its head promises it, 0 where it does not."""
-    return int(answer.head.headers.get("Content-Length", 0))
-
-
-async def _body(answer: Answer, wanted: Wanted, received: _Count) -> bytes:
-    decoder = decoder_for(answer.head.headers.getall("Content-Encoding", ()))
+async def _body(response: aiohttp.ClientResponse, wanted: Wanted, received: _Count) -> bytes:
+    decoder = decoder_for(response.headers.getall("Content-Encoding", ()))
     limit = wanted.max_bytes
-    if _length(answer) > limit and not wanted.cut:
+    if (response.content_length or 0) > limit and not wanted.cut:
         raise _too_large(limit)
     body = bytearray()
     raw = 0
-    while chunk := await answer.body.readany():
+    while chunk := await response.content.readany():
         raw += len(chunk)
         if received.log is not None:
             received.log.body += chunk
@@ -213,13 +199,13 @@ async def _body(answer: Answer, wanted: Wanted, received: _Count) -> bytes:
     return bytes(body)
 
 
-async def _pour(answer: Answer, wanted: Wanted, sink: Sink, received: _Count) -> None:
+async def _pour(response: aiohttp.ClientResponse, wanted: Wanted, sink: Sink, received: _Count) -> None:
     """Hand the body over in small pieces: each may become a thousand times as large."""
-    decoder = decoder_for(answer.head.headers.getall("Content-Encoding", ()))
-    if _length(answer) > wanted.max_bytes:
+    decoder = decoder_for(response.headers.getall("Content-Encoding", ()))
+    if (response.content_length or 0) > wanted.max_bytes:
         raise _too_large(wanted.max_bytes)
     raw = 0
-    async for chunk in answer.body.iter_any():
+    async for chunk in response.content.iter_any():
         raw += len(chunk)
         for start in range(0, len(chunk), _PIECE):
             piece = decoder.feed(chunk[start : start + _PIECE], wanted.max_bytes + 1 - received.size)

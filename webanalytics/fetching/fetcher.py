@@ -12,11 +12,11 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
+import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from webanalytics.fetching.carried import Elsewhere, HostKnown
-from webanalytics.fetching.connections import Connections, Method
 from webanalytics.fetching.content import Accept
 from webanalytics.fetching.exchange import (
     RawResponse,
@@ -33,6 +33,7 @@ from webanalytics.fetching.recording import Asked, FetchLog, Recorder
 from webanalytics.fetching.response import FetchError, Problem, Response
 from webanalytics.fetching.robots import RobotsCache, Rules, parse_in_thread
 from webanalytics.fetching.robots_kept import RobotsCopy, copy_of, keep
+from webanalytics.fetching.session import Method, open_session
 from webanalytics.fetching.state import FetchState
 from webanalytics.messages import FETCHING
 
@@ -82,7 +83,7 @@ class Fetcher:
         self.settings = settings
         self._recorder = recorder
         self._names = names
-        self._connections: Connections | None = None
+        self._session: aiohttp.ClientSession | None = None
         self._only: Collection[str] | None = None
 
     async def __aenter__(self) -> Self:
@@ -98,16 +99,16 @@ class Fetcher:
         self._origins: defaultdict[str, set[str]] = defaultdict(set)
         self._robots = RobotsCache(self._load_rules, failure_seconds=settings.timeout)
         self._own_names = self._names or resolver()
-        self._connections = Connections(settings, self._own_names)
+        self._session = open_session(settings, self._own_names)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        connections, self._connections = self._connections, None
+        session, self._session = self._session, None
         await self._robots.close()
-        if connections is not None:
-            await connections.close()
+        if session is not None:
+            await session.close()
         if self._names is None:
             await self._own_names.close()
 
@@ -306,14 +307,14 @@ class Fetcher:
             state.spent += spent
             rules.check(str(url))
         async with self._limits.slot(host, rules.crawl_delay):
-            if self._connections is None:
+            if self._session is None:
                 raise RuntimeError("the Fetcher is not open: use it in `async with`")
             clock = asyncio.get_running_loop().time
             began = clock()
             left = settings.timeout - state.spent
             try:
                 response = await exchange(
-                    self._connections, url, state.wanted, settings, max(left, 0.0), state.begin()
+                    self._session, url, state.wanted, settings, max(left, 0.0), state.begin()
                 )
                 self._limits.ended(host, began, None)
                 return response

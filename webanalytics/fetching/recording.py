@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from datetime import UTC, datetime
 from typing import Any, Literal
 
-from webanalytics.fetching.connections import Answer
+import aiohttp
 
 _SENT = ("host", "user-agent", "accept", "accept-encoding")
 """Headers of requests that are recorded: none that might identify a person or open a door."""
@@ -57,15 +57,15 @@ class Exchange:
     body: bytearray = field(default_factory=bytearray)
     whole: bool = False
 
-    def answered(self, answer: Answer, method: str) -> None:
+    def answered(self, response: aiohttp.ClientResponse) -> None:
         """Take the head of the answer."""
-        head = answer.head
-        self.method = method
-        self.request = [(name, value) for name, value in answer.sent.items() if name.lower() in _SENT]
-        self.status = head.code
-        line = f"HTTP/{head.version.major}.{head.version.minor} {head.code} {head.reason or ''}".rstrip()
+        sent, version = response.request_info, response.version or aiohttp.HttpVersion11
+        self.method = sent.method
+        self.request = [(name, value) for name, value in sent.headers.items() if name.lower() in _SENT]
+        self.status = response.status
+        line = f"HTTP/{version.major}.{version.minor} {response.status} {response.reason or ''}".rstrip()
         self.status_line = line.encode("utf-8", "surrogateescape")
-        self.headers = [pair for pair in head.raw_headers if pair[0].lower() not in _COOKIES]
+        self.headers = [pair for pair in response.raw_headers if pair[0].lower() not in _COOKIES]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias, get_args
+from collections.abc import Iterable, Sequence
+from typing import Any, get_args
 
 import numpy as np
 import pandas as pd
@@ -20,14 +20,11 @@ from webanalytics.frames.schema import (
 )
 from webanalytics.messages import Message, told
 from webanalytics.operations import Field, Operation
-from webanalytics.outcomes import Fact, Fetched, JobResult, Outcome, PlainResults
+from webanalytics.outcomes import Fact, Fetched, JobResult, Outcome
 
 PAGES_AT_ONCE = 250
 """Rows with texts that are unpacked at once: all texts would be in memory twice."""
 _NOTHING = Fetched()
-
-Answer: TypeAlias = JobResult | Mapping[str, Any]
-"""What is kept of an input until its row is made: a result, or the data of a plain one."""
 
 
 class FrameBuilder:
@@ -39,7 +36,7 @@ class FrameBuilder:
         self._fields = answer_fields(operations)
         self._fetch = fetch_fields(operations)
         self._name = "audit" if len(operations) > 1 else operations[0].name
-        self._answers: list[Answer | None] = [None] * len(rows.jobs)
+        self._answers: list[JobResult | None] = [None] * len(rows.jobs)
         self._parts: dict[int, dict[int, JobResult]] = {}
 
     def add(self, answer: JobResult) -> bool:
@@ -56,12 +53,6 @@ class FrameBuilder:
             return False
         del self._parts[number]
         return True
-
-    def add_plain(self, results: PlainResults) -> int:
-        """Keep the answers of a group, and return how many inputs are now done."""
-        for number, data in zip(results.numbers, results.data, strict=True):
-            self._answers[number] = data
-        return len(results)
 
     def is_kept(self, number: int) -> bool:  # noqa: ARG002 - a builder over a folder keeps rows
         """Return whether the row of an input is kept elsewhere, and needs no answer."""
@@ -90,7 +81,7 @@ class FrameBuilder:
         index = self.rows.index[np.asarray(kept, dtype=np.int64)]
         return self._frame(answers, [self.rows.labels[row] for row in kept], index)
 
-    def _frame(self, answers: Sequence[Answer], labels: list[str | None], index: pd.Index) -> pd.DataFrame:
+    def _frame(self, answers: list[JobResult], labels: list[str | None], index: pd.Index) -> pd.DataFrame:
         """Lay the answers out in columns."""
         columns = {self.operations[0].input_column: make_series(labels, "string", index)}
         for head, pieces in self._pieces(answers):
@@ -105,7 +96,7 @@ class FrameBuilder:
             frame.attrs["webanalytics"]["archive"] = dict(self.rows.archive)
         return frame
 
-    def _pieces(self, answers: Sequence[Answer]) -> Iterable[tuple[Field, list[pd.Series]]]:
+    def _pieces(self, answers: list[JobResult]) -> Iterable[tuple[Field, list[pd.Series]]]:
         """Return the columns in pieces, so that only some of the rows are unpacked at once."""
         fields = [field for _, field in self._fields]
         errors = error_fields(self.operations)
@@ -126,10 +117,9 @@ class FrameBuilder:
         return zip(heads, pieces, strict=True)
 
 
-def _lacking(answers: Sequence[Answer]) -> list[str]:
+def _lacking(answers: list[JobResult]) -> list[str]:
     """Return the facts that no page record has: rules that need one are not tried."""
-    fetches = (answer.fetched for answer in answers if isinstance(answer, JobResult))
-    known = [fetched.facts for fetched in fetches if fetched is not None]
+    known = [answer.fetched.facts for answer in answers if answer.fetched is not None]
     return sorted(set(get_args(Fact)).difference(*known)) if known else []
 
 
@@ -161,25 +151,24 @@ def _joined(number: int, parts: dict[int, JobResult], count: int) -> JobResult:
     )
 
 
-def _record_cells(answers: Sequence[Answer], fields: list[Field]) -> list[list[Any]]:
+def _record_cells(answers: list[JobResult], fields: list[Field]) -> list[list[Any]]:
     """Return the columns of answers with one small outcome each, column by column."""
-    outcomes = [answer.outcomes[0] if isinstance(answer, JobResult) else None for answer in answers]
-    found = [answer.outcomes[0].data if isinstance(answer, JobResult) else answer for answer in answers]
-    failed = [None if outcome is None or outcome.error is None else outcome for outcome in outcomes]
-    cells: list[list[Any]] = [["ok" if outcome is None else "error" for outcome in failed]]
+    outcomes = [answer.outcomes[0] for answer in answers]
+    found = [outcome.data for outcome in outcomes]
+    cells: list[list[Any]] = [["ok" if outcome.error is None else "error" for outcome in outcomes]]
     for field in fields:
         if field.path:
             cells.append([None if data is None else field.read(data) for data in found])
         else:
             name = field.name
             cells.append([None if data is None else data.get(name) for data in found])
-    cells.append([None if outcome is None else _said(outcome) for outcome in failed])
-    cells.append([None if outcome is None else outcome.error_type for outcome in failed])
+    cells.append([_said(outcome) for outcome in outcomes])
+    cells.append([outcome.error_type for outcome in outcomes])
     return cells
 
 
 def _cells(
-    answers: Sequence[Answer],
+    answers: list[JobResult],
     fields: Sequence[tuple[int, Field]],
     fetch: tuple[Field, ...],
     errors: int,
@@ -188,7 +177,6 @@ def _cells(
     """Return the columns of answers, read one answer at a time so that each is unpacked only once."""
     cells: list[list[Any]] = [[] for _ in range(len(fields) + len(fetch) + 1 + errors)]
     for answer in answers:
-        assert isinstance(answer, JobResult)  # noqa: S101 - only records have plain ones
         outcomes = list(answer.outcomes)
         status, *error = _status(outcomes)
         values = (shared.compact(_read(outcomes, position, field)) for position, field in fields)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -18,7 +18,6 @@ from webanalytics.archives.pages import Pages
 from webanalytics.archives.sources import is_archive, read_pages
 from webanalytics.errors import ParameterError
 from webanalytics.frames.foreign import as_pandas, kind_of, plain_value
-from webanalytics.frames.jobs import TextJobs
 from webanalytics.frames.records import page_records
 from webanalytics.operations import METADATA, Operation
 from webanalytics.outcomes import UNUSABLE, ArchivedPage, Job, PageRecord, Particular
@@ -49,7 +48,7 @@ class Rows:
         Index of the inputs, and of the result.
     labels : list of (str or None)
         What the input column shows.
-    jobs : sequence of Job
+    jobs : list of Job
         The distinct inputs in order of first occurrence.
     numbers : numpy.ndarray of int64
         The number of each row's job.
@@ -59,7 +58,7 @@ class Rows:
 
     index: pd.Index
     labels: list[str | None]
-    jobs: Sequence[Job]
+    jobs: list[Job]
     numbers: np.ndarray[Any, np.dtype[np.int64]]
     archive: Mapping[str, int] | None = None
 
@@ -383,11 +382,7 @@ def _distinct(values: list[Any], index: pd.Index, operation: Operation, wanted: 
 
 def _distinct_texts(values: list[str], index: pd.Index) -> Rows:
     """Return the rows of inputs that are all text, which need no conversion."""
-    distinct = list(dict.fromkeys(values))
-    if len(distinct) == len(values):
-        numbers = np.arange(len(values), dtype=np.int64)
-    else:
-        places = {value: number for number, value in enumerate(distinct)}
-        numbers = np.fromiter((places[value] for value in values), dtype=np.int64, count=len(values))
+    places = {value: number for number, value in enumerate(dict.fromkeys(values))}
+    numbers = np.fromiter((places[value] for value in values), dtype=np.int64, count=len(values))
     labels = [value if len(value) <= LABEL_LENGTH else label(value) for value in values]
-    return Rows(index, labels, TextJobs(distinct), numbers)
+    return Rows(index, labels, [Job(number, value) for value, number in places.items()], numbers)

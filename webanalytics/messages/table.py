@@ -177,14 +177,6 @@ CONTENT: Final[Table] = MappingProxyType(
             "parse",
             "The `{parameter}` parameter names a page whose content is in an archive that was not given.",
         ),
-        "archived_without_file": (
-            "parse",
-            "The `{parameter}` parameter names a page of which no file was saved.",
-        ),
-        "archived_unanswered": (
-            "refused",
-            "The `{parameter}` parameter names a page that gave the crawler no answer ({reason}).",
-        ),
         "archived_redirect": (
             "http",
             "The `{parameter}` parameter names a page that redirects with HTTP {status} to an address that "

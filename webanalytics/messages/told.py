@@ -88,8 +88,6 @@ TOLD: Final[Mapping[str, str]] = MappingProxyType(
         "archive_large": "A record of the archive is too large to be read; it begins at byte {offset}.",
         "archived_part": "The {page} was cut off when it was archived ({reason}).",
         "archived_elsewhere": "The content of the {page} is in an archive that was not given.",
-        "archived_without_file": "No file was saved of the {page}.",
-        "archived_unanswered": "The {page} gave the crawler no answer ({reason}).",
         "archived_redirect": "The {page} redirects with HTTP {status} to what is not in the archive.",
         "content_too_large": "The content is larger than {limit} bytes.",
         "page_empty": "The {page} is empty.",

@@ -25,7 +25,7 @@ from webanalytics.frames.inputs import Inputs, Rows, read_inputs
 from webanalytics.frames.texts import Texts, about_texts, read_texts
 from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import Operation
-from webanalytics.outcomes import Job, JobResult, Outcome, PlainResults, digest
+from webanalytics.outcomes import Job, JobResult, Outcome, digest
 from webanalytics.run_options import resolve
 from webanalytics.runs.blocking import Run, current_run
 from webanalytics.runs.checkpoints import RunFolder
@@ -301,9 +301,6 @@ class _Call:
 
     async def _take(self, group: Sequence[JobResult]) -> None:
         on_answer = self._hooks.on_answer
-        if isinstance(group, PlainResults) and on_answer is None and self._store is None:
-            self._run.step(self._builder.add_plain(group))
-            return
         kept, done, turn = [], 0, time.monotonic()
         ended: asyncio.CancelledError | WriteError | None = None
         for result in group:

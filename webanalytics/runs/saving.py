@@ -168,9 +168,7 @@ class SavingBuilder(FrameBuilder):
         finished = []
         for number in written:
             answer, self._answers[number] = self._answers[number], None
-            if isinstance(answer, JobResult) and not any(
-                outcome.error_type in NOT_DONE for outcome in answer.outcomes
-            ):
+            if answer is not None and not any(outcome.error_type in NOT_DONE for outcome in answer.outcomes):
                 finished.append(number)
         return finished
 
@@ -205,8 +203,7 @@ class GrowingBuilder(SavingBuilder):
         self, operations: tuple[Operation, ...], folder: Folder, lay: Lay, *, failed_again: bool
     ) -> None:
         self._known: dict[str, int] = {}
-        self._jobs: list[Job] = []
-        nothing = Rows(pd.RangeIndex(0), [], self._jobs, np.empty(0, np.int64))
+        nothing = Rows(pd.RangeIndex(0), [], [], np.empty(0, np.int64))
         super().__init__(nothing, operations, folder, lay, failed_again=failed_again)
 
     def _restore(self, failed_again: bool) -> None:
@@ -220,7 +217,7 @@ class GrowingBuilder(SavingBuilder):
         """Add a row, whose answer is None where it is in a part, and return its number."""
         number = len(self.rows.jobs)
         self.rows.labels.append(label)
-        self._jobs.append(Job(number, subject))
+        self.rows.jobs.append(Job(number, subject))
         self._answers.append(None)
         if number == len(self._places):
             self._places = np.append(self._places, np.full(max(PART_ROWS, number), -1, dtype=np.int32))

@@ -16,15 +16,13 @@ from webanalytics.errors import RowError
 from webanalytics.messages import Message
 from webanalytics.operations import Field, Operation
 from webanalytics.operations.types import DEEPEST, is_deep
-from webanalytics.outcomes import Fetched, Job, JobResult, Outcome, PackedOutcomes, PlainResults
+from webanalytics.outcomes import Fetched, Job, JobResult, Outcome, PackedOutcomes
 
 ANOTHER_REQUEST = "answer_full"
 """Key of the failure of an item that only exceeded the size of the whole answer."""
 WITHOUT_KEY = "answer_not_kept"
 """Key of the failure of an answer that is too large to be kept for an Idempotency-Key."""
 
-_SCALARS = frozenset((str, bool, float, type(None)))
-_MOST_FORMS = 64
 _UNKNOWN = Fetched(redirects=None)
 
 
@@ -55,13 +53,9 @@ class Shape:
     large: bool
     operation: Operation
     fields: tuple[Field, ...]
-    _good: set[tuple[object, ...]] = field(default_factory=set, repr=False)
 
     def fault(self, data: Mapping[str, Any]) -> Message | None:
         """Return what is wrong with an answer, or None."""
-        form = (*data, *map(type, data.values()))
-        if form in self._good:
-            return None
         for item in self.fields:
             if not item.holds(item.read(data)):
                 return Message("field_type", {"field": item.name})
@@ -69,14 +63,7 @@ class Shape:
             return Message("field_missing", {"path": self.operation.path})
         if is_deep(data):
             return Message("field_depth", {"limit": DEEPEST})
-        if len(self._good) < _MOST_FORMS and _SCALARS.issuperset(form[len(data) :]):
-            self._good.add(form)  # where only types need checking: most records have one form
         return None
-
-    @property
-    def plain(self) -> bool:
-        """Whether an answer's data need no further processing."""
-        return not (self.premium or self.final or self.emptied or self.image or self.large)
 
     @classmethod
     def of(cls, operation: Operation, settings: Mapping[str, Any]) -> Shape:
@@ -98,25 +85,12 @@ class Shape:
 
 @dataclass(slots=True)
 class Judged:
-    """The result of a request: results, inputs to send again, credits spent, and whether none are left.
+    """The result of a request: results, inputs to send again, credits spent, and whether none are left."""
 
-    Attributes
-    ----------
-    plain : PlainResults
-        The successes that need no further processing.
-    results : list of JobResult
-        All other results.
-    """
-
-    plain: PlainResults = field(default_factory=PlainResults)
     results: list[JobResult] = field(default_factory=list)
     again: list[Item] = field(default_factory=list)
     spent: int = 0
     out_of_credits: bool = False
-
-    def group(self) -> Sequence[JobResult]:
-        """Return all results."""
-        return [*self.plain, *self.results] if self.results else self.plain
 
 
 class Answers:
@@ -148,15 +122,12 @@ class Answers:
         price = self._prices[place] if envelopes.ours else 0
         shape = self._shapes[place]
         poor = reply.remaining is not None and reply.remaining < max(self._prices[place], 1)
-        plain = shape.plain and len(self._shapes) == 1
         for item, (status, envelope) in zip(items, envelopes.found, strict=True):
             data = envelope.get("data")
             if status == 200 and envelope.get("status") == "ok" and isinstance(data, dict):
                 judged.spent += price
                 if fault := shape.fault(data):
                     judged.results.append(self.result(place, item.job, Outcome.failed(fault)))
-                elif plain:
-                    judged.plain.add(item.job.number, data)
                 else:
                     judged.results.append(await self._success(place, item.job, data))
                 if shape.large:  # packing one takes milliseconds

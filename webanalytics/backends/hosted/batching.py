@@ -86,21 +86,15 @@ class Batching:
         self._exchange = exchange
         self._most: dict[str, int] = {}
         self._heard = 0.0
-        self._learnt = 0
         self._settings = {
             operation.name: served_settings(operation, task.spec.settings[operation.name])
             for operation in task.operations
         }
 
-    def learn(self) -> None:
-        """Have requests made anew that wait for their place: an answer has changed what is to be sent."""
-        self._learnt += 1
-
     def halve(self, operation: Operation, refused: Sequence[Item]) -> None:
         """Halve the inputs of further requests: the server refused a whole one."""
         most = self._most.get(operation.name, self._api.batch_size)
         self._most[operation.name] = min(most, (len(refused) + 1) // 2)
-        self.learn()
 
     def next_batch(self, operation: Operation, todo: list[Item]) -> list[Item]:
         """Return the first inputs, which go into one request."""
@@ -153,7 +147,7 @@ class Batching:
             request = batch_request(operation, [item.job for item in items], settings, key)
         if self._journal is not None and earlier is None and request.idempotency_key is not None:
             await self._journal.sending(sent)
-        sendings, learnt = 0, self._learnt
+        sendings = 0
 
         def make_body() -> Any:
             nonlocal sendings
@@ -165,7 +159,6 @@ class Batching:
             operation.path,
             about_input=_about_the_input if single else _never,
             fits=_is_single if single else partial(_is_batch, len(items)),
-            overtaken=lambda: self._journal is None and self._learnt != learnt,
         )
         if reply.remaining is not None and reply.heard >= self._heard:
             self._heard = reply.heard

@@ -9,7 +9,6 @@ import asyncio
 import logging
 import random
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import aiohttp
@@ -38,16 +37,6 @@ RUNNING = 409
 """Status of a request whose first attempt is still in progress."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Answer:
-    """A response as it came, read to its end; the content is that of JSON."""
-
-    status: int
-    headers: Mapping[str, str]
-    content: bytes | None
-    heard: float
-
-
 class _Fault(Exception):  # noqa: N818 - a reason to send again
     """No answer, or an unusable one."""
 
@@ -58,28 +47,6 @@ class _Fault(Exception):  # noqa: N818 - a reason to send again
 
 class Stopped(Exception):  # noqa: N818 - no error: the run ends for a reason of its own
     """The run is ending; nothing further is sent."""
-
-
-class Overtaken(Exception):  # noqa: N818 - no error: the request is made anew
-    """What was learnt while a request waited for its place changes it."""
-
-
-class Turns:
-    """Lets one piece of work into a turn of the loop: between two of them what is ready is read and sent."""
-
-    def __init__(self) -> None:
-        self._one = asyncio.Lock()
-
-    async def __aenter__(self) -> None:
-        await self._one.acquire()
-        try:
-            await asyncio.sleep(0)
-        except BaseException:
-            self._one.release()
-            raise
-
-    async def __aexit__(self, *_: object) -> None:
-        self._one.release()
 
 
 class RetryGate:
@@ -186,22 +153,13 @@ class Backoff:
 
 
 class Exchange:
-    """The connections of one run, made on its event loop; ``note`` briefly shows what it waits for.
-
-    Attributes
-    ----------
-    trusted : bool
-        Whether the last answer was a good one, so that a request may go before the next answer is read.
-    """
-
-    trusted = False
+    """The connections of one run, made on its event loop; ``note`` briefly shows what it waits for."""
 
     def __init__(self, api: Api, requests: int, note: Callable[[str], None]) -> None:
         self._api = api
         self._places = asyncio.Semaphore(requests)
         self._note = note
         self.gate = RetryGate()
-        self.turns = Turns()
         self.session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(limit=requests),
             cookie_jar=aiohttp.DummyCookieJar(),
@@ -220,12 +178,8 @@ class Exchange:
         *,
         about_input: Callable[[Reply], bool],
         fits: Callable[[Mapping[str, Any]], bool],
-        overtaken: Callable[[], bool],
     ) -> Reply:
         """Return the final answer to a request.
-
-        A request is complete before it has its place, and leaves it to the next one when its answer has come,
-        so that the server works while answers are read and requests are made.
 
         Parameters
         ----------
@@ -237,8 +191,6 @@ class Exchange:
             Whether a 500 or 503 concerns the input, so that the caller decides.
         fits : callable
             Whether an envelope can be the answer to this request.
-        overtaken : callable
-            Whether what was learnt since the request was made changes it.
 
         Returns
         -------
@@ -251,22 +203,17 @@ class Exchange:
             For an answer that ends the run, and after the backend's patience.
         Stopped
             When the run is ending.
-        Overtaken
-            When the request is to be made anew, before it was sent.
         """
         clock = asyncio.get_running_loop().time
         began, trouble, tries = clock(), None, 0
         while True:
             try:
-                body = request.make_body()
                 async with self._places:
                     await self.gate.passed()  # in here: it may have closed while waiting for a slot
-                    if not tries and overtaken():
-                        raise Overtaken
-                    answer = await self._once(request, body)
-                    if answer.status != 200 or not self.trusted:  # in here: it may change what is sent next
-                        return await self._judged(answer, operation, about_input, fits)
-                return await self._judged(answer, operation, about_input, fits)
+                    reply = await self._once(request)
+                self.gate.answered()
+                self._judge(reply, operation, about_input, fits)
+                return reply
             except _Fault as caught:
                 fault = caught  # handled out here: an error raised from there would carry the reply along
             alive = fault.reply is not None and fault.reply.status == RUNNING
@@ -290,18 +237,16 @@ class Exchange:
             else:
                 await self.gate.pause(wait)
 
-    async def _judged(
+    def _judge(
         self,
-        answer: _Answer,
+        reply: Reply,
         operation: str,
         about_input: Callable[[Reply], bool],
         fits: Callable[[Mapping[str, Any]], bool],
-    ) -> Reply:
-        """Read an answer; raise `_Fault` for one to ask for again, `HostedError` for one that ends it all."""
-        reply = await self._reply(answer)
-        self.gate.answered()
+    ) -> None:
+        """Raise `_Fault` for an answer that calls for a retry, `HostedError` for one that ends the run."""
         if is_out_of_credits(reply):
-            return reply
+            return
         ends = fatal(reply, self._api.base_url, operation)
         if ends is not None:
             raise ends
@@ -315,7 +260,6 @@ class Exchange:
             envelope = reply.envelope or {}
             if envelope.get("status") not in ("ok", "error") or not fits(envelope):
                 raise _Fault("the answer was not what the API answers", reply=reply)
-        return reply
 
     def _given_up(self, fault: _Fault) -> ServiceUnavailableError:
         reply = fault.reply
@@ -326,14 +270,14 @@ class Exchange:
             *told,
         )
 
-    async def _once(self, request: Request, body: Any) -> _Answer:
+    async def _once(self, request: Request) -> Reply:
         """Send a request once and read the answer to its end."""
         what = ""
         try:
             async with self.session.request(
                 request.method,
                 self._api.base_url + request.path,
-                data=body,
+                data=request.make_body(),
                 headers=self._headers(request),
                 allow_redirects=False,
             ) as response:
@@ -360,7 +304,7 @@ class Exchange:
             headers["Idempotency-Key"] = request.idempotency_key
         return headers
 
-    async def _read(self, response: aiohttp.ClientResponse) -> _Answer:
+    async def _read(self, response: aiohttp.ClientResponse) -> Reply:
         heard = asyncio.get_running_loop().time()
         pieces, size = [], 0
         async for piece in response.content.iter_chunked(262_144):
@@ -368,19 +312,13 @@ class Exchange:
             size += len(piece)
             if size > MOST_ANSWER_BYTES:
                 raise WrongAnswerError
-        is_json = response.content_type == "application/json"
-        return _Answer(response.status, response.headers, b"".join(pieces) if is_json else None, heard)
-
-    async def _reply(self, answer: _Answer) -> Reply:
-        """Return an answer with its envelope."""
-        content, envelope = answer.content, None
-        try:
-            if content is not None and len(content) >= LARGE_BODY:
-                envelope = await asyncio.to_thread(read_object, content)
-            elif content is not None:
-                async with self.turns:
-                    envelope = read_object(content)
-        except WrongAnswerError:
-            if answer.status == 200:
-                raise _Fault("the answer was not what the API answers") from None
-        return Reply(answer.status, answer.headers, envelope, answer.heard, self._api.cleaned)
+        envelope: dict[str, Any] | None = None
+        if response.content_type == "application/json":
+            content = b"".join(pieces)
+            try:
+                large = size >= LARGE_BODY
+                envelope = await asyncio.to_thread(read_object, content) if large else read_object(content)
+            except WrongAnswerError:
+                if response.status == 200:
+                    raise
+        return Reply(response.status, response.headers, envelope, heard, self._api.cleaned)

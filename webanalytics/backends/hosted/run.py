@@ -17,7 +17,7 @@ from webanalytics.backends.hosted.api import Api
 from webanalytics.backends.hosted.batching import Batching, Envelopes, Item, NoBatch, NoCredits, RefusedWhole
 from webanalytics.backends.hosted.downloads import Downloads
 from webanalytics.backends.hosted.error_rules import EXPECTED
-from webanalytics.backends.hosted.http import Backoff, Exchange, Overtaken, Stopped
+from webanalytics.backends.hosted.http import Backoff, Exchange, Stopped
 from webanalytics.backends.hosted.wire import MOST_BODY_BYTES, is_upload, sendable, size_of
 from webanalytics.errors import RowError, ServiceUnavailableError
 from webanalytics.messages import Message
@@ -32,7 +32,7 @@ REASONS = {"credits": "No credits are left.", "budget": "The budget is spent."}
 MOST_UNEXPECTED = 5
 """Single-input requests in a row that may fail with errors of the API itself."""
 
-Group = Sequence[JobResult]
+Group = list[JobResult]
 
 
 class Budget:
@@ -108,7 +108,7 @@ class HostedRun:
         """Yield the results in groups; a request counts as done when its group has been consumed."""
         repeats, others = self._repeats(jobs)
         chunks: Iterator[Repeat | list[Job]] = chain(repeats, self._chunks(others))
-        workers = [asyncio.create_task(self._work(chunks)) for _ in range(self._requests + self._ahead())]
+        workers = [asyncio.create_task(self._work(chunks)) for _ in range(self._requests)]
         try:
             running = len(workers)
             while running:
@@ -132,15 +132,6 @@ class HostedRun:
             self._report.stop_reason = (
                 f"{REASONS[self._short]} The rows that are left need {needed:,} credits."
             )
-
-    def _ahead(self) -> int:
-        """Return how many requests to make besides those that are sent.
-
-        None where an answer decides what may be sent next, or is to be kept before that; and none of images
-        and pages, which take more memory than making them takes time.
-        """
-        waits = self._task.journal is not None or self._spec.options["budget"] is not None
-        return 0 if waits or self._operations[0].kind != "record" else self._requests
 
     def _repeats(self, jobs: Sequence[Job]) -> tuple[list[Repeat], Sequence[Job]]:
         """Return the requests to make again as they were, and the jobs with what is wanted besides."""
@@ -173,15 +164,14 @@ class HostedRun:
             share = self._api.batch_size if self._operations[0].kind == "record" else FEWEST
         size = min(self._api.batch_size, max(FEWEST, share))
         chunk: list[Job] = []
-        weight, was_upload, end = 0, False, 0
+        weight, was_upload = 0, False
         for job in jobs:
             own, upload = size_of(job), is_upload(job)
             weight += own
-            if chunk and (job.number >= end or weight > MOST_BODY_BYTES or upload or was_upload):
+            full = job.number // size != (chunk or [job])[0].number // size or weight > MOST_BODY_BYTES
+            if chunk and (full or upload or was_upload):
                 yield chunk
                 chunk, weight = [], own
-            if not chunk:
-                end = (job.number // size + 1) * size
             was_upload = upload
             chunk.append(job)
         if chunk:
@@ -197,7 +187,7 @@ class HostedRun:
     async def _work(self, chunks: Iterator[Repeat | list[Job]]) -> None:
         """Process one chunk after another; an error ends the run, but not requests in progress."""
         try:
-            while chunk := await self._next(chunks):
+            for chunk in chunks:
                 await (self._repeat(chunk) if isinstance(chunk, Repeat) else self._chunk(chunk))
         except Exception as error:
             if self._error is None and not isinstance(error, Stopped):
@@ -205,11 +195,6 @@ class HostedRun:
             self._exchange.gate.end()
         finally:
             self._groups.put_nowait(None)
-
-    async def _next(self, chunks: Iterator[Repeat | list[Job]]) -> Repeat | list[Job] | None:
-        """Return the next chunk; the requests made before are on their way by then."""
-        async with self._exchange.turns:
-            return next(chunks, None)
 
     def _wanted(self, job: Job) -> tuple[int, ...]:
         return self._all if job.wanted is None else job.wanted
@@ -272,7 +257,7 @@ class HostedRun:
     async def _leave(self, left: Sequence[tuple[Job, Sequence[int]]]) -> None:
         """Mark jobs that are not sent, and count the credits they would need."""
         outcome = Outcome.failed(SHORT[self._short])
-        group: list[JobResult] = []
+        group = []
         for job, places in left:
             for place in places:
                 self._report.credits_needed += self._prices[place]
@@ -308,54 +293,40 @@ class HostedRun:
             batch = self._batching.next_batch(operation, todo) if earlier is None else todo
             try:
                 envelopes = await self._batching.send(operation, batch, earlier)
-            except Overtaken:
-                continue
             except NoBatch:
                 self._api.without_batch.add(operation.name)
-                self._batching.learn()
                 continue
             except RefusedWhole:
                 self._batching.halve(operation, batch)
                 continue
             except NoCredits:
-                self._run_short()
+                self._short = "credits"
                 continue
             judged = await self._answers.judge(place, batch, envelopes)
             if judged.out_of_credits:
-                self._run_short()
+                self._short = "credits"
             todo = judged.again + todo[len(batch) :]
             spent += judged.spent
-            error = self._nothing_works(envelopes)
-            if error is not None:
-                self._exchange.gate.end()  # before another request takes the place of this one
-            await self._deliver(judged.group())
+            await self._deliver(judged.results)
             if self._task.journal is not None:
                 self._task.journal.answered(envelopes.key)
-            if error is not None:
-                raise error
+            self._stop_where_nothing_works(envelopes)
             if judged.again and not self._short:
-                pause = backoff.pause(envelopes.reply, answered=bool(judged.group()))
+                pause = backoff.pause(envelopes.reply, answered=bool(judged.results))
                 await self._exchange.gate.pause(pause)
         return spent
 
-    def _run_short(self) -> None:
-        """Note that no credits are left."""
-        self._short = "credits"
-        self._batching.learn()
-
-    def _nothing_works(self, envelopes: Envelopes) -> ServiceUnavailableError | None:
-        """Return an error if whole requests fail for reasons other than their inputs."""
+    def _stop_where_nothing_works(self, envelopes: Envelopes) -> None:
+        """Raise `ServiceUnavailableError` if whole requests fail for reasons other than their inputs."""
         statuses = [status for status, _ in envelopes.found]
-        self._exchange.trusted = 200 in statuses
         if not EXPECTED.isdisjoint(statuses):
             self._unexpected = 0
-            return None
+            return
         self._unexpected += 1
-        if len(statuses) == 1 and self._unexpected < MOST_UNEXPECTED:
-            return None
-        return ServiceUnavailableError(
-            "The `base_url` parameter must be the address of a service that works: it answered "
-            f"{statuses[0]} to all that it was asked.",
-            envelopes.reply.status,
-            envelopes.reply.request_id,
-        )
+        if len(statuses) > 1 or self._unexpected >= MOST_UNEXPECTED:
+            raise ServiceUnavailableError(
+                "The `base_url` parameter must be the address of a service that works: it answered "
+                f"{statuses[0]} to all that it was asked.",
+                envelopes.reply.status,
+                envelopes.reply.request_id,
+            )

@@ -69,11 +69,8 @@ def _revealed(settings: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-_encoded = json.JSONEncoder(ensure_ascii=False).encode
-
-
-def _body(text: str) -> Any:
-    body = text.encode()  # unencodable inputs have been answered already
+def _json_body(content: Any) -> Any:
+    body = json.dumps(content, ensure_ascii=False).encode()  # unencodable inputs have been answered already
     return body if len(body) < LARGE_BODY else io.BytesIO(body)  # as a stream aiohttp sends it in pieces
 
 
@@ -112,10 +109,8 @@ def batch_request(
     own = [_own(operation, job) for job in jobs]
 
     def body() -> Any:
-        same = _encoded(_revealed(settings))[1:]  # once for all inputs
-        end = f", {same}" if settings else same
-        inputs = ", ".join([f"{{{_encoded(name)}: {_encoded(value)}{end}" for name, value in own])
-        return _body(f'{{"inputs": [{inputs}]}}')
+        same = _revealed(settings)
+        return _json_body({"inputs": [{name: value, **same} for name, value in own]})
 
     return Request("POST", path, body, idempotency_key=key)
 
@@ -130,7 +125,7 @@ def single_request(operation: Operation, job: Job, settings: Mapping[str, Any], 
         return Request("GET", f"{path}?{urlencode(query)}", lambda: None, None)
     name, value = _own(operation, job)
     return Request(
-        "POST", path, lambda: _body(_encoded({name: value, **_revealed(settings)})), idempotency_key=key
+        "POST", path, lambda: _json_body({name: value, **_revealed(settings)}), idempotency_key=key
     )
 
 
@@ -153,8 +148,6 @@ def sendable(operation: Operation, job: Job) -> Job:
         For a missing input, a page on this machine, or a file that cannot be read.
     """
     subject = job.subject
-    if operation.kind == "record" and isinstance(subject, str) and subject.isascii():
-        return job
     check_subject(subject, operation)
     if operation.kind != "image":
         if isinstance(subject, (Path, PageRecord, ArchivedPage)):

@@ -1,0 +1,102 @@
+"""The session that requests are sent with, and what one request is made of.
+
+`Fetcher` opens one session for its life; `exchange` sends each redirect and retry of a fetch by `request`.
+"""
+
+from __future__ import annotations
+
+import math
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Literal, Self
+
+import aiohttp
+from aiohttp.abc import AbstractResolver
+from yarl import URL
+
+from webanalytics.fetching.content import ACCEPTED, Accept
+from webanalytics.fetching.guard import SocketFactory
+from webanalytics.fetching.limits import FetchSettings
+from webanalytics.fetching.response import Problem
+
+Method = Literal["GET", "HEAD"]
+
+# Browsers take 256 KB of headers; sites with long security policies need more than aiohttp's 8 KB.
+HEADER_BYTES = 32_768
+INTERIM_RESPONSES = 20
+# Idle connections are file descriptors: a run over thousands of hosts must not collect them.
+KEEP_ALIVE = 3.0
+SHORTEST = 0.001
+"""Seconds of a request that has none left: to aiohttp 0 is no limit."""
+_ACCEPT: dict[Accept, str] = {
+    "page": "text/html,application/xhtml+xml,text/plain;q=0.8,*/*;q=0.1",
+    "image": "image/webp,image/png,image/jpeg,image/gif,image/tiff,image/*;q=0.8,*/*;q=0.1",
+    "any": "*/*",
+}
+
+
+class _Response(aiohttp.ClientResponse):
+    """A response that fails after too many interim ones (100 to 199).
+
+    aiohttp skips any number of them, and a server that sends nothing else would keep the event
+    loop of the whole run busy until the time is up.
+    """
+
+    async def start(self, connection: Any) -> Self:
+        """Read the head of the response."""
+        protocol, left = connection.protocol, INTERIM_RESPONSES
+        read = protocol.read
+
+        async def counted() -> Any:
+            nonlocal left
+            if left < 0:
+                raise Problem("protocol")
+            left -= 1
+            return await read()
+
+        protocol.read = counted
+        try:
+            await super().start(connection)
+        finally:
+            del protocol.read
+        return self
+
+
+def open_session(settings: FetchSettings, names: AbstractResolver) -> aiohttp.ClientSession:
+    """Return a session that connects to allowed addresses only, and takes nothing from the environment."""
+    connector = aiohttp.TCPConnector(
+        limit=0,
+        resolver=names,
+        keepalive_timeout=KEEP_ALIVE,
+        socket_factory=SocketFactory(settings.allow_private),
+    )
+    return aiohttp.ClientSession(
+        connector=connector,
+        response_class=_Response,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers={"User-Agent": settings.user_agent, "Accept-Encoding": ACCEPTED},
+        auto_decompress=False,
+        trust_env=False,
+        max_line_size=HEADER_BYTES,
+        max_field_size=HEADER_BYTES,
+    )
+
+
+def request(
+    session: aiohttp.ClientSession,
+    method: Method,
+    url: URL,
+    accept: Accept,
+    settings: FetchSettings,
+    seconds: float,
+) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
+    """Return one request for a checked URL, which is sent where the block is entered.
+
+    All that is sent to the host of the URL is put together here, for each redirect anew. The answer and its
+    body have some seconds together. A body that is not read to its end closes the connection.
+    """
+    timeout = aiohttp.ClientTimeout(
+        total=max(seconds, SHORTEST), connect=settings.connect_timeout, ceil_threshold=math.inf
+    )
+    return session.request(
+        method, url, headers={"Accept": _ACCEPT[accept]}, allow_redirects=False, timeout=timeout
+    )
