@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sqlite3
-import threading
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,7 +13,7 @@ from uuid import UUID
 import pytest
 
 from tests.service.account_stores import Stores, call, new_key
-from webanalytics.service import headers, logs
+from webanalytics.service import headers
 from webanalytics.service.accounts.base import Receipt
 from webanalytics.service.accounts.writer import Writer
 from webanalytics.service.headers import new_request_id
@@ -57,24 +55,6 @@ def test_a_call_of_the_last_turn_is_charged_before_the_accounts_close(tmp_path: 
     asyncio.run(body())
     stores.check()
     assert ("charge", "-7") in stores.ledger()
-
-
-def test_lines_that_wait_are_written_together_in_pieces_that_stay_whole(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    writes: list[bytes] = []
-    arrived = threading.Event()
-    monkeypatch.setattr(logs, "time", SimpleNamespace(sleep=lambda _: arrived.wait()))
-    monkeypatch.setattr(logs, "PIECE", 1000)
-    writer = logs.Writer(os.open(os.devnull, os.O_WRONLY))
-    monkeypatch.setattr(writer, "_write", writes.append)
-    lines = [b"%03d\n" % number * 25 for number in range(25)]
-    for line in [*lines, b"x" * 3000]:
-        writer.msg(line)
-    arrived.set()
-    writer.close()
-    assert b"".join(writes) == b"".join(lines) + b"x" * 3000
-    assert [len(piece) for piece in writes] == [1000, 1000, 500, 3000]
 
 
 def test_identifiers_of_requests_come_in_the_order_of_time(monkeypatch: pytest.MonkeyPatch) -> None:
