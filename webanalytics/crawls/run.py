@@ -23,7 +23,6 @@ from webanalytics.audits.bodies import FactsOfBodies
 from webanalytics.audits.checking import check
 from webanalytics.backends.answering import worker_count
 from webanalytics.backends.base import Backend, Report, RunSpec, Task
-from webanalytics.backends.dask import Dask
 from webanalytics.backends.local import LocalBackend, affordable_settings
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.facts import crawl_facts, given_up, to_check, with_resources
@@ -40,9 +39,8 @@ from webanalytics.frames.crawl import CrawlFacts
 from webanalytics.operations import EXTRACT, OUTLINKS, Operation
 from webanalytics.outcomes import Job, JobResult
 from webanalytics.runs.blocking import Run, current_run
-from webanalytics.runs.checkpoints import RunFolder
+from webanalytics.runs.checkpoints import Checkpoint, open_checkpoint
 from webanalytics.runs.partial import Partial, forget, keep
-from webanalytics.runs.remote import open_run
 from webanalytics.runs.run import STAYS_HERE, TURN_SECONDS
 from webanalytics.runs.saving import Lay
 
@@ -50,8 +48,6 @@ log = logging.getLogger("webanalytics")
 
 TICK_SECONDS = 0.5
 """How long a finished page may wait for the checkpoint."""
-STREAMING = (LocalBackend, Dask)
-"""Backends that take jobs one by one, as they become known."""
 MOST_READY = 4_000
 """Most pages that wait in memory for their turn where the others are in a folder."""
 WAVE = 100
@@ -90,7 +86,7 @@ class _Crawl:
     def __init__(self, call: Call) -> None:
         self._call, self._options = call, call.options
         self._backend: Backend = call.options["backend"] or LocalBackend()
-        self._streams = type(self._backend) in STREAMING
+        self._streams = type(self._backend) is LocalBackend
         self._here = self._backend.serves(OUTLINKS)
         self._spec = RunSpec(
             operations=tuple(item.name for item in call.operations),
@@ -118,7 +114,7 @@ class _Crawl:
         self._report = Report(note=self._run.note, ahead=self._run.ahead)
         self._changed = asyncio.Event()
         self._jobs: dict[int, Job] = {}
-        self._store: RunFolder | None = None
+        self._store: Checkpoint | None = None
         self._storing = asyncio.Lock()
         self._joining = Joining(len(call.operations))
         self._listed = Listed()
@@ -209,13 +205,13 @@ class _Crawl:
     def _open_checkpoint(self) -> None:
         extra = {"start": list(self._call.scope.starts)}
         again = self._options["retry"] == "failed"
-        store = open_run(self._options, self._spec, self._backend.family, extra)
+        store = open_checkpoint(self._options, self._spec, self._backend.family, extra)
         try:
             kept = store.restore_all(failed_again=again)
             if self._options["save_to"] is None:
                 self._rows = RowsInMemory(self._laying, kept)
             else:
-                self._rows = RowsInFolder(self._laying, kept, store.place, OUTLINKS, failed_again=again)
+                self._rows = RowsInFolder(self._laying, kept, store.path, OUTLINKS, failed_again=again)
         except BaseException:
             store.close()
             raise
@@ -256,7 +252,7 @@ class _Crawl:
             await self._store.aclose()
 
     async def _pages(self, fetcher: Fetcher) -> None:
-        if isinstance(self._backend, STREAMING) and self._streams:
+        if isinstance(self._backend, LocalBackend) and self._streams:
             window = min(int(self._options["concurrency"]) * 4, 4 * self._most_under_way())
             async with aclosing(self._backend.stream(self._task(), self, fetcher, window)) as groups:
                 async for group in groups:
@@ -271,7 +267,9 @@ class _Crawl:
             extract=self._call.settings.get(EXTRACT.name),
         ) as bodies:
             while jobs := await self._wave():
-                async with aclosing(self._backend.run(self._task(), jobs)) as groups:
+                async with aclosing(
+                    self._backend.run(replace(self._task(), fetcher=fetcher), jobs)
+                ) as groups:
                     async for group in groups:
                         await self._take(group if self._here else await bodies.add(self._placed(group)))
                 if self._report.stop_reason:

@@ -28,9 +28,8 @@ from webanalytics.operations import Operation
 from webanalytics.outcomes import Job, JobResult, Outcome, PlainResults, digest
 from webanalytics.run_options import resolve
 from webanalytics.runs.blocking import Run, current_run
-from webanalytics.runs.checkpoints import RunFolder
+from webanalytics.runs.checkpoints import Checkpoint, open_checkpoint
 from webanalytics.runs.partial import Partial, forget, keep
-from webanalytics.runs.remote import RemoteBuilder, RemoteRun, open_run
 from webanalytics.runs.resume import any_interrupted, identity_of, remember
 from webanalytics.runs.saving import SavingBuilder, check_save_to
 
@@ -164,7 +163,7 @@ class _Call:
         self._hooks, self._options = hooks, options
         self._builder = FrameBuilder(rows, operations)
         self._jobs: Sequence[Job] = rows.jobs
-        self._store: RunFolder | None = None
+        self._store: Checkpoint | None = None
         self._waited_for = current_run.get()
         self._run = self._waited_for or Run()
         self._partial = Partial(self._finished, lambda: self._builder.rows_done)
@@ -219,13 +218,12 @@ class _Call:
         """Open the checkpoint, and take the results that it has."""
         again = self._options["retry"] == "failed"
 
-        def read() -> tuple[RunFolder, list[JobResult], list[Job]]:
-            store = open_run(self._options, self._spec, self._backend.family, self._hooks.extra)
+        def read() -> tuple[Checkpoint, list[JobResult], list[Job]]:
+            store = open_checkpoint(self._options, self._spec, self._backend.family, self._hooks.extra)
             try:
                 if self._options["save_to"] is not None:
-                    made = RemoteBuilder if isinstance(store, RemoteRun) else SavingBuilder
-                    self._builder = made(
-                        self._rows, self._operations, store.place, self._hooks.rows, failed_again=again
+                    self._builder = SavingBuilder(
+                        self._rows, self._operations, store.path, self._hooks.rows, failed_again=again
                     )
                 return store, *store.restore(self._rows.jobs, self._builder.is_kept, failed_again=again)
             except BaseException:
@@ -266,8 +264,7 @@ class _Call:
             return
         names = tuple(self._spec.operations[place] for place in self._served)
         journal = None if self._store is None or not self._backend.priced else self._store.journal
-        keeper = self._builder if isinstance(self._builder, RemoteBuilder) else None
-        task = Task(replace(self._spec, operations=names), self._report, journal, keeper)
+        task = Task(replace(self._spec, operations=names), self._report, journal)
         async with aclosing(self._backend.run(task, jobs)) as groups:
             async for group in groups:
                 if len(names) < len(self._operations):

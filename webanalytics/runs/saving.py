@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import Rows
 from webanalytics.frames.parts import FRAME_ROWS, PART_ROWS, Places, RowParts
 from webanalytics.frames.schema import make_series
-from webanalytics.frames.store import DamagedPartError, Folder, is_address, refusal
+from webanalytics.frames.store import DamagedPartError, refusal
 from webanalytics.frames.stored import frame_over
 from webanalytics.operations import KEYWORDS, Operation
 from webanalytics.outcomes import Job, JobResult, digest
@@ -51,12 +52,6 @@ def check_save_to(options: Mapping[str, Any], operations: tuple[Operation, ...])
             "The `checkpoint` parameter must be left out where `save_to` is given, whose folder is one.",
             "checkpoint",
         )
-    if options["backend"] is not None and options["backend"].priced and is_address(options["save_to"]):
-        raise ParameterError(
-            "The `save_to` parameter must be a folder on this machine with a hosted backend: what was paid "
-            "for is written at once.",
-            "save_to",
-        )
 
 
 class SavingBuilder(FrameBuilder):
@@ -66,8 +61,8 @@ class SavingBuilder(FrameBuilder):
     ----------
     rows, operations
         As for `FrameBuilder`.
-    folder : Path or str
-        Where the parts are, or its address; what is there of these inputs is finished.
+    folder : Path
+        Where the parts are; what is there of these inputs is finished.
     lay : callable
         Makes the rows that are kept.
     failed_again : bool
@@ -75,7 +70,7 @@ class SavingBuilder(FrameBuilder):
     """
 
     def __init__(
-        self, rows: Rows, operations: tuple[Operation, ...], folder: Folder, lay: Lay, *, failed_again: bool
+        self, rows: Rows, operations: tuple[Operation, ...], folder: Path, lay: Lay, *, failed_again: bool
     ) -> None:
         super().__init__(rows, operations)
         self._lay = lay
@@ -202,7 +197,7 @@ class GrowingBuilder(SavingBuilder):
     """The same for rows that become known one by one, in their order: those of a crawl."""
 
     def __init__(
-        self, operations: tuple[Operation, ...], folder: Folder, lay: Lay, *, failed_again: bool
+        self, operations: tuple[Operation, ...], folder: Path, lay: Lay, *, failed_again: bool
     ) -> None:
         self._known: dict[str, int] = {}
         self._jobs: list[Job] = []

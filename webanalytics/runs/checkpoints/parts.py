@@ -16,9 +16,8 @@ from webanalytics.operations import Operation
 from webanalytics.operations.types import DEEPEST, holder, is_deep
 from webanalytics.outcomes import Fetched, Outcome, Source
 
-PART = re.compile(rf"part-(\d{{6,}})(?:-([0-9a-f]{{{NAMED_DIGITS}}}))?\.parquet")
-"""Name of a part: its number, and the start of its SHA-256; those of earlier versions have none."""
-_DIGEST = re.compile(rf"-([0-9a-f]{{{NAMED_DIGITS}}})\.parquet\Z")
+PART = re.compile(rf"part-(\d{{6,}})-([0-9a-f]{{{NAMED_DIGITS}}})\.parquet")
+"""Name of a part: its number, and the start of its SHA-256."""
 ROWS_AT_ONCE = 256
 """Rows of a part that are in memory together while it is read."""
 
@@ -83,18 +82,12 @@ def number_of(name: str) -> int:
     return int(name.removesuffix(".parquet").split("-")[1])
 
 
-def digest_in(name: str) -> str | None:
-    """Return the start of the SHA-256 that the name of a part contains."""
-    found = _DIGEST.search(name)
-    return None if found is None else found[1]
-
-
 def rows_of(store: Store, name: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
     """Yield the rows of a part, or some columns of them; a part that is changed is `Unreadable`.
 
     A few of them are in memory at once.
     """
-    for batch in store.batches(name, ROWS_AT_ONCE, schema(), digest_in(name), columns):
+    for batch in store.batches(name, ROWS_AT_ONCE, schema(), columns):
         yield from batch.to_pylist()
 
 
