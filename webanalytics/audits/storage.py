@@ -106,7 +106,7 @@ def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.
         raise refusal(
             parameter,
             f"that holds a saved audit, unlike `{shown(store.path)}`; a run that has not "
-            "ended goes on with the same call and `save_to`",
+            "ended goes on with the same call and `store`",
         ) from None
     except DamagedPartError as error:
         raise error.about(parameter) from None

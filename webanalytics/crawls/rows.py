@@ -1,4 +1,4 @@
-"""The rows of a crawl as their turn comes: in memory, or in the folder of `save_to`.
+"""The rows of a crawl as their turn comes: in memory, or in the folder of `store`.
 
 `crawls.run` hands each settled page over; the frame is made here.
 """

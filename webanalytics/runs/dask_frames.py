@@ -24,7 +24,7 @@ from webanalytics.run_options import resolve
 
 HOST = "__host__"
 """Column by which partitions are sorted."""
-REFUSED = ("secret", "checkpoint", "save_to")
+REFUSED = ("secret", "store")
 """Arguments that must not, or cannot, go to every worker of a cluster."""
 
 Function = Callable[..., Coroutine[Any, Any, Any]]
@@ -106,7 +106,7 @@ def _travelling(given: dict[str, Any]) -> dict[str, Any]:
             "they are computed.",
             "backend",
         )
-    here = {"backend": None, "checkpoint": None, "save_to": None, "progress": False}
+    here = {"backend": None, "store": None, "progress": False}
     return {**options, **given, **here}
 
 

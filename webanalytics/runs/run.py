@@ -28,14 +28,14 @@ from webanalytics.operations import Operation
 from webanalytics.outcomes import Job, JobResult, Outcome, PlainResults, digest
 from webanalytics.run_options import resolve
 from webanalytics.runs.blocking import Run, current_run
-from webanalytics.runs.checkpoints import Checkpoint, open_checkpoint
+from webanalytics.runs.checkpoints import Checkpoint
 from webanalytics.runs.partial import Partial, forget, keep
 from webanalytics.runs.resume import any_interrupted, identity_of, remember
-from webanalytics.runs.saving import SavingBuilder, check_save_to
+from webanalytics.runs.saving import SavingBuilder, keeps_rows
 
 T = TypeVar("T")
 
-STAYS_HERE = frozenset(("backend", "checkpoint", "save_to", "retry", "progress"))
+STAYS_HERE = frozenset(("backend", "store", "retry", "progress"))
 """Options of a call that do not concern its backend."""
 MANY_ROWS = 300
 """Rows from which frames are read and made in a thread."""
@@ -103,9 +103,8 @@ async def collect(
         options={key: value for key, value in resolved.items() if key not in STAYS_HERE},
         given=tuple(key for key in options if key not in STAYS_HERE),
         identity=uuid.uuid4().hex,
-        resumable=resolved["checkpoint"] is not None or resolved["save_to"] is not None,
+        resumable=resolved["store"] is not None,
     )
-    check_save_to(resolved, operations)
     backend: Backend = resolved["backend"] or LocalBackend()
     backend.check(Task(spec))
     if isinstance(inputs, Texts):
@@ -219,9 +218,16 @@ class _Call:
         again = self._options["retry"] == "failed"
 
         def read() -> tuple[Checkpoint, list[JobResult], list[Job]]:
-            store = open_checkpoint(self._options, self._spec, self._backend.family, self._hooks.extra)
+            in_rows = keeps_rows(self._operations) and self._hooks.on_answer is None
+            store = Checkpoint(
+                self._options["store"],
+                self._spec,
+                self._backend.family,
+                self._hooks.extra,
+                forgets=in_rows,
+            )
             try:
-                if self._options["save_to"] is not None:
+                if in_rows:
                     self._builder = SavingBuilder(
                         self._rows, self._operations, store.path, self._hooks.rows, failed_again=again
                     )
@@ -326,7 +332,7 @@ class _Call:
         self._run.step(done)
 
     async def _write_rows(self, *, all_of_them: bool = False) -> None:
-        """Write finished rows to the folder of `save_to`; answers in its log that they make needless go."""
+        """Write finished rows to the folder of `store`; answers in its log that they make needless go."""
         builder, store = self._builder, self._store
         if isinstance(builder, SavingBuilder) and store is not None and (builder.due or all_of_them):
 

@@ -9,14 +9,13 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
 from webanalytics._version import __version__
 from webanalytics.backends.base import RunSpec, Task
-from webanalytics.errors import ParameterError, WriteError, reason, shortage_of
+from webanalytics.errors import WriteError, reason, shortage_of
 from webanalytics.frames.arrow import Unreadable
 from webanalytics.frames.store import Store, folder_path
 from webanalytics.outcomes import Job, JobResult, Outcome, PackedOutcomes, digest
@@ -102,8 +101,7 @@ class Checkpoint:
         self._writing: asyncio.Task[None] | None = None
         self._written = time.monotonic()
         self._keys_of: dict[str, set[str]] | None = {} if forgets else None
-        self.parameter = "save_to" if forgets else "checkpoint"
-        self._store = Store(folder_path(folder, "checkpoint", "keeping checkpoints"), MANIFEST, PART)
+        self._store = Store(folder_path(folder, "store", "keeping rows"), MANIFEST, PART)
         self._operations = Task(spec).operations
         self.premium_missing: set[str] = set()
         try:
@@ -155,14 +153,14 @@ class Checkpoint:
         try:
             self._robots.write()
         except OSError as error:
-            raise WriteError.at(self.parameter, "a folder that can be written to", error) from None
+            raise WriteError.at("store", "a folder that can be written to", error) from None
 
     def _begin(self) -> None:
         """Find the parts and requests of earlier runs."""
         self._store.sweep(("part",))
         self._parts = sorted(self._store.parts(), key=number_of)
         self._next = 1 + max(map(number_of, self._parts), default=0)
-        self.journal = journal.Journal(self._store, lambda: self._next, self.parameter)
+        self.journal = journal.Journal(self._store, lambda: self._next)
 
     def _claim(self) -> None:
         """Lock the folder."""
@@ -320,7 +318,7 @@ class Checkpoint:
             except OSError as error:
                 if not shortage_of(error) or tries == 1:  # of file descriptors there may soon be more
                     self._waiting[:0] = waiting  # once more when the folder is closed
-                    raise WriteError.at(self.parameter, "a folder that can be written to", error) from None
+                    raise WriteError.at("store", "a folder that can be written to", error) from None
                 time.sleep(TRY_AGAIN_SECONDS)
         if self._keys_of is not None:
             self._keys_of[name] = {row["key"] for row in rows}
@@ -347,24 +345,3 @@ class Checkpoint:
             if self._lock is not None:
                 self._lock.close()
                 self._lock = None
-
-
-def open_checkpoint(
-    options: Mapping[str, Any], spec: RunSpec, family: str, extra: Mapping[str, Any]
-) -> Checkpoint:
-    """Open the folder of the option `checkpoint`, or that of `save_to`; raises the errors of `Checkpoint`."""
-    if options["save_to"] is None:
-        return Checkpoint(options["checkpoint"], spec, family, extra)
-    with about_save_to():
-        return Checkpoint(options["save_to"], spec, family, {**extra, "save_to": True}, forgets=True)
-
-
-@contextmanager
-def about_save_to() -> Iterator[None]:
-    """Let errors about `checkpoint` name `save_to`."""
-    try:
-        yield
-    except ParameterError as error:
-        if error.parameter != "checkpoint":
-            raise
-        raise ParameterError(str(error).replace("`checkpoint`", "`save_to`"), "save_to") from None

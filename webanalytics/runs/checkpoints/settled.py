@@ -126,14 +126,14 @@ class SettledPages:
         try:
             name, _ = self._store.write_part(named(self._next, "found"), table(rows))
         except OSError as error:
-            raise WriteError.at("save_to", "a folder that can be written to", error) from None
+            raise WriteError.at("store", "a folder that can be written to", error) from None
         self._names[self._next] = name
         self._next += 1
 
     def _unreadable(self, name: str, error: Exception) -> ParameterError:
         if isinstance(error, OSError):
-            return refusal("save_to", f"whose parts can be read: {reason(error)}")
-        return DamagedPartError(self._store.path, name, "save_to")
+            return refusal("store", f"whose parts can be read: {reason(error)}")
+        return DamagedPartError(self._store.path, name, "store")
 
 
 class _Outcomes(Sequence[Outcome]):
