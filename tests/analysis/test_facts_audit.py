@@ -61,9 +61,9 @@ def test_pages_at_hand_have_facts_and_no_headers() -> None:
 
 
 def test_a_checkpoint_keeps_them(site: SiteServer, tmp_path: Path) -> None:
-    first = wa.audit([f"{site.url}/", f"{site.url}/gone"], checkpoint=tmp_path / "run", **LOCAL)
+    first = wa.audit([f"{site.url}/", f"{site.url}/gone"], store=tmp_path / "run", **LOCAL)
     asked = len(site.requests)
-    second = wa.audit([f"{site.url}/", f"{site.url}/gone"], checkpoint=tmp_path / "run", **LOCAL)
+    second = wa.audit([f"{site.url}/", f"{site.url}/gone"], store=tmp_path / "run", **LOCAL)
     assert len(site.requests) == asked
     pd.testing.assert_frame_equal(second, first)
 

@@ -75,9 +75,9 @@ def test_archives_and_sitemaps_are_audited_apart(tmp_path: Path) -> None:
 
 def test_pages_of_an_archive_are_kept_in_a_checkpoint(tmp_path: Path) -> None:
     file = write(tmp_path / "a.warc.gz", page("a"), page("b"))
-    first = wa.metadata(file, checkpoint=tmp_path / "kept")
+    first = wa.metadata(file, store=tmp_path / "kept")
     with Path(file).open("r+b") as content:  # nothing of it is read again but its heads
-        again = wa.metadata(file, checkpoint=tmp_path / "kept")
+        again = wa.metadata(file, store=tmp_path / "kept")
         assert content.read(2) == b"\x1f\x8b"
     pd.testing.assert_frame_equal(first, again)
 

@@ -167,7 +167,7 @@ def test_a_checkpoint_and_an_archive_go_on_together(tmp_path: Path) -> None:
     file, folder = str(tmp_path / "site.warc.gz"), tmp_path / "kept"
     with SiteServer({f"/{number}": title(str(number)) for number in range(6)}) as server:
         urls = [f"{server.url}/{number}" for number in range(6)]
-        options: dict[str, Any] = {"allow_private": True, "checkpoint": folder, "save_pages": file}
+        options: dict[str, Any] = {"allow_private": True, "store": folder, "save_pages": file}
         wa.metadata(urls[:3], **options)
         wa.metadata(urls, **options)
         assert Counter(request.target for request in server.requests)["/0"] == 1

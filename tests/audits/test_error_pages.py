@@ -90,8 +90,8 @@ def test_only_audits_read_error_pages(server: SiteServer) -> None:
 
 def test_a_checkpoint_keeps_error_pages_and_asks_them_again(server: SiteServer, tmp_path: Path) -> None:
     folder = str(tmp_path / "kept")
-    first = audited(server, "/", "/gone", checkpoint=folder)
-    again = audited(server, "/", "/gone", checkpoint=folder)
+    first = audited(server, "/", "/gone", store=folder)
+    again = audited(server, "/", "/gone", store=folder)
     pd.testing.assert_frame_equal(first.plain(), again.plain())
     assert again.loc[1, "title"] == "Gone away"
 

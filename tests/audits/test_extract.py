@@ -108,14 +108,14 @@ def test_a_checkpoint_belongs_to_its_selectors(tmp_path: Path) -> None:
     pages = {f"/{number}": HTML.encode() for number in range(3)}
     with SiteServer(pages) as site, wa.option_context(allow_private=True, progress=False):
         urls = [site.url + path for path in pages]
-        wa.audit(urls[:2], extract={"sku": "h1"}, checkpoint=tmp_path)
+        wa.audit(urls[:2], extract={"sku": "h1"}, store=tmp_path)
         before = len(site.requests)
-        got = wa.audit(urls, extract={"sku": "h1"}, checkpoint=tmp_path)
+        got = wa.audit(urls, extract={"sku": "h1"}, store=tmp_path)
         asked = {request.target for request in list(site.requests)[before:]} - {"/robots.txt"}
         assert asked == {"/2"}
         assert got["sku"].tolist() == ["Tea"] * 3
-        with pytest.raises(wa.ParameterError, match="checkpoint"):
-            wa.audit(urls, extract={"sku": "h2"}, checkpoint=tmp_path)
+        with pytest.raises(wa.ParameterError, match="store"):
+            wa.audit(urls, extract={"sku": "h2"}, store=tmp_path)
 
 
 class NoFacts(LocalBackend):

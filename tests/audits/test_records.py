@@ -199,8 +199,8 @@ def test_a_fetch_leaves_a_whole_record(tmp_path: Path) -> None:
         assert fetched.source == "fetched"
         assert fetched.facts == {"http_status", "redirects", "headers", "robots"}
         kept = tmp_path / "kept"
-        first = wa.audit([f"{site.url}/old"], allow_private=True, checkpoint=kept, **OPTIONS)
+        first = wa.audit([f"{site.url}/old"], allow_private=True, store=kept, **OPTIONS)
         assert lacking(first) == {}
-        again = wa.audit([f"{site.url}/old"], allow_private=True, checkpoint=kept, **OPTIONS)
+        again = wa.audit([f"{site.url}/old"], allow_private=True, store=kept, **OPTIONS)
         pd.testing.assert_frame_equal(again, first)
         assert again.attrs == first.attrs

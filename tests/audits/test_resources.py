@@ -101,7 +101,7 @@ def test_saved_and_loaded(audit: wa.Audit, tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_keeps_what_pages_load(site: SiteServer, tmp_path: Path) -> None:
-    urls, more = [f"{site.url}/page"], {"checkpoint": tmp_path / "run", **LOCAL}
+    urls, more = [f"{site.url}/page"], {"store": tmp_path / "run", **LOCAL}
     first = wa.audit(urls, resources="check", **more)
     again = wa.audit(urls, resources="check", **more)
     assert again["brokenResources"].iloc[0] == first["brokenResources"].iloc[0] != []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 import threading
+import time
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -147,9 +148,9 @@ def test_backends_of_one_family_resume_each_other(dask_first: bool, tmp_path: Pa
     first, second = chosen if dask_first else reversed(chosen)
     with Origin() as origin:
         urls = origin.urls(1, 6)
-        wa.audit(urls[:4], backend=first, checkpoint=tmp_path, **OPTIONS)
+        wa.audit(urls[:4], backend=first, store=tmp_path, **OPTIONS)
         before = len(origin.visits)
-        got = wa.audit(urls, backend=second, checkpoint=tmp_path, **OPTIONS)
+        got = wa.audit(urls, backend=second, store=tmp_path, **OPTIONS)
         fetched = {visit.path for visit in origin.visits[before:]} - {"/robots.txt"}
         wanted = wa.audit(urls, **OPTIONS)
     assert fetched == {"/4", "/5"}
@@ -232,8 +233,7 @@ def test_finished_groups_of_an_interrupted_call_are_rows() -> None:
     async def main(urls: list[str]) -> None:
         made = backend(Threads(lose=lose), chunk=1)
         call = asyncio.create_task(wa.aio.metadata(urls, backend=made, **OPTIONS))
-        while len(origin.pages()) < 9:
-            await asyncio.sleep(0.02)
+        await asyncio.to_thread(until, lambda: len(origin.pages()) >= 9)
         await asyncio.sleep(1.0)  # what was asked for last is on its way
         call.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -260,6 +260,13 @@ def test_no_host_is_in_two_groups(hosts: list[set[str]], size: int) -> None:
         assert not asked & seen
         seen |= asked
         assert {f"{host}.example" for job in jobs for host in hosts[job.number]} <= asked
+
+
+def until(found: Callable[[], bool]) -> None:
+    end = time.monotonic() + BUSY_SECONDS
+    while not found():
+        assert time.monotonic() < end
+        time.sleep(0.02)
 
 
 def leading(to: Callable[[str], str], ports: list[int]) -> Answer:

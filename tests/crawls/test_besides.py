@@ -45,12 +45,12 @@ def test_own_columns_are_those_of_an_audit() -> None:
 
 def test_own_columns_come_from_a_checkpoint_too(tmp_path: Path) -> None:
     with SiteServer(SHOP) as site:
-        first = wa.crawl(site.url, extract=OWN, checkpoint=tmp_path, **OPTIONS)
+        first = wa.crawl(site.url, extract=OWN, store=tmp_path, **OPTIONS)
         before = len(site.requests)
-        again = wa.crawl(site.url, extract=OWN, checkpoint=tmp_path, **OPTIONS)
+        again = wa.crawl(site.url, extract=OWN, store=tmp_path, **OPTIONS)
         asked = {request.target for request in list(site.requests)[before:]}
-        with pytest.raises(wa.ParameterError, match="`checkpoint`"):
-            wa.crawl(site.url, extract={"cost": ".other"}, checkpoint=tmp_path, **OPTIONS)
+        with pytest.raises(wa.ParameterError, match="`store`"):
+            wa.crawl(site.url, extract={"cost": ".other"}, store=tmp_path, **OPTIONS)
     pd.testing.assert_frame_equal(pd.DataFrame(first), pd.DataFrame(again))
     assert not asked & SHOP.keys()  # not the page that answers 404 either
     assert first["cost"].notna().sum() == 2

@@ -181,8 +181,8 @@ def test_markup_in_a_text_is_text() -> None:
 
 
 def test_a_checkpoint_keeps_texts_apart(tmp_path: Path) -> None:
-    first = wa.readability(texts=[ENGLISH, GERMAN], checkpoint=tmp_path / "c")
-    again = wa.readability(texts=[ENGLISH, GERMAN], checkpoint=tmp_path / "c")
+    first = wa.readability(texts=[ENGLISH, GERMAN], store=tmp_path / "c")
+    again = wa.readability(texts=[ENGLISH, GERMAN], store=tmp_path / "c")
     assert_frame_equal(first, again)
     assert digest(TextRecord("a")) != digest(TextRecord("a", "en")) != digest("a")
 

@@ -63,12 +63,12 @@ def test_a_request_is_sent_before_the_answer_before_it_is_read(
     assert len(proxy.requests) == 20
 
 
-@pytest.mark.parametrize("options", [{"budget": 10_000}, {"checkpoint": "run"}])
+@pytest.mark.parametrize("options", [{"budget": 10_000}, {"store": "run"}])
 def test_where_an_answer_decides_what_is_sent_it_is_read_first(
     hosted: Make, steps: list[str], tmp_path: Any, options: dict[str, Any]
 ) -> None:
-    if "checkpoint" in options:
-        options = {"checkpoint": tmp_path / "run"}
+    if "store" in options:
+        options = {"store": tmp_path / "run"}
     sign(100, hosted(batch_size=10, concurrency=1), **options)
     assert not went_ahead(steps)
 

@@ -34,7 +34,7 @@ def test_a_hosted_crawl_is_as_a_local_one(server: Server, tmp_path: Path) -> Non
             allow_private=True,
             sitemap=None,
             progress=False,
-            checkpoint=tmp_path,
+            store=tmp_path,
             extract=OWN,
         )
         charged = account.charged
@@ -44,7 +44,7 @@ def test_a_hosted_crawl_is_as_a_local_one(server: Server, tmp_path: Path) -> Non
             allow_private=True,
             sitemap=None,
             progress=False,
-            checkpoint=tmp_path,
+            store=tmp_path,
             extract=OWN,
         )
     assert there["url"].tolist() == here["url"].tolist()
@@ -84,9 +84,9 @@ def test_a_hosted_crawl_in_a_folder_is_paid_for_once(server: Server, tmp_path: P
         backend = wa.Hosted(server.base, account.key)
         whole = wa.crawl(site.url, backend=backend, **options)
         before = account.charged
-        kept = wa.crawl(site.url, backend=backend, save_to=tmp_path / "crawl", **options)
+        kept = wa.crawl(site.url, backend=backend, store=tmp_path / "crawl", **options)
         charged = account.charged
-        again = wa.crawl(site.url, backend=backend, save_to=tmp_path / "crawl", **options)
+        again = wa.crawl(site.url, backend=backend, store=tmp_path / "crawl", **options)
     assert kept.attrs["credits"]["used"] == charged - before > 0
     assert account.charged == charged
     for audit in (kept, again, wa.load(tmp_path / "crawl")):

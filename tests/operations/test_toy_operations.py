@@ -209,16 +209,16 @@ def test_a_hosted_api(server: Server, key: str, site: SiteServer) -> None:
 def test_a_checkpoint_gives_the_rows_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with SiteServer({"/": PAGE}) as site:
         url = f"{site.url}/"
-        outlined = wa.outline([url], checkpoint=tmp_path / "pages", **LOCAL)
+        outlined = wa.outline([url], store=tmp_path / "pages", **LOCAL)
     assert outlined["status"].tolist() == ["ok"]
-    pd.testing.assert_frame_equal(wa.outline([url], checkpoint=tmp_path / "pages", **LOCAL), outlined)
-    shouted = wa.shouts(["a", "b"], checkpoint=tmp_path / "phrases", progress=False)
+    pd.testing.assert_frame_equal(wa.outline([url], store=tmp_path / "pages", **LOCAL), outlined)
+    shouted = wa.shouts(["a", "b"], store=tmp_path / "phrases", progress=False)
 
     def unwanted(path: str) -> None:
         raise AssertionError(f"{path} was asked again")
 
     monkeypatch.setattr(local, "analysis_function", unwanted)
-    again = wa.shouts(["a", "b"], checkpoint=tmp_path / "phrases", progress=False)
+    again = wa.shouts(["a", "b"], store=tmp_path / "phrases", progress=False)
     pd.testing.assert_frame_equal(again, shouted)
 
 

@@ -16,7 +16,7 @@ MESSAGES = ["first", "second"]
 
 
 def call(folder: Path, messages: list[str] = MESSAGES) -> Any:
-    return wa.hmac(messages, secret="s", checkpoint=folder, progress=False)
+    return wa.hmac(messages, secret="s", store=folder, progress=False)
 
 
 @pytest.fixture
@@ -49,14 +49,11 @@ def test_a_part_under_the_digest_of_another_is_refused(part: Path) -> None:
         call(part.parent)
 
 
-@pytest.mark.parametrize("parameter", ["checkpoint", "save_to"])
-def test_a_full_disk_is_about_the_parameter_that_gave_the_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, parameter: str
-) -> None:
+def test_a_full_disk_is_about_the_parameter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: Any) -> None:
         raise OSError(28, "no")
 
     monkeypatch.setattr(RobotsLog, "write", full)
-    with pytest.raises(WriteError, match=f"`{parameter}` .* written to: No space left") as caught:
-        wa.hmac(MESSAGES, secret="s", progress=False, **{parameter: tmp_path})
-    assert caught.value.parameter == parameter
+    with pytest.raises(WriteError, match="`store` .* written to: No space left") as caught:
+        wa.hmac(MESSAGES, secret="s", progress=False, store=tmp_path)
+    assert caught.value.parameter == "store"

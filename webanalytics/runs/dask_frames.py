@@ -151,7 +151,11 @@ def _with_types(frame: pd.DataFrame, fields: Mapping[str, Field]) -> pd.DataFram
     """
     return frame.assign(
         **{
-            name: make_series([as_json(cell) for cell in frame[name].tolist()], "string", frame.index)
+            name: make_series(
+                [None if cell is None else as_json(cell) for cell in frame[name].tolist()],
+                "string",
+                frame.index,
+            )
             for name, field in fields.items()
             if name in frame.columns and field.dtype == "object"
         }
