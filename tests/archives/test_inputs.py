@@ -13,6 +13,7 @@ import zstandard
 import webanalytics as wa
 from tests.archives.files import page, record, response, title, write
 from tests.archives.reading import told
+from tests.hosted.running import equal
 from webanalytics.archives.sources import pages as read
 from webanalytics.errors import MissingExtraError
 
@@ -79,7 +80,7 @@ def test_pages_of_an_archive_are_kept_in_a_checkpoint(tmp_path: Path) -> None:
     with Path(file).open("r+b") as content:  # nothing of it is read again but its heads
         again = wa.metadata(file, store=tmp_path / "kept")
         assert content.read(2) == b"\x1f\x8b"
-    pd.testing.assert_frame_equal(first, again)
+    equal(first, again)
 
 
 def test_a_page_at_a_time_is_in_memory(tmp_path: Path) -> None:

@@ -18,11 +18,11 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
 from tests.backends.origin import BUSY, Answer, Origin, page
 from tests.effort import BUSY_SECONDS
+from tests.hosted.running import equal
 from webanalytics.backends.dask import Dask
 from webanalytics.backends.dask.groups import Answered, Group, answer, attempt, grouped
 from webanalytics.outcomes import Job, PageRecord
@@ -81,7 +81,7 @@ def test_a_host_is_in_one_group_and_robots_txt_is_read_once() -> None:
         frame = wa.metadata(urls, backend=backend(threads), per_host=3, **OPTIONS)
         wanted = wa.metadata(urls, **OPTIONS)
         asked = len([visit for visit in origin.visits if visit.path == "/robots.txt"])
-    assert_frame_equal(frame.drop(columns="elapsed"), wanted.drop(columns="elapsed"), check_flags=False)
+    equal(frame.drop(columns="elapsed"), wanted.drop(columns="elapsed"), check_flags=False)
     assert set(threads.peak.values()) == {1}
     assert len(threads.groups) == 5  # a host is never divided
     assert asked == 5 + 5  # the second five are those of the call on this machine
@@ -127,7 +127,7 @@ def test_files_are_read_where_the_call_is_made(tmp_path: Path) -> None:
     paths = [tmp_path / "a.html", tmp_path / "missing.html"]
     threads = Threads()
     got = wa.metadata(paths, backend=backend(threads), **OPTIONS)
-    assert_frame_equal(got, wa.metadata(paths, **OPTIONS), check_flags=False)
+    equal(got, wa.metadata(paths, **OPTIONS), check_flags=False)
     assert all(isinstance(job.subject, PageRecord) for group in threads.groups for job in group.jobs)
 
 
@@ -154,7 +154,7 @@ def test_backends_of_one_family_resume_each_other(dask_first: bool, tmp_path: Pa
         fetched = {visit.path for visit in origin.visits[before:]} - {"/robots.txt"}
         wanted = wa.audit(urls, **OPTIONS)
     assert fetched == {"/4", "/5"}
-    assert_frame_equal(got.drop(columns=VARYING), wanted.drop(columns=VARYING), check_flags=False)
+    equal(got.drop(columns=VARYING), wanted.drop(columns=VARYING), check_flags=False)
 
 
 def test_a_crawl_is_the_same_and_reads_robots_txt_once(site_of_links: dict[str, bytes]) -> None:
@@ -167,13 +167,13 @@ def test_a_crawl_is_the_same_and_reads_robots_txt_once(site_of_links: dict[str, 
     assert len(threads.groups) > 2  # wave by wave
     assert sorted(asked) == sorted(before)
     left_out = [column for column in VARYING if column in wanted]
-    assert_frame_equal(
+    equal(
         pd.DataFrame(got).drop(columns=left_out),
         pd.DataFrame(wanted).drop(columns=left_out),
         check_flags=False,
     )
-    assert_frame_equal(got.links, wanted.links)
-    assert_frame_equal(got.issues, wanted.issues)
+    equal(got.links, wanted.links)
+    equal(got.issues, wanted.issues)
 
 
 @pytest.fixture
@@ -292,6 +292,6 @@ def test_a_host_that_others_lead_to_is_asked_when_nobody_asks_it(several: bool) 
         assert set(origin.peak.values()) == {1}
         asked = Counter((visit.host, visit.path) for visit in origin.visits)
         wanted = wa.metadata(urls, **OPTIONS)
-    assert_frame_equal(got.drop(columns="elapsed"), wanted.drop(columns="elapsed"), check_flags=False)
+    equal(got.drop(columns="elapsed"), wanted.drop(columns="elapsed"), check_flags=False)
     assert asked["127.0.0.1", "/robots.txt"] == asked["127.0.0.2", "/robots.txt"] == 1
     assert set(threads.peak.values()) == {1}

@@ -20,6 +20,7 @@ import pytest
 
 import webanalytics as wa
 from tests.effort import BUSY_SECONDS
+from tests.hosted.running import equal
 from webanalytics.errors import IncompleteRunWarning
 from webanalytics.testing import Reply, SiteServer
 
@@ -100,7 +101,7 @@ def test_the_columns_are_those_of_an_audit() -> None:
         audit = crawled(site, max_depth=1, sitemap=None)
         same = wa.audit(audit["url"].tolist(), **OPTIONS)
     left, right = pd.DataFrame(audit), pd.DataFrame(same)
-    pd.testing.assert_frame_equal(left.drop(columns=TIMES), right.drop(columns=TIMES))
+    equal(left.drop(columns=TIMES), right.drop(columns=TIMES))
 
 
 def test_links_are_those_of_the_pages() -> None:
@@ -186,11 +187,9 @@ def test_killed_at_any_moment_the_same_call_goes_on(tmp_path: Path) -> None:
         start = len(site.requests)
         audit = crawled(site, sitemap=None, store=tmp_path / "kept")
         again = [request.target for request in list(site.requests)[start:] if request.target in pages]
-    pd.testing.assert_frame_equal(
-        pd.DataFrame(whole).drop(columns=TIMES), pd.DataFrame(audit).drop(columns=TIMES)
-    )
+    equal(pd.DataFrame(whole).drop(columns=TIMES), pd.DataFrame(audit).drop(columns=TIMES))
     assert len(set(again)) < len(whole)
-    pd.testing.assert_frame_equal(whole.origin.crawl.skipped, audit.origin.crawl.skipped)
+    equal(whole.origin.crawl.skipped, audit.origin.crawl.skipped)
 
 
 def test_a_checkpoint_answers_without_the_network_and_for_more_pages(tmp_path: Path) -> None:
@@ -208,7 +207,7 @@ def test_a_checkpoint_answers_without_the_network_and_for_more_pages(tmp_path: P
             request.target for request in list(site.requests)[before:] if "webanalytics" not in request.target
         ]
     assert {path for path in fetched if path in SITE} <= {"/robots.txt", "/sitemap.xml"}
-    pd.testing.assert_frame_equal(pd.DataFrame(whole), pd.DataFrame(again))
+    equal(pd.DataFrame(whole), pd.DataFrame(again))
     with pytest.raises(wa.ParameterError, match="store"):
         wa.crawl("https://another.example/", store=tmp_path, **OPTIONS)
 

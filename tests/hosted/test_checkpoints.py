@@ -18,7 +18,7 @@ import pytest
 
 import webanalytics as wa
 from tests.hosted.proxy import Proxy, json_of, status
-from tests.hosted.running import CALLS, HMAC, PAGES, Call, Watch, parts, picture, same, watched
+from tests.hosted.running import CALLS, HMAC, PAGES, Call, Watch, equal, parts, picture, same, watched
 from webanalytics.backends import local
 from webanalytics.backends.base import RunSpec
 from webanalytics.frames.inputs import read_inputs
@@ -66,7 +66,7 @@ def test_a_second_call_does_nothing(
     watch.begin()
     asked = len(pages.requests), len(proxy.requests)
     second = call(inputs, store=folder, **options)
-    pd.testing.assert_frame_equal(second, first)  # the volatile columns too: they are kept
+    equal(second, first)  # the volatile columns too: they are kept
     assert watch.jobs == []
     assert (len(pages.requests), len(proxy.requests)) == asked
     assert second.attrs["webanalytics"] == first.attrs["webanalytics"]
@@ -241,11 +241,11 @@ def test_values_of_every_kind_survive(options: Options, folder: Path, tmp_path: 
     with SiteServer({"/odd": odd}) as site:
         got = wa.metadata([f"{site.url}/odd"], body=True, allow_private=True, store=folder, **options)
         again = wa.metadata([f"{site.url}/odd"], body=True, allow_private=True, store=folder, **options)
-    pd.testing.assert_frame_equal(again, got)
+    equal(again, got)
     messages = ["\ud800", "\0\x01", "\U0001f389", long if "backend" not in options else long[:3_000_000]]
     first = HMAC(messages, store=tmp_path / "other", **options)
     assert first["status"].tolist() == ["error", "ok", "ok", "ok"]
-    pd.testing.assert_frame_equal(HMAC(messages, store=tmp_path / "other", **options), first)
+    equal(HMAC(messages, store=tmp_path / "other", **options), first)
 
 
 def test_texts_that_no_file_can_hold_survive(folder: Path) -> None:
@@ -264,7 +264,7 @@ def test_a_value_of_ten_megabytes_survives(folder: Path) -> None:
     page = pd.DataFrame({"url": ["http://a.example/"], "html": ["<title>x</title><p>" + "y" * 9_900_000]})
     first = wa.metadata(page, body=True, store=folder)
     assert first.loc[0, "status"] == "ok"
-    pd.testing.assert_frame_equal(wa.metadata(page, body=True, store=folder), first)
+    equal(wa.metadata(page, body=True, store=folder), first)
 
 
 def test_files_that_are_gone_are_made_again(
@@ -297,9 +297,7 @@ def test_the_plain_and_the_async_function_share_a_checkpoint(
 ) -> None:
     first = asyncio.run(wa.aio.hmac(["a", "b"], secret="k", store=folder, **options))
     watch.begin()
-    pd.testing.assert_frame_equal(
-        wa.hmac(["b", "a"], secret="k", store=folder, **options).iloc[::-1].reset_index(drop=True), first
-    )
+    equal(wa.hmac(["b", "a"], secret="k", store=folder, **options).iloc[::-1].reset_index(drop=True), first)
     assert watch.jobs == []
 
 

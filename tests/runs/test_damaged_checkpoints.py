@@ -54,6 +54,6 @@ def test_a_full_disk_is_about_the_parameter(tmp_path: Path, monkeypatch: pytest.
         raise OSError(28, "no")
 
     monkeypatch.setattr(RobotsLog, "write", full)
-    with pytest.raises(WriteError, match="`store` .* written to: No space left") as caught:
+    with pytest.raises(WriteError, match=r"`store` .* written to: No space left") as caught:
         wa.hmac(MESSAGES, secret="s", progress=False, store=tmp_path)
     assert caught.value.parameter == "store"
