@@ -99,7 +99,7 @@ def test_every_cell_is_that_of_an_audit_in_memory(whole: wa.Audit, kept: wa.Audi
     names = sorted(path.name for path in folder.iterdir())
     assert sum(name.startswith("rows-") for name in names) == 4
     assert not [name for name in names if name.startswith("part-")], "the log is gone"
-    rows = parquet.read_table(folder / "rows-000001.parquet")
+    rows = parquet.read_table(min(folder.glob("rows-*")))
     assert rows.num_rows == 8
     assert str(rows.schema.field("keywords").type).startswith("map<string, int64")
 
@@ -255,7 +255,7 @@ def test_answers_that_are_in_no_part_are_in_the_log(
     )
     fetched(site, 10, folder)
     monkeypatch.setattr(saving.SavingBuilder, "write", write)
-    assert parquet.read_table(folder / "rows-000001.parquet").num_rows == 8
+    assert parquet.read_table(min(folder.glob("rows-*"))).num_rows == 8
     before = len(site.requests)
     assert fetched(site, 10, folder)["title"].tolist() == [
         f"Page {number % 7} of lamps" for number in range(10)
@@ -364,7 +364,7 @@ def test_a_run_that_has_not_ended_is_not_loaded(kept: wa.Audit, folder: Path) ->
 
 
 def test_a_part_that_was_changed_is_refused_and_never_believed(kept: wa.Audit, folder: Path) -> None:
-    part = folder / "rows-000002.parquet"
+    part = sorted(folder.glob("rows-*"))[1]
     table = parquet.read_table(part)
     for wrong in (table.slice(0, 3), table.drop_columns(["title"]), table.replace_schema_metadata({})):
         parquet.write_table(wrong, part)
@@ -373,12 +373,10 @@ def test_a_part_that_was_changed_is_refused_and_never_believed(kept: wa.Audit, f
     part.write_bytes(b"PAR1")
     with pytest.raises(ParameterError, match="folder"):
         wa.load(folder)
-    with pytest.raises(
-        ParameterError, match=r"unchanged, unlike rows-000002.parquet in .*: take that part away"
-    ):
+    with pytest.raises(ParameterError, match=rf"unchanged, unlike {part.name} in .*: take that part away"):
         list(kept["text"])
 
 
 def test_the_digest_of_an_input_is_kept_and_not_the_input(kept: wa.Audit, folder: Path) -> None:
-    table = parquet.read_table(folder / "rows-000001.parquet", columns=["input_digest"])
+    table = parquet.read_table(min(folder.glob("rows-*")), columns=["input_digest"])
     assert all(len(key) == len(digest("x")) for key in table.column(0).to_pylist())

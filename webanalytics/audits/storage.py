@@ -79,8 +79,7 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
             rows.copy_to(store)
         parts = {}
         for name, table in tables.items():
-            file, digest = store.write_part(_named(name), table)
-            parts[name] = {"file": file, "sha256": digest}
+            parts[name] = {"file": store.write_part(_named(name), table)}
         store.write_manifest(manifest | {"parts": parts})
         store.sweep(("audit", *_NAMES), {part["file"] for part in parts.values()})
     except OSError as error:

@@ -20,7 +20,7 @@ import pandas as pd
 from webanalytics.errors import reason
 from webanalytics.frames.arrow import LARGEST_LAYOUT, LAYOUT, Unreadable, arrow_table, declared, unpacked
 from webanalytics.frames.decoding import decoded, plain_values
-from webanalytics.frames.store import NAMED_DIGITS, DamagedPartError, Store, opened_parquet, refusal
+from webanalytics.frames.store import NAMED_DIGITS, DamagedPartError, Store, named, opened_parquet, refusal
 from webanalytics.operations.model import Dtype, Field
 from webanalytics.operations.types import shape_of
 
@@ -128,8 +128,7 @@ class RowParts:
         """Write tables as the next part, or as several where their columns are of different types."""
         for table in joined(tables):
             number = 1 + max((order_of(name)[0] for name in self._store.parts()), default=0)
-            stem = f"rows-{number:06}"
-            name, _ = self._store.write_part(lambda sha256: f"{stem}-{sha256[:NAMED_DIGITS]}.parquet", table)  # noqa: B023
+            name = self._store.write_part(named(number, "rows"), table)
             self._open(name)
 
     # ---------------------------------------------------------------- reading

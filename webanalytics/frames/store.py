@@ -198,17 +198,17 @@ class Store:
         """Return the names of the parts that are in the folder."""
         return [name for name in self.names() if self.part.fullmatch(name)]
 
-    def write_part(self, named: Callable[[str], str], table: Any) -> tuple[str, str]:
-        """Write a table as the part that is named by its SHA-256, and return its name and that."""
+    def write_part(self, named: Callable[[str], str], table: Any) -> str:
+        """Write a table as the part that is named by its SHA-256, and return its name."""
         import pyarrow as pa
         import pyarrow.parquet as parquet
 
         buffer = pa.BufferOutputStream()
         parquet.write_table(table, buffer, compression="zstd", write_page_checksum=True)
         content = memoryview(buffer.getvalue())
-        digest = hashlib.sha256(content).hexdigest()
-        self.write(named(digest), content)
-        return named(digest), digest
+        name = named(hashlib.sha256(content).hexdigest())
+        self.write(name, content)
+        return name
 
     def batches(
         self, name: str, rows: int, schema: Any = None, columns: list[str] | None = None
@@ -270,6 +270,11 @@ class Store:
                 kept is not None and self.part.fullmatch(name) and name not in kept
             ):
                 self.remove(name)
+
+
+def named(number: int, kind: str) -> Callable[[str], str]:
+    """Return what makes the name of a part of its SHA-256."""
+    return lambda sha256: f"{kind}-{number:06}-{sha256[:NAMED_DIGITS]}.parquet"
 
 
 def opened_parquet(file: BufferedReader, metadata: Any = None) -> Any:

@@ -17,7 +17,7 @@ from webanalytics._version import __version__
 from webanalytics.backends.base import RunSpec, Task
 from webanalytics.errors import WriteError, reason, shortage_of
 from webanalytics.frames.arrow import Unreadable
-from webanalytics.frames.store import Store, folder_path
+from webanalytics.frames.store import Store, folder_path, named
 from webanalytics.outcomes import Job, JobResult, Outcome, PackedOutcomes, digest
 from webanalytics.runs.checkpoints import journal, robots
 from webanalytics.runs.checkpoints.manifest import compare, described, wrong
@@ -25,7 +25,6 @@ from webanalytics.runs.checkpoints.parts import (
     PART,
     can_be_kept,
     fetched_of,
-    named,
     number_of,
     outcome_of,
     row_of,
@@ -313,7 +312,7 @@ class Checkpoint:
         for tries in range(TRIES, 0, -1):
             try:
                 self._robots.write()  # first: what has its rows in a part is not asked again
-                name, _ = self._store.write_part(named(self._next), table(rows))
+                name = self._store.write_part(named(self._next, "part"), table(rows))
                 break
             except OSError as error:
                 if not shortage_of(error) or tries == 1:  # of file descriptors there may soon be more

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, get_args
 
@@ -70,11 +70,6 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str) and not value.isascii():
         return value.encode("utf-8", "replace").decode()
     return value
-
-
-def named(number: int, kind: str = "part") -> Callable[[str], str]:
-    """Return what makes the name of a part of its SHA-256."""
-    return lambda sha256: f"{kind}-{number:06}-{sha256[:NAMED_DIGITS]}.parquet"
 
 
 def number_of(name: str) -> int:

@@ -13,14 +13,13 @@ from typing import Any, NamedTuple, overload
 
 from webanalytics.errors import ParameterError, WriteError, reason
 from webanalytics.frames.arrow import Unreadable
-from webanalytics.frames.store import NAMED_DIGITS, DamagedPartError, Store, refusal
+from webanalytics.frames.store import NAMED_DIGITS, DamagedPartError, Store, named, refusal
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Fetched, JobResult, Outcome
 from webanalytics.runs.checkpoints.parts import (
     ROWS_AT_ONCE,
     can_be_kept,
     fetched_of,
-    named,
     number_of,
     outcome_of,
     row_of,
@@ -124,7 +123,7 @@ class SettledPages:
 
     def _write(self, rows: Sequence[dict[str, Any]]) -> None:
         try:
-            name, _ = self._store.write_part(named(self._next, "found"), table(rows))
+            name = self._store.write_part(named(self._next, "found"), table(rows))
         except OSError as error:
             raise WriteError.at("store", "a folder that can be written to", error) from None
         self._names[self._next] = name
