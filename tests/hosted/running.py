@@ -135,7 +135,7 @@ def same(got: pd.DataFrame, expected: pd.DataFrame) -> None:
 
 def equal(got: pd.DataFrame, expected: pd.DataFrame, **options: Any) -> None:
     """Assert that two frames are equal, whether their columns are in memory or in a folder."""
-    pd.testing.assert_frame_equal(held(got), held(expected), **options)
+    pd.testing.assert_frame_equal(pd.DataFrame(held(got)), pd.DataFrame(held(expected)), **options)
 
 
 @dataclass
