@@ -106,7 +106,7 @@ def test_the_log_of_keys_says_which_rows_there_are(parts: RowParts, tmp_path: Pa
     again = RowParts(tmp_path, "audit")
     assert [key for key, _, _ in again.inputs()] == [f"{n:064x}" for n in range(ROWS)]
     assert len(again) == ROWS
-    assert again.names == [f"rows-{n:06}.parquet" for n in range(1, 6)]
+    assert [name[:11] for name in again.names] == [f"rows-{n:06}" for n in range(1, 6)]
 
 
 @pytest.mark.parametrize(

@@ -197,7 +197,11 @@ class Dask:
         return min(self._chunk, math.ceil(jobs / (2 * max(1, await self._threads()))))
 
     async def _threads(self) -> int:
-        found = await asyncio.to_thread(self.client.nthreads)
+        """Return how many tasks the cluster runs at once; none while the scheduler does not answer."""
+        try:
+            found = await asyncio.to_thread(self.client.nthreads)
+        except Exception:  # what is under way will say why
+            return 0
         return sum(found.values())
 
     async def _answers(
