@@ -71,7 +71,7 @@ def test_records_are_answered_once_for_each_partition_in_order() -> None:
     assert lazy.npartitions == 2
     wanted = wa.dane(records, progress=False)
     got = computed(lazy)
-    lists = ["parsed", "interpretation"]
+    lists = ["parsed", "interpretation", "validation"]
     assert_frame_equal(got.drop(columns=lists), wanted.drop(columns=lists), check_flags=False)
     assert json.loads(got["parsed"][0]) == wanted["parsed"][0]
 

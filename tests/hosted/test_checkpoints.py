@@ -7,7 +7,6 @@ import gc
 import math
 import os
 import signal
-import tracemalloc
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
@@ -21,8 +20,7 @@ from tests.hosted.proxy import Proxy, json_of, status
 from tests.hosted.running import CALLS, HMAC, PAGES, Call, Watch, equal, parts, picture, same, watched
 from webanalytics.backends import local
 from webanalytics.backends.base import RunSpec
-from webanalytics.frames.inputs import read_inputs
-from webanalytics.operations import METADATA, TEXT
+from webanalytics.operations import TEXT
 from webanalytics.outcomes import Fetched, Job, JobResult, Outcome
 from webanalytics.runs import checkpoints
 from webanalytics.testing import SiteServer
@@ -338,23 +336,3 @@ def test_a_part_is_whole_or_absent(folder: Path, monkeypatch: pytest.MonkeyPatch
             HMAC(["a", "b"], store=folder)
     assert {path.name: path.read_bytes() for path in parts(folder)} == before
     assert (HMAC(["a", "b"], store=folder)["status"] == "ok").all()
-
-
-def test_restoring_holds_few_rows_in_memory_at_once(folder: Path) -> None:
-    """200 pages of 200 kB are 40 MB; packed, and read a few at a time, they take far less."""
-    html = ["<title>" + f"{number} " * 40_000 + "</title>" for number in range(200)]
-    frame = pd.DataFrame({"url": [f"http://a.example/{number}" for number in range(200)], "html": html})
-    wa.metadata(frame, store=folder)
-    size = sum(path.stat().st_size for path in parts(folder))
-    jobs = read_inputs(frame, METADATA, "urls").jobs
-    spec = RunSpec(("metadata",), {"metadata": METADATA.check_settings({})})
-    store = checkpoints.Checkpoint(folder, spec, "local", {})
-    tracemalloc.start()
-    try:
-        answers, left = store.restore(jobs, failed_again=False)
-        kept, _ = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-        store.close()
-    assert (len(answers), left) == (200, [])
-    assert kept < 12_000_000, (kept, size)
