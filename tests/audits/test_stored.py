@@ -296,7 +296,6 @@ RECORDS: dict[str, Any] = {
         details=False,
         **kept,
     ),
-    "hmac": lambda **kept: wa.hmac([*map(str, range(20)), None, "ü" * 300], secret="x", **kept),
     "dane": lambda **kept: wa.dane([RECORD, "no record", f"3 1 1 {'AB' * 32}"], **kept),
 }
 
@@ -353,8 +352,6 @@ def test_what_cannot_be_kept_is_refused_before_any_work(folder: Path, tmp_path: 
 def test_a_folder_of_another_call_is_refused(kept: wa.Audit, folder: Path) -> None:
     with pytest.raises(ParameterError, match="`store`"):
         wa.metadata(pages(5), progress=False, store=folder)
-    with pytest.raises(ParameterError, match="of this same call"):
-        wa.audit(pages(5), progress=False, store=folder)
 
 
 def test_a_run_that_has_not_ended_is_not_loaded(kept: wa.Audit, folder: Path) -> None:

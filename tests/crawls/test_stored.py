@@ -300,7 +300,7 @@ def test_parts_that_were_changed_are_refused_and_never_believed(site: SiteServer
 
 def test_on_the_command_line(site: SiteServer, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status = main(
-        ["crawl", site.url, "--allow-private", "--save-to", str(folder), "--max-depth", "1", "-f", "csv"]
+        ["crawl", site.url, "--allow-private", "--store", str(folder), "--max-depth", "1", "-f", "csv"]
     )
     assert status == 0
     shown = capsys.readouterr().out

@@ -220,7 +220,7 @@ class _Call:
         def read() -> tuple[Checkpoint, list[JobResult], list[Job]]:
             # of a row that was paid for in parts, what succeeded is not paid for again
             in_parts = self._backend.priced and len(self._operations) > 1
-            in_rows = keeps_rows(self._operations) and self._hooks.on_answer is None and not in_parts
+            in_rows = keeps_rows(self._operations) and self._hooks.on_restored is None and not in_parts
             store = Checkpoint(
                 self._options["store"],
                 self._spec,
