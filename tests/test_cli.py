@@ -21,7 +21,6 @@ from tests.effort import PROCESS_SECONDS
 from webanalytics.cli import main
 from webanalytics.operations import OPERATIONS
 from webanalytics.run_options import RECORDS
-from webanalytics.runs.saving import keeps_rows
 from webanalytics.testing import SiteServer
 
 RECORD = "_443._tcp.a.example. 3600 IN TLSA 3 1 1 " + "ab" * 32
@@ -195,7 +194,7 @@ def test_every_operation_and_option_has_its_flag(capsys: pytest.CaptureFixture[s
             "--" + item.keyword.replace("_", "-") for item in operation.settings if item.name != "secret"
         }
         flags |= {"--" + key.replace("_", "-") for key in RECORDS if key != "backend"} | {"--base-url"}
-        flags -= set() if keeps_rows((operation,)) or operation.function == "convert" else {"--save-to"}
+
         assert {flag for flag in flags if flag not in shown} == set()
 
 

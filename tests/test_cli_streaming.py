@@ -78,7 +78,7 @@ def test_the_file_is_that_of_a_frame_in_memory(
 
 
 @pytest.mark.parametrize(
-    "more", [["-o", "out.csv"], ["-o", "out.parquet", "-f", "csv"], ["-o", "out.parquet", "--save-to", "own"]]
+    "more", [["-o", "out.csv"], ["-o", "out.parquet", "-f", "csv"], ["-o", "out.parquet", "--store", "own"]]
 )
 def test_other_calls_are_as_before(
     pages: Path, more: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -159,13 +159,13 @@ def test_resuming_from_a_checkpoint_ends(
     tmp_path_factory: pytest.TempPathFactory, manifest: bytes, part: bytes
 ) -> None:
     folder = tmp_path_factory.mktemp("checkpoint")
-    wa.hmac(["a"], secret="b", checkpoint=folder, progress=False)
+    wa.hmac(["a"], secret="b", store=folder, progress=False)
     for path in folder.iterdir():
         if path.suffix == ".json" and manifest:
             path.write_bytes(manifest)
         elif path.suffix == ".parquet":
             path.write_bytes(part)
-    read(lambda: wa.hmac(["a"], secret="b", checkpoint=folder, progress=False))
+    read(lambda: wa.hmac(["a"], secret="b", store=folder, progress=False))
 
 
 def put_part(folder: Path, content: bytes) -> None:

@@ -165,17 +165,17 @@ def test_a_full_checkpoint_ends_the_run_and_goes_on(
     full: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     place = tmp_path / "kept"
-    wa.hmac(MESSAGES[:100], secret="k", checkpoint=place)
+    wa.hmac(MESSAGES[:100], secret="k", store=place)
     full("kept")
     with pytest.raises(
-        WriteError, match=f"`checkpoint` parameter must be a folder that can be written to: {FULL}"
+        WriteError, match=f"`store` parameter must be a folder that can be written to: {FULL}"
     ) as caught:
-        wa.hmac(MESSAGES, secret="k", checkpoint=place)
+        wa.hmac(MESSAGES, secret="k", store=place)
     assert caught.value.rows == len(caught.value.partial) == len(wa.last_partial()) == 300
     assert len(list(place.glob("*.parquet"))) == 1
     assert not list(place.glob(".*.tmp"))
     monkeypatch.undo()
-    frame = wa.hmac(MESSAGES, secret="k", checkpoint=place)
+    frame = wa.hmac(MESSAGES, secret="k", store=place)
     pd.testing.assert_series_equal(frame["hmac"], wa.hmac(MESSAGES, secret="k")["hmac"])
 
 
@@ -190,7 +190,7 @@ def test_images_on_a_full_disk(
     place, checkpoint = full("out"), tmp_path / "kept"
 
     def convert() -> pd.DataFrame:
-        return wa.convert(sources, "webp", save_to=place, checkpoint=checkpoint, progress=False)
+        return wa.convert(sources, "webp", save_to=place, store=checkpoint, progress=False)
 
     with pytest.raises(
         WriteError, match=f"`save_to` parameter must be a folder that can be written to: {FULL}"
@@ -220,7 +220,7 @@ def test_signals_leave_the_rows_in_the_file(
     half_slow: list[str], tmp_path: Path, number: signal.Signals, times: int
 ) -> None:
     output, kept = tmp_path / "rows.csv", tmp_path / "kept"
-    options = ["--allow-private", "--no-robots", "-o", str(output), "--checkpoint", str(kept)]
+    options = ["--allow-private", "--no-robots", "-o", str(output), "--store", str(kept)]
     command = [sys.executable, "-m", "webanalytics", "metadata", *half_slow, *options]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
     end = time.monotonic() + 3 * BUSY_SECONDS

@@ -18,9 +18,8 @@ def test_every_option_has_a_typed_keyword_argument() -> None:
     for key, record in RECORDS.items():
         if key not in (
             "backend",
-            "checkpoint",
+            "store",
             "save_pages",
-            "save_to",
             "ports",
         ):  # backend, path, collection
             expected = record.kind | None if record.none else record.kind

@@ -359,25 +359,6 @@ class ErrorPage(Sequence[Outcome]):
 
 
 @dataclass(frozen=True, slots=True)
-class KeptRow:
-    """Where the row of a result is that was written where it was made.
-
-    Attributes
-    ----------
-    part : str
-        Name of the part.
-    row : int
-        Its place in it.
-    sha256 : str
-        Digest of the part.
-    """
-
-    part: str
-    row: int
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
 class JobResult:
     """The result of one job.
 
@@ -393,8 +374,6 @@ class JobResult:
         Which operation the outcome belongs to; None where all are answered.
     apart : sequence of Outcome, optional
         Only one: that of the operation that the task wants apart from the others, which are in `outcomes`.
-    kept : KeptRow, optional
-        Where the row is that was made of the outcomes; they are not here then.
     """
 
     number: int
@@ -402,4 +381,3 @@ class JobResult:
     fetched: Fetched | None = None
     position: int | None = None
     apart: Sequence[Outcome] | None = None
-    kept: KeptRow | None = None

@@ -207,9 +207,10 @@ RECORDS: dict[str, Setting] = {
         ),
         integer("budget", None, 0, 10**12, "Most credits that one call may spend.", none="no limit"),
         Setting(
-            "checkpoint",
+            "store",
             None,
-            "Folder that keeps finished rows, so that the same call again does only what is missing.",
+            "Folder that finished rows are kept in, while a run goes on and after: the same call again does "
+            "only what is missing.",
             "a folder, or None for none",
             lambda value: value is None or _is_place(value),
         ),
@@ -221,18 +222,9 @@ RECORDS: dict[str, Setting] = {
             lambda value: value is None or (_is_place(value) and _is_warc(os.fspath(value))),
         ),
         Setting(
-            "save_to",
-            None,
-            "Folder that finished rows are kept in and read from, in place of memory; also a checkpoint. "
-            "To an address of fsspec, such as s3://bucket/folder, workers of a cluster write themselves.",
-            "a folder, an address such as s3://bucket/folder, or None for memory",
-            lambda value: value is None or _is_place(value),
-            "memory",
-        ),
-        Setting(
             "retry",
             "missing",
-            "What a call with a checkpoint does again: rows that are missing, or also those that failed.",
+            "What a call with a store does again: rows that are missing, or also those that failed.",
             "one of: missing, failed",
             lambda value: value in ("missing", "failed"),
         ),
@@ -274,8 +266,7 @@ class RunOptions(TypedDict, total=False):
     progress: bool | None
     backend: Any
     budget: int | None
-    checkpoint: str | os.PathLike[str] | None
-    save_to: str | os.PathLike[str] | None
+    store: str | os.PathLike[str] | None
     save_pages: str | os.PathLike[str] | None
     retry: str
     docs_url: str | None

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from tests.hosted.running import equal
 from webanalytics.operations import AUDIT, AUDIT_PAGES, FACTS, OPERATIONS
 from webanalytics.testing import Reply, SiteServer
 
@@ -61,11 +62,11 @@ def test_pages_at_hand_have_facts_and_no_headers() -> None:
 
 
 def test_a_checkpoint_keeps_them(site: SiteServer, tmp_path: Path) -> None:
-    first = wa.audit([f"{site.url}/", f"{site.url}/gone"], checkpoint=tmp_path / "run", **LOCAL)
+    first = wa.audit([f"{site.url}/", f"{site.url}/gone"], store=tmp_path / "run", **LOCAL)
     asked = len(site.requests)
-    second = wa.audit([f"{site.url}/", f"{site.url}/gone"], checkpoint=tmp_path / "run", **LOCAL)
+    second = wa.audit([f"{site.url}/", f"{site.url}/gone"], store=tmp_path / "run", **LOCAL)
     assert len(site.requests) == asked
-    pd.testing.assert_frame_equal(second, first)
+    equal(second, first)
 
 
 @pytest.mark.parametrize(("headers", "speaks"), [("Content-Type: text/html", True), (None, False)])

@@ -13,6 +13,7 @@ import zstandard
 import webanalytics as wa
 from tests.archives.files import page, record, response, title, write
 from tests.archives.reading import told
+from tests.hosted.running import equal
 from webanalytics.archives.sources import pages as read
 from webanalytics.errors import MissingExtraError
 
@@ -75,11 +76,11 @@ def test_archives_and_sitemaps_are_audited_apart(tmp_path: Path) -> None:
 
 def test_pages_of_an_archive_are_kept_in_a_checkpoint(tmp_path: Path) -> None:
     file = write(tmp_path / "a.warc.gz", page("a"), page("b"))
-    first = wa.metadata(file, checkpoint=tmp_path / "kept")
+    first = wa.metadata(file, store=tmp_path / "kept")
     with Path(file).open("r+b") as content:  # nothing of it is read again but its heads
-        again = wa.metadata(file, checkpoint=tmp_path / "kept")
+        again = wa.metadata(file, store=tmp_path / "kept")
         assert content.read(2) == b"\x1f\x8b"
-    pd.testing.assert_frame_equal(first, again)
+    equal(first, again)
 
 
 def test_a_page_at_a_time_is_in_memory(tmp_path: Path) -> None:

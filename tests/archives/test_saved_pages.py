@@ -21,6 +21,7 @@ import pytest
 import webanalytics as wa
 from tests.archives.files import chunked, page, title, write
 from tests.effort import BUSY_SECONDS
+from tests.hosted.running import equal
 from webanalytics.archives.sources import pages as read
 from webanalytics.cli import main
 from webanalytics.errors import WriteError
@@ -112,8 +113,8 @@ def test_an_audit_is_judged_again_from_its_archive(site: SiteServer, tmp_path: P
         "robots",
     }
     assert differing(live, again) == {}
-    pd.testing.assert_frame_equal(live.issues, again.issues)
-    pd.testing.assert_frame_equal(live.summary(), again.summary())
+    equal(live.issues, again.issues)
+    equal(live.summary(), again.summary())
     assert live.score == again.score
     assert live.origin.robots_files == again.origin.robots_files
     assert live.attrs["webanalytics"].get("lacking") == again.attrs["webanalytics"].get("lacking")
@@ -167,7 +168,7 @@ def test_a_checkpoint_and_an_archive_go_on_together(tmp_path: Path) -> None:
     file, folder = str(tmp_path / "site.warc.gz"), tmp_path / "kept"
     with SiteServer({f"/{number}": title(str(number)) for number in range(6)}) as server:
         urls = [f"{server.url}/{number}" for number in range(6)]
-        options: dict[str, Any] = {"allow_private": True, "checkpoint": folder, "save_pages": file}
+        options: dict[str, Any] = {"allow_private": True, "store": folder, "save_pages": file}
         wa.metadata(urls[:3], **options)
         wa.metadata(urls, **options)
         assert Counter(request.target for request in server.requests)["/0"] == 1

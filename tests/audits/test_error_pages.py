@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from tests.hosted.running import equal
 from webanalytics.fetching.exchange import ERROR_BYTES
 from webanalytics.messages import Message
 from webanalytics.outcomes import ErrorPage, PackedOutcomes
@@ -90,9 +91,9 @@ def test_only_audits_read_error_pages(server: SiteServer) -> None:
 
 def test_a_checkpoint_keeps_error_pages_and_asks_them_again(server: SiteServer, tmp_path: Path) -> None:
     folder = str(tmp_path / "kept")
-    first = audited(server, "/", "/gone", checkpoint=folder)
-    again = audited(server, "/", "/gone", checkpoint=folder)
-    pd.testing.assert_frame_equal(first.plain(), again.plain())
+    first = audited(server, "/", "/gone", store=folder)
+    again = audited(server, "/", "/gone", store=folder)
+    equal(first.plain(), again.plain())
     assert again.loc[1, "title"] == "Gone away"
 
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
+from tests.hosted.running import equal
 from webanalytics.analysis import extraction
 from webanalytics.analysis.extraction import Selector, analyse, selectors, values
 from webanalytics.analysis.page.page import Page
@@ -92,7 +92,7 @@ def test_columns_have_one_dtype_whatever_they_hold(tmp_path: Path) -> None:
 
 def test_saved_written_and_judged_like_the_rest(tmp_path: Path) -> None:
     audit = wa.audit(given(HTML, "<p>"), extract=WANTED, progress=False)
-    assert_frame_equal(pd.DataFrame(wa.load(audit.save(tmp_path / "kept"))), pd.DataFrame(audit))
+    equal(pd.DataFrame(wa.load(audit.save(tmp_path / "kept"))), pd.DataFrame(audit))
     audit.to_excel(tmp_path / "audit.xlsx")
     sheet = pd.read_excel(tmp_path / "audit.xlsx", sheet_name="Pages")
     assert sheet.loc[0, ["sku", "ga", "tags"]].tolist() == ["A12", "G-ABC1", '["Milk"]']
@@ -108,14 +108,14 @@ def test_a_checkpoint_belongs_to_its_selectors(tmp_path: Path) -> None:
     pages = {f"/{number}": HTML.encode() for number in range(3)}
     with SiteServer(pages) as site, wa.option_context(allow_private=True, progress=False):
         urls = [site.url + path for path in pages]
-        wa.audit(urls[:2], extract={"sku": "h1"}, checkpoint=tmp_path)
+        wa.audit(urls[:2], extract={"sku": "h1"}, store=tmp_path)
         before = len(site.requests)
-        got = wa.audit(urls, extract={"sku": "h1"}, checkpoint=tmp_path)
+        got = wa.audit(urls, extract={"sku": "h1"}, store=tmp_path)
         asked = {request.target for request in list(site.requests)[before:]} - {"/robots.txt"}
         assert asked == {"/2"}
         assert got["sku"].tolist() == ["Tea"] * 3
-        with pytest.raises(wa.ParameterError, match="checkpoint"):
-            wa.audit(urls, extract={"sku": "h2"}, checkpoint=tmp_path)
+        with pytest.raises(wa.ParameterError, match="store"):
+            wa.audit(urls, extract={"sku": "h2"}, store=tmp_path)
 
 
 class NoFacts(LocalBackend):
@@ -133,7 +133,7 @@ def test_a_hosted_audit_reads_the_html_that_comes_back() -> None:
         options: dict[str, Any] = {"allow_private": True, "progress": False}
         there = wa.audit(urls, extract=WANTED, backend=NoFacts(), **options)
         here = wa.audit(urls, extract=WANTED, **options)
-    assert_frame_equal(pd.DataFrame(there[list(WANTED)]), pd.DataFrame(here[list(WANTED)]))
+    equal(pd.DataFrame(there[list(WANTED)]), pd.DataFrame(here[list(WANTED)]))
     assert there["responseBody"].fillna("").eq("").all()
 
 

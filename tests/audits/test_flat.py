@@ -22,7 +22,7 @@ def whole() -> wa.Audit:
 
 @pytest.fixture
 def kept(tmp_path: Path) -> wa.Audit:
-    return wa.audit(pages(), progress=False, save_to=tmp_path / "audit")
+    return wa.audit(pages(), progress=False, store=tmp_path / "audit")
 
 
 def test_what_the_rules_have_read_is_let_go(whole: wa.Audit, kept: wa.Audit) -> None:
@@ -64,7 +64,7 @@ def addresses(issues: pd.DataFrame) -> list[int]:
 @pytest.mark.skipif(not PANDAS_3, reason="before pandas 3 a column of texts is one of objects")
 def test_a_comparison_shows_the_evidence_where_it_is(tmp_path: Path) -> None:
     first, second = (
-        wa.audit(pages(count).drop_duplicates("url"), progress=False, save_to=tmp_path / str(count))
+        wa.audit(pages(count).drop_duplicates("url"), progress=False, store=tmp_path / str(count))
         for count in (30, 20)
     )
     made = wa.compare(first, second)

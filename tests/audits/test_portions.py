@@ -25,7 +25,7 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> wa.Audit:
     monkeypatch.setattr(saving, "FRAME_ROWS", 4)
     monkeypatch.setattr(saving, "PART_ROWS", 8)
     monkeypatch.setattr(parts, "PART_ROWS", 8)
-    return wa.audit(pages(), progress=False, save_to=tmp_path / "audit")
+    return wa.audit(pages(), progress=False, store=tmp_path / "audit")
 
 
 def test_portions_are_all_rows_once_whatever_their_order(kept: wa.Audit) -> None:

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from tests.hosted.running import equal
 from webanalytics.audits.resources import loaded_of_links
 from webanalytics.frames.crawl import CHECKED
 from webanalytics.frames.link_table import Link, LinkTableBuilder
@@ -96,12 +97,12 @@ def test_saved_and_loaded(audit: wa.Audit, tmp_path: Path) -> None:
     again = wa.load(audit.save(tmp_path / "kept"))
     assert again["brokenResources"].iloc[0] == audit["brokenResources"].iloc[0]
     assert again.origin.checked is not None
-    pd.testing.assert_frame_equal(again.origin.checked, audit.origin.checked)
-    pd.testing.assert_frame_equal(again.issues, audit.issues)
+    equal(again.origin.checked, audit.origin.checked)
+    equal(again.issues, audit.issues)
 
 
 def test_a_checkpoint_keeps_what_pages_load(site: SiteServer, tmp_path: Path) -> None:
-    urls, more = [f"{site.url}/page"], {"checkpoint": tmp_path / "run", **LOCAL}
+    urls, more = [f"{site.url}/page"], {"store": tmp_path / "run", **LOCAL}
     first = wa.audit(urls, resources="check", **more)
     again = wa.audit(urls, resources="check", **more)
     assert again["brokenResources"].iloc[0] == first["brokenResources"].iloc[0] != []

@@ -106,7 +106,8 @@ def rewritten(part: str, column: str, value: object) -> Callable[[Path], None]:
         cells[0] = value
         parquet.write_table(found.set_column(place, field, pa.array(cells, field.type)), file)
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
-        manifest["parts"][part] = {"file": file.name, "sha256": digest}
+        named = file.rename(folder / f"{part}-{digest[:32]}.parquet")
+        manifest["parts"][part] = {"file": named.name}
         put(folder, manifest)
 
     return change
@@ -133,7 +134,7 @@ def rewritten(part: str, column: str, value: object) -> Callable[[Path], None]:
         changed("crawl/kinds", ["link"]),
         changed("crawl", None),
         changed("format", 3),
-        *(changed(f"parts/{name}", {"file": "../x", "sha256": ""}) for name in PARTS),
+        *(changed(f"parts/{name}", {"file": "../x"}) for name in PARTS),
         lambda folder: put(
             folder, {**manifest_of(folder), "parts": {"pages": manifest_of(folder)["parts"]["pages"]}}
         ),

@@ -79,7 +79,7 @@ def folder(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def kept(folder: Path) -> wa.Audit:
-    return wa.audit(pages(), progress=False, save_to=folder)
+    return wa.audit(pages(), progress=False, store=folder)
 
 
 def same(first: pd.DataFrame, second: pd.DataFrame) -> None:
@@ -99,7 +99,7 @@ def test_every_cell_is_that_of_an_audit_in_memory(whole: wa.Audit, kept: wa.Audi
     names = sorted(path.name for path in folder.iterdir())
     assert sum(name.startswith("rows-") for name in names) == 4
     assert not [name for name in names if name.startswith("part-")], "the log is gone"
-    rows = parquet.read_table(folder / "rows-000001.parquet")
+    rows = parquet.read_table(min(folder.glob("rows-*")))
     assert rows.num_rows == 8
     assert str(rows.schema.field("keywords").type).startswith("map<string, int64")
 
@@ -179,7 +179,7 @@ def test_rows_are_written_as_those_in_memory_are(whole: wa.Audit, kept: wa.Audit
 def test_a_comparison_and_a_report_need_no_memory(whole: wa.Audit, kept: wa.Audit, tmp_path: Path) -> None:
     changed = pages()
     changed.loc["row 2", "html"] = html(2).replace("Lamps 2", "Lanterns")
-    later = wa.audit(changed, progress=False, save_to=tmp_path / "later")
+    later = wa.audit(changed, progress=False, store=tmp_path / "later")
     in_memory = wa.compare(whole, wa.audit(changed, progress=False))
     both = wa.compare(kept, later)
     same(both.changes, in_memory.changes)
@@ -198,7 +198,7 @@ def site() -> Iterator[SiteServer]:
 
 def fetched(site: SiteServer, count: int, folder: Path, **options: Any) -> wa.Audit:
     urls = [f"{site.url}/{number}" for number in range(count)]
-    return wa.audit(urls, save_to=folder, allow_private=True, robots=False, progress=False, **options)
+    return wa.audit(urls, store=folder, allow_private=True, robots=False, progress=False, **options)
 
 
 def test_the_same_folder_goes_on(site: SiteServer, folder: Path) -> None:
@@ -211,7 +211,7 @@ def test_the_same_folder_goes_on(site: SiteServer, folder: Path) -> None:
 
 def test_what_failed_is_asked_again_when_that_is_wanted(site: SiteServer, folder: Path) -> None:
     urls = [f"{site.url}/{name}" for name in ("1", "late", "2")]
-    options: dict[str, Any] = {"save_to": folder, "allow_private": True, "robots": False, "progress": False}
+    options: dict[str, Any] = {"store": folder, "allow_private": True, "robots": False, "progress": False}
     assert wa.audit(urls, **options)["status"].tolist() == ["ok", "error", "ok"]
     before = len(site.requests)
     assert wa.audit(urls, **options)["status"].tolist() == ["ok", "error", "ok"]
@@ -224,7 +224,7 @@ def test_a_cancelled_run_goes_on_with_what_it_has(site: SiteServer, folder: Path
     async def begun() -> None:
         urls = [f"{site.url}/{number}" for number in range(40)]
         run = asyncio.create_task(
-            aio.audit(urls, save_to=folder, allow_private=True, robots=False, progress=False, concurrency=2)
+            aio.audit(urls, store=folder, allow_private=True, robots=False, progress=False, concurrency=2)
         )
         async with asyncio.timeout(BUSY_SECONDS):
             while len(site.requests) < 20:  # noqa: ASYNC110 - of another thread
@@ -255,7 +255,7 @@ def test_answers_that_are_in_no_part_are_in_the_log(
     )
     fetched(site, 10, folder)
     monkeypatch.setattr(saving.SavingBuilder, "write", write)
-    assert parquet.read_table(folder / "rows-000001.parquet").num_rows == 8
+    assert parquet.read_table(min(folder.glob("rows-*"))).num_rows == 8
     before = len(site.requests)
     assert fetched(site, 10, folder)["title"].tolist() == [
         f"Page {number % 7} of lamps" for number in range(10)
@@ -273,7 +273,7 @@ def test_a_run_holds_no_more_answers_than_a_part(folder: Path, monkeypatch: pyte
 
     monkeypatch.setattr(saving.SavingBuilder, "add", counting)
     group = 64  # most answers that a backend hands over at once
-    wa.audit(pages(200), progress=False, save_to=folder)
+    wa.audit(pages(200), progress=False, store=folder)
     assert len(held) == 200
     assert max(held) <= 8 + group
 
@@ -283,7 +283,7 @@ def test_other_functions_keep_their_rows_too(site: SiteServer, folder: Path) -> 
     options: dict[str, Any] = {"allow_private": True, "robots": False, "progress": False}
     for name in ("metadata", "text", "readability"):
         function = getattr(wa, name)
-        same(function(urls, save_to=folder / name, **options), function(urls, **options))
+        same(function(urls, store=folder / name, **options), function(urls, **options))
 
 
 RECORD = f"_25._tcp.mail.example.org. 3600 IN TLSA 3 1 1 {'ab' * 32}"
@@ -296,7 +296,6 @@ RECORDS: dict[str, Any] = {
         details=False,
         **kept,
     ),
-    "hmac": lambda **kept: wa.hmac([*map(str, range(20)), None, "ü" * 300], secret="x", **kept),
     "dane": lambda **kept: wa.dane([RECORD, "no record", f"3 1 1 {'AB' * 32}"], **kept),
 }
 
@@ -305,7 +304,7 @@ RECORDS: dict[str, Any] = {
 def test_functions_over_records_keep_their_rows_too(folder: Path, name: str) -> None:
     call = RECORDS[name]
     whole = call(progress=False)
-    for kept in (call(progress=False, save_to=folder), call(progress=False, save_to=folder)):
+    for kept in (call(progress=False, store=folder), call(progress=False, store=folder)):
         same(whole, kept)
         assert kept.attrs == whole.attrs
         assert any(isinstance(dtype, StoredDtype) for dtype in kept.dtypes)
@@ -314,18 +313,18 @@ def test_functions_over_records_keep_their_rows_too(folder: Path, name: str) -> 
     ), "the second call has done nothing"
 
 
-def test_a_folder_of_signatures_is_of_one_secret_and_does_not_hold_it(folder: Path) -> None:
-    wa.hmac(["a"], secret="open sesame", save_to=folder, progress=False)
+def test_a_folder_of_signatures_is_of_one_secret_and_holds_neither_it_nor_messages(folder: Path) -> None:
+    wa.hmac(["a message"], secret="open sesame", store=folder, progress=False)
     with pytest.raises(ParameterError, match="`secret` had another value"):
-        wa.hmac(["a"], secret="another", save_to=folder, progress=False)
+        wa.hmac(["a"], secret="another", store=folder, progress=False)
     for path in folder.iterdir():
         assert b"open sesame" not in path.read_bytes()
+        assert b"a message" not in path.read_bytes()
 
 
-@pytest.mark.parametrize("kept", ["save_to", "checkpoint"])
-def test_a_run_that_goes_on_knows_the_robots_txt_of_before(folder: Path, kept: str) -> None:
+def test_a_run_that_goes_on_knows_the_robots_txt_of_before(folder: Path) -> None:
     closed = b"User-agent: Googlebot\nDisallow: /1\n"
-    options: dict[str, Any] = {"allow_private": True, "progress": False, kept: folder}
+    options: dict[str, Any] = {"allow_private": True, "progress": False, "store": folder}
     with SiteServer(
         {"/robots.txt": closed, "/1": b"<title>One</title>", "/2": b"<title>Two</title>"}
     ) as site:
@@ -334,47 +333,35 @@ def test_a_run_that_goes_on_knows_the_robots_txt_of_before(folder: Path, kept: s
         asked = len(site.requests)
         again = wa.audit(urls, **options)
         assert len(site.requests) == asked
-    for audit in (first, again, wa.load(folder) if kept == "save_to" else again):
+    for audit in (first, again, wa.load(folder)):
         blocked = audit.issues[audit.issues["rule"] == "blocked_for_googlebot"]
         assert blocked["url"].tolist() == urls[:1]
 
 
 def test_what_cannot_be_kept_is_refused_before_any_work(folder: Path, tmp_path: Path) -> None:
-    for arguments, parameter in (
-        ({"save_to": folder, "checkpoint": folder}, "checkpoint"),
-        ({"save_to": folder, "resources": "check"}, "resources"),
-        ({"save_to": 5}, "save_to"),
-    ):
+    for wrong in (5, "s3://bucket/folder"):
         with pytest.raises(ParameterError) as caught:
-            wa.audit(pages(5), **arguments)  # type: ignore[arg-type]
-        assert caught.value.parameter == parameter
-    with pytest.raises(
-        ParameterError, match=r"must be left out of `keywords`, .* its method `keywords` counts"
-    ):
-        wa.keywords(["https://a.example/"], save_to=folder)
-    with wa.option_context(save_to=folder), pytest.raises(ParameterError, match="left out of `convert`, as"):
-        wa.convert([b"x"], "webp")
+            wa.audit(pages(5), store=wrong)  # type: ignore[arg-type]
+        assert caught.value.parameter == "store"
     (tmp_path / "notes").mkdir()
     (tmp_path / "notes" / "x.txt").write_text("x")
-    with pytest.raises(ParameterError, match="The `save_to` parameter must be a folder that is empty"):
-        wa.audit(pages(5), progress=False, save_to=tmp_path / "notes")
+    with pytest.raises(ParameterError, match="The `store` parameter must be a folder that is empty"):
+        wa.audit(pages(5), progress=False, store=tmp_path / "notes")
 
 
 def test_a_folder_of_another_call_is_refused(kept: wa.Audit, folder: Path) -> None:
-    with pytest.raises(ParameterError, match="`save_to`"):
-        wa.metadata(pages(5), progress=False, save_to=folder)
-    with pytest.raises(ParameterError, match="of this same call"):
-        wa.audit(pages(5), progress=False, checkpoint=folder)
+    with pytest.raises(ParameterError, match="`store`"):
+        wa.metadata(pages(5), progress=False, store=folder)
 
 
 def test_a_run_that_has_not_ended_is_not_loaded(kept: wa.Audit, folder: Path) -> None:
     (folder / "audit.json").unlink()
-    with pytest.raises(ParameterError, match="goes on with the same call and `save_to`"):
+    with pytest.raises(ParameterError, match="goes on with the same call and `store`"):
         wa.load(folder)
 
 
 def test_a_part_that_was_changed_is_refused_and_never_believed(kept: wa.Audit, folder: Path) -> None:
-    part = folder / "rows-000002.parquet"
+    part = sorted(folder.glob("rows-*"))[1]
     table = parquet.read_table(part)
     for wrong in (table.slice(0, 3), table.drop_columns(["title"]), table.replace_schema_metadata({})):
         parquet.write_table(wrong, part)
@@ -383,12 +370,10 @@ def test_a_part_that_was_changed_is_refused_and_never_believed(kept: wa.Audit, f
     part.write_bytes(b"PAR1")
     with pytest.raises(ParameterError, match="folder"):
         wa.load(folder)
-    with pytest.raises(
-        ParameterError, match=r"unchanged, unlike rows-000002.parquet in .*: take that part away"
-    ):
+    with pytest.raises(ParameterError, match=rf"unchanged, unlike {part.name} in .*: take that part away"):
         list(kept["text"])
 
 
 def test_the_digest_of_an_input_is_kept_and_not_the_input(kept: wa.Audit, folder: Path) -> None:
-    table = parquet.read_table(folder / "rows-000001.parquet", columns=["input_digest"])
+    table = parquet.read_table(min(folder.glob("rows-*")), columns=["input_digest"])
     assert all(len(key) == len(digest("x")) for key in table.column(0).to_pylist())

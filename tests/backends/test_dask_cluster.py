@@ -19,7 +19,7 @@ from pandas.testing import assert_frame_equal
 import webanalytics as wa
 from tests.backends.origin import BUSY, Origin
 from tests.effort import BUSY_SECONDS
-from webanalytics.backends.dask import cluster as spoken
+from webanalytics.backends.dask import backend as spoken
 
 distributed = pytest.importorskip("distributed")
 
@@ -97,25 +97,6 @@ def test_a_call_that_is_stopped_makes_no_further_request(backend: wa.Dask) -> No
     assert 0 < rows["status"].notna().sum() < 400
 
 
-def test_pages_are_told_before_their_chunk_is_done(client: Any, backend: wa.Dask) -> None:
-    told: list[int] = []
-
-    class Watched(spoken.Cluster):
-        def followed(self, topic: str, take: Callable[[str, int], None]) -> Any:
-            def both(chunk: str, done: int) -> None:
-                told.append(done)
-                take(chunk, done)
-
-            return super().followed(topic, both)
-
-    backend._cluster = Watched(client)
-    with Origin() as origin:
-        wa.metadata(origin.urls(1, 10), backend=backend, delay=0.3, **OPTIONS)
-    assert len(told) >= 5
-    assert told == sorted(told)
-    assert told[-1] <= 10
-
-
 def test_nothing_of_an_address_is_in_what_the_scheduler_keeps(client: Any, backend: wa.Dask) -> None:
     with Origin() as origin:
         wa.metadata([f"{url}?token=5e4Zx9" for url in origin.urls(2, 3)], backend=backend, **OPTIONS)
@@ -140,9 +121,7 @@ def test_an_address_is_connected_to_and_left(client: Any) -> None:
 
 
 def test_an_address_where_nobody_answers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    from webanalytics.backends.dask import backend
-
-    monkeypatch.setattr(backend, "CONNECT_SECONDS", 0.5)
+    monkeypatch.setattr(spoken, "CONNECT_SECONDS", 0.5)
     with pytest.raises(wa.BackendError, match=r"tcp://127\.0\.0\.1:9"):
         wa.Dask("tcp://127.0.0.1:9")
 
@@ -173,25 +152,6 @@ def test_workers_of_another_version_are_refused(backend: wa.Dask, monkeypatch: p
 # ------------------------------------------------------------------ workers end: these come last
 
 
-def test_a_killed_worker_costs_one_chunk(client: Any, backend: wa.Dask) -> None:
-    got: list[pd.DataFrame] = []
-    with Origin(seconds=0.05) as origin:
-        urls = origin.urls(7, 40)
-        call = threading.Thread(
-            target=lambda: got.append(wa.audit(urls, backend=backend, per_host=2, **OPTIONS))
-        )
-        call.start()
-        until(lambda: len(origin.pages()) > 60)
-        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
-        call.join()
-        requests = len(origin.pages())
-        assert max(origin.peak.values()) <= 2 + 2  # those of the dead worker end a moment later
-    (frame,) = got
-    assert frame["status"].eq("ok").all()
-    assert len(frame) == 280
-    assert 280 <= requests <= 290
-
-
 def poison() -> Any:
     """Return a plugin that ends the worker which fetches a page whose address says so.
 
@@ -219,7 +179,26 @@ def poison() -> Any:
     return Poison()
 
 
-def test_a_page_that_ends_three_workers_is_a_row(client: Any, backend: wa.Dask) -> None:
+def test_the_group_of_a_killed_worker_is_done_again(client: Any, backend: wa.Dask) -> None:
+    got: list[pd.DataFrame] = []
+    with Origin(seconds=0.05) as origin:
+        urls = origin.urls(7, 40)
+        call = threading.Thread(
+            target=lambda: got.append(wa.audit(urls, backend=backend, per_host=2, **OPTIONS))
+        )
+        call.start()
+        until(lambda: len(origin.pages()) > 60)
+        os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
+        call.join()
+        requests = len(origin.pages())
+        assert max(origin.peak.values()) <= 2 + 2  # those of the dead worker end a moment later
+    (frame,) = got
+    assert frame["status"].eq("ok").all()
+    assert len(frame) == 280
+    assert 280 <= requests <= 280 + 2 * 40
+
+
+def test_a_page_that_ends_its_workers_is_a_row(client: Any, backend: wa.Dask) -> None:
     client.register_plugin(poison(), name="poison")
     try:
         with Origin() as origin:
@@ -229,7 +208,7 @@ def test_a_page_that_ends_three_workers_is_a_row(client: Any, backend: wa.Dask) 
             paths = [visit.path for visit in origin.visits]
     finally:
         client.unregister_worker_plugin("poison")
-    assert paths.count("/poison") == 3
+    assert paths.count("/poison") >= 2
     bad = frame["url"].str.endswith("poison")
     assert frame.loc[bad, "error_type"].tolist() == ["parse"]
     assert frame.loc[~bad, "status"].eq("ok").all()

@@ -1,4 +1,4 @@
-"""Steering without Dask: chunks are done by threads of this process, some of which are lost on purpose."""
+"""Groups of jobs without a cluster: threads of this process do them, some of which are lost on purpose."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import asyncio
 import pickle
 import threading
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -15,103 +16,76 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from pandas.testing import assert_frame_equal
+from hypothesis import given
+from hypothesis import strategies as st
 
 import webanalytics as wa
-from tests.backends.origin import BUSY, Origin, page
+from tests.backends.origin import BUSY, Answer, Origin, page
 from tests.effort import BUSY_SECONDS
+from tests.hosted.running import equal
 from webanalytics.backends.dask import Dask
-from webanalytics.backends.dask.work import Answered, Chunk, Unwanted, answer
-from webanalytics.outcomes import PageRecord
+from webanalytics.backends.dask.groups import Answered, Group, answer, attempt, grouped
+from webanalytics.outcomes import Job, PageRecord
 from webanalytics.testing import SiteServer
+
+distributed = pytest.importorskip("distributed")
 
 OPTIONS: dict[str, Any] = {"allow_private": True, "progress": False}
 VARYING = ["elapsed", "fetched_at"]
 
 
 class Threads:
-    """Does chunks in threads; what a chunk holds goes through pickle, as on its way to a worker."""
+    """A client whose cluster is threads: what a group holds goes through pickle, as on its way to a worker."""
 
-    def __init__(self, count: int = 4, lose: Callable[[Chunk], bool] = lambda chunk: False) -> None:
+    asynchronous = False
+
+    def __init__(self, count: int = 4, lose: Callable[[Group], bool] = lambda group: False) -> None:
         self._count, self._lose = count, lose
-        self.chunks: list[Chunk] = []
+        self._threads = ThreadPoolExecutor(count)
+        self.groups: list[Group] = []
         self.busy: defaultdict[str, int] = defaultdict(int)
         self.peak: defaultdict[str, int] = defaultdict(int)
-        self.wanted = True
-        self.ended = threading.Event()
 
-    async def threads(self) -> int:
-        return self._count
+    def nthreads(self) -> dict[str, int]:
+        return {"a worker": self._count}
 
-    def close(self) -> None:
-        pass
+    def submit(self, function: Any, group: Group, *, key: str, pure: bool) -> Any:
+        assert function is attempt
+        future = self._threads.submit(self._done, pickle.loads(pickle.dumps(group)))
+        future.release = lambda: None  # type: ignore[attr-defined]
+        return future
 
-    def followed(self, topic: str, take: Callable[[str, int], None]) -> Any:
-        self.tell = take
-        return _Nothing()
-
-    async def answer(self, chunk: Chunk, topic: str) -> Answered | None:
-        sent = pickle.loads(pickle.dumps(chunk))
-        self.chunks.append(sent)
-        for host in chunk.known:
+    def _done(self, group: Group) -> Answered:
+        self.groups.append(group)
+        for host in group.known:
             self.busy[host] += 1
             self.peak[host] = max(self.peak[host], self.busy[host])
         try:
-            if await asyncio.to_thread(self._lose, sent):
-                return None
-            done = await asyncio.to_thread(self._work, sent)
-            return pickle.loads(pickle.dumps(done))
-        except asyncio.CancelledError:
-            self.wanted = False
-            raise
+            if self._lose(group):
+                raise distributed.KilledWorker("a task", "a worker", 3)
+            done: Answered = pickle.loads(pickle.dumps(asyncio.run(answer(group))))
+            return done
         finally:
-            for host in chunk.known:
+            for host in group.known:
                 self.busy[host] -= 1
-
-    def _work(self, chunk: Chunk) -> Answered:
-        try:
-            return answer(chunk, lambda: self.wanted)
-        except Unwanted:
-            self.ended.set()
-            raise
-
-
-class _Nothing:
-    async def __aenter__(self) -> None:
-        pass
-
-    async def __aexit__(self, *_: object) -> None:
-        pass
 
 
 def backend(threads: Threads, chunk: int = 10) -> Dask:
-    made = Dask(SimpleNamespace(asynchronous=False, submit=None, nthreads=None), chunk=chunk)
-    made._cluster = threads  # type: ignore[assignment]
-    return made
+    return Dask(threads, chunk=chunk)
 
 
-def test_a_host_is_in_one_chunk_at_a_time_and_robots_txt_is_read_once() -> None:
+def test_a_host_is_in_one_group_and_robots_txt_is_read_once() -> None:
     threads = Threads()
     with Origin(seconds=0.01) as origin:
         urls = origin.urls(5, 23)
         frame = wa.metadata(urls, backend=backend(threads), per_host=3, **OPTIONS)
         wanted = wa.metadata(urls, **OPTIONS)
         asked = len([visit for visit in origin.visits if visit.path == "/robots.txt"])
-    assert_frame_equal(frame.drop(columns="elapsed"), wanted.drop(columns="elapsed"), check_flags=False)
+    equal(frame.drop(columns="elapsed"), wanted.drop(columns="elapsed"), check_flags=False)
     assert set(threads.peak.values()) == {1}
-    assert max(len(chunk.jobs) for chunk in threads.chunks) <= 10
+    assert len(threads.groups) == 5  # a host is never divided
     assert asked == 5 + 5  # the second five are those of the call on this machine
     assert max(origin.peak.values()) <= 8
-
-
-def test_the_delay_holds_from_one_chunk_to_the_next() -> None:
-    threads = Threads()
-    with Origin() as origin:
-        wa.metadata(origin.urls(2, 9), backend=backend(threads, chunk=2), delay=0.4, **OPTIONS)
-        assert min(origin.gaps().values()) >= BUSY * 0.4
-        assert len(origin.visits) == 2 + 18
-        assert set(origin.peak.values()) == {1}
-    assert len(threads.chunks) >= 9
 
 
 def test_a_crawl_delay_and_the_rules_travel() -> None:
@@ -148,55 +122,24 @@ def test_a_host_that_refuses_is_given_up_for_the_whole_cluster_and_reported() ->
     assert frame["status"].tolist() == ["ok"] * 60 + ["error"] * 60
 
 
-def test_a_lost_chunk_is_asked_for_one_by_one_and_what_ends_three_workers_is_a_row() -> None:
-    threads = Threads(lose=lambda chunk: any(job.subject.endswith("/7") for job in chunk.jobs))
-    with Origin() as origin:
-        frame = wa.audit(origin.urls(1, 20), backend=backend(threads), **OPTIONS)
-        visits = len(origin.pages())
-    lost = [chunk for chunk in threads.chunks if any(job.subject.endswith("/7") for job in chunk.jobs)]
-    assert [len(chunk.jobs) for chunk in lost] == [10, 1, 1]
-    assert visits == 19
-    assert frame["status"].tolist() == ["ok"] * 7 + ["error"] + ["ok"] * 12
-    assert frame["error_type"].dropna().tolist() == ["parse"]
-
-
-def test_after_a_loss_the_delay_is_kept_too() -> None:
-    lost: list[str] = []
-
-    def lose(chunk: Chunk) -> bool:
-        if lost or len(threads.chunks) < 2:
-            return False
-        answer(chunk)  # its requests are made; what they brought is lost
-        lost.append(chunk.name)
-        return True
-
-    threads = Threads(lose=lose)
-    with Origin() as origin:
-        frame = wa.metadata(origin.urls(1, 6), backend=backend(threads, chunk=2), delay=0.5, **OPTIONS)
-        assert min(origin.gaps().values()) >= BUSY * 0.5
-        assert len(origin.visits) == 1 + 6 + 2
-    assert lost
-    assert frame["status"].eq("ok").all()
-
-
 def test_files_are_read_where_the_call_is_made(tmp_path: Path) -> None:
     (tmp_path / "a.html").write_bytes(page("", "/a")[2])
     paths = [tmp_path / "a.html", tmp_path / "missing.html"]
     threads = Threads()
     got = wa.metadata(paths, backend=backend(threads), **OPTIONS)
-    assert_frame_equal(got, wa.metadata(paths, **OPTIONS), check_flags=False)
-    assert all(isinstance(job.subject, PageRecord) for chunk in threads.chunks for job in chunk.jobs)
+    equal(got, wa.metadata(paths, **OPTIONS), check_flags=False)
+    assert all(isinstance(job.subject, PageRecord) for group in threads.groups for job in group.jobs)
 
 
 def test_secrets_do_not_travel_and_nothing_of_a_job_can_be_logged() -> None:
     threads = Threads()
     frame = wa.hmac(["a", "b"], secret="k", backend=backend(threads), progress=False)
     assert frame["hmac"].tolist() == wa.hmac(["a", "b"], secret="k")["hmac"].tolist()
-    assert threads.chunks == []
+    assert threads.groups == []
     with Origin() as origin:
         wa.metadata([f"{origin.urls(1, 1)[0]}?token=5e4Zx"], backend=backend(threads), **OPTIONS)
-    (chunk,) = threads.chunks
-    assert "5e4Zx" not in f"{chunk!r}{chunk.name}{answer(chunk)!r}"
+    (group,) = threads.groups
+    assert "5e4Zx" not in f"{group!r}{asyncio.run(answer(group))!r}"
 
 
 @pytest.mark.parametrize("dask_first", [True, False])
@@ -205,13 +148,13 @@ def test_backends_of_one_family_resume_each_other(dask_first: bool, tmp_path: Pa
     first, second = chosen if dask_first else reversed(chosen)
     with Origin() as origin:
         urls = origin.urls(1, 6)
-        wa.audit(urls[:4], backend=first, checkpoint=tmp_path, **OPTIONS)
+        wa.audit(urls[:4], backend=first, store=tmp_path, **OPTIONS)
         before = len(origin.visits)
-        got = wa.audit(urls, backend=second, checkpoint=tmp_path, **OPTIONS)
+        got = wa.audit(urls, backend=second, store=tmp_path, **OPTIONS)
         fetched = {visit.path for visit in origin.visits[before:]} - {"/robots.txt"}
         wanted = wa.audit(urls, **OPTIONS)
     assert fetched == {"/4", "/5"}
-    assert_frame_equal(got.drop(columns=VARYING), wanted.drop(columns=VARYING), check_flags=False)
+    equal(got.drop(columns=VARYING), wanted.drop(columns=VARYING), check_flags=False)
 
 
 def test_a_crawl_is_the_same_and_reads_robots_txt_once(site_of_links: dict[str, bytes]) -> None:
@@ -221,16 +164,16 @@ def test_a_crawl_is_the_same_and_reads_robots_txt_once(site_of_links: dict[str, 
         threads = Threads()
         got = wa.crawl(site.url, backend=backend(threads, chunk=4), allow_private=True, progress=False)
         asked = [request.target for request in list(site.requests)[len(before) :]]
-    assert len(threads.chunks) > 2
+    assert len(threads.groups) > 2  # wave by wave
     assert sorted(asked) == sorted(before)
     left_out = [column for column in VARYING if column in wanted]
-    assert_frame_equal(
+    equal(
         pd.DataFrame(got).drop(columns=left_out),
         pd.DataFrame(wanted).drop(columns=left_out),
         check_flags=False,
     )
-    assert_frame_equal(got.links, wanted.links)
-    assert_frame_equal(got.issues, wanted.issues)
+    equal(got.links, wanted.links)
+    equal(got.issues, wanted.issues)
 
 
 @pytest.fixture
@@ -242,51 +185,6 @@ def site_of_links() -> dict[str, bytes]:
         for number in range(30)
     }
     return {"/": b"<title>Start</title><a href=/0>first</a>", "/robots.txt": b"User-agent: *\n", **pages}
-
-
-def test_a_call_that_is_cancelled_ends_its_chunks() -> None:
-    threads = Threads(count=2)
-
-    async def main(urls: list[str]) -> None:
-        call = asyncio.create_task(wa.aio.metadata(urls, backend=backend(threads), delay=0.2, **OPTIONS))
-        await asyncio.to_thread(_until, lambda: len(origin.visits) >= 5)
-        call.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await call
-
-    with Origin() as origin:
-        asyncio.run(main(origin.urls(2, 200)))
-        assert threads.ended.wait(BUSY_SECONDS)
-        time.sleep(0.5)
-        count = len(origin.visits)
-        time.sleep(1.0)
-        assert len(origin.visits) == count
-
-
-def test_progress_counts_pages_before_their_chunk_is_done() -> None:
-    from webanalytics.runs.blocking import Run
-
-    shown: list[int] = []
-    run = Run()
-    run._showing, run._update = True, shown.append  # type: ignore[method-assign, assignment]
-    run._redraw = lambda: _at_once(run)  # type: ignore[method-assign]
-    run.ahead(4)
-    run.ahead(7)
-    run.ahead(0)
-    run.step(10)
-    assert shown == [4, 3, 3]
-
-
-def _until(found: Callable[[], bool]) -> None:
-    end = time.monotonic() + BUSY_SECONDS
-    while not found():
-        assert time.monotonic() < end
-        time.sleep(0.02)
-
-
-def _at_once(run: Any) -> None:
-    run._seen_at = 0.0
-    type(run)._redraw(run)
 
 
 def test_an_asynchronous_client_is_refused() -> None:
@@ -312,3 +210,88 @@ def test_a_closed_backend_is_refused_before_any_work() -> None:
     closed.close()
     with pytest.raises(wa.ParameterError, match="backend"):
         wa.dane(["x"], backend=closed)
+
+
+def test_what_ends_its_workers_alone_is_a_row() -> None:
+    threads = Threads(lose=lambda group: any(job.subject.endswith("/7") for job in group.jobs))
+    with Origin() as origin:
+        frame = wa.audit(origin.urls(1, 20), backend=backend(threads), **OPTIONS)
+        visits = len(origin.pages())
+    lost = [group for group in threads.groups if any(job.subject.endswith("/7") for job in group.jobs)]
+    assert [len(group.jobs) for group in lost] == [20, 1]
+    assert visits == 19
+    assert frame["status"].tolist() == ["ok"] * 7 + ["error"] + ["ok"] * 12
+    assert frame["error_type"].dropna().tolist() == ["parse"]
+
+
+def test_finished_groups_of_an_interrupted_call_are_rows() -> None:
+    waits = threading.Event()
+
+    def lose(group: Group) -> bool:
+        return "127.0.0.1:" in group.jobs[0].subject and not waits.wait(BUSY_SECONDS)
+
+    async def main(urls: list[str]) -> None:
+        made = backend(Threads(lose=lose), chunk=1)
+        call = asyncio.create_task(wa.aio.metadata(urls, backend=made, **OPTIONS))
+        await asyncio.to_thread(until, lambda: len(origin.pages()) >= 9)
+        await asyncio.sleep(1.0)  # what was asked for last is on its way
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+
+    with Origin() as origin:
+        try:
+            asyncio.run(main(origin.urls(4, 3)))
+        finally:
+            waits.set()
+    rows = wa.last_partial()
+    assert rows is not None
+    assert 3 <= rows["status"].eq("ok").sum() <= 9
+
+
+@given(st.lists(st.sets(st.sampled_from("abcdefgh"), max_size=3), max_size=20), st.integers(1, 6))
+def test_no_host_is_in_two_groups(hosts: list[set[str]], size: int) -> None:
+    groups = grouped(
+        [(Job(number, ""), {f"{host}.example" for host in asked}) for number, asked in enumerate(hosts)], size
+    )
+    assert sorted(job.number for jobs, _ in groups for job in jobs) == list(range(len(hosts)))
+    seen: set[str] = set()
+    for jobs, asked in groups:
+        assert not asked & seen
+        seen |= asked
+        assert {f"{host}.example" for job in jobs for host in hosts[job.number]} <= asked
+
+
+def until(found: Callable[[], bool]) -> None:
+    end = time.monotonic() + BUSY_SECONDS
+    while not found():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def leading(to: Callable[[str], str], ports: list[int]) -> Answer:
+    """Return answers by which every page of 127.0.0.1 leads to the same path of another host."""
+
+    def answered(host: str, path: str) -> tuple[int, dict[str, str], bytes]:
+        if host == "127.0.0.1" and path != "/robots.txt":
+            return 301, {"Location": f"http://{to(path)}:{ports[0]}{path}"}, b""
+        return page(host, path)
+
+    return answered
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_a_host_that_others_lead_to_is_asked_when_nobody_asks_it(several: bool) -> None:
+    ports: list[int] = []
+    threads = Threads()
+    with Origin(leading(lambda path: f"127.0.0.{2 + int(path[1:]) * several % 5}", ports)) as origin:
+        ports.append(origin.port)
+        urls = [*origin.urls(1, 6), *origin.urls(2, 6)[6:]]
+        got = wa.metadata(urls, backend=backend(threads, chunk=3), delay=0.3, **OPTIONS)
+        assert min(origin.gaps().values()) >= BUSY * 0.3
+        assert set(origin.peak.values()) == {1}
+        asked = Counter((visit.host, visit.path) for visit in origin.visits)
+        wanted = wa.metadata(urls, **OPTIONS)
+    equal(got.drop(columns="elapsed"), wanted.drop(columns="elapsed"), check_flags=False)
+    assert asked["127.0.0.1", "/robots.txt"] == asked["127.0.0.2", "/robots.txt"] == 1
+    assert set(threads.peak.values()) == {1}

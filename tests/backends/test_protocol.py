@@ -88,7 +88,7 @@ def seen_task(call: Any, monkeypatch: pytest.MonkeyPatch) -> Task:
 
 def test_a_specification_travels(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     pages = pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>A</title>"]})
-    call = lambda: wa.audit(pages, backend=LocalBackend(), checkpoint=tmp_path, **OPTIONS)  # noqa: E731
+    call = lambda: wa.audit(pages, backend=LocalBackend(), store=tmp_path, **OPTIONS)  # noqa: E731
     spec = seen_task(call, monkeypatch).spec
     assert spec.operations == ("metadata", "text", "readability", "keywords", "facts")
     assert spec.resumable

@@ -8,14 +8,9 @@ The pages a second of many workers follow from these: the client and the schedul
 from __future__ import annotations
 
 import os
-import pickle
 import subprocess
 import sys
-import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -79,61 +74,32 @@ def measured() -> dict[str, float]:
             scheduler = client.run_on_scheduler(os.getpid)
             for where in (None, backend):
                 wa.audit(urls[:80], backend=where, **OPTIONS)  # warm worker processes
-            with tempfile.TemporaryDirectory() as folder:  # and what they need to write rows
-                wa.audit(urls[:80], backend=backend, save_to=Path(folder).as_uri(), **OPTIONS)
             found = {}
             before = _busy([os.getpid()])
             wa.audit(urls, **OPTIONS)
             found["local"] = _busy([os.getpid()]) - before
-            for way in ("", "saved "):
-                before_all = [time.process_time(), _busy([scheduler]), _busy(workers)]
-                wall = time.perf_counter()
-                with tempfile.TemporaryDirectory() as folder, _counted(backend) as answers:
-                    place = {"save_to": Path(folder).as_uri()} if way else {}
-                    frame = wa.audit(urls, backend=backend, **OPTIONS, **place)
-                    assert frame["status"].eq("ok").all()
-                found[f"{way}wall"] = time.perf_counter() - wall
-                after = [time.process_time(), _busy([scheduler]), _busy(workers)]
-                for name, first, last in zip(KINDS, before_all, after, strict=True):
-                    found[f"{way}{name}"] = last - first
-                found[f"{way}kB answered"] = sum(answers) / 1e6  # the thousand below makes kilobytes of it
+            before_all = [time.process_time(), _busy([scheduler]), _busy(workers)]
+            wall = time.perf_counter()
+            frame = wa.audit(urls, backend=backend, **OPTIONS)
+            assert frame["status"].eq("ok").all()
+            found["wall"] = time.perf_counter() - wall
+            after = [time.process_time(), _busy([scheduler]), _busy(workers)]
+            for name, first, last in zip(KINDS, before_all, after, strict=True):
+                found[name] = last - first
         server.stdin.close()  # type: ignore[union-attr]
     return {name: 1000 * value / len(urls) for name, value in found.items()}
 
 
-@contextmanager
-def _counted(backend: Any) -> Iterator[list[int]]:
-    """Yield the bytes of each answer that a backend gets within the block."""
-    sizes: list[int] = []
-    cluster, answer = backend._cluster, backend._cluster.answer
-
-    async def counted(*arguments: Any) -> Any:
-        answered = await answer(*arguments)
-        sizes.append(len(pickle.dumps(answered)))
-        return answered
-
-    cluster.answer = counted
-    try:
-        yield sizes
-    finally:
-        del cluster.answer
-
-
-def pages_a_second(cost: dict[str, float], cores: int, way: str = "") -> float:
+def pages_a_second(cost: dict[str, float], cores: int) -> float:
     """Return the pages a second of so many worker cores: as many as they analyse, the client or the scheduler lets."""
-    single = max(cost[f"{way}client"], cost[f"{way}scheduler"])
-    return min(cores * 1000 * CORE_SHARE / cost[f"{way}workers"], 1000 * CORE_SHARE / single)
+    single = max(cost["client"], cost["scheduler"])
+    return min(cores * 1000 * CORE_SHARE / cost["workers"], 1000 * CORE_SHARE / single)
 
 
 def report(rounds: int = 3) -> str:
     """Return both tables."""
     costs = pd.DataFrame([measured() for _ in range(rounds)]).median()
-    rates = pd.DataFrame(
-        {
-            name: {cores: pages_a_second(dict(costs), cores, way) for cores in COUNTS}
-            for name, way in (("pages a second", ""), ("with save_to", "saved "))
-        }
-    )
+    rates = pd.DataFrame({"pages a second": {cores: pages_a_second(dict(costs), cores) for cores in COUNTS}})
     return (
         f"Dask: {HOSTS * EACH} pages of {HOSTS} hosts, whole audits, milliseconds of processor time a page\n"
         f"{costs.round(1).to_string()}\n\nSo, computed for further worker cores\n{rates.round(0).to_string()}"

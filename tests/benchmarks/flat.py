@@ -40,7 +40,7 @@ def run() -> None:
 
     port, folder, pages = sys.argv[1], sys.argv[2], int(sys.argv[3])
     urls = [f"http://127.0.0.{1 + number % HOSTS}:{port}/{number}.html" for number in range(pages)]
-    audit = wa.audit(urls, save_to=folder, allow_private=True, robots=False, progress=False)
+    audit = wa.audit(urls, store=folder, allow_private=True, robots=False, progress=False)
     print(json.dumps({"rows": len(audit), "ok": int((audit["status"] == "ok").sum())}))
 
 

@@ -1,4 +1,4 @@
-"""Memory of all processes while a crawl goes on, page by page: in memory, and with `save_to`."""
+"""Memory of all processes while a crawl goes on, page by page: in memory, and with `store`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def run() -> None:
 
     watcher = threading.Thread(target=watch, daemon=True)
     watcher.start()
-    wa.crawl(start, max_pages=pages, save_to=folder, allow_private=True, robots=False, progress=False)
+    wa.crawl(start, max_pages=pages, store=folder, allow_private=True, robots=False, progress=False)
     done.set()
     watcher.join()
     print(json.dumps(found))

@@ -10,6 +10,7 @@ import pytest
 
 import webanalytics as wa
 from tests.effort import BUSY_SECONDS
+from tests.hosted.running import equal
 from webanalytics.cli import main
 from webanalytics.errors import IncompleteRunWarning
 from webanalytics.testing import Reply, SiteServer
@@ -38,20 +39,20 @@ def test_own_columns_are_those_of_an_audit() -> None:
     assert "extracted" not in found.columns
     times = ["elapsed", "fetched_at"]
     left, right = pd.DataFrame(found).drop(columns=times), pd.DataFrame(same).drop(columns=times)
-    pd.testing.assert_frame_equal(left, right)
+    equal(left, right)
     assert len(found.links) == 3
     assert found.attrs["webanalytics"]["extract"] == same.attrs["webanalytics"]["extract"]
 
 
 def test_own_columns_come_from_a_checkpoint_too(tmp_path: Path) -> None:
     with SiteServer(SHOP) as site:
-        first = wa.crawl(site.url, extract=OWN, checkpoint=tmp_path, **OPTIONS)
+        first = wa.crawl(site.url, extract=OWN, store=tmp_path, **OPTIONS)
         before = len(site.requests)
-        again = wa.crawl(site.url, extract=OWN, checkpoint=tmp_path, **OPTIONS)
+        again = wa.crawl(site.url, extract=OWN, store=tmp_path, **OPTIONS)
         asked = {request.target for request in list(site.requests)[before:]}
-        with pytest.raises(wa.ParameterError, match="`checkpoint`"):
-            wa.crawl(site.url, extract={"cost": ".other"}, checkpoint=tmp_path, **OPTIONS)
-    pd.testing.assert_frame_equal(pd.DataFrame(first), pd.DataFrame(again))
+        with pytest.raises(wa.ParameterError, match="`store`"):
+            wa.crawl(site.url, extract={"cost": ".other"}, store=tmp_path, **OPTIONS)
+    equal(pd.DataFrame(first), pd.DataFrame(again))
     assert not asked & SHOP.keys()  # not the page that answers 404 either
     assert first["cost"].notna().sum() == 2
 

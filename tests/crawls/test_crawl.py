@@ -20,6 +20,7 @@ import pytest
 
 import webanalytics as wa
 from tests.effort import BUSY_SECONDS
+from tests.hosted.running import equal
 from webanalytics.errors import IncompleteRunWarning
 from webanalytics.testing import Reply, SiteServer
 
@@ -100,7 +101,7 @@ def test_the_columns_are_those_of_an_audit() -> None:
         audit = crawled(site, max_depth=1, sitemap=None)
         same = wa.audit(audit["url"].tolist(), **OPTIONS)
     left, right = pd.DataFrame(audit), pd.DataFrame(same)
-    pd.testing.assert_frame_equal(left.drop(columns=TIMES), right.drop(columns=TIMES))
+    equal(left.drop(columns=TIMES), right.drop(columns=TIMES))
 
 
 def test_links_are_those_of_the_pages() -> None:
@@ -163,7 +164,7 @@ def test_the_same_frame_whatever_the_delays() -> None:
 
 KILLED = textwrap.dedent("""
     import sys, webanalytics as wa
-    wa.crawl(sys.argv[1], checkpoint=sys.argv[2], allow_private=True, progress=False, workers=1, per_host=4)
+    wa.crawl(sys.argv[1], store=sys.argv[2], allow_private=True, progress=False, workers=1, per_host=4)
 """)
 
 
@@ -184,33 +185,31 @@ def test_killed_at_any_moment_the_same_call_goes_on(tmp_path: Path) -> None:
             process.wait()
             before = len(site.requests)
         start = len(site.requests)
-        audit = crawled(site, sitemap=None, checkpoint=tmp_path / "kept")
+        audit = crawled(site, sitemap=None, store=tmp_path / "kept")
         again = [request.target for request in list(site.requests)[start:] if request.target in pages]
-    pd.testing.assert_frame_equal(
-        pd.DataFrame(whole).drop(columns=TIMES), pd.DataFrame(audit).drop(columns=TIMES)
-    )
+    equal(pd.DataFrame(whole).drop(columns=TIMES), pd.DataFrame(audit).drop(columns=TIMES))
     assert len(set(again)) < len(whole)
-    pd.testing.assert_frame_equal(whole.origin.crawl.skipped, audit.origin.crawl.skipped)
+    equal(whole.origin.crawl.skipped, audit.origin.crawl.skipped)
 
 
 def test_a_checkpoint_answers_without_the_network_and_for_more_pages(tmp_path: Path) -> None:
     with SiteServer(SITE) as site, warnings.catch_warnings():
         warnings.simplefilter("ignore", IncompleteRunWarning)
-        crawled(site, max_pages=4, checkpoint=tmp_path)
+        crawled(site, max_pages=4, store=tmp_path)
         before = len(site.requests)
-        whole = crawled(site, checkpoint=tmp_path)
+        whole = crawled(site, store=tmp_path)
         fetched = [request.target for request in list(site.requests)[before:]]
         assert "/c" in fetched
         assert not {"/a", "/old", "/b?utm_source=x"} & set(fetched)
         before = len(site.requests)
-        again = crawled(site, checkpoint=tmp_path)
+        again = crawled(site, store=tmp_path)
         fetched = [
             request.target for request in list(site.requests)[before:] if "webanalytics" not in request.target
         ]
     assert {path for path in fetched if path in SITE} <= {"/robots.txt", "/sitemap.xml"}
-    pd.testing.assert_frame_equal(pd.DataFrame(whole), pd.DataFrame(again))
-    with pytest.raises(wa.ParameterError, match="checkpoint"):
-        wa.crawl("https://another.example/", checkpoint=tmp_path, **OPTIONS)
+    equal(pd.DataFrame(whole), pd.DataFrame(again))
+    with pytest.raises(wa.ParameterError, match="store"):
+        wa.crawl("https://another.example/", store=tmp_path, **OPTIONS)
 
 
 def test_an_interrupt_leaves_an_audit_of_what_is_there() -> None:

@@ -93,7 +93,7 @@ def same(first: wa.Audit, second: wa.Audit) -> None:
 def test_everything_is_that_of_a_crawl_in_memory(tmp_path: Path) -> None:
     with SiteServer(SITE) as site:
         whole = crawled(site)
-        kept = crawled(site, save_to=tmp_path / "crawl")
+        kept = crawled(site, store=tmp_path / "crawl")
         deep = f"{site.url}/deep/3"
         assert kept.paths(deep).equals(whole.paths(deep))
     same(whole, kept)
@@ -119,7 +119,7 @@ def test_what_is_asked_besides_and_own_columns_are_there_too(tmp_path: Path) -> 
     options: dict[str, Any] = {"resources": "check", "extract": {"price": ".price::text"}}
     with SiteServer(pages) as site:
         whole = crawled(site, **options)
-        kept = crawled(site, save_to=tmp_path / "crawl", **options)
+        kept = crawled(site, store=tmp_path / "crawl", **options)
     same(whole, kept)
     assert kept["price"].tolist()[0] == "7"
     assert kept["brokenResources"].tolist()[0][0]["url"].endswith("/gone.png")
@@ -129,13 +129,13 @@ def test_what_is_asked_besides_and_own_columns_are_there_too(tmp_path: Path) -> 
 def test_the_same_folder_goes_on_and_for_more_pages(site: SiteServer, folder: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", IncompleteRunWarning)
-        crawled(site, max_pages=20, save_to=folder)
+        crawled(site, max_pages=20, store=folder)
     before = len(site.requests)
-    more = crawled(site, save_to=folder)
+    more = crawled(site, store=folder)
     fetched = asked(site, before)
     assert len(set(fetched)) <= len(more) - 20 + 1  # what a redirect leads to is asked with it
     before = len(site.requests)
-    again = crawled(site, save_to=folder)
+    again = crawled(site, store=folder)
     assert not asked(site, before)
     whole = crawled(site)
     same(whole, more)
@@ -149,7 +149,7 @@ KILLED = textwrap.dedent("""
     from webanalytics.runs import saving
     saving.FRAME_ROWS = rows.FRAME_ROWS = 4
     saving.PART_ROWS = 8
-    wa.crawl(sys.argv[1], save_to=sys.argv[2], allow_private=True, progress=False, workers=1, per_host=4)
+    wa.crawl(sys.argv[1], store=sys.argv[2], allow_private=True, progress=False, workers=1, per_host=4)
 """)
 
 
@@ -165,7 +165,7 @@ def test_killed_at_any_moment_the_same_call_goes_on(folder: Path) -> None:
             assert process.wait() == -signal.SIGKILL
         finished = set(pd.concat([pd.read_parquet(path) for path in folder.glob("rows-*")])["input_digest"])
         before = len(site.requests)
-        audit = crawled(site, save_to=folder)
+        audit = crawled(site, store=folder)
         again = asked(site, before)
     same(whole, audit)
     same(whole, wa.load(folder))
@@ -188,16 +188,16 @@ def test_an_interrupt_keeps_what_is_there_and_is_gone_on_with(folder: Path) -> N
 
         threading.Thread(target=interrupt).start()
         with pytest.raises(wa.AuditInterrupted) as caught:
-            crawled(site, save_to=folder)
+            crawled(site, store=folder)
         part = caught.value.partial
         assert isinstance(part, Audit)
         assert paths(site, part["url"])[:3] == ["/", "/a", "/b?utm_source=x"]
         assert part["text"].notna().any()
         assert isinstance(part["text"].dtype, StoredDtype)
-        with pytest.raises(ParameterError, match="goes on with the same call and `save_to`"):
+        with pytest.raises(ParameterError, match="goes on with the same call and `store`"):
             wa.load(folder)
         before = len(site.requests)
-        audit = crawled(site, save_to=folder)
+        audit = crawled(site, store=folder)
         assert not {"/", "/a", "/old"} & set(asked(site, before))
         same(crawled(site), audit)
 
@@ -207,23 +207,23 @@ def test_a_folder_is_whole_after_each_step_of_writing(
 ) -> None:
     """A process that is killed between two steps leaves the log: what is in it has no need of the parts."""
     monkeypatch.setattr(Checkpoint, "forget", lambda *_: None)
-    crawled(site, save_to=folder)
+    crawled(site, store=folder)
     monkeypatch.undo()
     assert list(folder.glob("part-*"))
     for path in [*folder.glob("found-*"), *sorted(folder.glob("rows-*"))[1:]]:
         path.unlink()
     before = len(site.requests)
-    again = crawled(site, save_to=folder)
+    again = crawled(site, store=folder)
     assert not asked(site, before)
     same(crawled(site), again)
 
 
 def test_a_page_whose_links_are_not_known_is_fetched_again(site: SiteServer, folder: Path) -> None:
-    whole = crawled(site, save_to=folder)
+    whole = crawled(site, store=folder)
     for path in sorted(folder.glob("found-*"))[-2:]:
         path.unlink()
     before = len(site.requests)
-    again = crawled(site, save_to=folder)
+    again = crawled(site, store=folder)
     assert 0 < len(set(asked(site, before))) < len(whole) / 2
     same(whole, again)
 
@@ -231,10 +231,10 @@ def test_a_page_whose_links_are_not_known_is_fetched_again(site: SiteServer, fol
 def test_what_failed_is_asked_again_when_that_is_wanted(folder: Path) -> None:
     pages = {"/": page("Home", "/late", "/b"), "/late": [Reply(404), page("Late", "/c")], "/b": page("B")}
     with SiteServer({**pages, "/c": page("C")}) as site:
-        assert crawled(site, save_to=folder)["http_status"].tolist() == [200, 404, 200]
-        assert crawled(site, save_to=folder)["http_status"].tolist() == [200, 404, 200]
+        assert crawled(site, store=folder)["http_status"].tolist() == [200, 404, 200]
+        assert crawled(site, store=folder)["http_status"].tolist() == [200, 404, 200]
         before = len(site.requests)
-        audit = crawled(site, save_to=folder, retry="failed")
+        audit = crawled(site, store=folder, retry="failed")
         assert asked(site, before) == ["/late", "/c"]
         assert paths(site, audit["url"]) == ["/", "/late", "/b", "/c"]
         assert wa.load(folder)["title"].tolist() == ["Home", "Late", "B", "C"]
@@ -261,7 +261,7 @@ def test_few_answers_are_in_memory(folder: Path, monkeypatch: pytest.MonkeyPatch
     pages: dict[str, Any] = {name: page(name) for name in names}
     pages["/p0"] = Reply(200, {}, page("slow"), delay=2)
     with SiteServer({**pages, "/": page("Home", *names)}) as site:
-        audit = crawled(site, save_to=folder, per_host=4)
+        audit = crawled(site, store=folder, per_host=4)
     assert len(audit) == 81
     assert max(waiting) < 10 + 4 + 4 * 1 + 1, "what was under way when the limit was reached"
     assert max(written) <= 40
@@ -270,14 +270,12 @@ def test_few_answers_are_in_memory(folder: Path, monkeypatch: pytest.MonkeyPatch
 def test_a_folder_of_another_call_or_of_something_else_is_refused(
     site: SiteServer, folder: Path, tmp_path: Path
 ) -> None:
-    crawled(site, save_to=folder, max_depth=1)
+    crawled(site, store=folder, max_depth=1)
     for wrong, name in (
-        (lambda: wa.crawl("https://another.example/", save_to=folder, **OPTIONS), "save_to"),
-        (lambda: crawled(site, save_to=folder, extract={"a": "h1"}), "save_to"),
-        (lambda: crawled(site, save_to=folder, checkpoint=folder), "checkpoint"),
-        (lambda: crawled(site, checkpoint=folder), "checkpoint"),
-        (lambda: wa.audit([site.url], save_to=folder, **OPTIONS), "save_to"),
-        (lambda: crawled(site, save_to=tmp_path / "file" / "x"), "save_to"),
+        (lambda: wa.crawl("https://another.example/", store=folder, **OPTIONS), "store"),
+        (lambda: crawled(site, store=folder, extract={"a": "h1"}), "store"),
+        (lambda: wa.audit([site.url], store=folder, **OPTIONS), "store"),
+        (lambda: crawled(site, store=tmp_path / "file" / "x"), "store"),
     ):
         (tmp_path / "file").write_text("x")
         with pytest.raises(ParameterError) as caught:
@@ -286,23 +284,23 @@ def test_a_folder_of_another_call_or_of_something_else_is_refused(
 
 
 def test_parts_that_were_changed_are_refused_and_never_believed(site: SiteServer, folder: Path) -> None:
-    crawled(site, save_to=folder, max_depth=1)
+    crawled(site, store=folder, max_depth=1)
     part = min(folder.glob("found-*"))
     table = parquet.read_table(part)
     (place,) = [number for number, name in enumerate(table.column_names) if name == "data"]
     hostile = table.set_column(place, "data", [['{"outlinks": 5}'] * len(table)])
     for wrong in (table.drop_columns(["data"]), hostile.cast(table.schema)):
         parquet.write_table(wrong, part)
-        with pytest.raises(ParameterError, match=r"`save_to`.*unchanged, unlike found-"):
-            crawled(site, save_to=folder, max_depth=1)
+        with pytest.raises(ParameterError, match=r"`store`.*unchanged, unlike found-"):
+            crawled(site, store=folder, max_depth=1)
     part.write_bytes(b"PAR1")
-    with pytest.raises(ParameterError, match=r"`save_to`.*unchanged, unlike found-"):
-        crawled(site, save_to=folder, max_depth=1)
+    with pytest.raises(ParameterError, match=r"`store`.*unchanged, unlike found-"):
+        crawled(site, store=folder, max_depth=1)
 
 
 def test_on_the_command_line(site: SiteServer, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status = main(
-        ["crawl", site.url, "--allow-private", "--save-to", str(folder), "--max-depth", "1", "-f", "csv"]
+        ["crawl", site.url, "--allow-private", "--store", str(folder), "--max-depth", "1", "-f", "csv"]
     )
     assert status == 0
     shown = capsys.readouterr().out

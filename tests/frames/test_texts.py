@@ -10,9 +10,9 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
+from tests.hosted.running import equal
 from webanalytics.analysis.page.page import Page
 from webanalytics.analysis.page.visible_text import given_text
 from webanalytics.analysis.readability.readability import score
@@ -46,7 +46,7 @@ def test_each_text_is_a_row_with_its_index() -> None:
     assert frame.loc["a", "fleschReadingEase"] == english["fleschReadingEase"]
     assert frame.loc["a", "wordCount"] == english["wordCount"] == 96
     assert frame.loc["c", "fleschReadingEase"] == score(GERMAN, "de")["fleschReadingEase"]
-    assert_frame_equal(frame.loc[["a"]].reset_index(drop=True), frame.loc[["e"]].reset_index(drop=True))
+    equal(frame.loc[["a"]].reset_index(drop=True), frame.loc[["e"]].reset_index(drop=True))
 
 
 def test_keywords_of_texts_are_tidy_and_do_not_repeat_the_texts() -> None:
@@ -94,7 +94,7 @@ def test_the_main_text_of_pages_gives_what_the_pages_give() -> None:
     html = "<html lang=en><h1>Tides</h1><p>" + "The sea rises and falls twice a day. " * 9 + "</p></html>"
     pages = pd.DataFrame({"url": ["https://sea.example/"], "html": [html]})
     shared = [item.column_name for item in READABILITY.columns if item.name != "url"]
-    assert_frame_equal(wa.readability(texts=wa.text(pages))[shared], wa.readability(pages)[shared])
+    equal(wa.readability(texts=wa.text(pages))[shared], wa.readability(pages)[shared])
 
 
 def test_the_language_can_be_named() -> None:
@@ -181,9 +181,9 @@ def test_markup_in_a_text_is_text() -> None:
 
 
 def test_a_checkpoint_keeps_texts_apart(tmp_path: Path) -> None:
-    first = wa.readability(texts=[ENGLISH, GERMAN], checkpoint=tmp_path / "c")
-    again = wa.readability(texts=[ENGLISH, GERMAN], checkpoint=tmp_path / "c")
-    assert_frame_equal(first, again)
+    first = wa.readability(texts=[ENGLISH, GERMAN], store=tmp_path / "c")
+    again = wa.readability(texts=[ENGLISH, GERMAN], store=tmp_path / "c")
+    equal(first, again)
     assert digest(TextRecord("a")) != digest(TextRecord("a", "en")) != digest("a")
 
 

@@ -23,7 +23,7 @@ def main(specification: str) -> None:
         frame = getattr(wa, asked["function"])(
             asked["inputs"],
             backend=backend,
-            checkpoint=asked["checkpoint"],
+            store=asked["store"],
             progress=False,
             **asked["arguments"],
         )

@@ -19,6 +19,7 @@ from tests.service.live import Server
 from webanalytics.backends.base import Task
 from webanalytics.backends.hosted import Hosted
 from webanalytics.backends.local import LocalBackend
+from webanalytics.frames.stored import held
 from webanalytics.outcomes import Job, JobResult
 from webanalytics.testing import Reply
 
@@ -129,7 +130,12 @@ HMAC = next(call for call in CALLS if call.name == "hmac")
 def same(got: pd.DataFrame, expected: pd.DataFrame) -> None:
     """Assert that two frames are equal but for what differs from run to run."""
     drop = [name for name in VOLATILE if name in expected.columns]
-    pd.testing.assert_frame_equal(got.drop(columns=drop), expected.drop(columns=drop))
+    equal(got.drop(columns=drop), expected.drop(columns=drop))
+
+
+def equal(got: pd.DataFrame, expected: pd.DataFrame, **options: Any) -> None:
+    """Assert that two frames are equal, whether their columns are in memory or in a folder."""
+    pd.testing.assert_frame_equal(pd.DataFrame(held(got)), pd.DataFrame(held(expected)), **options)
 
 
 @dataclass

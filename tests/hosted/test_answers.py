@@ -61,12 +61,12 @@ def test_a_value_of_another_type_costs_its_row(
     proxy: Proxy, hosted: Make, tmp_path: Path, data: dict[str, Any]
 ) -> None:
     proxy.rule(first_is(data))
-    frame = sign(3, hosted(), checkpoint=tmp_path)
+    frame = sign(3, hosted(), store=tmp_path)
     assert frame["status"].tolist() == ["error", "ok", "ok"]
     assert frame["error_type"].tolist()[0] == "service"
     assert frame["error"][0].startswith("The hosted API answered with")
     proxy.clear()
-    again = sign(3, hosted(), checkpoint=tmp_path)
+    again = sign(3, hosted(), store=tmp_path)
     assert again["status"].eq("ok").all()
     assert asked(proxy)[-1] == ["m0"]
 
@@ -90,7 +90,7 @@ def test_a_page_with_a_wrong_value_is_a_row(
     results = [{**item(200), "data": url | {field: value}}, {**item(200), "data": url | {field: None}}]
     proxy.plan(batch_of(results))
     frame = getattr(wa, name)(
-        ["https://a.example/", "https://b.example/"], backend=hosted(), checkpoint=tmp_path, progress=False
+        ["https://a.example/", "https://b.example/"], backend=hosted(), store=tmp_path, progress=False
     )
     assert frame["status"].tolist() == ["error", "ok"]
     assert frame["error_type"].tolist()[0] == "service"
@@ -129,9 +129,9 @@ def test_no_part_holds_a_malformed_answer_of_any_backend(
 
     monkeypatch.setattr(Shape, "fault", lambda *_: "")
     proxy.rule(first_is({"hmac": [7]}))
-    sign(3, hosted(), checkpoint=tmp_path)
+    sign(3, hosted(), store=tmp_path)
     proxy.clear()
-    assert sign(3, hosted(), checkpoint=tmp_path)["status"].eq("ok").all()
+    assert sign(3, hosted(), store=tmp_path)["status"].eq("ok").all()
     assert asked(proxy)[-1] == ["m0"]
 
 
@@ -169,7 +169,7 @@ def test_a_note_does_not_show_the_key(proxy: Proxy, hosted: Make) -> None:
 
 
 def test_a_lost_download_is_not_asked_for_again(proxy: Proxy, hosted: Make, tmp_path: Path) -> None:
-    folders = {"save_to": tmp_path / "out", "checkpoint": tmp_path / "kept"}
+    folders = {"save_to": tmp_path / "out", "store": tmp_path / "kept"}
     for _ in range(2):
         frame = _converted(proxy, hosted(), "data:,x", **folders)
         assert frame["status"].tolist() == ["ok"]

@@ -35,26 +35,26 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def made(folder: Path) -> Path:
     """A checkpoint of two messages."""
-    wa.hmac([MESSAGE, "b"], secret=SECRET, checkpoint=folder)
+    wa.hmac([MESSAGE, "b"], secret=SECRET, store=folder)
     return folder
 
 
 def again(folder: Path, messages: Any = (MESSAGE, "b"), **more: Any) -> Any:
-    return wa.hmac(list(messages), **{"secret": SECRET, "checkpoint": folder} | more)
+    return wa.hmac(list(messages), **{"secret": SECRET, "store": folder} | more)
 
 
 def refused(call: Callable[[], Any]) -> str:
     """Return why a call is refused; nothing else may come of it."""
     with pytest.raises(ParameterError) as caught:
         call()
-    assert caught.value.parameter == "checkpoint"
+    assert caught.value.parameter == "store"
     assert SECRET not in str(caught.value)
     return str(caught.value)
 
 
 def test_another_operation_is_refused(made: Path) -> None:
-    assert "'hmac', and this call has 'dane'" in refused(lambda: wa.dane(["x"], checkpoint=made))
-    assert "this call has 'audit'" in refused(lambda: wa.audit([], checkpoint=made))
+    assert "'hmac', and this call has 'dane'" in refused(lambda: wa.dane(["x"], store=made))
+    assert "this call has 'audit'" in refused(lambda: wa.audit([], store=made))
 
 
 @pytest.mark.parametrize(
@@ -67,15 +67,12 @@ def test_another_operation_is_refused(made: Path) -> None:
 )
 def test_other_parameters_are_refused_by_name(made: Path, change: dict[str, str], name: str) -> None:
     sentence = refused(lambda: again(made, **change))
-    assert (
-        sentence
-        == f"The `checkpoint` parameter must be a folder of this same call: {name} had another value."
-    )
+    assert sentence == f"The `store` parameter must be a folder of this same call: {name} had another value."
 
 
 def test_several_other_parameters_are_all_named(folder: Path) -> None:
-    wa.convert([picture(1)], "webp", checkpoint=folder)
-    sentence = refused(lambda: wa.convert([picture(1)], "png", max_width=7, quality=3, checkpoint=folder))
+    wa.convert([picture(1)], "webp", store=folder)
+    sentence = refused(lambda: wa.convert([picture(1)], "png", max_width=7, quality=3, store=folder))
     assert "`output_format`, `quality`, `max_width` had" in sentence
 
 
@@ -83,28 +80,24 @@ def test_another_backend_is_refused(
     made: Path, hosted: Callable[..., wa.Hosted], server: Server, pro: str, folder: Path, tmp_path: Path
 ) -> None:
     assert "backend 'local'" in refused(lambda: again(made, backend=hosted()))
-    HMAC(["a"], backend=hosted(), checkpoint=tmp_path / "hosted")
-    sentence = refused(
-        lambda: HMAC(["a"], backend=wa.Hosted(server.base, pro), checkpoint=tmp_path / "hosted")
-    )
+    HMAC(["a"], backend=hosted(), store=tmp_path / "hosted")
+    sentence = refused(lambda: HMAC(["a"], backend=wa.Hosted(server.base, pro), store=tmp_path / "hosted"))
     assert server.base in sentence
     assert pro not in sentence
 
 
 def test_another_key_of_the_same_service_is_not_refused(server: Server, folder: Path) -> None:
     keys = [server.key(), server.key()]
-    frames = [HMAC(["a"], backend=wa.Hosted(server.base, key), checkpoint=folder) for key in keys]
+    frames = [HMAC(["a"], backend=wa.Hosted(server.base, key), store=folder) for key in keys]
     assert frames[1].attrs["credits"]["used"] == 0
 
 
 def test_another_folder_of_files_is_refused(folder: Path, tmp_path: Path) -> None:
-    wa.convert([picture(1)], "webp", save_to=tmp_path / "a", checkpoint=folder)
+    wa.convert([picture(1)], "webp", save_to=tmp_path / "a", store=folder)
     assert "`save_to` had another value" in refused(
-        lambda: wa.convert([picture(1)], "webp", save_to=tmp_path / "b", checkpoint=folder)
+        lambda: wa.convert([picture(1)], "webp", save_to=tmp_path / "b", store=folder)
     )
-    assert "`save_to` had another value" in refused(
-        lambda: wa.convert([picture(1)], "webp", checkpoint=folder)
-    )
+    assert "`save_to` had another value" in refused(lambda: wa.convert([picture(1)], "webp", store=folder))
 
 
 def test_a_strangers_folder_is_refused_and_left_alone(folder: Path) -> None:
@@ -198,9 +191,9 @@ def test_a_crafted_part_of_another_form_is_refused(made: Path, columns: dict[str
 )  # fmt: skip
 def test_numbers_that_no_column_holds_are_refused(folder: Path, data: dict[str, Any]) -> None:
     with SiteServer({"/": page("x")}) as site:
-        wa.readability([site.url], allow_private=True, checkpoint=folder)
+        wa.readability([site.url], allow_private=True, store=folder)
         _part(folder, key=digest(site.url), operation="readability", data=json.dumps(data))
-        refused(lambda: wa.readability([site.url], allow_private=True, checkpoint=folder))
+        refused(lambda: wa.readability([site.url], allow_private=True, store=folder))
 
 
 @pytest.mark.parametrize(
@@ -208,10 +201,10 @@ def test_numbers_that_no_column_holds_are_refused(folder: Path, data: dict[str, 
 )
 def test_a_crafted_path_is_never_opened(folder: Path, tmp_path: Path, data: dict[str, Any]) -> None:
     out = tmp_path / "out"
-    wa.convert([picture(1)], "webp", save_to=out, checkpoint=folder)
+    wa.convert([picture(1)], "webp", save_to=out, store=folder)
     _part(folder, key=digest(picture(1)), operation="convert", data=json.dumps(data))
     try:
-        got = wa.convert([picture(1)], "webp", save_to=out, checkpoint=folder)
+        got = wa.convert([picture(1)], "webp", save_to=out, store=folder)
     except ParameterError:
         return
     assert Path(got.loc[0, "path"]).parent == out
@@ -339,7 +332,7 @@ def test_pyarrow_is_asked_for_where_it_is_missing(folder: Path, monkeypatch: pyt
 def test_what_is_no_copy_of_a_robots_txt_is_left_out(tmp_path: Path) -> None:
     """A line that a killed run has cut off, and lines that somebody has changed."""
     page = {"/1": b"<title>One</title>", "/robots.txt": b"User-agent: *\nDisallow: /2\n"}
-    options: dict[str, Any] = {"allow_private": True, "progress": False, "checkpoint": tmp_path / "kept"}
+    options: dict[str, Any] = {"allow_private": True, "progress": False, "store": tmp_path / "kept"}
     with SiteServer(page) as site:
         wa.audit([f"{site.url}/1"], **options)
         log = tmp_path / "kept" / robots.FILE

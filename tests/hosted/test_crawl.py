@@ -10,7 +10,7 @@ import pytest
 
 import webanalytics as wa
 from tests.audits.test_stored import cells
-from tests.hosted.running import Account
+from tests.hosted.running import Account, equal
 from tests.service.live import Server
 from webanalytics.testing import SiteServer
 
@@ -34,7 +34,7 @@ def test_a_hosted_crawl_is_as_a_local_one(server: Server, tmp_path: Path) -> Non
             allow_private=True,
             sitemap=None,
             progress=False,
-            checkpoint=tmp_path,
+            store=tmp_path,
             extract=OWN,
         )
         charged = account.charged
@@ -44,7 +44,7 @@ def test_a_hosted_crawl_is_as_a_local_one(server: Server, tmp_path: Path) -> Non
             allow_private=True,
             sitemap=None,
             progress=False,
-            checkpoint=tmp_path,
+            store=tmp_path,
             extract=OWN,
         )
     assert there["url"].tolist() == here["url"].tolist()
@@ -53,16 +53,16 @@ def test_a_hosted_crawl_is_as_a_local_one(server: Server, tmp_path: Path) -> Non
     # no service returns the page that it was sent with an HTTP error
     read = (here["status"] == "ok").tolist()
     columns = ["title", "status", "error_type", "text", "links", "internalLinks", "keywords", "own"]
-    pd.testing.assert_frame_equal(pd.DataFrame(here)[read][columns], pd.DataFrame(there)[read][columns])
+    equal(pd.DataFrame(here)[read][columns], pd.DataFrame(there)[read][columns])
     left, right = here.origin.crawl, there.origin.crawl
     assert left is not None
     assert right is not None
-    pd.testing.assert_frame_equal(left.skipped, right.skipped)
+    equal(left.skipped, right.skipped)
     assert list(left.links.urls) == list(right.links.urls)
     assert left.links.target.tolist() == right.links.target.tolist()
     assert there.attrs["credits"]["used"] == charged > 0
     assert account.charged == charged
-    pd.testing.assert_frame_equal(pd.DataFrame(there), pd.DataFrame(again))
+    equal(pd.DataFrame(there), pd.DataFrame(again))
 
 
 def test_a_plan_without_html_cannot_crawl(server: Server) -> None:
@@ -84,12 +84,12 @@ def test_a_hosted_crawl_in_a_folder_is_paid_for_once(server: Server, tmp_path: P
         backend = wa.Hosted(server.base, account.key)
         whole = wa.crawl(site.url, backend=backend, **options)
         before = account.charged
-        kept = wa.crawl(site.url, backend=backend, save_to=tmp_path / "crawl", **options)
+        kept = wa.crawl(site.url, backend=backend, store=tmp_path / "crawl", **options)
         charged = account.charged
-        again = wa.crawl(site.url, backend=backend, save_to=tmp_path / "crawl", **options)
+        again = wa.crawl(site.url, backend=backend, store=tmp_path / "crawl", **options)
     assert kept.attrs["credits"]["used"] == charged - before > 0
     assert account.charged == charged
     for audit in (kept, again, wa.load(tmp_path / "crawl")):
         for name in whole.columns.drop(["elapsed", "fetched_at"]):
             assert cells(audit[name]) == cells(whole[name]), name
-        pd.testing.assert_frame_equal(audit.links, whole.links)
+        equal(audit.links, whole.links)

@@ -299,7 +299,7 @@ WRONG_CALLS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "budget as text": (lambda b: wa.hmac(["a"], secret="k", backend=b, budget="10"), "budget"),
     "retries": (lambda b: wa.hmac(["a"], secret="k", backend=b, retries=-1), "retries"),
     "retry": (lambda b: wa.hmac(["a"], secret="k", backend=b, retry="all"), "retry"),
-    "checkpoint": (lambda b: wa.hmac(["a"], secret="k", backend=b, checkpoint=""), "checkpoint"),
+    "store": (lambda b: wa.hmac(["a"], secret="k", backend=b, store=""), "store"),
     "algorithm": (lambda b: wa.hmac(["a"], secret="k", backend=b, algorithm="sha3"), "algorithm"),
     "secret": (lambda b: wa.hmac(["a"], secret="", backend=b), "secret"),
     "secret that is no text": (lambda b: wa.hmac(["a"], secret=b"\xff\xfe", backend=b), "secret"),

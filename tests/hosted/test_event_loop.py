@@ -109,7 +109,7 @@ def test_five_thousand_messages(server: Server, pro: str, tmp_path: Path, checkp
 
     def call() -> Coroutine[Any, Any, Any]:
         folder = tmp_path / str(next(folders)) if checkpoint else None
-        return wa.aio.hmac(messages, secret="k", backend=backend, checkpoint=folder)
+        return wa.aio.hmac(messages, secret="k", backend=backend, store=folder)
 
     _check(call, 5000)
 

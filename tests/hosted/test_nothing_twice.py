@@ -195,7 +195,7 @@ def test_a_budget_holds_for_repetitions_too(
     backend = wa.Hosted(proxy.base, account.key, batch_size=SIZE, concurrency=2)
     with pytest.warns(wa.errors.IncompleteRunWarning):
         frame = wa.hmac(
-            MESSAGES, secret="k", backend=backend, checkpoint=call.checkpoint, budget=PRICE * (SIZE - 1)
+            MESSAGES, secret="k", backend=backend, store=call.checkpoint, budget=PRICE * (SIZE - 1)
         )
     assert settled(account) <= paid + PRICE * (SIZE - 1)
     assert (frame["status"] == "error").sum() >= 2 * SIZE
@@ -231,5 +231,5 @@ def test_other_inputs_than_then_are_asked_anew(
     call = signing()
     killed_while_held(call, rule, 2)
     backend = wa.Hosted(proxy.base, account.key, batch_size=SIZE)
-    frame = wa.hmac(MESSAGES[10:60], secret="k", backend=backend, checkpoint=call.checkpoint)
+    frame = wa.hmac(MESSAGES[10:60], secret="k", backend=backend, store=call.checkpoint)
     same(frame, wa.hmac(MESSAGES[10:60], secret="k"))

@@ -51,7 +51,7 @@ class Killed:
 
     def start(self) -> subprocess.Popen[bytes]:
         made = {"function": self.function, "inputs": self.inputs, "arguments": self.arguments, "backend": self.backend,
-                "hosted": self.hosted, "checkpoint": str(self.checkpoint), "out": str(self.out)}  # fmt: skip
+                "hosted": self.hosted, "store": str(self.checkpoint), "out": str(self.out)}  # fmt: skip
         path = self.folder / "call.json"
         path.write_text(json.dumps(made))
         return subprocess.Popen([sys.executable, str(RUNNER), str(path)])
@@ -225,7 +225,7 @@ def test_a_service_that_is_killed_and_comes_back(server: Server, tmp_path: Path,
 
         def run() -> None:
             backend = wa.Hosted(first.base, account.key, concurrency=2, batch_size=10, patience=60)
-            frames.append(wa.hmac(MESSAGES, secret="k", backend=backend, checkpoint=tmp_path / "kept"))
+            frames.append(wa.hmac(MESSAGES, secret="k", backend=backend, store=tmp_path / "kept"))
 
         thread = threading.Thread(target=run)
         thread.start()

@@ -152,7 +152,7 @@ def test_the_backend_shows_no_key(capsys: pytest.CaptureFixture[str]) -> None:
 def test_frames_hide_both(server: Server, proxy: Proxy, quick: None, tmp_path: Path) -> None:
     key = server.key()
     backend = wa.Hosted(proxy.base, key)
-    frame = wa.hmac(["a", None], secret=SECRET, backend=backend, progress=False, checkpoint=tmp_path / "kept")
+    frame = wa.hmac(["a", None], secret=SECRET, backend=backend, progress=False, store=tmp_path / "kept")
     assert_hidden(frame.to_csv(), repr(frame.attrs), frame.to_json(), key=key)
     files = [path for path in (tmp_path / "kept").rglob("*") if path.is_file()]
     assert files

@@ -16,6 +16,7 @@ import pytest
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 import webanalytics as wa
+from tests.hosted.running import equal
 from tests.operations.toys import OUTLINE, SHOUT
 from tests.service.live import Server, call
 from webanalytics.api import accessors
@@ -61,7 +62,7 @@ def assert_same(got: pd.DataFrame, wanted: pd.DataFrame) -> None:
     fetched = [
         name for name in ("final_url", "redirects", "http_status", "elapsed", "bytes") if name in wanted
     ]
-    pd.testing.assert_frame_equal(got.drop(columns=fetched), wanted.drop(columns=fetched))
+    equal(got.drop(columns=fetched), wanted.drop(columns=fetched))
 
 
 def test_the_function_over_records() -> None:
@@ -209,17 +210,17 @@ def test_a_hosted_api(server: Server, key: str, site: SiteServer) -> None:
 def test_a_checkpoint_gives_the_rows_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with SiteServer({"/": PAGE}) as site:
         url = f"{site.url}/"
-        outlined = wa.outline([url], checkpoint=tmp_path / "pages", **LOCAL)
+        outlined = wa.outline([url], store=tmp_path / "pages", **LOCAL)
     assert outlined["status"].tolist() == ["ok"]
-    pd.testing.assert_frame_equal(wa.outline([url], checkpoint=tmp_path / "pages", **LOCAL), outlined)
-    shouted = wa.shouts(["a", "b"], checkpoint=tmp_path / "phrases", progress=False)
+    equal(wa.outline([url], store=tmp_path / "pages", **LOCAL), outlined)
+    shouted = wa.shouts(["a", "b"], store=tmp_path / "phrases", progress=False)
 
     def unwanted(path: str) -> None:
         raise AssertionError(f"{path} was asked again")
 
     monkeypatch.setattr(local, "analysis_function", unwanted)
-    again = wa.shouts(["a", "b"], checkpoint=tmp_path / "phrases", progress=False)
-    pd.testing.assert_frame_equal(again, shouted)
+    again = wa.shouts(["a", "b"], store=tmp_path / "phrases", progress=False)
+    equal(again, shouted)
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,6 @@ from webanalytics.frames.inputs import addresses_of
 from webanalytics.frames.link_table import Kind
 from webanalytics.operations import AUDIT_PAGES, EXTRACT, OUTLINKS, Operation
 from webanalytics.run_options import RunOptions, resolve
-from webanalytics.runs.saving import check_save_to
 
 __all__ = ["crawl"]
 
@@ -122,8 +121,8 @@ async def crawl(
     Endless families of addresses (calendars, filters, sessions, paths that repeat) are recognised by pages
     that bring neither new text nor links out of their family, bounded, and reported in ``traps``.
 
-    With ``checkpoint=`` or ``save_to=`` the same call goes on where it was interrupted; ``max_pages`` and
-    what is followed may differ. With ``save_to=`` rows go to the folder, and pages are not held in memory.
+    With ``store=`` the same call goes on where it was interrupted; ``max_pages`` and
+    what is followed may differ. Rows go to the folder, and pages are not held in memory.
 
     Examples
     --------
@@ -178,7 +177,6 @@ async def crawl(
         return Audit(frame, known)
 
     operations: tuple[Operation, ...] = (*AUDIT_PAGES, *([EXTRACT] if own_columns else []), OUTLINKS)
-    check_save_to(resolved, operations)
     wanted: dict[str, Any] = {
         "metadata": {"body": body or not here},
         "keywords": {"details": False},
@@ -189,6 +187,6 @@ async def crawl(
     async with keeping(kept):
         found = await run_crawl(Call(scope, operations, settings, resolved, tuple(given), body, lay, finish))
     audit = Audit.of(found, "start")
-    if resolved["save_to"] is not None:
+    if resolved["store"] is not None:
         await asyncio.to_thread(keep_stored, audit.plain(), audit.origin)
     return audit

@@ -237,10 +237,6 @@ async def audit(
     resolved = resolve(options)
     backend = resolved["backend"]
     loaded = loaded_by_pages(resources, backend)
-    if loaded is not None and resolved["save_to"] is not None:
-        raise ParameterError(
-            'The `resources` parameter must be "ignore" where `save_to` is given.', "resources"
-        )
     counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
     here = backend is None or backend.serves(FACTS)  # else they are read from the pages that it returns
     own_columns = () if extract is None else own_selectors(extract)
@@ -286,7 +282,7 @@ async def audit(
         frame, asked = await loaded.ask(frame, resolved)
         origin = replace(origin, checked=asked)
     made = Audit(frame, origin)
-    if resolved["save_to"] is not None:
+    if resolved["store"] is not None:
         await asyncio.to_thread(keep_stored, made.plain(), origin)
     return made
 

@@ -150,7 +150,7 @@ async def phones(
         numbers, column, region = own[0], None, None
     settings = PHONE.check_settings({"region": check_region(region), "details": details})
     chosen = resolve(options)
-    if all(chosen[name] is None for name in ("backend", "checkpoint", "save_to", "save_pages")):
+    if all(chosen[name] is None for name in ("backend", "store", "save_pages")):
         values = read_numbers(numbers, column)
         regions = None if own is None else own[1]
         return await look_up(values, region, regions, details=details, progress=chosen["progress"])

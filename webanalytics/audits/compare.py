@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from webanalytics.frames.differing import differing
 from webanalytics.frames.schema import make_series
 from webanalytics.frames.stored import stored
 from webanalytics.thresholds import PRIORITIES
@@ -109,13 +108,10 @@ def changed_fields(earlier: Judged, later: Judged) -> pd.DataFrame:
     pairs = [(url, earlier.rows[url], row) for url, row in later.rows.items() if url in earlier.rows]
     read = [earlier.read[url] and later.read[url] for url, _, _ in pairs]
     firsts, seconds = [first for _, first, _ in pairs], [second for _, _, second in pairs]
-    may_differ = differing(before, after, firsts, seconds)
     found: list[tuple[int, int, str, Any, Any]] = []
     for place, column in enumerate(name for name in after.columns if name in before.columns):
-        numbers = may_differ.get(column, range(len(pairs)))
-        old = _at(before[column], [firsts[number] for number in numbers])
-        new = _at(after[column], [seconds[number] for number in numbers])
-        for number, earlier_cell, later_cell in zip(numbers, old, new, strict=True):
+        old, new = _at(before[column], firsts), _at(after[column], seconds)
+        for number, (earlier_cell, later_cell) in enumerate(zip(old, new, strict=True)):
             if not _same(earlier_cell, later_cell) and (read[number] or column in OF_FETCHES):
                 found.append((number, place, column, earlier_cell, later_cell))
     found.sort(key=lambda change: change[:2])

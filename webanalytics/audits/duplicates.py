@@ -29,7 +29,6 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from webanalytics.audits.shared import Bound
 from webanalytics.errors import ParameterError
 
 Shingles: TypeAlias = npt.NDArray[np.uint64]
@@ -54,15 +53,11 @@ RECALL = 0.999
 NEIGHBOURS = 1_000
 """Most texts of one bucket to which each text is compared: those after it in the order of signatures."""
 
-LARGE = 250
-"""Texts of a bucket from which on those that cannot have a near duplicate are left out."""
-
 FAILURES = 8
 """Most failed exact comparisons of a text in one bucket, the most similar by signature first."""
 
 _SEED = 1997
 _CHUNK = 1_000
-_BLOCK = 32  # texts compared with their neighbours at once
 _ORDERED_BY = 4  # bands by whose values a bucket is sorted, beginning with its own
 _CACHED_WORDS = 200_000
 _CACHED_SETS = 4_096
@@ -328,7 +323,6 @@ class _Search:
         # Four standard errors below the threshold: one pair in 30,000 at the threshold looks less similar.
         self.likely = SIGNATURE * threshold - 4 * math.sqrt(SIGNATURE * threshold * (1 - threshold))
         self.bucket_of = np.zeros((len(signatures), bands), np.int32)
-        self.bound: Bound | None = None
 
     def run(self) -> None:
         for band in range(self.bucket_of.shape[1]):
@@ -349,48 +343,20 @@ class _Search:
         self.bucket_of[order, band] = np.repeat(np.arange(len(sizes)), sizes)
         for number in np.flatnonzero(sizes > 1).tolist():
             bucket = order[edges[number] : edges[number + 1]]
-            if len(bucket) > LARGE:
-                bucket = self._possible(bucket)
             if len(bucket) > NEIGHBOURS + 1:
                 # Not all pairs of this bucket are compared, so it must not keep other bands from doing it.
                 self.bucket_of[bucket, band] = -1 - np.arange(len(bucket))
             yield bucket
 
-    def _possible(self, bucket: Positions) -> Positions:
-        """Return the texts of a bucket that may have a near duplicate; all where they are one cluster."""
-        label = self.clusters.label[bucket]
-        if (label == label[0]).all():
-            return bucket
-        if self.bound is None:
-            self.bound = Bound(map(self.shingles_of, range(len(self.low))), self.threshold)
-        return bucket[self.bound.kept[bucket]]
-
     def _compare(self, bucket: Positions, band: int) -> None:
         label, earlier = self.clusters.label, self.bucket_of[:, :band]
-        for one, others in self._neighbours(bucket):
+        for place, one in enumerate(bucket[:-1].tolist()):
+            others = bucket[place + 1 : place + 1 + NEIGHBOURS]
             others = others[label[others] != label[one]]
             if band and len(others):
                 others = others[~(earlier[others] == earlier[one]).any(axis=1)]
             if len(others):
                 self._connect(one, others)
-
-    def _neighbours(self, bucket: Positions) -> Iterator[tuple[int, Positions]]:
-        """Yield each text of a bucket with those after it that may be near duplicates."""
-        if self.bound is None or len(bucket) <= _BLOCK:
-            for place, one in enumerate(bucket[:-1].tolist()):
-                yield one, bucket[place + 1 : place + 1 + NEIGHBOURS]
-            return
-        label = self.clusters.label
-        for start in range(0, len(bucket) - 1, _BLOCK):
-            texts = bucket[start : start + _BLOCK]
-            others = bucket[start + 1 : start + len(texts) + NEIGHBOURS]
-            after = np.arange(len(others)) - np.arange(len(texts))[:, None]
-            pairs = (after >= 0) & (after < NEIGHBOURS) & (label[texts, None] != label[others])
-            open_rows = np.flatnonzero(pairs.any(axis=1))
-            if len(open_rows):
-                pairs[open_rows] &= self.bound.possible(texts[open_rows], others)
-            for row in np.flatnonzero(pairs.any(axis=1)).tolist():
-                yield int(texts[row]), others[pairs[row]]
 
     def _connect(self, one: int, others: Positions) -> None:
         equal = self.low.take(others, axis=0) == self.low[one]

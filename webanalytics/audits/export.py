@@ -84,19 +84,18 @@ class ExportMethods(_Pages):
         }
         return parts if self.site.sitemap is None else {**parts, "Sitemap": self.site.sitemap}
 
-    def save(self, folder: str | os.PathLike[str]) -> Path | str:
+    def save(self, folder: str | os.PathLike[str]) -> Path:
         """Save the audit to a folder, whole or not at all; `webanalytics.load` reads it.
 
         Parameters
         ----------
         folder : str or path
-            A folder that is new, empty, or holds an audit, which is replaced; or its address for fsspec,
-            such as ``s3://bucket/folder``.
+            A folder that is new, empty, or holds an audit, which is replaced.
 
         Returns
         -------
-        pathlib.Path or str
-            The folder, or its address.
+        pathlib.Path
+            The folder.
 
         Raises
         ------

@@ -40,7 +40,7 @@ def load(folder: str | os.PathLike[str]) -> Audit:
     Parameters
     ----------
     folder : str or path
-        The folder, or its address for fsspec, such as ``s3://bucket/folder``.
+        The folder.
 
     Returns
     -------
@@ -57,7 +57,7 @@ def load(folder: str | os.PathLike[str]) -> Audit:
 
     Notes
     -----
-    A folder may be untrusted: everything read is checked, and nothing is executed.
+    Open only folders that you trust. Damage is noticed: what is not as it was written is an error.
 
     Examples
     --------

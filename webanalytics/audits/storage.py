@@ -26,8 +26,7 @@ from webanalytics.audits.rules import BUILT_IN, RULES
 from webanalytics.errors import ParameterError, reason
 from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.frames.arrow import Unreadable, Unstorable, arrow_table, declared, frame_of
-from webanalytics.frames.remote_store import place_of, store_at
-from webanalytics.frames.store import DamagedPartError, Folder, Store, refusal, shown
+from webanalytics.frames.store import NAMED_DIGITS, DamagedPartError, Store, folder_path, refusal, shown
 from webanalytics.frames.stored import parts_of
 from webanalytics.operations.model import Field
 
@@ -39,15 +38,13 @@ OF_CRAWLS = 4
 IN_PARTS = 5
 """The format of audits whose rows are in parts, of crawls too."""
 MANIFEST = "audit.json"
-ROWS_AT_ONCE = 1_000
-LINKS_AT_ONCE = 100_000
 
 _DECLARED = {"pages": "audit", "sitemap": "sitemap"}
 _NAMES = (*_DECLARED, *PARTS)
-_PART = re.compile(rf"({'|'.join(_NAMES)})-[0-9a-f]{{32}}\.parquet")
+_PART = re.compile(rf"({'|'.join(_NAMES)})-[0-9a-f]{{{NAMED_DIGITS}}}\.parquet")
 
 
-def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) -> Folder:
+def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) -> Path:
     """Save an audit to a folder; see `webanalytics.Audit.save`."""
     store = _store(folder)
     crawl = origin.crawl
@@ -82,13 +79,12 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
             rows.copy_to(store)
         parts = {}
         for name, table in tables.items():
-            file, digest = store.write_part(_named(name), table)
-            parts[name] = {"file": file, "sha256": digest}
+            parts[name] = {"file": store.write_part(_named(name), table)}
         store.write_manifest(manifest | {"parts": parts})
         store.sweep(("audit", *_NAMES), {part["file"] for part in parts.values()})
     except OSError as error:
         raise refusal("folder", f"that can be written to: {reason(error)}") from None
-    return store.place
+    return store.path
 
 
 def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.DataFrame, Origin]:
@@ -99,7 +95,7 @@ def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.
         frames = {name: _read(store, name, part) for name, part in manifest["parts"].items()}
         profile, (date, score) = _profile(manifest["profile"]), _history(manifest)
         if manifest["format"] == IN_PARTS:
-            frames["pages"] = stored_parts.joined(store.place, frames["pages"], manifest["rows"])
+            frames["pages"] = stored_parts.joined(store.path, frames["pages"], manifest["rows"])
         crawl = crawl_of(frames, manifest["crawl"]) if "crawl" in manifest else None
         checked = checked_of(frames)
         copies = {name: RobotsCopy.of(values) for name, values in manifest.get("robots_files", {}).items()}
@@ -108,8 +104,8 @@ def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.
     except FileNotFoundError:
         raise refusal(
             parameter,
-            f"that holds a saved audit, unlike `{shown(store.place)}`; a run that has not "
-            "ended goes on with the same call and `save_to`",
+            f"that holds a saved audit, unlike `{shown(store.path)}`; a run that has not "
+            "ended goes on with the same call and `store`",
         ) from None
     except DamagedPartError as error:
         raise error.about(parameter) from None
@@ -117,7 +113,7 @@ def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.
         raise refusal(
             parameter,
             "that holds a saved audit as this version of webanalytics writes it, unchanged, unlike "
-            f"`{shown(store.place)}`",
+            f"`{shown(store.path)}`",
         ) from None
     return frames["pages"], origin
 
@@ -130,12 +126,11 @@ def keep_stored(frame: pd.DataFrame, origin: Origin) -> None:
 
 
 def _store(folder: Any, parameter: str = "folder") -> Store:
-    place = place_of(folder, parameter, "keeping audits")
-    return store_at(place.expanduser() if isinstance(place, Path) else place, MANIFEST, _PART)
+    return Store(folder_path(folder, parameter, "keeping audits").expanduser(), MANIFEST, _PART)
 
 
 def _named(name: str) -> Any:
-    return lambda digest: f"{name}-{digest[:32]}.parquet"
+    return lambda digest: f"{name}-{digest[:NAMED_DIGITS]}.parquet"
 
 
 def _checked(manifest: Any) -> dict[str, Any]:
@@ -189,12 +184,10 @@ def _profile(parts: Mapping[str, Any] | None) -> Profile | None:
 
 
 def _read(store: Store, name: str, part: Mapping[str, Any]) -> pd.DataFrame:
-    file, digest = part["file"], part["sha256"]
-    found = _PART.fullmatch(file)
-    if found is None or found[1] != name or not isinstance(digest, str):
+    found = _PART.fullmatch(part["file"])
+    if found is None or found[1] != name:
         raise Unreadable
-    rows = ROWS_AT_ONCE if name in _DECLARED else LINKS_AT_ONCE
-    return frame_of(store.table(file, rows, digest), _fields(name))
+    return frame_of(store.table(part["file"]), _fields(name))
 
 
 def _fields(name: str) -> Mapping[str, Field]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +11,7 @@ import pandas as pd
 
 from webanalytics.frames.arrow import Unreadable, Unstorable
 from webanalytics.frames.parts import KEY, PART, Places, RowParts
-from webanalytics.frames.remote_store import store_at
-from webanalytics.frames.store import Folder, Store, refusal
+from webanalytics.frames.store import Store, refusal
 from webanalytics.frames.stored import StoredDtype, parts_of, stored, stored_column
 
 PLACE = "row_place"
@@ -34,9 +34,9 @@ class StoredRows(NamedTuple):
         """
         if any(map(PART.fullmatch, store.names())):
             raise refusal("folder", "without the rows of another audit")
-        mine = store_at(self.parts.folder, "", PART)
+        mine = Store(self.parts.folder, "", PART)
         for name in self.parts.names:
-            with mine.opened_part(name) as (file, _):
+            with mine.opened_part(name) as file:
                 store.write(name, file.read())
 
 
@@ -69,7 +69,7 @@ def divided(frame: pd.DataFrame) -> tuple[pd.DataFrame, StoredRows | None]:
     return held, StoredRows(parts, {"names": parts.names, "columns": columns})
 
 
-def joined(folder: Folder, held: pd.DataFrame, manifest: Mapping[str, Any]) -> pd.DataFrame:
+def joined(folder: Path, held: pd.DataFrame, manifest: Mapping[str, Any]) -> pd.DataFrame:
     """Return the frame that `divided` has divided; raises the errors of `frames.arrow.frame_of`."""
     names, columns = manifest["names"], manifest["columns"]
     if not isinstance(names, list) or not all(

@@ -135,37 +135,17 @@ class Journal(Protocol):
         ...
 
 
-Keep = Callable[[Sequence[JobResult]], Sequence[JobResult]]
-"""Has results written where they are made, and returns in their place where they are; it pickles."""
-
-
-class Keeper(Protocol):
-    """What a run with a folder elsewhere gives to a backend whose workers can write there.
-
-    A backend that does not use it yields whole results: they are written where the call is made.
-    """
-
-    def keep(self, jobs: Sequence[Job]) -> Keep:
-        """Return what a worker shall do with the results of jobs."""
-        ...
-
-    def join(self, *, last: bool) -> Keep | None:
-        """Return further work on what is written, to be called without results; None if none is due."""
-        ...
-
-    def joined(self, work: Keep, results: Sequence[JobResult] | None) -> None:
-        """Take what such work gave, None if it failed: nothing is lost by that."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One run as its backend sees it: its specification, which can be sent elsewhere, and where to report."""
+    """One run as its backend sees it: its specification, which can be sent elsewhere, and where to report.
+
+    A run in several calls of the backend has a fetcher, which knows how fast hosts were asked before.
+    """
 
     spec: RunSpec
     report: Report = field(default_factory=Report)
     journal: Journal | None = None
-    keeper: Keeper | None = None
+    fetcher: Fetcher | None = None
 
     @property
     def operations(self) -> tuple[Operation, ...]:

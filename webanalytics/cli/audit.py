@@ -18,7 +18,6 @@ from webanalytics.audits.display import as_text, audit_overview, counted
 from webanalytics.cli.keeping import tried
 from webanalytics.cli.names import as_flags
 from webanalytics.errors import ParameterError
-from webanalytics.frames.store import is_address
 from webanalytics.frames.writing import write_frame
 from webanalytics.thresholds import PRIORITIES
 
@@ -142,7 +141,7 @@ def check(arguments: argparse.Namespace) -> None:
     add_rules(getattr(arguments, "rules", None) or ())
     for name in ("report", "save"):
         path = getattr(arguments, name, None)
-        if path and not is_address(path) and not Path(path).absolute().parent.is_dir():
+        if path and not Path(path).absolute().parent.is_dir():
             raise ParameterError(f"The `{name}` parameter must be in an existing folder.", name)
 
 

@@ -33,7 +33,7 @@ def kept_on_disk(
     output = Path(arguments.output)
     folder = tempfile.mkdtemp(prefix=f".{output.name}-", dir=output.parent)
     try:
-        yield {"save_to": folder}
+        yield {"store": folder}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -41,7 +41,7 @@ def kept_on_disk(
 def _is_long(inputs: Any, keywords: Mapping[str, Any], arguments: argparse.Namespace) -> bool:
     if arguments.output is None or Path(arguments.output).suffix.lower().lstrip(".") not in IN_PARTS:
         return False
-    if arguments.format is not None or any(keywords.get(name) for name in ("save_to", "checkpoint")):
+    if arguments.format is not None or keywords.get("store"):
         return False
     if keywords.get("resources") == "check" or keywords.get("image_sizes"):  # they look at all rows again
         return False

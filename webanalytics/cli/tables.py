@@ -44,7 +44,6 @@ from webanalytics.frames.writing import FORMATS, write_text, wrong_suffix
 from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import METADATA, OPERATIONS, Operation, Parameter, by_function
 from webanalytics.run_options import CALL_OPTIONS, RECORDS, Setting, option_context
-from webanalytics.runs.saving import keeps_rows
 from webanalytics.strings import did_you_mean
 
 SECRET_VARIABLE = "WEBANALYTICS_SECRET"  # noqa: S105 - the name of a variable
@@ -57,7 +56,7 @@ MANY = 1_000
 TEXT_FORMATS = ("table", "csv", "tsv", "json", "jsonl")
 
 
-_PLACES = {"checkpoint": "FOLDER", "save_pages": "FILE", "save_to": "FOLDER"}
+_PLACES = {"save_pages": "FILE", "store": "FOLDER"}
 """Options that name a place, and what the command line calls it."""
 
 
@@ -181,7 +180,7 @@ def _parser() -> argparse.ArgumentParser:
     for operation in OPERATIONS.values():
         _operation_parser(commands, operation)
     sitemap = commands.add_parser("sitemap", help="Read a sitemap, or an index of them, into a list of URLs.")
-    _common(sitemap, "url", hosted=False, taken=["save_to"])
+    _common(sitemap, "url", hosted=False, taken=["store"])
     sitemap.set_defaults(run=_run_operation, function="sitemap")
     add_crawlers(commands)
     demo = commands.add_parser("demo", help="Serve the sample site, audit it and write tables and charts.")
@@ -201,8 +200,7 @@ def _operation_parser(commands: Any, operation: Operation) -> None:
     name = operation.function
     extra = "".join(f" {sentence}" for sentence, _ in ACTIONS.get(name, {}).values())
     parser = commands.add_parser(name, help=operation.summary, description=operation.summary + extra)
-    unknown = [] if keeps_rows((operation,)) else ["save_to"]
-    _common(parser, operation.subject, taken=[*(item.keyword for item in operation.settings), *unknown])
+    _common(parser, operation.subject, taken=[item.keyword for item in operation.settings])
     for parameter in operation.settings:
         _setting_flag(parser, parameter)
     if "save_to" in inspect.signature(getattr(sync, name)).parameters:

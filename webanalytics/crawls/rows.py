@@ -1,4 +1,4 @@
-"""The rows of a crawl as their turn comes: in memory, or in the folder of `save_to`.
+"""The rows of a crawl as their turn comes: in memory, or in the folder of `store`.
 
 `crawls.run` hands each settled page over; the frame is made here.
 """
@@ -10,6 +10,7 @@ import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -20,10 +21,9 @@ from webanalytics.crawls.joining import whole
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import Rows
 from webanalytics.frames.parts import FRAME_ROWS
-from webanalytics.frames.store import Folder
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Job, JobResult, digest
-from webanalytics.runs.checkpoints import NOT_DONE, RunFolder
+from webanalytics.runs.checkpoints import NOT_DONE, Checkpoint
 from webanalytics.runs.checkpoints.settled import Settled, SettledPages
 from webanalytics.runs.saving import GrowingBuilder, Lay
 
@@ -69,7 +69,7 @@ class RowsInMemory:
             self._urls.append(page.url)
             self._answers.append(replace(answer, apart=None))
 
-    async def write(self, store: RunFolder, *, all_of_them: bool = False) -> None:
+    async def write(self, store: Checkpoint, *, all_of_them: bool = False) -> None:
         """Write nothing: the answers are in the checkpoint."""
 
     def frame(self) -> pd.DataFrame:
@@ -122,7 +122,7 @@ class RowsInFolder:
     """
 
     def __init__(
-        self, laying: Laying, kept: Kept, folder: Folder, links: Operation, *, failed_again: bool
+        self, laying: Laying, kept: Kept, folder: Path, links: Operation, *, failed_again: bool
     ) -> None:
         self._log = RowsInMemory(laying, kept)
         self._builder = GrowingBuilder(laying.operations, folder, laying.lay, failed_again=failed_again)
@@ -151,7 +151,7 @@ class RowsInFolder:
         if is_row or not known:
             self._turns.append(_Turn(page.url, page.subject, None if known else answer, is_row))
 
-    async def write(self, store: RunFolder, *, all_of_them: bool = False) -> None:
+    async def write(self, store: Checkpoint, *, all_of_them: bool = False) -> None:
         """Write what is due; answers in the log that this makes needless go."""
         if all_of_them or len(self._turns) >= FRAME_ROWS:
             await store.write(at_once=True)  # a process may be killed between rows and what belongs to them
@@ -159,7 +159,7 @@ class RowsInFolder:
             written, self._written = self._written, set()
             store.forget(written)
 
-    def _write(self, store: RunFolder, all_of_them: bool) -> None:
+    def _write(self, store: Checkpoint, all_of_them: bool) -> None:
         with self._writing:  # one after the other, also where the first was not waited for
             store.before_rows()
             while self._turns:

@@ -39,9 +39,8 @@ from webanalytics.frames.crawl import CrawlFacts
 from webanalytics.operations import EXTRACT, OUTLINKS, Operation
 from webanalytics.outcomes import Job, JobResult
 from webanalytics.runs.blocking import Run, current_run
-from webanalytics.runs.checkpoints import RunFolder
+from webanalytics.runs.checkpoints import Checkpoint
 from webanalytics.runs.partial import Partial, forget, keep
-from webanalytics.runs.remote import open_run
 from webanalytics.runs.run import STAYS_HERE, TURN_SECONDS
 from webanalytics.runs.saving import Lay
 
@@ -93,7 +92,7 @@ class _Crawl:
             options={key: value for key, value in call.options.items() if key not in STAYS_HERE},
             given=tuple(key for key in call.given if key not in STAYS_HERE),
             identity=uuid.uuid4().hex,
-            resumable=call.options["checkpoint"] is not None or call.options["save_to"] is not None,
+            resumable=call.options["store"] is not None,
             apart=OUTLINKS.name if self._here else "",
         )
         self._backend.check(self._task())
@@ -106,14 +105,14 @@ class _Crawl:
             read,
             lambda *settled: self._rows.take(*settled),
             ahead=AHEAD if self._streams else 0,
-            most_ready=None if call.options["save_to"] is None else MOST_READY,
+            most_ready=None if call.options["store"] is None else MOST_READY,
         )
         self._waited_for = current_run.get()
         self._run = self._waited_for or Run()
         self._report = Report(note=self._run.note, ahead=self._run.ahead)
         self._changed = asyncio.Event()
         self._jobs: dict[int, Job] = {}
-        self._store: RunFolder | None = None
+        self._store: Checkpoint | None = None
         self._storing = asyncio.Lock()
         self._joining = Joining(len(call.operations))
         self._listed = Listed()
@@ -204,13 +203,10 @@ class _Crawl:
     def _open_checkpoint(self) -> None:
         extra = {"start": list(self._call.scope.starts)}
         again = self._options["retry"] == "failed"
-        store = open_run(self._options, self._spec, self._backend.family, extra)
+        store = Checkpoint(self._options["store"], self._spec, self._backend.family, extra, forgets=True)
         try:
             kept = store.restore_all(failed_again=again)
-            if self._options["save_to"] is None:
-                self._rows = RowsInMemory(self._laying, kept)
-            else:
-                self._rows = RowsInFolder(self._laying, kept, store.place, OUTLINKS, failed_again=again)
+            self._rows = RowsInFolder(self._laying, kept, store.path, OUTLINKS, failed_again=again)
         except BaseException:
             store.close()
             raise
@@ -235,7 +231,7 @@ class _Crawl:
             await self._keep(at_once=True)
 
     async def _keep(self, *, at_once: bool = False, all_of_them: bool = False) -> None:
-        """Write what is finished to the checkpoint, and rows to the folder of `save_to`."""
+        """Write what is finished to the checkpoint, and rows to the folder of `store`."""
         if self._store is not None:
             async with self._storing:
                 await self._store.write(at_once=at_once)
@@ -262,7 +258,7 @@ class _Crawl:
                 read=tuple(item for item in operations if not backend.serves(item)),
                 extract=self._call.settings.get(EXTRACT.name),
             ) as bodies,
-            aclosing(streamed or in_waves(backend, task, self)) as groups,
+            aclosing(streamed or in_waves(backend, replace(task, fetcher=fetcher), self)) as groups,
         ):
             async for group in groups:
                 await self._take(group if self._here else await bodies.add(self._placed(group)))

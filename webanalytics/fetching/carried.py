@@ -29,11 +29,6 @@ class HostKnown:
     pace: Pace
     rules: Mapping[str, tuple[Rules, float]] = field(default_factory=dict)
 
-    @property
-    def wait(self) -> float:
-        """Seconds until it may be asked again, below 0 for at once."""
-        return self.pace.not_before
-
 
 class Elsewhere(BackendError):  # noqa: N818 - it never reaches a user
     """A page leads to a host that this fetcher may not ask.

@@ -209,11 +209,6 @@ class Fetcher:
         """Ask these hosts only: a page that leads to another raises `Elsewhere`; a robots.txt may lead on."""
         self._only = hosts
 
-    def rest(self, host: str) -> None:
-        """Ask a host next when its delay from now on is over: another machine may just have asked it."""
-        delays = (rules.crawl_delay for rules, _ in self.known_of(host).rules.values())
-        self._limits.pause(host, max(self.settings.delay, *delays, 0.0))
-
     async def _fetch(self, url: str, parameter: str, wanted: Wanted, asked: Asked | None = None) -> Response:
         settings = self.settings
         if self._recorder is None:

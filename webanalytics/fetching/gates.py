@@ -232,10 +232,6 @@ class Limits:
         else:
             self._all.release()
 
-    def pause(self, host: str, seconds: float) -> None:
-        """Start no further request to a host for some time (it asked for it)."""
-        self._gate(host).pace.pause(_now(), seconds)
-
     def ended(self, host: str, began: float, problem: Problem | None) -> None:
         """Take note of how a request to a host ended: its pace follows from that."""
         gate = self._gate(host)

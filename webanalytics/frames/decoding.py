@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from webanalytics.operations.types import Shape
 
 
@@ -18,7 +16,7 @@ def decoded(array: Any, shape: Shape) -> list[Any]:
     Parameters
     ----------
     array : pyarrow.Array or ChunkedArray
-        Of the type that `frames.arrow.arrow_type` gives for the shape; texts may be dictionaries.
+        Of the type that `frames.arrow.arrow_type` gives for the shape.
     shape : Shape
         The declared shape. Members of objects that are not required are left out where they are missing.
 
@@ -43,14 +41,9 @@ def decoded(array: Any, shape: Shape) -> list[Any]:
 
 
 def plain_values(array: Any) -> list[Any]:
-    """Return the values of texts, numbers or flags; equal texts of a dictionary are one object."""
+    """Return the values of texts, numbers or flags."""
     from pyarrow import types
 
-    if types.is_dictionary(array.type):
-        known = np.array([*plain_values(array.dictionary), None], dtype=object)
-        places = array.indices.fill_null(len(known) - 1).to_numpy(zero_copy_only=False)
-        shared: list[Any] = known[places].tolist()
-        return shared
     if types.is_large_string(array.type) or types.is_string(array.type):
         texts: list[Any] = array.to_numpy(zero_copy_only=False).tolist()
         return texts

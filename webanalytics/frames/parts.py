@@ -10,8 +10,6 @@ import json
 import re
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,15 +19,13 @@ import pandas as pd
 
 from webanalytics.errors import reason
 from webanalytics.frames.arrow import LARGEST_LAYOUT, LAYOUT, Unreadable, arrow_table, declared, unpacked
-from webanalytics.frames.bounded import checked_batches, cost_of, repeating_columns
 from webanalytics.frames.decoding import decoded, plain_values
-from webanalytics.frames.remote_store import store_at
-from webanalytics.frames.store import DamagedPartError, Folder, refusal
+from webanalytics.frames.store import NAMED_DIGITS, DamagedPartError, Store, named, opened_parquet, refusal
 from webanalytics.operations.model import Dtype, Field
 from webanalytics.operations.types import shape_of
 
-PART = re.compile(r"rows-(\d{6,})(?:-[0-9a-f]{8,16})?\.parquet")
-"""Names of parts: later ones have higher numbers; several writers of one folder add a sign of their own."""
+PART = re.compile(rf"rows-(\d{{6,}})-[0-9a-f]{{{NAMED_DIGITS}}}\.parquet")
+"""Names of parts: later ones have higher numbers."""
 KEY = "input_digest"
 """Column of the digests of inputs, by which a resumed run knows what it has."""
 PART_ROWS = 2_048
@@ -41,9 +37,6 @@ BLOCK_BYTES = 32_000_000
 CACHED_BYTES = 48_000_000
 """Bytes of columns of parts that are kept for the next row that is asked for."""
 
-READ_AT_ONCE = 8
-"""Parts of a folder elsewhere of which a column is read at one time."""
-
 Places: TypeAlias = npt.NDArray[np.int32]
 
 
@@ -54,7 +47,6 @@ class _Part(NamedTuple):
     start: int
     rows: int
     kinds: Mapping[str, str]
-    repeated: list[str]
     metadata: Any
     schema: Any
 
@@ -64,8 +56,8 @@ class RowParts:
 
     Parameters
     ----------
-    folder : Path or str
-        The folder, or its address; it may be untrusted.
+    folder : Path
+        The folder.
     operation : str
         Name of the function whose rows they are: it declares their columns.
     names : sequence of str, optional
@@ -77,10 +69,10 @@ class RowParts:
         For files that are no parts of this function, or were changed; also when they are read.
     """
 
-    def __init__(self, folder: Folder, operation: str, names: Sequence[str] | None = None) -> None:
+    def __init__(self, folder: Path, operation: str, names: Sequence[str] | None = None) -> None:
         self.folder, self.operation = folder, operation
         self._fields = declared(operation)
-        self._store = store_at(folder, "", PART)
+        self._store = Store(folder, "", PART)
         self._parts: list[_Part] = []
         self._chunks: OrderedDict[tuple[int, str], list[Any]] = OrderedDict()
         self._held = 0
@@ -123,7 +115,7 @@ class RowParts:
         """Return about how many bytes a column takes as Python objects, judged by the first part."""
         if column not in self._costs and self._parts:
             sample = self._chunk(0, column, keep=False)
-            self._costs[column] = sum(map(cost_of, sample)) / max(1, self._parts[0].rows)
+            self._costs[column] = sum(map(_object_bytes, sample)) / max(1, self._parts[0].rows)
         return int(self._costs.get(column, 0) * len(self))
 
     # ---------------------------------------------------------------- writing
@@ -136,16 +128,14 @@ class RowParts:
         """Write tables as the next part, or as several where their columns are of different types."""
         for table in joined(tables):
             number = 1 + max((order_of(name)[0] for name in self._store.parts()), default=0)
-            name, _ = self._store.write_part(f"rows-{number:06}.parquet", table)
+            name = self._store.write_part(named(number, "rows"), table)
             self._open(name)
 
     # ---------------------------------------------------------------- reading
 
     def _open(self, name: str) -> None:
         """Read what a part says of itself, and check it before any of its values are read."""
-        import pyarrow.parquet as parquet
-
-        with self._store.opened_part(name) as (file, room), parquet.ParquetFile(file) as opened:
+        with self._store.opened_part(name) as file, opened_parquet(file) as opened:
             text = (opened.schema_arrow.metadata or {}).get(LAYOUT, b"")
             if len(text) > LARGEST_LAYOUT:
                 raise Unreadable
@@ -160,9 +150,8 @@ class RowParts:
                 or (self._parts and set(kinds) != set(self._parts[0].kinds))
             ):
                 raise Unreadable
-            repeated = repeating_columns(opened, file, room)
             rows = opened.metadata.num_rows
-            part = _Part(name, len(self), rows, kinds, repeated, opened.metadata, opened.schema_arrow)
+            part = _Part(name, len(self), rows, kinds, opened.metadata, opened.schema_arrow)
         self._parts.append(part)
 
     def inputs(self) -> Iterator[tuple[str | None, str | None, str | None]]:
@@ -204,21 +193,12 @@ class RowParts:
         made = np.full(len(places), None, dtype=object)
         owners = np.searchsorted(self.starts, places, side="right") - 1
         numbers = np.unique(owners[places >= 0]).tolist()
-        for number, chunk in zip(numbers, self._chunks_of(column, numbers), strict=True):
+        for number in numbers:
             mine = np.flatnonzero((owners == number) & (places >= 0))
+            chunk = self._chunk(number, column, keep=False)
             self._fill(made, column, number, chunk, mine, places[mine] - self._parts[number].start)
         values: list[Any] = made.tolist()
         return values
-
-    def _chunks_of(self, column: str, numbers: Sequence[int]) -> Iterator[list[Any]]:
-        """Yield a column part by part; of a folder elsewhere, a few parts are waited for at one time."""
-        read = partial(self._chunk, column=column, keep=False)
-        if isinstance(self.folder, Path):
-            yield from map(read, numbers)
-            return
-        with ThreadPoolExecutor(READ_AT_ONCE) as threads:
-            for start in range(0, len(numbers), READ_AT_ONCE):
-                yield from threads.map(read, numbers[start : start + READ_AT_ONCE])
 
     def _fill(
         self, made: Any, column: str, number: int, chunk: list[Any], targets: Any, offsets: Any
@@ -250,17 +230,13 @@ class RowParts:
         raise IndexError(place)
 
     def _decoded(self, column: str, number: int, array: Any) -> list[Any]:
-        import pyarrow as pa
-
         kind, field = self._parts[number].kinds[column], self._fields.get(column)
         try:
             if kind == "declared" and field is not None and field.dtype == "object":
                 return decoded(array, shape_of(field.type))
             if kind == "string":
                 return plain_values(array)
-            is_text = pa.types.is_dictionary(array.type)
-            plain = array.dictionary_decode().cast(pa.large_string()) if is_text else array
-            cells = unpacked(plain, kind, field, pd.RangeIndex(len(array)))
+            cells = unpacked(array, kind, field, pd.RangeIndex(len(array)))
             return [None if _is_missing(cell) else cell for cell in cells.tolist()]
         except (Unreadable, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise DamagedPartError(self.folder, self._parts[number].name) from None
@@ -281,61 +257,22 @@ class RowParts:
         return arrays
 
     def _read(self, part: _Part, column: str) -> Iterator[Any]:
-        return (batch.column(0) for batch in self._batches(part, [column]))
-
-    def _batches(self, part: _Part, columns: list[str]) -> Iterator[Any]:
-        """Yield the rows of a part, at most `FRAME_ROWS` at once; texts that repeat are dictionaries."""
-        import pyarrow.parquet as parquet
-
+        """Yield a column of a part, at most `FRAME_ROWS` at once."""
         read = 0
         try:
             with (
-                self._store.opened_part(part.name) as (file, room),
-                parquet.ParquetFile(file, metadata=part.metadata, read_dictionary=part.repeated) as opened,
+                self._store.opened_part(part.name, known=True) as file,
+                opened_parquet(file, part.metadata) as opened,
             ):
-                for batch in checked_batches(opened, FRAME_ROWS, room, columns):
+                for batch in opened.iter_batches(FRAME_ROWS, columns=[column]):
                     read += len(batch)
-                    yield batch.select(columns)
+                    yield batch.column(0)
         except OSError as error:
             raise refusal("folder", f"whose parts can be read: {reason(error)}") from None
         except Unreadable:
             raise DamagedPartError(self.folder, part.name) from None
         if read != part.rows:
             raise DamagedPartError(self.folder, part.name)
-
-    # ---------------------------------------------------------------- comparing
-
-    def layout(self, column: str) -> tuple[str, str] | None:
-        """Return how a column is stored, and its type; None where parts differ in it."""
-        found = {(part.kinds[column], str(part.schema.field(column).type)) for part in self._parts}
-        return found.pop() if len(found) == 1 else None
-
-    def table_at(self, columns: Sequence[str], places: Places) -> Any:
-        """Return some rows of columns, of which each has one `layout`, as they are stored."""
-        import pyarrow as pa
-
-        owners = np.searchsorted([part.start for part in self._parts], places, side="right") - 1
-        pieces, targets = [], []
-        try:
-            for number in np.unique(owners).tolist():
-                mine = np.flatnonzero(owners == number)
-                part = self._parts[number]
-                whole, offsets = self._plain_table(part, list(columns)), places[mine] - part.start
-                pieces.append(whole if _is_all(offsets, part.rows) else whole.take(pa.array(offsets)))
-                targets.append(mine)
-            table = pa.concat_tables(pieces)
-        except pa.ArrowException:  # another file than the one that was opened
-            raise DamagedPartError(self.folder, part.name) from None
-        back = np.argsort(np.concatenate(targets), kind="stable")
-        return table if _is_all(back, len(back)) else table.take(pa.array(back))
-
-    def _plain_table(self, part: _Part, columns: list[str]) -> Any:
-        """Return columns of a part without dictionaries."""
-        import pyarrow as pa
-
-        plain = pa.schema([part.schema.field(column) for column in columns])
-        tables = [pa.Table.from_batches([batch]).cast(plain) for batch in self._batches(part, columns)]
-        return pa.concat_tables(tables)
 
 
 def table_of_rows(frame: pd.DataFrame, keys: Sequence[str], fields: Mapping[str, Field]) -> Any:
@@ -367,11 +304,6 @@ def order_of(name: str) -> tuple[int, str]:
     return (int(found[1]) if found else 0), name
 
 
-def _is_all(offsets: npt.NDArray[Any], rows: int) -> bool:
-    """Return whether offsets are those of all rows in order."""
-    return len(offsets) == rows and bool((offsets == np.arange(rows)).all())
-
-
 def _layout(table: Any) -> dict[str, Any]:
     """Return how a table is laid out."""
     layout: dict[str, Any] = json.loads(table.schema.metadata[LAYOUT])
@@ -393,3 +325,8 @@ def _lacking(layouts: Sequence[Mapping[str, Any]]) -> list[str]:
 
 def _is_missing(cell: Any) -> bool:
     return cell is None or cell is pd.NA or (isinstance(cell, float) and cell != cell)
+
+
+def _object_bytes(array: Any) -> int:
+    """Return about how many bytes an array takes as Python objects."""
+    return 64 * len(array) + 4 * int(array.nbytes)

@@ -11,16 +11,12 @@ import pandas as pd
 
 from webanalytics.errors import MissingExtraError, ParameterError
 from webanalytics.frames.arrow import Unreadable
-from webanalytics.frames.bounded import batches_within, room_for
 from webanalytics.frames.foreign import frame_of_arrow
-from webanalytics.frames.ipc import ipc_batches_within
+from webanalytics.frames.store import opened_parquet
 
 _INPUT = re.compile(r"\s*(https?://|\+\d{6})", re.I)
 MOST_COLUMNS = 1000
 """Columns of a CSV file that is read."""
-
-ROWS = 10_000
-"""Rows of a Parquet file that are looked at together."""
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".json", ".jsonl", ".parquet", ".arrow", ".xlsx")
 
@@ -97,20 +93,17 @@ def _read(path: Path, suffix: str) -> pd.DataFrame:
 
 
 def _table(path: Path, suffix: str) -> Any:
-    """Return the table of a Parquet or Arrow file whose rows do not take more than its size allows."""
+    """Return the table of a Parquet or Arrow file."""
     import pyarrow as pa
-    import pyarrow.parquet as parquet
 
     try:
         with path.open("rb") as file:
-            room = room_for(path.stat().st_size)
             if suffix == ".arrow":
-                schema, *batches = ipc_batches_within(file.read(), room)
+                table = pa.ipc.open_file(file).read_all()
             else:
-                batches = list(batches_within(file, ROWS, room))
-                file.seek(0)
-                schema = parquet.read_schema(file)
-        table = pa.Table.from_batches(batches, schema)
+                with opened_parquet(file) as opened:
+                    table = opened.read()
+        table.validate(full=True)  # texts that are no UTF-8 would fail where they are used
     except pa.ArrowException:
         raise Unreadable from None
     # what pandas keeps of an index

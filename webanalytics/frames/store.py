@@ -1,7 +1,7 @@
 """A folder of Parquet parts with a manifest, which holds a saved audit or a checkpoint.
 
-A folder may be untrusted: no link or pipe in it is followed, sizes are bounded, and nothing is executed.
-Every file is written whole or not at all. `frames.remote_store` has folders that are not on this machine.
+Every file is written whole or not at all, and a part's name ends with digits of its SHA-256. Only folders
+that a user trusts are to be opened; still no link or pipe in them is followed, and nothing is executed.
 """
 
 from __future__ import annotations
@@ -13,28 +13,25 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from io import BufferedReader
 from pathlib import Path
-from typing import IO, Any, TypeAlias
+from typing import IO, Any
 
 from webanalytics.errors import MissingExtraError, ParameterError
 from webanalytics.files import written_whole
 from webanalytics.frames.arrow import Unreadable
-from webanalytics.frames.bounded import batches_within, room_for
-from webanalytics.frames.seals import Seal, Sealed, marked, seal_of, sealed
 from webanalytics.strings import one_line, shortened
 
 LARGEST_MANIFEST = 20_000_000
 """Most bytes of a manifest that is read."""
 NAMED_DIGITS = 32
-"""Digits of a part's SHA-256 that its name may end with."""
+"""Digits of a part's SHA-256 that its name ends with."""
+MOST_ROWS = 50_000_000
+"""Most rows of a part."""
 
 NAMED = 200
 """Most characters of a folder's name in a sentence."""
-
-Folder: TypeAlias = Path | str
-"""A folder on this machine, or the address of one for fsspec."""
 
 
 def folder_path(folder: Any, parameter: str, purpose: str) -> Path:
@@ -65,7 +62,7 @@ def need_pyarrow(purpose: str) -> None:
 
 
 def is_address(folder: Any) -> bool:
-    """Return whether a folder is named by an address of fsspec.
+    """Return whether a folder is named by the address of a store elsewhere.
 
     Examples
     --------
@@ -88,7 +85,7 @@ class DamagedPartError(ParameterError, Unreadable):
 
     Parameters
     ----------
-    folder : Path or str
+    folder : Path
         The folder.
     name : str
         Name of the part.
@@ -96,7 +93,7 @@ class DamagedPartError(ParameterError, Unreadable):
         Name of the parameter that gave the folder.
     """
 
-    def __init__(self, folder: Folder, name: str, parameter: str = "folder") -> None:
+    def __init__(self, folder: Path, name: str, parameter: str = "folder") -> None:
         super().__init__(
             f"The `{parameter}` parameter must be a folder whose parts are unchanged, unlike {name} in "
             f"`{shown(folder)}`: take that part away, and the call that made it does its rows again.",
@@ -112,7 +109,7 @@ class DamagedPartError(ParameterError, Unreadable):
         return DamagedPartError(self.folder, self.name, parameter)
 
 
-def shown(folder: Folder) -> str:
+def shown(folder: Path) -> str:
     """Return the name of a folder for a sentence."""
     return shortened(one_line(str(folder)), NAMED)
 
@@ -123,35 +120,25 @@ class Store:
 
     Attributes
     ----------
-    place : Path or str
+    path : Path
         The folder.
     manifest : str
         Name of the file that lists the parts.
     part : re.Pattern
         Names of parts; other files are never read, and never removed.
-    seals : dict
-        Seals of the parts that were opened, None for one without.
     """
 
-    place: Folder
+    path: Path
     manifest: str
     part: re.Pattern[str]
-    seals: dict[str, Seal | None] = field(default_factory=dict, init=False, compare=False, repr=False)
-
-    @property
-    def path(self) -> Path:
-        """The folder as a path of this machine."""
-        return Path(self.place)
-
-    # ---------------------------------------------------------------- what a store elsewhere does otherwise
 
     def make(self) -> None:
         """Make the folder where there is none."""
         self.path.mkdir(parents=True, exist_ok=True)
 
-    def is_at(self, place: Folder) -> bool:
+    def is_at(self, path: Path) -> bool:
         """Return whether this is the folder with a name."""
-        return isinstance(place, Path) and place.resolve() == self.path.resolve()
+        return path.resolve() == self.path.resolve()
 
     def names(self) -> list[str]:
         """Return the names of the files in the folder."""
@@ -199,7 +186,7 @@ class Store:
     def read_manifest(self) -> Any:
         """Return the manifest's content; raises `Unreadable`, `ValueError` and `RecursionError`."""
         with self._opened(self.manifest) as file:
-            if _size_of(file) > LARGEST_MANIFEST:
+            if os.fstat(file.fileno()).st_size > LARGEST_MANIFEST:
                 raise Unreadable
             return json.loads(file.read())
 
@@ -211,90 +198,59 @@ class Store:
         """Return the names of the parts that are in the folder."""
         return [name for name in self.names() if self.part.fullmatch(name)]
 
-    def write_part(self, name: str | Callable[[str], str], table: Any) -> tuple[str, str]:
-        """Write a table, and return the part's name and SHA-256.
-
-        The name may contain that; a part of another name is sealed.
-        """
+    def write_part(self, named: Callable[[str], str], table: Any) -> str:
+        """Write a table as the part that is named by its SHA-256, and return its name."""
         import pyarrow as pa
         import pyarrow.parquet as parquet
 
-        is_named = isinstance(name, str)
         buffer = pa.BufferOutputStream()
-        parquet.write_table(marked(table) if is_named else table, buffer, compression="zstd")
-        made = memoryview(buffer.getvalue())
-        content = sealed(made) if is_named else made
-        digest = hashlib.sha256(content).hexdigest()
-        file = name if isinstance(name, str) else name(digest)
-        self.write(file, content)
-        return file, digest
+        parquet.write_table(table, buffer, compression="zstd", write_page_checksum=True)
+        content = memoryview(buffer.getvalue())
+        name = named(hashlib.sha256(content).hexdigest())
+        self.write(name, content)
+        return name
 
     def batches(
-        self,
-        name: str,
-        rows: int,
-        schema: Any,
-        sha256: str | None = None,
-        columns: list[str] | None = None,
+        self, name: str, rows: int, schema: Any = None, columns: list[str] | None = None
     ) -> Iterator[Any]:
-        """Yield a part's record batches of at most so many rows; it must have the schema and the digest.
-
-        By default with all columns.
+        """Yield a part's record batches of at most so many rows; by default with all columns.
 
         Raises
         ------
         FileNotFoundError
             Where there is no such part.
         Unreadable
-            For another kind of file or schema, a part that is changed, and one that grows too large.
+            For another kind of file or schema, and a part that is changed.
         """
-        with self.opened_part(name, sha256) as (file, room):
-            yield from batches_within(file, rows, room, schema, columns)
+        with self.opened_part(name) as file, opened_parquet(file) as opened:
+            if schema is not None and not opened.schema_arrow.equals(schema):
+                raise Unreadable
+            yield from opened.iter_batches(rows, columns=columns)
 
-    def table(self, name: str, rows: int, sha256: str) -> Any:
-        """Return a part as a table, read so many rows at once; raises the errors of `batches`."""
-        import pyarrow as pa
-        import pyarrow.parquet as parquet
-
-        with self.opened_part(name, sha256) as (file, room):
-            batches = list(batches_within(file, rows, room))
-            if not batches:
-                file.seek(0)
-                return parquet.read_table(file)  # it has a schema and no rows
-            return pa.Table.from_batches(batches)
+    def table(self, name: str) -> Any:
+        """Return a part as a table; raises the errors of `batches`."""
+        with self.opened_part(name) as file, opened_parquet(file) as opened:
+            return opened.read()
 
     @contextmanager
-    def opened_part(self, name: str, sha256: str | None = None) -> Iterator[tuple[BufferedReader, int]]:
-        """Open a part; also return how many bytes its rows may take.
-
-        Its SHA-256 must be the one given, or start with it where only the digits of a name are known. Without
-        one, what is read of a sealed part must be as it was written.
-        """
+    def opened_part(self, name: str, *, known: bool = False) -> Iterator[BufferedReader]:
+        """Open a part, whose content must be what its name says unless that is known already."""
         import pyarrow as pa
 
         if not isinstance(name, str) or not self.part.fullmatch(name):
             raise Unreadable
         with self._opened(name) as file:
-            if sha256 is not None:
-                found = hashlib.file_digest(file, "sha256").hexdigest()
-                if len(sha256) < NAMED_DIGITS or not found.startswith(sha256):
+            if not known:
+                digest = hashlib.file_digest(file, "sha256").hexdigest()
+                if not name.endswith(f"-{digest[:NAMED_DIGITS]}.parquet"):
                     raise Unreadable
-                source = file
-            else:
-                source = self._vouched(name, file)
+                file.seek(0)
             try:
-                yield source, room_for(_size_of(source))
+                yield file
             except (pa.ArrowException, OSError, ValueError) as error:
                 if isinstance(error, OSError) and not _is_of_pyarrow(error):
                     raise
                 raise Unreadable from None
-
-    def _vouched(self, name: str, file: BufferedReader) -> BufferedReader:
-        end = b""
-        if name not in self.seals:
-            self.seals[name], end = seal_of(file)
-        seal = self.seals[name]
-        return file if seal is None else BufferedReader(Sealed(file, seal, end))
 
     def lines(self, name: str, longest: int, most: int) -> Iterator[bytes]:
         """Yield the lines of a file, none where there is no such file; what exceeds the bytes is left out."""
@@ -316,12 +272,21 @@ class Store:
                 self.remove(name)
 
 
+def named(number: int, kind: str) -> Callable[[str], str]:
+    """Return what makes the name of a part of its SHA-256."""
+    return lambda sha256: f"{kind}-{number:06}-{sha256[:NAMED_DIGITS]}.parquet"
+
+
+def opened_parquet(file: BufferedReader, metadata: Any = None) -> Any:
+    """Return a `ParquetFile` that compares the checksums of pages; too many rows are `Unreadable`."""
+    import pyarrow.parquet as parquet
+
+    opened = parquet.ParquetFile(file, metadata=metadata, page_checksum_verification=True)
+    if opened.metadata.num_rows > MOST_ROWS:
+        raise Unreadable
+    return opened
+
+
 def _is_of_pyarrow(error: OSError) -> bool:
-    """Return whether an error is what pyarrow says of a file, and not what a disk or a store says."""
+    """Return whether an error is what pyarrow says of a file, and not what a disk says."""
     return type(error) is OSError and error.errno is None
-
-
-def _size_of(file: BufferedReader) -> int:
-    size = file.seek(0, os.SEEK_END)
-    file.seek(0)
-    return size

@@ -21,7 +21,6 @@ from webanalytics.files import written_whole
 from webanalytics.frames.arrow import arrow_type, declared_of, typed_array
 from webanalytics.frames.excel import write_sheets
 from webanalytics.frames.formulas import begins_after_semicolon, without_formulas
-from webanalytics.frames.ipc import write_ipc
 from webanalytics.frames.parts import FRAME_ROWS
 from webanalytics.frames.stored import held, parts_of
 from webanalytics.operations import Field
@@ -215,6 +214,17 @@ def _parquet(tables: Iterable[Any], path: Path) -> None:
             file.write_table(table)
 
 
+def _write_ipc(tables: Iterable[Any], path: Path) -> None:
+    """Write tables without compression, which all readers can map."""
+    import pyarrow as pa
+
+    rest = iter(tables)
+    first = next(rest)
+    with pa.ipc.new_file(path, first.schema) as file:
+        for table in chain([first], rest):
+            file.write_table(table)
+
+
 def _excel(frame: pd.DataFrame, path: Path) -> None:
     write_sheets(path, {"webanalytics": flat(frame)})
 
@@ -228,7 +238,7 @@ _TEXT: dict[str, Callable[[pd.DataFrame, IO[str]], None]] = {
 }
 _BINARY: dict[str, Callable[[pd.DataFrame, Path], None]] = {
     "parquet": lambda frame, path: _in_parts(frame, path, _parquet),
-    "arrow": lambda frame, path: _in_parts(frame, path, write_ipc),
+    "arrow": lambda frame, path: _in_parts(frame, path, _write_ipc),
     "xlsx": _excel,
 }
 

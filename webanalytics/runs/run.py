@@ -28,15 +28,14 @@ from webanalytics.operations import Operation
 from webanalytics.outcomes import Job, JobResult, Outcome, digest
 from webanalytics.run_options import resolve
 from webanalytics.runs.blocking import Run, current_run
-from webanalytics.runs.checkpoints import RunFolder
+from webanalytics.runs.checkpoints import Checkpoint
 from webanalytics.runs.partial import Partial, forget, keep
-from webanalytics.runs.remote import RemoteBuilder, RemoteRun, open_run
 from webanalytics.runs.resume import any_interrupted, identity_of, remember
-from webanalytics.runs.saving import SavingBuilder, check_save_to
+from webanalytics.runs.saving import SavingBuilder, keeps_rows
 
 T = TypeVar("T")
 
-STAYS_HERE = frozenset(("backend", "checkpoint", "save_to", "retry", "progress"))
+STAYS_HERE = frozenset(("backend", "store", "retry", "progress"))
 """Options of a call that do not concern its backend."""
 MANY_ROWS = 300
 """Rows from which frames are read and made in a thread."""
@@ -104,9 +103,8 @@ async def collect(
         options={key: value for key, value in resolved.items() if key not in STAYS_HERE},
         given=tuple(key for key in options if key not in STAYS_HERE),
         identity=uuid.uuid4().hex,
-        resumable=resolved["checkpoint"] is not None or resolved["save_to"] is not None,
+        resumable=resolved["store"] is not None,
     )
-    check_save_to(resolved, operations)
     backend: Backend = resolved["backend"] or LocalBackend()
     backend.check(Task(spec))
     if isinstance(inputs, Texts):
@@ -164,7 +162,7 @@ class _Call:
         self._hooks, self._options = hooks, options
         self._builder = FrameBuilder(rows, operations)
         self._jobs: Sequence[Job] = rows.jobs
-        self._store: RunFolder | None = None
+        self._store: Checkpoint | None = None
         self._waited_for = current_run.get()
         self._run = self._waited_for or Run()
         self._partial = Partial(self._finished, lambda: self._builder.rows_done)
@@ -219,13 +217,21 @@ class _Call:
         """Open the checkpoint, and take the results that it has."""
         again = self._options["retry"] == "failed"
 
-        def read() -> tuple[RunFolder, list[JobResult], list[Job]]:
-            store = open_run(self._options, self._spec, self._backend.family, self._hooks.extra)
+        def read() -> tuple[Checkpoint, list[JobResult], list[Job]]:
+            # of a row that was paid for in parts, what succeeded is not paid for again
+            in_parts = self._backend.priced and len(self._operations) > 1
+            in_rows = keeps_rows(self._operations) and self._hooks.on_restored is None and not in_parts
+            store = Checkpoint(
+                self._options["store"],
+                self._spec,
+                self._backend.family,
+                self._hooks.extra,
+                forgets=in_rows,
+            )
             try:
-                if self._options["save_to"] is not None:
-                    made = RemoteBuilder if isinstance(store, RemoteRun) else SavingBuilder
-                    self._builder = made(
-                        self._rows, self._operations, store.place, self._hooks.rows, failed_again=again
+                if in_rows:
+                    self._builder = SavingBuilder(
+                        self._rows, self._operations, store.path, self._hooks.rows, failed_again=again
                     )
                 return store, *store.restore(self._rows.jobs, self._builder.is_kept, failed_again=again)
             except BaseException:
@@ -266,8 +272,7 @@ class _Call:
             return
         names = tuple(self._spec.operations[place] for place in self._served)
         journal = None if self._store is None or not self._backend.priced else self._store.journal
-        keeper = self._builder if isinstance(self._builder, RemoteBuilder) else None
-        task = Task(replace(self._spec, operations=names), self._report, journal, keeper)
+        task = Task(replace(self._spec, operations=names), self._report, journal)
         async with aclosing(self._backend.run(task, jobs)) as groups:
             async for group in groups:
                 if len(names) < len(self._operations):
@@ -326,7 +331,7 @@ class _Call:
         self._run.step(done)
 
     async def _write_rows(self, *, all_of_them: bool = False) -> None:
-        """Write finished rows to the folder of `save_to`; answers in its log that they make needless go."""
+        """Write finished rows to the folder of `store`; answers in its log that they make needless go."""
         builder, store = self._builder, self._store
         if isinstance(builder, SavingBuilder) and store is not None and (builder.due or all_of_them):
 

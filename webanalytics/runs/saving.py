@@ -1,24 +1,25 @@
 """The folder of a run that forgets its rows: finished ones go to parts, and a frame over them comes back.
 
-`runs.run` uses it in place of the builder of frames in memory where `save_to` is given.
+`runs.run` uses it in place of the builder of frames in memory for a call with `store`.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from webanalytics.errors import ParameterError, WriteError, reason
+from webanalytics.errors import WriteError, reason
 from webanalytics.frames.build import FrameBuilder
 from webanalytics.frames.inputs import Rows
 from webanalytics.frames.parts import FRAME_ROWS, PART_ROWS, Places, RowParts
 from webanalytics.frames.schema import make_series
-from webanalytics.frames.store import DamagedPartError, Folder, is_address, refusal
+from webanalytics.frames.store import DamagedPartError, refusal
 from webanalytics.frames.stored import frame_over
 from webanalytics.operations import KEYWORDS, Operation
 from webanalytics.outcomes import Job, JobResult, digest
@@ -29,34 +30,12 @@ Lay = Callable[[pd.DataFrame], pd.DataFrame]
 
 
 def keeps_rows(operations: tuple[Operation, ...]) -> bool:
-    """Return whether rows can be kept in a folder: those where one input is one row, and not its picture."""
-    return operations[0].kind != "image" and operations != (KEYWORDS,)
+    """Return whether a frame reads the rows of a call from its folder.
 
-
-def check_save_to(options: Mapping[str, Any], operations: tuple[Operation, ...]) -> None:
-    """Raise `ParameterError` where rows cannot be kept in a folder."""
-    if options["save_to"] is None:
-        return
-    if not keeps_rows(operations):
-        name = operations[0].function or operations[0].name
-        said = (
-            "which has many rows for each page: `audit` keeps the pages in a folder, and its method "
-            "`keywords` counts their words"
-            if operations == (KEYWORDS,)
-            else "as an option for all calls: it is the folder of the converted images"
-        )
-        raise ParameterError(f"The `save_to` parameter must be left out of `{name}`, {said}.", "save_to")
-    if options["checkpoint"] is not None:
-        raise ParameterError(
-            "The `checkpoint` parameter must be left out where `save_to` is given, whose folder is one.",
-            "checkpoint",
-        )
-    if options["backend"] is not None and options["backend"].priced and is_address(options["save_to"]):
-        raise ParameterError(
-            "The `save_to` parameter must be a folder on this machine with a hosted backend: what was paid "
-            "for is written at once.",
-            "save_to",
-        )
+    One input is one row there, and not its picture. Messages that are signed are not written down.
+    """
+    secret = any(setting.secret for operation in operations for setting in operation.settings)
+    return operations[0].kind != "image" and operations != (KEYWORDS,) and not secret
 
 
 class SavingBuilder(FrameBuilder):
@@ -66,8 +45,8 @@ class SavingBuilder(FrameBuilder):
     ----------
     rows, operations
         As for `FrameBuilder`.
-    folder : Path or str
-        Where the parts are, or its address; what is there of these inputs is finished.
+    folder : Path
+        Where the parts are; what is there of these inputs is finished.
     lay : callable
         Makes the rows that are kept.
     failed_again : bool
@@ -75,7 +54,7 @@ class SavingBuilder(FrameBuilder):
     """
 
     def __init__(
-        self, rows: Rows, operations: tuple[Operation, ...], folder: Folder, lay: Lay, *, failed_again: bool
+        self, rows: Rows, operations: tuple[Operation, ...], folder: Path, lay: Lay, *, failed_again: bool
     ) -> None:
         super().__init__(rows, operations)
         self._lay = lay
@@ -90,9 +69,9 @@ class SavingBuilder(FrameBuilder):
             self.parts = RowParts(folder, self._name)
             self._restore(failed_again)
         except DamagedPartError as error:
-            raise error.about("save_to") from None
+            raise error.about("store") from None
         except OSError as error:
-            raise refusal("save_to", f"whose parts can be read: {reason(error)}") from None
+            raise refusal("store", f"whose parts can be read: {reason(error)}") from None
 
     def _restore(self, failed_again: bool) -> None:
         """Find out which inputs are finished; of several rows of one, the last counts."""
@@ -178,7 +157,7 @@ class SavingBuilder(FrameBuilder):
         try:
             self.parts.write(tables)
         except OSError as error:
-            raise WriteError.at("save_to", "a folder that can be written to", error) from None
+            raise WriteError.at("store", "a folder that can be written to", error) from None
         self._places[numbers] = np.arange(start, start + len(numbers), dtype=np.int32)
 
     # ---------------------------------------------------------------- the frame
@@ -200,7 +179,7 @@ class GrowingBuilder(SavingBuilder):
     """The same for rows that become known one by one, in their order: those of a crawl."""
 
     def __init__(
-        self, operations: tuple[Operation, ...], folder: Folder, lay: Lay, *, failed_again: bool
+        self, operations: tuple[Operation, ...], folder: Path, lay: Lay, *, failed_again: bool
     ) -> None:
         self._known: dict[str, int] = {}
         nothing = Rows(pd.RangeIndex(0), [], [], np.empty(0, np.int64))

@@ -1,7 +1,7 @@
-"""A Dask cluster as a backend: steered from the client, host by host.
+"""A Dask cluster as a backend: one task for each group of hosts.
 
-`backend` is what a user makes, `steering` sends chunks of jobs and takes what they bring, `lanes` knows which
-hosts are being asked, `cluster` speaks with Dask, and `work` is what runs on a worker.
+`backend` is what a user makes and runs begin in; `groups` puts jobs together by host, and has what runs on a
+worker.
 """
 
 from webanalytics.backends.dask.backend import Dask

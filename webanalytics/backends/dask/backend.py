@@ -2,24 +2,43 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
 import os
+import uuid
 import weakref
+from collections import deque
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-from webanalytics.backends.base import LOCAL_FAMILY, JobSource, Task, refuse_saving
-from webanalytics.backends.dask.cluster import Cluster, distributed
-from webanalytics.backends.dask.steering import Steering
-from webanalytics.backends.local import Listed, LocalBackend, affordable_settings
-from webanalytics.errors import BackendError, ParameterError
+from webanalytics._version import __version__
+from webanalytics.backends.base import LOCAL_FAMILY, RunSpec, Task, refuse_saving
+from webanalytics.backends.dask.groups import (
+    Answered,
+    Group,
+    attempt,
+    distributed,
+    failed_job,
+    grouped,
+    host_of,
+    travelling,
+)
+from webanalytics.backends.local import LocalBackend, affordable_settings
+from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher
+from webanalytics.fetching.robots_kept import keep
 from webanalytics.operations import Operation
 from webanalytics.operations.secret import Secret
 from webanalytics.outcomes import Job, JobResult
 
 CONNECT_SECONDS = 20
+COUNT_SECONDS = 5.0
+"""How often the threads of the cluster are counted: workers come and go."""
+RECORDS = 2_000
+"""Most records of a group: each takes microseconds."""
 THREADS = 4
 """Threads of a worker of a local cluster: each waits for the network most of the time."""
 
@@ -35,8 +54,9 @@ class Dask:
     client : distributed.Client or str, optional
         A client that is not asynchronous, or the address of a scheduler, such as ``tcp://scheduler:8786``.
         Without it, a cluster of processes is started on this machine, and closed with the backend.
-    chunk : int, default 10
-        Most pages or images of one task, from 1 to 1000: what is lost when a worker dies.
+    chunk : int, default 100
+        Most pages or images of one task, from 1 to 1000, unless they are of one host: those are never
+        divided.
 
     Raises
     ------
@@ -47,16 +67,13 @@ class Dask:
 
     Notes
     -----
-    At most one task with pages of a host is under way at a time; its pace and the rules of its robots.txt
-    travel with the tasks. So `delay` and `per_host` hold for the whole cluster, and robots.txt is asked for
-    once. `concurrency` and `workers`, the processes for analysis, are those of one task. A call with a secret
+    All pages of a host are in one task, so `delay` and `per_host` hold for the whole cluster, and robots.txt
+    is asked for once. Pages that lead to another host wait until nobody asks that one. Rows come task by
+    task. `concurrency` and `workers`, the processes for analysis, are those of one task. A call with a secret
     is answered on this machine: what is sent to a cluster can end in its logs.
 
-    With an address such as ``s3://bucket/folder`` as `save_to`, workers write the rows of their pages there
-    and send back only where they are.
-
-    A task whose worker dies is not repeated as it is: its inputs are asked for one by one, and one that has
-    ended three workers is a row with an error.
+    A task whose worker dies is done again; after the third time its inputs are asked for one by one, and one
+    that ends its workers alone is a row with an error.
 
     Examples
     --------
@@ -70,7 +87,7 @@ class Dask:
     priced = False
     durable = False
 
-    def __init__(self, client: Any = None, *, chunk: int = 10) -> None:
+    def __init__(self, client: Any = None, *, chunk: int = 100) -> None:
         if not isinstance(chunk, int) or isinstance(chunk, bool) or not 1 <= chunk <= 1000:
             raise ParameterError("The `chunk` parameter must be an integer from 1 to 1000.", "chunk")
         owned: list[Any] = []
@@ -92,8 +109,7 @@ class Dask:
             )
         self.client = client
         self._chunk = chunk
-        self._cluster = Cluster(client)
-        self._finalizer = weakref.finalize(self, _closed, self._cluster, owned)
+        self._finalizer = weakref.finalize(self, _closed, owned)
 
     def __repr__(self) -> str:
         return f"Dask({self.client!r})"
@@ -127,47 +143,140 @@ class Dask:
         refuse_saving(task.spec.options, "with a Dask cluster")
 
     async def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
-        """Yield the results chunk by chunk, in the order they are finished."""
-        async with (
-            Fetcher(affordable_settings(task.spec.options)) as fetcher,
-            aclosing(self.stream(task, Listed(jobs), fetcher, len(jobs))) as groups,
-        ):
-            async for group in groups:
-                yield group
-
-    async def stream(
-        self,
-        task: Task,
-        source: JobSource,
-        fetcher: Fetcher,
-        window: int,  # noqa: ARG002 - the cluster's threads say how many jobs are under way at once
-    ) -> AsyncGenerator[Sequence[JobResult], None]:
-        """Yield the results of jobs as they become known; what is learnt of hosts stays with the fetcher."""
+        """Yield the results group by group, in the order they are finished."""
         given = (value for settings in task.spec.settings.values() for value in settings.values())
         if any(isinstance(value, Secret) for value in given):
-            jobs = [job async for job in _all(source)]
             results = LocalBackend().run(task, jobs)
+        elif task.fetcher is not None:
+            results = self._rounds(task, jobs, task.fetcher)
         else:
-            results = self._steered(task, source, fetcher)
+            results = self._alone(task, jobs)
         async with aclosing(results) as groups:
             async for group in groups:
                 yield group
 
-    async def _steered(
-        self, task: Task, source: JobSource, fetcher: Fetcher
-    ) -> AsyncGenerator[Sequence[JobResult], None]:
-        steering = Steering(task, source, fetcher, self._cluster, self._chunk)
-        async with (
-            self._cluster.followed(steering.topic, steering.told),
-            aclosing(steering.results()) as groups,
-        ):
+    async def _alone(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
+        fetcher = Fetcher(affordable_settings(task.spec.options))
+        async with fetcher, aclosing(self._rounds(task, jobs, fetcher)) as groups:
             async for group in groups:
                 yield group
 
+    async def _rounds(
+        self, task: Task, jobs: Sequence[Job], fetcher: Fetcher
+    ) -> AsyncGenerator[Sequence[JobResult], None]:
+        """Yield results; pages that lead to other hosts wait until nobody asks those any more."""
+        options, operation = task.spec.options, task.operations[0]
+        spec = replace(task.spec, options={**options, "workers": options["workers"] or 1})
+        hosts: dict[int, set[str]] = {job.number: set() for job in jobs}
+        if operation.kind != "record":
+            how = {name: options[name] for name in ("allow_private", "ports")} | {
+                "page": operation.kind == "page"
+            }
+            for job in jobs:
+                if isinstance(job.subject, str) and (host := host_of(job.subject, **how)):
+                    hosts[job.number] = {host}
+        left = {job.number: job for job in jobs}
+        while left:
+            asked, left = left, {}
+            most = RECORDS if operation.kind == "record" else await self._size(len(asked))
+            groups = deque(grouped(((job, hosts[number]) for number, job in asked.items()), most))
+            async with aclosing(self._answers(task, spec, groups, fetcher)) as answers:
+                async for answered in answers:
+                    for host, known in answered.known.items():
+                        fetcher.take(host, known)
+                    for origin, copy in answered.robots.items():
+                        keep(origin, copy)
+                    for number, host in answered.led.items():
+                        hosts[number].add(host)
+                        left[number] = asked[number]
+                    yield answered.results
+        task.report.hosts = [row for row in fetcher.hosts() if row["note"]]
 
-async def _all(source: JobSource) -> AsyncGenerator[Job, None]:
-    while (job := await source.next()) is not None:
-        yield job
+    async def _size(self, jobs: int) -> int:
+        """Return about how many jobs a group has: there are to be two groups for each thread."""
+        return min(self._chunk, math.ceil(jobs / (2 * max(1, await self._threads()))))
+
+    async def _threads(self) -> int:
+        """Return how many tasks the cluster runs at once; none while the scheduler does not answer."""
+        try:
+            found = await asyncio.to_thread(self.client.nthreads)
+        except Exception:  # what is under way will say why
+            return 0
+        return sum(found.values())
+
+    async def _answers(
+        self, task: Task, spec: RunSpec, groups: deque[tuple[list[Job], set[str]]], fetcher: Fetcher
+    ) -> AsyncGenerator[Answered, None]:
+        """Yield answers as they arrive, with a few more groups under way than there are threads."""
+        under_way: set[asyncio.Task[Answered]] = set()
+        try:
+            while groups or under_way:
+                room = 2 * (await self._threads()) if groups else 0
+                task.report.note("" if room or not groups else "waiting for workers of the Dask cluster")
+                while groups and len(under_way) < max(1, room):
+                    jobs, hosts = groups.popleft()
+                    ready, unreadable = await asyncio.to_thread(travelling, task, jobs)
+                    if unreadable:
+                        yield Answered(unreadable)
+                    if ready:
+                        known = {host: fetcher.known_of(host) for host in hosts}
+                        under_way.add(asyncio.create_task(self._ask(task, Group(spec, ready, known))))
+                done, under_way = (
+                    await asyncio.wait(under_way, timeout=COUNT_SECONDS, return_when=asyncio.FIRST_COMPLETED)
+                    if under_way
+                    else (set(), under_way)
+                )
+                for one in done:
+                    yield one.result()
+        finally:
+            for one in under_way:
+                one.cancel()
+            await asyncio.gather(*under_way, return_exceptions=True)
+
+    async def _ask(self, task: Task, group: Group) -> Answered:
+        """Have a group done; of one whose workers end again and again, each job is done alone."""
+        answered = await self._submitted(group)
+        if answered is not None:
+            return answered
+        if len(group.jobs) == 1:
+            error = RowError("analysis_died", parameter=task.operations[0].subject)
+            return Answered([failed_job(task, group.jobs[0], error)])
+        alone = [await self._ask(task, replace(group, jobs=[job])) for job in group.jobs]
+        return Answered(
+            [result for one in alone for result in one.results],
+            {number: host for one in alone for number, host in one.led.items()},
+            dict(item for one in alone for item in one.known.items()),
+            dict(item for one in alone for item in one.robots.items()),
+        )
+
+    async def _submitted(self, group: Group) -> Answered | None:
+        """Have a group done, again if its worker ends; None for one that has ended too many."""
+        dask, loop = distributed(), asyncio.get_running_loop()
+        done = asyncio.Event()
+
+        def tell(_: Any) -> None:
+            with suppress(RuntimeError):  # the loop has ended
+                loop.call_soon_threadsafe(done.set)
+
+        future = self.client.submit(attempt, group, key=f"webanalytics-{uuid.uuid4().hex}", pure=False)
+        try:
+            future.add_done_callback(tell)
+            await done.wait()
+            answered: Answered | None = await asyncio.to_thread(future.result)
+        except dask.KilledWorker:
+            return None
+        except Exception as error:
+            raise BackendError(f"the Dask cluster did not finish a group of inputs: {error}") from error
+        finally:
+            future.release()  # also ends it, if it is still under way
+        if answered is None:
+            raise BackendError("the Dask cluster has given up a group of inputs.")
+        if answered.version != __version__:
+            raise BackendError(
+                f"the workers of the Dask cluster have webanalytics {answered.version}, and this machine has "
+                f"{__version__}: install the same version."
+            )
+        return answered
 
 
 def _connected(address: str) -> Any:
@@ -179,7 +288,7 @@ def _connected(address: str) -> Any:
 
 
 def _local() -> tuple[Any, Any]:
-    """Start a cluster on this machine: one worker for each processor, each a process with its own keeper."""
+    """Start a cluster on this machine: one worker for each processor, each a process."""
     dask = distributed()
     cluster = dask.LocalCluster(
         n_workers=os.cpu_count() or 1, threads_per_worker=THREADS, dashboard_address=":0"
@@ -187,8 +296,7 @@ def _local() -> tuple[Any, Any]:
     return dask.Client(cluster, set_as_default=False), cluster
 
 
-def _closed(cluster: Cluster, owned: list[Any]) -> None:
-    cluster.close()
+def _closed(owned: list[Any]) -> None:
     for item in owned:
         with suppress(Exception):  # the cluster may have gone
             item.close()

@@ -9,7 +9,6 @@ robots.txt that were read.
 
 from __future__ import annotations
 
-from webanalytics.runs.checkpoints.folder import NOT_DONE, Checkpoint, about_save_to, open_checkpoint
-from webanalytics.runs.checkpoints.run_folder import RunFolder
+from webanalytics.runs.checkpoints.folder import NOT_DONE, Checkpoint
 
-__all__ = ["NOT_DONE", "Checkpoint", "RunFolder", "about_save_to", "open_checkpoint"]
+__all__ = ["NOT_DONE", "Checkpoint"]

@@ -3,36 +3,39 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 import time
+import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 from typing import IO, Any
 
-from webanalytics.backends.base import RunSpec
-from webanalytics.errors import ParameterError, WriteError, shortage_of
+from webanalytics._version import __version__
+from webanalytics.backends.base import RunSpec, Task
+from webanalytics.errors import WriteError, reason, shortage_of
 from webanalytics.frames.arrow import Unreadable
-from webanalytics.frames.store import Store, folder_path
+from webanalytics.frames.store import Store, folder_path, named
 from webanalytics.outcomes import Job, JobResult, Outcome, PackedOutcomes, digest
 from webanalytics.runs.checkpoints import journal, robots
-from webanalytics.runs.checkpoints.manifest import wrong
+from webanalytics.runs.checkpoints.manifest import compare, described, wrong
 from webanalytics.runs.checkpoints.parts import (
     PART,
     can_be_kept,
     fetched_of,
-    named,
     number_of,
     outcome_of,
     row_of,
     rows_of,
     table,
 )
-from webanalytics.runs.checkpoints.run_folder import MANIFEST, RunFolder
 
 log = logging.getLogger("webanalytics")
 
+FORMAT = 5
+MANIFEST = "run.json"
 NOT_DONE = frozenset(("service", "credits", "unfinished"))
 """Error types of rows that were not answered: they are missing, not failed."""
 
@@ -46,15 +49,19 @@ LOCK_SECONDS = 2.0
 """How long a run that was interrupted a moment ago may take to let go of the folder."""
 
 
-class Checkpoint(RunFolder):
+class Checkpoint:
     """A folder of finished outcomes; made, or opened where the same call left one.
 
     Parameters
     ----------
     folder : str or path
         An empty or missing folder, or one that the same call has made.
-    spec, family, extra
-        As for `RunFolder`.
+    spec : RunSpec
+        The specification of the run.
+    family : str
+        Family of the backend: its answers are as good as those of another one of the family.
+    extra : Mapping
+        What else must match, such as the folder that images are written to.
     forgets : bool
         Whether answers are removed with `forget` when they are kept elsewhere.
 
@@ -65,13 +72,18 @@ class Checkpoint(RunFolder):
     MissingExtraError
         Where pyarrow is not installed.
 
-    Notes
-    -----
-    A folder may be untrusted: everything read is checked, nothing is executed, and nothing is written
-    through a link in it.
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    identity : str
+        The same for all calls that use the folder.
+    journal : Journal
+        The requests to a hosted API.
+    premium_missing : set of str
+        Premium fields that restored answers lack.
     """
 
-    logs = (journal.FILE, robots.FILE)
     journal: journal.Journal
 
     def __init__(
@@ -88,16 +100,66 @@ class Checkpoint(RunFolder):
         self._writing: asyncio.Task[None] | None = None
         self._written = time.monotonic()
         self._keys_of: dict[str, set[str]] | None = {} if forgets else None
-        self.parameter = "save_to" if forgets else "checkpoint"
-        store = Store(folder_path(folder, "checkpoint", "keeping checkpoints"), MANIFEST, PART)
-        super().__init__(store, spec, family, extra)
+        self._store = Store(folder_path(folder, "store", "keeping rows"), MANIFEST, PART)
+        self._operations = Task(spec).operations
+        self.premium_missing: set[str] = set()
+        try:
+            self._store.make()
+            if self._store.foreign(parts_alone=False):
+                raise wrong("that is empty, or that the same call has made")
+            self._claim()
+            self.identity = self._identify(spec, family, extra)
+            self._begin()
+            self._robots = robots.RobotsLog(self._store)
+        except (OSError, Unreadable) as error:
+            self.close()
+            logs = f"{journal.FILE} or {robots.FILE} is no file"
+            raise wrong(
+                f"that can be written to: {reason(error) if isinstance(error, OSError) else logs}"
+            ) from None
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        return self._store.path
+
+    def _identify(self, spec: RunSpec, family: str, extra: Mapping[str, Any]) -> str:
+        """Return the identity in the manifest; a missing manifest is written first."""
+        try:
+            kept = self._store.read_manifest()
+        except FileNotFoundError:
+            salt = os.urandom(16).hex()
+            made = {"format": FORMAT, "identity": uuid.uuid4().hex, "package": __version__, "salt": salt}
+            self._store.write_manifest(made | {"call": described(spec, family, extra, salt)})
+            return str(made["identity"])
+        except (Unreadable, OSError, ValueError, RecursionError):
+            kept = None
+        try:
+            known, salt, identity = kept["call"], kept["salt"], kept["identity"]
+            good = kept["format"] == FORMAT and bytes.fromhex(salt) and isinstance(known, dict)
+        except (ValueError, KeyError, TypeError):
+            good = False
+        if not good or not isinstance(identity, str):
+            raise wrong(f"whose {MANIFEST} can be read, and was written by this version of webanalytics")
+        compare(known, json.loads(json.dumps(described(spec, family, extra, salt))))
+        return identity
+
+    def before_rows(self) -> None:
+        """Write what the run has read of robots.txt: rows of its hosts are written or removed next."""
+        try:
+            self._robots.write()
+        except OSError as error:
+            raise WriteError.at("store", "a folder that can be written to", error) from None
 
     def _begin(self) -> None:
         """Find the parts and requests of earlier runs."""
         self._store.sweep(("part",))
         self._parts = sorted(self._store.parts(), key=number_of)
         self._next = 1 + max(map(number_of, self._parts), default=0)
-        self.journal = journal.Journal(self._store, lambda: self._next, self.parameter)
+        self.journal = journal.Journal(self._store, lambda: self._next)
 
     def _claim(self) -> None:
         """Lock the folder."""
@@ -124,7 +186,17 @@ class Checkpoint(RunFolder):
     def restore(
         self, jobs: Sequence[Job], is_kept: Callable[[int], bool] = lambda _: False, *, failed_again: bool
     ) -> tuple[list[JobResult], list[Job]]:
-        """Return the answers that are kept, and the jobs that are still to be done; see `RunFolder`."""
+        """Return the answers that are kept, and the jobs that are still to be done.
+
+        Parameters
+        ----------
+        jobs : sequence of Job
+            All jobs of the run.
+        is_kept : callable
+            Takes the number of a job, and returns whether it is kept elsewhere: then it is left out.
+        failed_again : bool
+            Whether inputs that failed count as missing.
+        """
         keys = {digest(job.subject): job.number for job in jobs if not is_kept(job.number)}
         self.premium_missing.clear()
         kept: dict[tuple[int, int], JobResult | None] = {}
@@ -152,7 +224,10 @@ class Checkpoint(RunFolder):
         return answers, left
 
     def restore_all(self, *, failed_again: bool) -> dict[str, dict[int, JobResult]]:
-        """Return all answers that are kept, by input and operation; see `RunFolder`."""
+        """Return all answers that are kept, by the digest of their input and the place of their operation.
+
+        For jobs that are not known in advance; the numbers of the answers are meaningless.
+        """
         self.premium_missing.clear()
         kept: dict[str, dict[int, JobResult]] = {}
         for key, place, answer in self._answers(failed_again=failed_again):
@@ -237,12 +312,12 @@ class Checkpoint(RunFolder):
         for tries in range(TRIES, 0, -1):
             try:
                 self._robots.write()  # first: what has its rows in a part is not asked again
-                name, _ = self._store.write_part(named(self._next), table(rows))
+                name = self._store.write_part(named(self._next, "part"), table(rows))
                 break
             except OSError as error:
                 if not shortage_of(error) or tries == 1:  # of file descriptors there may soon be more
                     self._waiting[:0] = waiting  # once more when the folder is closed
-                    raise WriteError.at(self.parameter, "a folder that can be written to", error) from None
+                    raise WriteError.at("store", "a folder that can be written to", error) from None
                 time.sleep(TRY_AGAIN_SECONDS)
         if self._keys_of is not None:
             self._keys_of[name] = {row["key"] for row in rows}
@@ -269,24 +344,3 @@ class Checkpoint(RunFolder):
             if self._lock is not None:
                 self._lock.close()
                 self._lock = None
-
-
-def open_checkpoint(
-    options: Mapping[str, Any], spec: RunSpec, family: str, extra: Mapping[str, Any]
-) -> Checkpoint:
-    """Open the folder of the option `checkpoint`, or that of `save_to`; raises the errors of `Checkpoint`."""
-    if options["save_to"] is None:
-        return Checkpoint(options["checkpoint"], spec, family, extra)
-    with about_save_to():
-        return Checkpoint(options["save_to"], spec, family, {**extra, "save_to": True}, forgets=True)
-
-
-@contextmanager
-def about_save_to() -> Iterator[None]:
-    """Let errors about `checkpoint` name `save_to`."""
-    try:
-        yield
-    except ParameterError as error:
-        if error.parameter != "checkpoint":
-            raise
-        raise ParameterError(str(error).replace("`checkpoint`", "`save_to`"), "save_to") from None

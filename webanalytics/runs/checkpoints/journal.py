@@ -53,12 +53,10 @@ class Journal:
         The checkpoint's folder.
     next_part : callable
         Returns the number of the part that will be written next: an answer is in that one or in a later one.
-    parameter : str
-        Name of the parameter that gave the folder.
     """
 
-    def __init__(self, store: Store, next_part: Callable[[], int], parameter: str = "checkpoint") -> None:
-        self._store, self._next_part, self._parameter = store, next_part, parameter
+    def __init__(self, store: Store, next_part: Callable[[], int]) -> None:
+        self._store, self._next_part = store, next_part
         self._entries: dict[str, Entry] = {}
         self._last: dict[tuple[str, str], Entry] = {}
         self._pending: list[Sent] = []
@@ -160,7 +158,7 @@ class Journal:
                 if durable:
                     os.fsync(self._file.fileno())
             except OSError as error:
-                raise WriteError.at(self._parameter, "a folder that can be written to", error) from None
+                raise WriteError.at("store", "a folder that can be written to", error) from None
 
     def close(self) -> None:
         """Close the file."""

@@ -16,7 +16,7 @@ _SCRYPT = {"n": 2**14, "r": 8, "p": 1}
 
 def wrong(what: str) -> ParameterError:
     """Return the error about a folder that cannot be this call's checkpoint."""
-    return refusal("checkpoint", what)
+    return refusal("store", what)
 
 
 def _fingerprint(secret: Secret, salt: str) -> str:

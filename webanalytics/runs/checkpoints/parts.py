@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, get_args
 
@@ -16,9 +16,8 @@ from webanalytics.operations import Operation
 from webanalytics.operations.types import DEEPEST, holder, is_deep
 from webanalytics.outcomes import Fetched, Outcome, Source
 
-PART = re.compile(rf"part-(\d{{6,}})(?:-([0-9a-f]{{{NAMED_DIGITS}}}))?\.parquet")
-"""Name of a part: its number, and the start of its SHA-256; those of earlier versions have none."""
-_DIGEST = re.compile(rf"-([0-9a-f]{{{NAMED_DIGITS}}})\.parquet\Z")
+PART = re.compile(rf"part-(\d{{6,}})-([0-9a-f]{{{NAMED_DIGITS}}})\.parquet")
+"""Name of a part: its number, and the start of its SHA-256."""
 ROWS_AT_ONCE = 256
 """Rows of a part that are in memory together while it is read."""
 
@@ -73,20 +72,9 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def named(number: int, kind: str = "part") -> Callable[[str], str]:
-    """Return what makes the name of a part of its SHA-256."""
-    return lambda sha256: f"{kind}-{number:06}-{sha256[:NAMED_DIGITS]}.parquet"
-
-
 def number_of(name: str) -> int:
     """Return the number of a part."""
     return int(name.removesuffix(".parquet").split("-")[1])
-
-
-def digest_in(name: str) -> str | None:
-    """Return the start of the SHA-256 that the name of a part contains."""
-    found = _DIGEST.search(name)
-    return None if found is None else found[1]
 
 
 def rows_of(store: Store, name: str, columns: list[str] | None = None) -> Iterator[dict[str, Any]]:
@@ -94,7 +82,7 @@ def rows_of(store: Store, name: str, columns: list[str] | None = None) -> Iterat
 
     A few of them are in memory at once.
     """
-    for batch in store.batches(name, ROWS_AT_ONCE, schema(), digest_in(name), columns):
+    for batch in store.batches(name, ROWS_AT_ONCE, schema(), columns):
         yield from batch.to_pylist()
 
 

@@ -8,20 +8,18 @@ from __future__ import annotations
 import re
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple, overload
 
 from webanalytics.errors import ParameterError, WriteError, reason
 from webanalytics.frames.arrow import Unreadable
-from webanalytics.frames.remote_store import store_at
-from webanalytics.frames.store import NAMED_DIGITS, DamagedPartError, Folder, refusal
+from webanalytics.frames.store import NAMED_DIGITS, DamagedPartError, Store, named, refusal
 from webanalytics.operations import Operation
 from webanalytics.outcomes import Fetched, JobResult, Outcome
 from webanalytics.runs.checkpoints.parts import (
     ROWS_AT_ONCE,
     can_be_kept,
-    digest_in,
     fetched_of,
-    named,
     number_of,
     outcome_of,
     row_of,
@@ -50,14 +48,14 @@ class SettledPages:
 
     Parameters
     ----------
-    folder : Path or str
-        The folder, or its address; it may be untrusted.
+    folder : Path
+        The folder.
     operation : Operation
         The one that reads links.
     """
 
-    def __init__(self, folder: Folder, operation: Operation) -> None:
-        self._store = store_at(folder, "", _PART)
+    def __init__(self, folder: Path, operation: Operation) -> None:
+        self._store = Store(folder, "", _PART)
         self._operation = operation
         self._places: dict[str, tuple[int, int]] = {}
         self._open: OrderedDict[int, list[Any]] = OrderedDict()
@@ -99,9 +97,7 @@ class SettledPages:
         batches = self._open.get(number)
         if batches is None:
             name = self._names[number]
-            batches = self._open[number] = list(
-                self._store.batches(name, ROWS_AT_ONCE, schema(), digest_in(name))
-            )
+            batches = self._open[number] = list(self._store.batches(name, ROWS_AT_ONCE, schema()))
             while len(self._open) > MOST_OPEN:
                 self._open.popitem(last=False)
         for batch in batches:
@@ -127,16 +123,16 @@ class SettledPages:
 
     def _write(self, rows: Sequence[dict[str, Any]]) -> None:
         try:
-            name, _ = self._store.write_part(named(self._next, "found"), table(rows))
+            name = self._store.write_part(named(self._next, "found"), table(rows))
         except OSError as error:
-            raise WriteError.at("save_to", "a folder that can be written to", error) from None
+            raise WriteError.at("store", "a folder that can be written to", error) from None
         self._names[self._next] = name
         self._next += 1
 
     def _unreadable(self, name: str, error: Exception) -> ParameterError:
         if isinstance(error, OSError):
-            return refusal("save_to", f"whose parts can be read: {reason(error)}")
-        return DamagedPartError(self._store.place, name, "save_to")
+            return refusal("store", f"whose parts can be read: {reason(error)}")
+        return DamagedPartError(self._store.path, name, "store")
 
 
 class _Outcomes(Sequence[Outcome]):
