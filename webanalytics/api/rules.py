@@ -138,7 +138,7 @@ def rule(
     >>> audit.issues.loc[audit.issues["rule"] == "phone_missing", ["title", "priority"]].values.tolist()
     [['Phone number missing', 'high']]
     >>> phone_missing.remove()
-    >>> "phone_missing" in wa.rules.index, "phone_missing" in set(audit.issues["rule"])
+    >>> "phone_missing" in wa.rules().index, "phone_missing" in set(audit.issues["rule"])
     (False, False)
     """
 

@@ -12,7 +12,7 @@ from webanalytics.api import crawls, generated, images, pages, records, sites
 from webanalytics.api.functions import later_function, later_names
 from webanalytics.api.rules import rule
 from webanalytics.audits.content_gap import content_gap
-from webanalytics.audits.rules import rule_table
+from webanalytics.audits.rules import rules
 from webanalytics.audits.saved import compare, load
 from webanalytics.runs.blocking import plain
 
@@ -49,8 +49,6 @@ phones = plain(records.phones)
 readability = plain(generated.readability)
 sitemap = plain(sites.sitemap)
 text = plain(generated.text)
-rules = rule_table()
-"""Every rule of an audit, one per row, users' own too; see `webanalytics.rule`."""
 
 
 def __getattr__(name: str) -> Any:

@@ -50,10 +50,10 @@ class ContentMethods(CrawlerMethods):
 
         Notes
         -----
-        Nothing is fetched again, and the column of the most frequent words stays ``audit["keywords"]``. A
+        Nothing is fetched again. The column ``keywords`` of the pages has the most frequent words of each. A
         phrase counts if it occurs twice on its page, and what occurs only within one longer phrase is left
         out in favour of it. Each page counts once, however many rows it has: addresses that redirect to one
-        page are that page, which a count over all cells of ``audit["text"]`` counts again and again. See
+        page are that page, which a count over ``audit.pages["text"]`` counts again and again. See
         `webanalytics.keywords` for the distinctiveness.
 
         Examples

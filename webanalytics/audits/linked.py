@@ -50,7 +50,8 @@ class LinkMethods:
         footer, ...), ``internal``, ``followed`` (neither the link nor its page says nofollow, so images and
         scripts that no crawl goes along are True too), ``crawled``, ``target_status`` and
         ``target_final_url``, missing where that was not asked. Columns of texts are categorical, so that
-        five million links take 133 MB. ``audit["links"]`` is the column of that name. Without a crawl only
+        five million links take 133 MB. The column ``links`` of the pages has those of each
+        page. Without a crawl only
         what the pages' columns know is here: links to the own host without texts, canonicals, hreflang and
         redirects.
         """

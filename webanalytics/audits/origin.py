@@ -70,7 +70,9 @@ class Origin:
 class Audited(Protocol):
     """What is shown and compared of an audit: `webanalytics.Audit`, which these modules do not import."""
 
-    _origin: Origin
+    origin: Origin
+    raw: pd.DataFrame
+    unmatched: pd.DataFrame
 
     @property
     def site(self) -> Site:
@@ -98,13 +100,11 @@ class Audited(Protocol):
     def failures(self) -> pd.DataFrame:
         """Return why pages could not be read."""
 
-    def plain(self) -> pd.DataFrame:
-        """Return the pages as a plain DataFrame."""
-
     def with_profile(self, profile: Any = None) -> Any:
         """Return the same pages, judged by another profile."""
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write a report."""
 
-    def _judged(self) -> Judged: ...
+    def judged(self) -> Judged:
+        """Return what a comparison reads."""

@@ -57,7 +57,7 @@ MOST_READY = 4_000
 WAVE = 100
 """Most pages that a backend is asked for at once which takes whole lists alone."""
 
-Finish = Callable[[pd.DataFrame, CrawlFacts, Listed], pd.DataFrame]
+Finish = Callable[[pd.DataFrame, CrawlFacts, Listed], Any]
 """Makes the audit of the frame, of what is known besides, and of the sitemap."""
 
 
@@ -79,7 +79,7 @@ class Call:
     finish: Finish
 
 
-async def crawl(call: Call) -> pd.DataFrame:
+async def crawl(call: Call) -> Any:
     """Crawl, and return the audit."""
     return await _Crawl(call).audit()
 
@@ -143,7 +143,7 @@ class _Crawl:
 
     # ---------------------------------------------------------------- the course of a crawl
 
-    async def audit(self) -> pd.DataFrame:
+    async def audit(self) -> Any:
         """Return the audit of all pages; whatever ends the crawl before, what is there is kept."""
         try:
             try:
@@ -370,14 +370,14 @@ class _Crawl:
         if targets:
             self._checked = await check(fetcher, targets, on_row)
 
-    def _finished(self) -> pd.DataFrame:
+    def _finished(self) -> Any:
         """Return the audit of what an interrupted crawl has."""
         self._frontier.cut()
         self._admission.leave_out_rest()
         frame = self._rows.frame()
         return self._audit(frame, " ".join(("The crawl was interrupted.", *given_up(frame))))
 
-    def _audit(self, frame: pd.DataFrame, stopped: str) -> pd.DataFrame:
+    def _audit(self, frame: pd.DataFrame, stopped: str) -> Any:
         facts = crawl_facts(self._admission, self._checked, self._hosts, self._soft, stopped)
         if self._call.scope.resources == "check":
             frame = with_resources(frame, facts)

@@ -77,7 +77,7 @@ async def lazily(function: Function, inputs: Any, kwargs: Mapping[str, Any]) -> 
         table = table[[column]]
         if operation.kind != "record":
             table = _by_host(table, column, arguments)
-    meta = pd.DataFrame(await function(table._meta, column=column, **arguments))
+    meta = _frame(await function(table._meta, column=column, **arguments))
     return table.map_partitions(_answered, function, column, arguments, meta=meta)
 
 
@@ -185,4 +185,10 @@ def _answered(
         return asyncio.run(function(part, column=column, **arguments))
 
     with ThreadPoolExecutor(1) as thread:  # the caller's thread may have an event loop
-        return pd.DataFrame(thread.submit(answer).result())
+        return _frame(thread.submit(answer).result())
+
+
+def _frame(answer: Any) -> pd.DataFrame:
+    """Return the rows of an answer, those of an audit as they were read."""
+    frame: pd.DataFrame = answer if isinstance(answer, pd.DataFrame) else answer.raw
+    return frame
