@@ -371,7 +371,7 @@ def test_what_an_interrupted_run_has_is_an_audit() -> None:
     assert caught is not None
     assert type(caught.partial) is wa.Audit
     assert caught.partial["url"].tolist() == urls[:3]
-    assert caught.partial._origin.profile is not None
+    assert caught.partial.origin.profile is not None
     assert len(caught.partial.issues)
     assert type(pickle.loads(pickle.dumps(caught)).partial) is wa.Audit
 
@@ -418,10 +418,10 @@ def test_a_sitemap_frame_without_pages_is_a_wrong_call(listed_site: SiteServer) 
 
 def test_a_rule_is_found_by_its_name() -> None:
     assert (
-        wa.rules.loc["title_too_long", "title"] == wa.rules().set_index("name").loc["title_too_long", "title"]
+        wa.rules().loc["title_too_long", "title"] == wa.rules().set_index("name").loc["title_too_long", "title"]
     )
     summary = audit().summary()
-    assert wa.rules.loc[summary["rule"], "title"].tolist() == summary["title"].tolist()
+    assert wa.rules().loc[summary["rule"], "title"].tolist() == summary["title"].tolist()
 
 
 @pytest.mark.parametrize("columns", [50, 80, 200])

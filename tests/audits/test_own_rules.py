@@ -127,7 +127,7 @@ def test_the_decorator_lists_profiles_and_scores_it(audit: wa.Audit, tmp_path: P
 
     with short:
         assert short(pd.DataFrame({"title": ["Tea"]}), 5).tolist() == [3]
-        assert wa.rules.loc["short", ["title", "priority", "threshold", "unit"]].tolist() == [
+        assert wa.rules().loc["short", ["title", "priority", "threshold", "unit"]].tolist() == [
             *("Title is short", "high", 8.0, "letters")
         ]
         assert found(audit, "short").empty
@@ -156,7 +156,7 @@ def test_the_decorator_lists_profiles_and_scores_it(audit: wa.Audit, tmp_path: P
     again = wa.load(saved)  # without the rule that its profile names
     assert found(again, "short").empty
     assert found(stricter, "short").empty
-    assert "short" not in wa.rules.index
+    assert "short" not in wa.rules().index
     assert "short" not in wa.rules().index
 
 

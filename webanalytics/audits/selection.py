@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable
 from typing import Any, TypeGuard
 
@@ -192,7 +192,8 @@ def _taken(column: pd.Series[Any], places: npt.NDArray[np.intp]) -> pd.Series[An
 
 def issues_of(issues: pd.DataFrame, urls: pd.Series[Any]) -> pd.DataFrame:
     """Return the issues of some of the pages; each page has as many of a rule as it has rows."""
-    known = urls.value_counts(dropna=False)
-    before = issues.groupby(["url", "rule"], dropna=False, observed=True, sort=False).cumcount()
-    own = before.to_numpy() < issues["url"].astype(object).map(known).fillna(0).to_numpy(float)
+    known = Counter(url if isinstance(url, str) else None for url in urls.tolist())
+    before = issues.groupby(["url", "rule"], dropna=False, observed=True, sort=False).cumcount().tolist()
+    addresses = (url if isinstance(url, str) else None for url in issues["url"].tolist())
+    own = np.array([count < known[url] for count, url in zip(before, addresses, strict=True)], dtype=bool)
     return issues if own.all() else issues[own].reset_index(drop=True)
