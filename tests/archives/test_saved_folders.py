@@ -74,8 +74,8 @@ def table(path: Path, rows: list[dict[str, str]] = ROWS, encoding: str = "utf-8-
 def test_a_table_and_its_files(folder: Path, tmp_path: Path, form: dict[str, Any]) -> None:
     found = wa.pages(folder, export=table(tmp_path / "internal_all.csv", **form))
     audit = wa.audit(found)
-    audit.index = audit["url"].str.removeprefix("https://www.a.example/")
-    assert audit["title"].dropna().to_dict() == {
+    audit.raw.index = audit.raw["url"].str.removeprefix("https://www.a.example/")
+    assert audit.raw["title"].dropna().to_dict() == {
         "": "Home",
         "tea/green-leaf": "Green",
         "search?q=tea&p=2": "Search",
@@ -83,7 +83,7 @@ def test_a_table_and_its_files(folder: Path, tmp_path: Path, form: dict[str, Any
         "gone": "Gone",
         "a_b": "One",
     }
-    assert audit["error"].dropna().to_dict() == {
+    assert audit.raw["error"].dropna().to_dict() == {
         "gone": "The page answered HTTP 404.",
         "lost": "The page answered HTTP 404.",
         "unsaved": "No file was saved of the page.",
@@ -91,10 +91,10 @@ def test_a_table_and_its_files(folder: Path, tmp_path: Path, form: dict[str, Any
         "silent": "The page gave the crawler no answer (Connection Timeout).",
         "a-b": "No file was saved of the page.",
     }
-    assert audit.loc["old", "redirect_kinds"] == ["301"]
-    assert audit.loc["old", "final_url"] == "https://www.a.example/tea/green-leaf"
-    assert audit["elapsed"].dropna().to_dict() == {"": 0.25, "tea/green-leaf": 0.5}
-    assert audit.loc["tea/green-leaf", "x_robots_tag"] == "noindex\nnofollow"
+    assert audit.raw.loc["old", "redirect_kinds"] == ["301"]
+    assert audit.raw.loc["old", "final_url"] == "https://www.a.example/tea/green-leaf"
+    assert audit.raw["elapsed"].dropna().to_dict() == {"": 0.25, "tea/green-leaf": 0.5}
+    assert audit.raw.loc["tea/green-leaf", "x_robots_tag"] == "noindex\nnofollow"
     assert found.counts == {
         "rows": 12,
         "duplicates": 0,

@@ -38,9 +38,9 @@ def rules_of(audit: wa.Audit, url: str) -> set[str]:
 
 def test_it_is_the_frame_of_the_pages(made: wa.Audit) -> None:
     assert isinstance(made, pd.DataFrame)
-    assert made["url"].tolist() == list(PAGES)
-    assert made.attrs["webanalytics"]["operation"] == "audit"
-    assert not set(DERIVED) & set(made.columns)
+    assert made.raw["url"].tolist() == list(PAGES)
+    assert made.raw.attrs["webanalytics"]["operation"] == "audit"
+    assert not set(DERIVED) & set(made.raw.columns)
     assert_frame_equal(made, audit(), check_exact=False, rtol=1)
 
 
@@ -48,10 +48,10 @@ def test_pages_are_the_frame_with_derived_columns_and_its_index() -> None:
     labelled = audit(index=["one", "two", "three", "four"])
     assert type(labelled.pages) is pd.DataFrame
     assert labelled.pages.index.tolist() == ["one", "two", "three", "four"]
-    assert set(labelled.pages.columns) == {*labelled.columns, *DERIVED, *FOUND}
+    assert set(labelled.pages.columns) == {*labelled.raw.columns, *DERIVED, *FOUND}
     first = ["url", "status", "score", "issues_high", "issues_medium", "issues_low", "title", "description"]
     assert list(labelled.pages.columns[:10]) == [*first, "h1Count", "indexable"]
-    assert list(labelled.columns[:4]) == ["url", "status", "title", "description"]
+    assert list(labelled.raw.columns[:4]) == ["url", "status", "title", "description"]
     rare = (
         "og:",
         "card:",
@@ -62,7 +62,7 @@ def test_pages_are_the_frame_with_derived_columns_and_its_index() -> None:
         "error_key",
         "headers",
     )
-    places = [labelled.pages.columns.get_loc(name) for name in labelled.columns if name.startswith(rare)]
+    places = [labelled.pages.columns.get_loc(name) for name in labelled.raw.columns if name.startswith(rare)]
     assert min(places) == len(labelled.pages.columns) - len(places), "what is rarely read comes last"
     assert labelled.pages.loc["two", "titleLength"] == len("Old lamps")
     assert labelled.pages is labelled.pages, "worked out once"
@@ -123,20 +123,20 @@ def test_copies_and_pickles_are_audits_that_know_the_same(made: wa.Audit) -> Non
     for other in (copy.copy(whole), copy.deepcopy(whole), pickle.loads(pickle.dumps(whole))):
         assert type(other) is wa.Audit
         assert_frame_equal(other, whole)
-        assert other.attrs == whole.attrs
+        assert other.attrs == whole.raw.attrs
         assert other.site.robots == chosen.robots
         assert_frame_equal(other.issues, whole.issues)
     one = copy.deepcopy(whole)
     one.loc[0, "title"] = "changed"
-    assert whole.loc[0, "title"] != "changed"
+    assert whole.raw.loc[0, "title"] != "changed"
 
 
 def test_a_changed_audit_is_looked_at_anew() -> None:
     changed = audit()
     assert "title_missing" not in rules_of(changed, HOME)
-    changed["title"] = ""
+    changed.raw["title"] = ""
     assert "title_missing" in rules_of(changed, HOME)
-    changed.insert(0, "note", "x")
+    changed.raw.insert(0, "note", "x")
     assert "note" in changed.pages
 
 
@@ -144,9 +144,9 @@ def test_nothing_of_it_is_taken_for_a_column() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         made = audit()
-        _ = made.pages, made.issues, made.summary(), made.site, repr(made), made._repr_html_()
+        _ = made.pages, made.issues, made.summary(), made.site, repr(made), made.raw._repr_html_()
     names = {name for name in vars(wa.Audit) if not name.startswith("_")}
-    assert not names & {*made.columns, *DERIVED}, "no column hides behind a method"
+    assert not names & {*made.raw.columns, *DERIVED}, "no column hides behind a method"
 
 
 class Reader(HTMLParser):
@@ -174,7 +174,7 @@ def test_it_shows_itself(made: wa.Audit) -> None:
     assert first in text
     assert max(map(len, text.splitlines())) <= 110
     reader = Reader()
-    reader.feed(made._repr_html_())
+    reader.feed(made.raw._repr_html_())
     assert reader.tags <= {"div", "span", "code", "table", "thead", "tbody", "tr", "th", "td"}
     assert first in reader.text
     assert "report" in reader.text
@@ -190,7 +190,7 @@ def test_what_it_shows_is_escaped_and_acts_on_no_terminal(made: wa.Audit) -> Non
         }
     )
     odd = wa.Audit(made, Origin(sitemap, {f"https://y.example{HOSTILE}": ["odd " * 500]}))
-    html, text = odd._repr_html_(), repr(odd)
+    html, text = odd.raw._repr_html_(), repr(odd)
     assert HOSTILE not in html
     assert "&lt;script&gt;" in html
     assert "\x1b" not in html + text
@@ -217,7 +217,7 @@ def test_no_pages_and_failed_pages_are_audits_too() -> None:
     empty = wa.audit([], progress=False)
     assert (len(empty.pages), len(empty.issues), len(empty.summary())) == (0, 0, 0)
     assert repr(empty) == "Audit: 0 pages, 0 ok, 0 failed"
-    assert "<table" not in empty._repr_html_()
+    assert "<table" not in empty.raw._repr_html_()
     assert repr(wa.Audit()) == repr(empty)
     with SiteServer({}) as site:
         failed = wa.audit([f"{site.url}/none", "nonsense"], **LOCAL)
@@ -250,8 +250,8 @@ def asked(site: SiteServer) -> list[str]:
 
 def test_a_sitemap_is_audited_with_its_robots(listed_site: SiteServer) -> None:
     found = wa.audit(sitemap=f"{listed_site.url}/sitemap.xml", **LOCAL)
-    assert [url.removeprefix(listed_site.url) for url in found["url"]] == ["/a", "/b", "/closed"]
-    assert found["error_type"].tolist()[2] == "robots"
+    assert [url.removeprefix(listed_site.url) for url in found.raw["url"]] == ["/a", "/b", "/closed"]
+    assert found.raw["error_type"].tolist()[2] == "robots"
     assert found.site.sitemap is not None
     assert len(found.site.sitemap) == 4
     (problems,) = found.site.robots.values()
@@ -264,7 +264,7 @@ def test_a_sitemap_is_audited_with_its_robots(listed_site: SiteServer) -> None:
 def test_further_urls_come_first_and_none_twice(listed_site: SiteServer) -> None:
     more = pd.Series([f"{listed_site.url}/c", f"{listed_site.url}/b"], index=["x", "y"])
     found = wa.audit(more, sitemap=[f"{listed_site.url}/sitemap.xml"], **LOCAL)
-    assert [url.removeprefix(listed_site.url) for url in found["url"]] == ["/c", "/b", "/a", "/closed"]
+    assert [url.removeprefix(listed_site.url) for url in found.raw["url"]] == ["/c", "/b", "/a", "/closed"]
     assert found.pages["inSitemap"].tolist() == [False, True, True, True]
     table = pd.DataFrame({"page": [f"{listed_site.url}/c"], "other": [1]})
     found = wa.audit(table, sitemap=f"{listed_site.url}/sitemap.xml", column="page", **LOCAL)
@@ -326,13 +326,13 @@ def test_sizes_of_images_are_had_when_they_are_asked_for(listed_site: SiteServer
     assert "/one.png" not in asked(listed_site)
     found = wa.audit(urls, image_sizes=True, **LOCAL)
     origin = listed_site.url
-    assert found["imageBytes"].iloc[0] == {f"{origin}/one.png": 1_000, f"{origin}/large.png": 120_004}
-    assert found["imageBytes"].iloc[1] == {f"{origin}/one.png": 1_000}
-    assert pd.isna(found["imageBytes"].iloc[2])
+    assert found.raw["imageBytes"].iloc[0] == {f"{origin}/one.png": 1_000, f"{origin}/large.png": 120_004}
+    assert found.raw["imageBytes"].iloc[1] == {f"{origin}/one.png": 1_000}
+    assert pd.isna(found.raw["imageBytes"].iloc[2])
     assert asked(listed_site).count("/one.png") == 1
     assert "images_too_large" in rules_of(found, urls[0])
     assert "images_too_large" not in rules_of(found, urls[1])
-    assert found.attrs["webanalytics"]["operation"] == "audit"
+    assert found.raw.attrs["webanalytics"]["operation"] == "audit"
 
 
 def test_of_an_enormous_image_only_a_part_is_read(
@@ -340,7 +340,7 @@ def test_of_an_enormous_image_only_a_part_is_read(
 ) -> None:
     monkeypatch.setattr("webanalytics.audits.sources.LARGEST_IMAGE", 5_000)
     found = wa.audit([f"{listed_site.url}/a"], image_sizes=True, **LOCAL)
-    assert found["imageBytes"].iloc[0][f"{listed_site.url}/large.png"] == 5_000
+    assert found.raw["imageBytes"].iloc[0][f"{listed_site.url}/large.png"] == 5_000
 
 
 def test_what_an_interrupted_run_has_is_an_audit() -> None:
@@ -400,12 +400,12 @@ def test_a_sitemap_that_was_read_before_is_audited_as_by_its_address(tmp_path: P
         rows = wa.sitemap(site.sitemap, **LOCAL)
         by_frame = wa.audit(rows, **options)
         part = wa.audit(rows.head(3), **options)
-    assert by_frame["url"].tolist() == by_address["url"].tolist()
+    assert by_frame.raw["url"].tolist() == by_address.raw["url"].tolist()
     found = [frame.issues.drop(columns="value") for frame in (by_frame, by_address)]  # times differ
     pd.testing.assert_frame_equal(*found)
     assert {"sitemap_failing"} <= set(by_frame.issues["rule"])
     assert by_frame.site.robots == by_address.site.robots
-    assert part["url"].tolist() == rows["url"].tolist()[:3]
+    assert part.raw["url"].tolist() == rows["url"].tolist()[:3]
     assert part.site.sitemap is not None
 
 

@@ -39,13 +39,13 @@ def test_the_option_that_changes_it_is_named() -> None:
         "allow_private=True",
         3,
     )
-    assert audit["error"].unique().tolist() == [
+    assert audit.raw["error"].unique().tolist() == [
         "The host is not public; `allow_private=True` lets it through."
     ]
     assert "3 pages: The host is not public: `allow_private=True` lets it through" in " ".join(
         repr(audit).split()
     )
-    html = audit._repr_html_() or ""
+    html = audit.raw._repr_html_() or ""
     assert "allow_private=True</code> lets it through" in html
 
 

@@ -86,7 +86,7 @@ def test_the_audit_is_that_of_a_folder_on_this_machine(anywhere: str, tmp_path: 
     threads = Threads()
     made, wanted = audited(anywhere, threads), wa.audit(pages(), save_to=tmp_path / "local", progress=False)
     same(made, wanted)
-    assert isinstance(made["text"].dtype, StoredDtype)
+    assert isinstance(made.raw["text"].dtype, StoredDtype)
     pd.testing.assert_frame_equal(plainly(made.issues), plainly(wanted.issues))
     pd.testing.assert_frame_equal(made.summary(), wanted.summary())
     assert made.score == wanted.score
@@ -146,7 +146,7 @@ def test_a_chunk_that_is_lost_after_it_was_written_leaves_no_row_twice(address: 
         made = wa.audit(urls, backend=backend(Losing(), chunk=5), save_to=address, **OPTIONS)
         wanted = wa.audit(urls, **OPTIONS)
     assert len(done) > 8
-    same(made.drop(columns=["elapsed"]), wanted.drop(columns=["elapsed"]))
+    same(made.raw.drop(columns=["elapsed"]), wanted.raw.drop(columns=["elapsed"]))
     assert set(Counter(keys(address)).values()) == {1}
     assert len(keys(address)) == 30
 
@@ -163,8 +163,8 @@ def test_a_page_that_ends_three_workers_is_a_row_too(address: str) -> None:
     bad = "https://a.example/7"
     threads = Threads(lose=lambda chunk: any(job.subject.url == bad for job in chunk.jobs))
     made = wa.audit(pages().dropna(), backend=backend(threads, chunk=5), save_to=address, progress=False)
-    assert made.loc[made["url"] == bad, "error_type"].tolist() == ["parse"]
-    assert made["status"].eq("ok").sum() == len(made) - 1
+    assert made.raw.loc[made.raw["url"] == bad, "error_type"].tolist() == ["parse"]
+    assert made.raw["status"].eq("ok").sum() == len(made) - 1
     same(wa.load(address), made)
 
 
@@ -368,9 +368,9 @@ def test_a_column_is_read_by_ranges(monkeypatch: pytest.MonkeyPatch) -> None:
         return content
 
     monkeypatch.setattr(type(fsspec.filesystem("memory")), "cat_file", counted)
-    assert made["title"].tolist()[0] == "Page 0 of lamps"
+    assert made.raw["title"].tolist()[0] == "Page 0 of lamps"
     sizes = sum(item["size"] for item in fsspec.filesystem("memory").ls("/ranges/audit", detail=True))
     assert 0 < sum(read) < sizes
     fsspec.filesystem("memory").rm("/ranges", recursive=True)
     with pytest.raises((ParameterError, WriteError)):
-        made["text"].tolist()
+        made.raw["text"].tolist()

@@ -156,8 +156,8 @@ def test_a_lost_chunk_is_asked_for_one_by_one_and_what_ends_three_workers_is_a_r
     lost = [chunk for chunk in threads.chunks if any(job.subject.endswith("/7") for job in chunk.jobs)]
     assert [len(chunk.jobs) for chunk in lost] == [10, 1, 1]
     assert visits == 19
-    assert frame["status"].tolist() == ["ok"] * 7 + ["error"] + ["ok"] * 12
-    assert frame["error_type"].dropna().tolist() == ["parse"]
+    assert frame.raw["status"].tolist() == ["ok"] * 7 + ["error"] + ["ok"] * 12
+    assert frame.raw["error_type"].dropna().tolist() == ["parse"]
 
 
 def test_after_a_loss_the_delay_is_kept_too() -> None:
@@ -211,7 +211,7 @@ def test_backends_of_one_family_resume_each_other(dask_first: bool, tmp_path: Pa
         fetched = {visit.path for visit in origin.visits[before:]} - {"/robots.txt"}
         wanted = wa.audit(urls, **OPTIONS)
     assert fetched == {"/4", "/5"}
-    assert_frame_equal(got.drop(columns=VARYING), wanted.drop(columns=VARYING), check_flags=False)
+    assert_frame_equal(got.raw.drop(columns=VARYING), wanted.raw.drop(columns=VARYING), check_flags=False)
 
 
 def test_a_crawl_is_the_same_and_reads_robots_txt_once(site_of_links: dict[str, bytes]) -> None:

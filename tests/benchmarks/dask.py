@@ -91,7 +91,7 @@ def measured() -> dict[str, float]:
                 with tempfile.TemporaryDirectory() as folder, _counted(backend) as answers:
                     place = {"save_to": Path(folder).as_uri()} if way else {}
                     frame = wa.audit(urls, backend=backend, **OPTIONS, **place)
-                    assert frame["status"].eq("ok").all()
+                    assert frame.raw["status"].eq("ok").all()
                 found[f"{way}wall"] = time.perf_counter() - wall
                 after = [time.process_time(), _busy([scheduler]), _busy(workers)]
                 for name, first, last in zip(KINDS, before_all, after, strict=True):

@@ -114,7 +114,7 @@ def test_an_audit_counts_what_its_summary_counts(audit: wa.Audit, picture: Pictu
 def test_pages_of_an_audit_alone_are_no_issues(audit: wa.Audit) -> None:
     for draw in (issues_by_priority, issues_by_section):
         with pytest.raises(ParameterError, match=r"a frame of webanalytics\.audit\(urls\)\.issues has"):
-            draw(audit.plain())
+            draw(audit.raw)
 
 
 @pytest.mark.parametrize("draw", [issues_by_priority, issues_by_section])

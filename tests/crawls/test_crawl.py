@@ -242,14 +242,14 @@ def test_an_interrupt_leaves_an_audit_of_what_is_there() -> None:
 def test_in_asynchronous_code() -> None:
     with SiteServer(SITE) as site:
         audit = asyncio.run(wa.aio.crawl(site.url, max_depth=1, sitemap=None, **OPTIONS))
-    assert paths(site, audit["url"]) == ["/", "/a", "/b?utm_source=x", "/old", "/gone"]
+    assert paths(site, audit.raw["url"]) == ["/", "/a", "/b?utm_source=x", "/old", "/gone"]
 
 
 def test_a_start_without_a_scheme() -> None:
     with SiteServer(SITE) as site:
         audit = wa.crawl(site.url.removeprefix("http://"), max_depth=1, sitemap=None, **OPTIONS)
-    assert paths(site, audit["url"])[1:3] == ["/", "/a"]
-    assert audit.loc[0, "final_url"] == f"{site.url}/"
+    assert paths(site, audit.raw["url"])[1:3] == ["/", "/a"]
+    assert audit.raw.loc[0, "final_url"] == f"{site.url}/"
 
 
 def test_external_links_and_resources_are_asked_once() -> None:

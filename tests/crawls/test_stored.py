@@ -75,10 +75,10 @@ def found(audit: wa.Audit) -> pd.DataFrame:
 
 def same(first: wa.Audit, second: wa.Audit) -> None:
     """Compare everything that two crawls of one site know, apart from times."""
-    assert list(first.columns) == list(second.columns)
-    for name in first.columns:
+    assert list(first.raw.columns) == list(second.raw.columns)
+    for name in first.raw.columns:
         if name not in TIMES:
-            assert cells(first[name]) == cells(second[name]), name
+            assert cells(first.raw[name]) == cells(second.raw[name]), name
     for name in ("skipped", "checked", "traps"):
         pd.testing.assert_frame_equal(getattr(first.origin.crawl, name), getattr(second.origin.crawl, name))
     pd.testing.assert_frame_equal(first.links, second.links)
@@ -237,7 +237,7 @@ def test_what_failed_is_asked_again_when_that_is_wanted(folder: Path) -> None:
         audit = crawled(site, save_to=folder, retry="failed")
         assert asked(site, before) == ["/late", "/c"]
         assert paths(site, audit["url"]) == ["/", "/late", "/b", "/c"]
-        assert wa.load(folder)["title"].tolist() == ["Home", "Late", "B", "C"]
+        assert wa.load(folder).raw["title"].tolist() == ["Home", "Late", "B", "C"]
 
 
 def test_few_answers_are_in_memory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

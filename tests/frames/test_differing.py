@@ -40,14 +40,14 @@ def two(tmp_path: Path) -> tuple[wa.Audit, wa.Audit]:
 
 
 def rows_of(first: wa.Audit, second: wa.Audit) -> tuple[list[int], list[int]]:
-    at = {url: row for row, url in reversed(list(enumerate(first["url"])))}
-    return [at[url] for url in second["url"]], list(range(len(second)))
+    at = {url: row for row, url in reversed(list(enumerate(first.raw["url"])))}
+    return [at[url] for url in second.raw["url"]], list(range(len(second)))
 
 
 def test_all_pairs_that_differ_and_no_other(two: tuple[wa.Audit, wa.Audit]) -> None:
     first, second = two
     firsts, seconds = rows_of(first, second)
-    found = differing(first.plain(), second.plain(), firsts, seconds)
+    found = differing(first.raw, second.raw, firsts, seconds)
     assert len(found) > 100
     changed = {f"https://a.example/{number}" for number in (5, 9, 20, 21)}
     for name, numbers in found.items():
@@ -74,14 +74,14 @@ def test_the_comparison_is_that_of_audits_in_memory(
     changes = wa.compare(first, second).changes
     assert given[0]
     assert set(changes["field"]) >= {"headings"}
-    plain = [wa.Audit(pd.DataFrame({name: audit[name].tolist() for name in audit})) for audit in two]
+    plain = [wa.Audit(pd.DataFrame({name: audit.raw[name].tolist() for name in audit.raw})) for audit in two]
     in_memory = wa.compare(*plain).changes
     assert not given[1]
     pd.testing.assert_frame_equal(changes, in_memory)
 
 
 def test_columns_in_memory_and_of_other_rows_are_left_out(two: tuple[wa.Audit, wa.Audit]) -> None:
-    first, second = (audit.plain() for audit in two)
+    first, second = (audit.raw for audit in two)
     firsts, seconds = rows_of(*two)
     assert "wordCount" not in differing(first, second, firsts, seconds)
     assert "title" not in differing(first.assign(title="one"), second, firsts, seconds)

@@ -37,7 +37,7 @@ def test_a_run_gives_the_frame_of_an_audit(site: SampleSite) -> None:
     frame = run(desk)
     pd.testing.assert_frame_equal(
         frame.drop(columns=["elapsed", "fetched_at"]),
-        wa.audit(site.pages, allow_private=True, progress=False).drop(columns=["elapsed", "fetched_at"]),
+        wa.audit(site.pages, allow_private=True, progress=False).raw.drop(columns=["elapsed", "fetched_at"]),
     )
     assert isinstance(frame, wa.Audit)
     assert len(frame.issues) > 43
@@ -288,11 +288,11 @@ def test_frames_of_several_calls_stand_side_by_side(site: SampleSite) -> None:
     audit = wa.audit(urls, **options)
     assert result is not None
     for column in ("status", "title", "meta_keywords", "text", "language", "keywords", "error_type"):
-        assert result[column].fillna("").tolist()[:3] == audit[column].fillna("").tolist()[:3], column
+        assert result[column].fillna("").tolist()[:3] == audit.raw[column].fillna("").tolist()[:3], column
     assert result["error_type"].tolist()[3] == "http"
     broken_off = joined([calls[0], ("keywords", calls[2][1].head(1))], ("metadata", "keywords"))
     assert broken_off is not None
-    assert broken_off["title"].tolist()[:3] == audit["title"].tolist()[:3]
+    assert broken_off["title"].tolist()[:3] == audit.raw["title"].tolist()[:3]
     assert broken_off["keywords"].notna().tolist() == [True, False, False, False]
     assert joined([], OPERATIONS) is None
 
@@ -327,7 +327,7 @@ def test_a_hosted_api_answers(service: Server, site: SampleSite) -> None:
     assert desk.message.endswith("4 pages read.")
     here = wa.audit(site.pages[:4], allow_private=True, progress=False)
     for column in ("title", "meta_keywords", "averageGradeLevel", "audience"):
-        assert frame[column].tolist() == here[column].tolist()
+        assert frame[column].tolist() == here.raw[column].tolist()
     assert "title_alt" not in frame.columns  # a column of the text operation, which was not asked for
     assert desk.form.bar.max == 8
 

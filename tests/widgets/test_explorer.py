@@ -115,7 +115,7 @@ def test_details_of_a_row(frame: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> N
     assert content["headings"] == [[1, "Coffee"]]
     assert ["cake", 12] in content["keywords"]
     fields = dict(content["fields"])
-    assert fields["Audience"] == frame.loc[1, "audience"]
+    assert fields["Audience"] == frame.raw.loc[1, "audience"]
     assert "text" not in fields
     assert "Coffee and cake on the lawn." in content["text"]
     assert "HTTP 200" not in content["facts"]
