@@ -273,8 +273,8 @@ class AuditInterrupted(KeyboardInterrupt):
     ----------
     partial : pandas.DataFrame or Audit
         The rows that were finished, with the index of their inputs: what the call would have returned.
-        `webanalytics.last_partial` returns the same when the exception itself is out of reach. Nothing is lost by a further
-        Ctrl-C: the rows are kept as they are, and their frame is made when it is asked for.
+        `webanalytics.last_partial` returns the same when the exception itself is out of reach. Nothing is
+        lost by a further Ctrl-C: the rows are kept as they are, and their frame is made when asked for.
     rows : int
         How many inputs were finished.
     """

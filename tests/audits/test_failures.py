@@ -45,7 +45,7 @@ def test_the_option_that_changes_it_is_named() -> None:
     assert "3 pages: The host is not public: `allow_private=True` lets it through" in " ".join(
         repr(audit).split()
     )
-    html = audit.raw._repr_html_() or ""
+    html = audit._repr_html_() or ""
     assert "allow_private=True</code> lets it through" in html
 
 

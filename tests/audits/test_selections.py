@@ -94,7 +94,9 @@ def test_a_choice_of_other_rows_is_a_wrong_call(made: wa.Audit, which: Any) -> N
 
 
 def test_labels_of_the_index_are_pages() -> None:
-    named = wa.audit(pd.DataFrame({"url": URLS, "html": [*SITE.values()]}, index=list("abcd")), progress=False)
+    named = wa.audit(
+        pd.DataFrame({"url": URLS, "html": [*SITE.values()]}, index=list("abcd")), progress=False
+    )
     assert named.select(["c", URLS[0]]).pages.index.tolist() == ["c", "a"]
     assert named.select(named.pages["url"] == URLS[3]).pages.index.tolist() == ["d"]
 
@@ -152,7 +154,9 @@ def test_old_habits_are_told_what_to_do(made: wa.Audit, use: Use, error: type, s
         use(made)
 
 
-def test_what_goes_wrong_inside_is_not_a_missing_name(made: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_goes_wrong_inside_is_not_a_missing_name(
+    made: wa.Audit, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(*_: object) -> None:
         raise AttributeError("inner")
 

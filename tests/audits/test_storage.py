@@ -46,12 +46,16 @@ def again(audit: wa.Audit, folder: Path) -> wa.Audit:
 def test_an_audit_comes_back_as_it_was(made: wa.Audit, folder: Path) -> None:
     loaded = wa.load(folder)
     assert type(loaded) is wa.Audit
-    assert_frame_equal(loaded, made, check_exact=True, check_index_type="exact", check_column_type="exact")
+    assert_frame_equal(
+        loaded.raw, made.raw, check_exact=True, check_index_type="exact", check_column_type="exact"
+    )
     assert loaded.raw.dtypes.tolist() == made.raw.dtypes.tolist()
     assert loaded.raw.attrs == made.raw.attrs
     assert loaded.raw.loc[0, "headings"] == [{"level": "h1", "text": "Lamps"}]
     assert loaded.raw.loc[0, "keywords"] == made.raw.loc[0, "keywords"]
-    assert list(loaded.raw.loc[0, "keywords"]) == list(made.raw.loc[0, "keywords"]), "the order of a dict is kept"
+    assert list(loaded.raw.loc[0, "keywords"]) == list(made.raw.loc[0, "keywords"]), (
+        "the order of a dict is kept"
+    )
     assert loaded.site.robots == {"https://lamps.example": ["It names no sitemap."]}
     assert_frame_equal(loaded.site.sitemap, SITEMAP.astype({"url": SITEMAP["url"].dtype}))
     assert_frame_equal(loaded.issues, made.issues)
@@ -61,7 +65,7 @@ def test_an_audit_comes_back_as_it_was(made: wa.Audit, folder: Path) -> None:
 def test_failed_pages_and_no_pages_come_back(tmp_path: Path) -> None:
     for frame in (wa.audit([], progress=False), wa.audit(["nonsense", None], progress=False)):
         loaded = again(frame, tmp_path)
-        assert_frame_equal(loaded, frame)
+        assert_frame_equal(loaded.raw, frame.raw)
         assert loaded.raw.dtypes.tolist() == frame.raw.dtypes.tolist()
 
 
@@ -84,7 +88,7 @@ def test_failed_pages_and_no_pages_come_back(tmp_path: Path) -> None:
 def test_every_usual_index_comes_back(made: wa.Audit, tmp_path: Path, index: pd.Index) -> None:
     frame = wa.Audit(made.raw.set_axis(index, axis=0))
     loaded = again(frame, tmp_path)
-    assert_frame_equal(loaded, frame)
+    assert_frame_equal(loaded.raw, frame.raw)
     assert type(loaded.raw.index) is type(index)
     assert list(loaded.raw.index.names) == list(index.names)
 
@@ -112,7 +116,7 @@ def test_every_usual_index_comes_back(made: wa.Audit, tmp_path: Path, index: pd.
 def test_columns_of_the_users_own_come_back(made: wa.Audit, tmp_path: Path, values: pd.Series) -> None:
     frame = wa.Audit(made.raw.assign(own=values))
     loaded = again(frame, tmp_path)
-    assert_frame_equal(loaded, frame, check_exact=True)
+    assert_frame_equal(loaded.raw, frame.raw, check_exact=True)
     assert [type(cell) for cell in loaded.raw["own"]] == [type(cell) for cell in frame.raw["own"]]
 
 
@@ -142,7 +146,7 @@ def test_lists_and_dicts_are_kept_exactly(tmp_path: Path, values: list[Any]) -> 
         (lambda frame: frame.assign(own=[b"x"] * 4), "column `own` holds values"),
         (lambda frame: frame.assign(own=pd.Categorical(["a"] * 4)), "column `own` has the dtype category"),
         (lambda frame: frame.set_axis([*frame.columns[:-1], 5], axis=1), "names of their own"),
-        (lambda frame: frame.set_axis([*frame.columns[:-1], "url"], axis=1), "names of their own"),
+        (lambda frame: frame.set_axis([*frame.columns[:-1], "url"], axis=1), "each column only once"),
         (lambda frame: frame.set_index(pd.Index([1, 2, 3, 4], name=("a", "b"))), "index must have a name"),
     ],
 )
@@ -172,10 +176,10 @@ def test_a_profile_is_kept(made: wa.Audit, tmp_path: Path) -> None:
 def test_an_audit_takes_the_place_of_the_one_before(made: wa.Audit, folder: Path) -> None:
     other = wa.Audit(audit({HOME: "<title>Other"}))
     assert other.save(folder) == folder
-    assert_frame_equal(wa.load(folder), other)
+    assert_frame_equal(wa.load(folder).raw, other.raw)
     assert len(list(folder.iterdir())) == 2, "the files of the first are gone"
     made.save(str(folder))
-    assert_frame_equal(wa.load(str(folder)), made)
+    assert_frame_equal(wa.load(str(folder)).raw, made.raw)
 
 
 def test_a_save_that_is_broken_off_leaves_what_was_there(
@@ -192,7 +196,7 @@ def test_a_save_that_is_broken_off_leaves_what_was_there(
         patch.setattr(Path, "replace", broken)
         with pytest.raises(wa.ParameterError, match="that can be written to: No space left"):
             wa.Audit(audit({HOME: "<title>Other"})).save(folder)
-    assert_frame_equal(wa.load(folder), whole, check_frame_type=False)
+    assert_frame_equal(wa.load(folder).raw, whole)
     made.save(folder)
     assert len(list(folder.iterdir())) == 3, "no leftovers after the next one"
 

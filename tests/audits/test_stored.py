@@ -33,6 +33,10 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(saving, "PART_ROWS", 8)
 
 
+SOME = ["row 9", "row 2", "row 20"]
+"""Labels of rows of several parts."""
+
+
 def html(number: int) -> str:
     """Return a page with links, images, structured data, and text of its own."""
     said = " ".join(WORDS[(number * step) % len(WORDS)] for step in range(1, 60))
@@ -92,7 +96,7 @@ def same(first: pd.DataFrame, second: pd.DataFrame) -> None:
 
 
 def test_every_cell_is_that_of_an_audit_in_memory(whole: wa.Audit, kept: wa.Audit, folder: Path) -> None:
-    same(whole, kept)
+    same(whole.raw, kept.raw)
     assert kept.raw.attrs == whole.raw.attrs
     assert isinstance(kept.raw["text"].dtype, StoredDtype)
     assert kept.raw["wordCount"].dtype == whole.raw["wordCount"].dtype
@@ -109,7 +113,7 @@ def test_issues_score_and_summary_are_equal(whole: wa.Audit, kept: wa.Audit) -> 
     pd.testing.assert_frame_equal(kept.summary(), whole.summary())
     pd.testing.assert_frame_equal(kept.failures(), whole.failures())
     assert kept.score == whole.score
-    assert str(kept.raw.head(3).issues["rule"].tolist()) == str(whole.raw.head(3).issues["rule"].tolist())
+    assert kept.select(SOME).issues["rule"].tolist() == whole.select(SOME).issues["rule"].tolist()
     same(kept.pages, whole.pages)
 
 
@@ -117,12 +121,12 @@ def test_it_is_loaded_again_and_saved_elsewhere(
     whole: wa.Audit, kept: wa.Audit, folder: Path, tmp_path: Path
 ) -> None:
     loaded = wa.load(folder)
-    same(loaded, whole)
+    same(loaded.raw, whole.raw)
     pd.testing.assert_frame_equal(plainly(loaded.issues), plainly(whole.issues))
-    part = kept.select(kept.raw["wordCount"] > 0).sort_values("url", ascending=False)
+    part = kept.select(SOME)
     elsewhere = wa.load(part.save(tmp_path / "other"))
-    same(elsewhere, whole.select(whole.raw["wordCount"] > 0).sort_values("url", ascending=False))
-    same(pickle.loads(pickle.dumps(loaded)), whole)
+    same(elsewhere.raw, whole.raw.loc[SOME])
+    same(pickle.loads(pickle.dumps(loaded)).raw, whole.raw)
 
 
 @pytest.mark.parametrize("name", ["title", "keywords", "links", "jsonld"])
@@ -145,7 +149,9 @@ def test_texts_have_the_methods_of_texts(whole: wa.Audit, kept: wa.Audit) -> Non
         kept.raw["title"].str.contains("3").fillna(False).tolist()
         == whole.raw["title"].str.contains("3").fillna(False).tolist()
     )
-    assert (kept.raw["title"] == "Page 3 of lamps").tolist() == (whole.raw["title"] == "Page 3 of lamps").tolist()
+    assert (kept.raw["title"] == "Page 3 of lamps").tolist() == (
+        whole.raw["title"] == "Page 3 of lamps"
+    ).tolist()
     assert kept.raw["title"].value_counts().to_dict() == whole.raw["title"].value_counts().to_dict()
     assert kept.raw.sort_values("title")["url"].tolist() == whole.raw.sort_values("title")["url"].tolist()
     assert (
@@ -154,20 +160,14 @@ def test_texts_have_the_methods_of_texts(whole: wa.Audit, kept: wa.Audit) -> Non
     )
     with pytest.raises(TypeError, match="assign a whole column"):
         kept.raw["title"].array[0] = "no"
-    assert kept.raw.assign(title="one").issues["rule"].eq("title_duplicate").sum() > 20
+    assert wa.Audit(kept.raw.assign(title="one")).issues["rule"].eq("title_duplicate").sum() > 20
 
 
 def test_rows_are_written_as_those_in_memory_are(whole: wa.Audit, kept: wa.Audit, tmp_path: Path) -> None:
-    for name in ("csv", "parquet", "xlsx"):
-        for audit, file in ((kept, tmp_path / f"kept.{name}"), (whole, tmp_path / f"whole.{name}")):
-            writer = "to_excel" if name == "xlsx" else f"to_{name}"
-            getattr(audit if name == "xlsx" else audit.drop(columns=["elapsed", "fetched_at"]), writer)(file)
-        if name == "csv":
-            same(pd.read_csv(tmp_path / "kept.csv"), pd.read_csv(tmp_path / "whole.csv"))
-        elif name == "parquet":
-            assert parquet.read_table(tmp_path / "kept.parquet").equals(
-                parquet.read_table(tmp_path / "whole.parquet")
-            )
+    for name, audit in (("kept", kept), ("whole", whole)):
+        audit.raw.to_csv(tmp_path / f"{name}.csv")
+        assert audit.to_excel(tmp_path / f"{name}.xlsx").exists()
+    same(pd.read_csv(tmp_path / "kept.csv"), pd.read_csv(tmp_path / "whole.csv"))
     assert arrow_table(kept.raw.drop(columns=["elapsed", "fetched_at"])).equals(
         arrow_table(whole.raw.drop(columns=["elapsed", "fetched_at"]))
     )

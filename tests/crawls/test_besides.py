@@ -31,7 +31,9 @@ def test_own_columns_are_those_of_an_audit() -> None:
         found = wa.crawl(site.url, extract=OWN, **OPTIONS)
         options = {name: value for name, value in OPTIONS.items() if name != "sitemap"}
         same = wa.audit(found.raw["url"].tolist(), extract=OWN, **options)
-    rows = dict(zip(found.raw["title"], zip(found.raw["cost"], found.raw["letters"], strict=True), strict=True))
+    rows = dict(
+        zip(found.raw["title"], zip(found.raw["cost"], found.raw["letters"], strict=True), strict=True)
+    )
     assert rows["A"] == ("12 EUR", ["x", "y"])
     assert rows["B"] == ("15 EUR", [])
     assert pd.isna(rows["Gone"][0])

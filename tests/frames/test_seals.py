@@ -167,7 +167,11 @@ def test_values_that_were_changed_are_no_cells_of_an_audit(tmp_path: Path) -> No
     group = parquet.read_metadata(part).row_group(0)
     (text,) = (group.column(n) for n in range(group.num_columns) if group.column(n).path_in_schema == "text")
     part.write_bytes(with_a_bit_flipped(part.read_bytes(), 8 * (text.data_page_offset + 40)))
-    for read_it in (lambda: audit.raw["text"].tolist(), lambda: audit.issues, lambda: audit.save(tmp_path / "x")):
+    for read_it in (
+        lambda: audit.raw["text"].tolist(),
+        lambda: audit.issues,
+        lambda: audit.save(tmp_path / "x"),
+    ):
         with pytest.raises(DamagedPartError, match=NAME):
             read_it()
 

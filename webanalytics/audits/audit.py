@@ -8,14 +8,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
 from webanalytics.audits.comparison import Comparison
 from webanalytics.audits.content import ContentMethods
+from webanalytics.audits.export import ExportMethods
 from webanalytics.audits.linked import LinkMethods
 from webanalytics.audits.origin import Origin, Thresholds
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
@@ -23,7 +22,6 @@ from webanalytics.audits.rules import RULES
 from webanalytics.audits.selection import as_read, is_of_pages, issues_of, matched, rows_of
 from webanalytics.errors import ParameterError
 from webanalytics.frames.foreign import as_pandas
-from webanalytics.strings import did_you_mean
 
 if TYPE_CHECKING:
     from webanalytics.audits.compare import Judged
@@ -35,30 +33,7 @@ T = TypeVar("T")
 _HOLDS = "An audit holds tables: use audit.pages{} or audit.select(...)."
 
 
-class Plots:
-    """The charts of `webanalytics.charts`, drawn of one audit: ``audit.plot.issues_by_priority()``."""
-
-    def __init__(self, audit: Audit) -> None:
-        self._audit = audit
-
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        from webanalytics import charts
-
-        if name not in charts.__all__:
-            hint = "" if name.startswith("_") else did_you_mean(name, charts.__all__)
-            raise AttributeError(f"There is no chart {name!r}{hint}")
-        draw = getattr(charts, name)
-        drawn = partial(draw, self._audit)
-        drawn.__doc__ = draw.__doc__
-        return drawn
-
-    def __dir__(self) -> list[str]:
-        from webanalytics import charts
-
-        return list(charts.__all__)
-
-
-class Audit(ContentMethods, LinkMethods):
+class Audit(ExportMethods, ContentMethods, LinkMethods):
     """Pages that were audited, what was found on them, and what is known of their site.
 
     It holds tables, each an ordinary DataFrame: ``pages``, ``issues``, ``links``, ``broken_links``,
@@ -103,7 +78,7 @@ class Audit(ContentMethods, LinkMethods):
 
     def __init__(self, pages: pd.DataFrame | Audit, origin: Origin | None = None) -> None:
         known = pages if isinstance(pages, Audit) else None
-        self.raw: pd.DataFrame = as_read(as_pandas(pages, "pages")) if known is None else known.raw
+        self.raw: pd.DataFrame = as_read(as_pandas(pages, "pages") if known is None else known.raw)
         self.origin: Origin = origin or (Origin() if known is None else known.origin)
         self.unmatched = pd.DataFrame()
         self._whole: tuple[Audit, list[int]] | None = None
@@ -313,11 +288,6 @@ class Audit(ContentMethods, LinkMethods):
         made = self.origin.date
         return None if made is None else pd.Timestamp(made)
 
-    @property
-    def plot(self) -> Plots:
-        """The charts of `webanalytics.charts`, such as ``audit.plot.issues_by_priority()``."""
-        return Plots(self)
-
     def with_profile(
         self, profile: str | os.PathLike[str] | Profile | None = None, thresholds: Thresholds | None = None
     ) -> Audit:
@@ -368,74 +338,6 @@ class Audit(ContentMethods, LinkMethods):
 
         costs = costs_by_rule(self.site, self.issues, None if self._whole is None else self._whole[1])
         return Judged(self.raw, self.pages, self.issues, bool(self.origin.robots), costs)
-
-    def parts(self) -> dict[str, pd.DataFrame]:
-        """Return the frames that an audit consists of, by name: summary, failures, issues, pages, sitemap.
-
-        Failures and sitemap are there if there are any.
-        """
-        failures = self.failures()
-        parts = {
-            "Summary": self.summary(),
-            **({"Failures": failures} if len(failures) else {}),
-            "Issues": self.issues,
-            "Pages": self.pages,
-        }
-        return parts if self.site.sitemap is None else {**parts, "Sitemap": self.site.sitemap}
-
-    def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write a report: one HTML file that needs no network, and return its path.
-
-        Parameters
-        ----------
-        path : str or path
-            File to write.
-        **options
-            See `webanalytics.audits.report.write_report`; ``keywords=None`` leaves out that chapter.
-        """
-        from webanalytics.audits.report import besides, write_report
-
-        return write_report(path, self.pages, self.issues, self.summary(), **besides(self, options))
-
-    def to_excel(self, path: str | os.PathLike[str]) -> Path:
-        """Write score, summary, failures, issues and pages to a workbook, one sheet for each.
-
-        Raises
-        ------
-        ParameterError
-            For a path without the suffix .xlsx.
-        MissingExtraError
-            Where openpyxl is not installed.
-        """
-        from webanalytics.audits.display import audit_overview
-        from webanalytics.audits.excel import sheets_of, write_workbook
-
-        return write_workbook(path, sheets_of(audit_overview(self), self.parts()))
-
-    def save(self, folder: str | os.PathLike[str]) -> Path | str:
-        """Save the audit to a folder, whole or not at all; `webanalytics.load` reads it.
-
-        Parameters
-        ----------
-        folder : str or path
-            A folder that is new, empty, or holds an audit, which is replaced; or its address for fsspec,
-            such as ``s3://bucket/folder``.
-
-        Returns
-        -------
-        pathlib.Path or str
-            The folder, or its address.
-
-        Raises
-        ------
-        ParameterError
-            For a folder with other files, or a column that cannot be saved.
-        MissingExtraError
-            Where pyarrow is not installed.
-        """
-        from webanalytics.audits.storage import save
-
-        return save(self.raw, replace(self.origin, score=self.score), folder)
 
     def _overview(self) -> Overview:
         from webanalytics.audits.display import MOST_PAGES, audit_overview

@@ -103,6 +103,9 @@ class Audited(Protocol):
     def with_profile(self, profile: Any = None) -> Any:
         """Return the same pages, judged by another profile."""
 
+    def parts(self) -> dict[str, pd.DataFrame]:
+        """Return the frames that an audit consists of."""
+
     def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write a report."""
 

@@ -1,0 +1,115 @@
+"""What an audit writes and draws: a report, a workbook, a folder that can be loaded again, charts."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from webanalytics.audits.origin import Audited
+from webanalytics.strings import did_you_mean
+
+
+class Plots:
+    """The charts of `webanalytics.charts`, drawn of one audit: ``audit.plot.issues_by_priority()``."""
+
+    def __init__(self, audit: Audited) -> None:
+        self._audit = audit
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        from webanalytics import charts
+
+        if name not in charts.__all__:
+            hint = "" if name.startswith("_") else did_you_mean(name, charts.__all__)
+            raise AttributeError(f"There is no chart {name!r}{hint}")
+        draw = getattr(charts, name)
+        drawn = partial(draw, self._audit)
+        drawn.__doc__ = draw.__doc__
+        return drawn
+
+    def __dir__(self) -> list[str]:
+        from webanalytics import charts
+
+        return list(charts.__all__)
+
+
+class ExportMethods:
+    """Methods of `webanalytics.Audit` that write files and draw."""
+
+    @property
+    def plot(self: Audited) -> Plots:
+        """The charts of `webanalytics.charts`, such as ``audit.plot.issues_by_priority()``."""
+        return Plots(self)
+
+    def parts(self: Audited) -> dict[str, pd.DataFrame]:
+        """Return the frames that an audit consists of, by name: summary, failures, issues, pages, sitemap.
+
+        Failures and sitemap are there if there are any.
+        """
+        failures = self.failures()
+        parts = {
+            "Summary": self.summary(),
+            **({"Failures": failures} if len(failures) else {}),
+            "Issues": self.issues,
+            "Pages": self.pages,
+        }
+        return parts if self.site.sitemap is None else {**parts, "Sitemap": self.site.sitemap}
+
+    def report(self: Audited, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write a report: one HTML file that needs no network, and return its path.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write.
+        **options
+            See `webanalytics.audits.report.write_report`; ``keywords=None`` leaves out that chapter.
+        """
+        from webanalytics.audits.report import besides, write_report
+
+        return write_report(path, self.pages, self.issues, self.summary(), **besides(self, options))
+
+    def to_excel(self: Audited, path: str | os.PathLike[str]) -> Path:
+        """Write score, summary, failures, issues and pages to a workbook, one sheet for each.
+
+        Raises
+        ------
+        ParameterError
+            For a path without the suffix .xlsx.
+        MissingExtraError
+            Where openpyxl is not installed.
+        """
+        from webanalytics.audits.display import audit_overview
+        from webanalytics.audits.excel import sheets_of, write_workbook
+
+        return write_workbook(path, sheets_of(audit_overview(self), self.parts()))
+
+    def save(self: Audited, folder: str | os.PathLike[str]) -> Path | str:
+        """Save the audit to a folder, whole or not at all; `webanalytics.load` reads it.
+
+        Parameters
+        ----------
+        folder : str or path
+            A folder that is new, empty, or holds an audit, which is replaced; or its address for fsspec,
+            such as ``s3://bucket/folder``.
+
+        Returns
+        -------
+        pathlib.Path or str
+            The folder, or its address.
+
+        Raises
+        ------
+        ParameterError
+            For a folder with other files, or a column that cannot be saved.
+        MissingExtraError
+            Where pyarrow is not installed.
+        """
+        from webanalytics.audits.storage import save
+
+        return save(self.raw, replace(self.origin, score=self.score), folder)
