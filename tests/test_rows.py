@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from tests.answers import rows_of
 from webanalytics.operations import AUDIT, OPERATIONS
 from webanalytics.testing import Reply, SiteServer
 
@@ -80,11 +81,6 @@ def test_a_url_with_a_comma_from_a_csv_file(site: SiteServer, tmp_path: Path) ->
     file.write_text(f'name,url\n"x, y","{site.url}/a,b.html"\n')
     frame = wa.metadata(pd.read_csv(file), **LOCAL)
     assert frame.loc[0, "title"] == "Comma"
-
-
-def rows_of(made: Any) -> pd.DataFrame:
-    """Return the rows of an answer, those of an audit as they were read."""
-    return made.raw if isinstance(made, wa.Audit) else made
 
 
 @pytest.mark.parametrize("name", ["metadata", "text", "readability", "keywords", "audit"])

@@ -14,6 +14,7 @@ import pyarrow.parquet as parquet
 import pytest
 
 import webanalytics as wa
+from tests.answers import rows_of
 from tests.effort import BUSY_SECONDS
 from webanalytics import aio
 from webanalytics.errors import ParameterError
@@ -86,8 +87,9 @@ def kept(folder: Path) -> wa.Audit:
     return wa.audit(pages(), progress=False, save_to=folder)
 
 
-def same(first: pd.DataFrame, second: pd.DataFrame) -> None:
+def same(first: wa.Audit | pd.DataFrame, second: wa.Audit | pd.DataFrame) -> None:
     """Compare cell by cell; the dtypes of columns in a folder are their own."""
+    first, second = rows_of(first), rows_of(second)
     assert list(first.columns) == list(second.columns)
     assert first.index.equals(second.index)
     for name in first.columns:

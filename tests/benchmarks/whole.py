@@ -25,7 +25,7 @@ pages = pd.DataFrame({"url": ["https://example.org/"], "html": ["<p>One page of 
 began = time.perf_counter()
 import webanalytics as wa
 imported = time.perf_counter()
-assert wa.audit(pages, progress=False)["status"].tolist() == ["ok"]
+assert wa.audit(pages, progress=False).raw["status"].tolist() == ["ok"]
 print(imported - began, time.perf_counter() - imported)
 """
 
