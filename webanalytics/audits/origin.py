@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import pandas as pd
 
@@ -17,6 +17,8 @@ from webanalytics.frames.crawl import CrawlFacts
 if TYPE_CHECKING:
     from webanalytics.audits.compare import Judged
     from webanalytics.audits.site import Site
+
+T = TypeVar("T")
 
 Thresholds: TypeAlias = Mapping[str, float] | str | os.PathLike[str]
 """Limits by the name of their rule, or a TOML file of them."""
@@ -79,6 +81,10 @@ class Audited(Protocol):
         """What the rules examine."""
 
     @property
+    def rows_site(self) -> Site:
+        """The rows of a part alone."""
+
+    @property
     def issues(self) -> pd.DataFrame:
         """What was found."""
 
@@ -111,3 +117,10 @@ class Audited(Protocol):
 
     def judged(self) -> Judged:
         """Return what a comparison reads."""
+
+    def ai_access(self, crawlers: Iterable[str] | None = None) -> pd.DataFrame:
+        """Return which crawlers may read which pages."""
+
+    def _once(self, name: str, make: Callable[[], T]) -> T: ...
+
+    def _selected(self) -> Sequence[int] | None: ...
