@@ -240,6 +240,15 @@ def test_columns_that_cannot_be_added(
     assert error.value.parameter == parameter
 
 
+def test_a_table_of_addresses_alone_adds_nothing_and_labels_may_repeat() -> None:
+    pages = pd.DataFrame({"url": URLS[:2], "html": ["<p>A", "<p>B"]}, index=["x", "x"])
+    made = wa.audit(pages, progress=False)
+    assert len(made.with_columns(pd.DataFrame({"url": URLS})).unmatched) == 2
+    joined = made.with_columns(pd.DataFrame({"url": URLS[:2], "clicks": [1, 2]}))
+    assert joined.pages["clicks"].tolist() == [1, 2]
+    assert joined.pages.index.tolist() == ["x", "x"]
+
+
 def test_columns_of_no_frame(made: wa.Audit) -> None:
     with pytest.raises(wa.ParameterError, match="`frame` parameter must be a DataFrame"):
         made.with_columns([1, 2])  # type: ignore[arg-type]

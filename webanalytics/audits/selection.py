@@ -165,7 +165,8 @@ def matched(pages: pd.DataFrame, frame: Any, on: str) -> tuple[pd.DataFrame, pd.
     columns = {name: _taken(frame[name], places) for name in frame.columns if name != on}
     left = np.ones(len(frame), dtype=bool)
     left[places[places >= 0]] = False
-    return pd.DataFrame(columns).set_axis(pages.index), frame[left].reset_index(drop=True)
+    made = pd.DataFrame(columns, index=pd.RangeIndex(len(pages))).set_axis(pages.index)
+    return made, frame[left].reset_index(drop=True)
 
 
 def _check_columns(pages: pd.DataFrame, frame: pd.DataFrame, on: str) -> None:
