@@ -48,7 +48,7 @@ def test_everything_is_that_of_a_crawl_in_memory(address: str, tmp_path: Path) -
         whole = crawled(site)
         kept = crawled(site, save_to=address)
     same(whole, kept)
-    assert isinstance(kept["text"].dtype, StoredDtype)
+    assert isinstance(kept.raw["text"].dtype, StoredDtype)
     same(whole, wa.load(address))
     names = listed(address)
     assert sum(name.startswith("rows-") for name in names) == 2
@@ -100,8 +100,8 @@ def test_a_cluster_steered_from_here_does_the_pages(address: str) -> None:
         threads = Threads()
         kept = crawled(site, save_to=address, backend=backend(threads, chunk=3))
     assert threads.chunks
-    assert kept["url"].tolist() == whole["url"].tolist()
-    assert cells(kept["text"]) == cells(whole["text"])
+    assert kept.raw["url"].tolist() == whole.raw["url"].tolist()
+    assert cells(kept.raw["text"]) == cells(whole.raw["text"])
     pd.testing.assert_frame_equal(kept.links, whole.links)
 
 

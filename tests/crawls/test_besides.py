@@ -39,7 +39,7 @@ def test_own_columns_are_those_of_an_audit() -> None:
     assert pd.isna(rows["Gone"][0])
     assert "extracted" not in found.raw.columns
     times = ["elapsed", "fetched_at"]
-    left, right = pd.DataFrame(found).drop(columns=times), pd.DataFrame(same).drop(columns=times)
+    left, right = found.raw.drop(columns=times), same.raw.drop(columns=times)
     pd.testing.assert_frame_equal(left, right)
     assert len(found.links) == 3
     assert found.raw.attrs["webanalytics"]["extract"] == same.raw.attrs["webanalytics"]["extract"]
@@ -53,7 +53,7 @@ def test_own_columns_come_from_a_checkpoint_too(tmp_path: Path) -> None:
         asked = {request.target for request in list(site.requests)[before:]}
         with pytest.raises(wa.ParameterError, match="`checkpoint`"):
             wa.crawl(site.url, extract={"cost": ".other"}, checkpoint=tmp_path, **OPTIONS)
-    pd.testing.assert_frame_equal(pd.DataFrame(first), pd.DataFrame(again))
+    pd.testing.assert_frame_equal(first.raw, again.raw)
     assert not asked & SHOP.keys()  # not the page that answers 404 either
     assert first.raw["cost"].notna().sum() == 2
 

@@ -204,7 +204,7 @@ def test_sites(site: SiteServer, kind: str) -> None:
     assert type(llms) is KINDS[kind]
     assert compared(wa.llms_txt(site.url, **own), llms) == 10
     crawl = wa.crawl(COLUMNS[kind]([site.url]), sitemap=None, **own)
-    assert crawl["title"].tolist() == ["Home", "One"]
+    assert crawl.raw["title"].tolist() == ["Home", "One"]
 
 
 @each_kind
@@ -235,7 +235,7 @@ def test_the_schema_does_not_depend_on_the_rows(kind: str) -> None:
 
 
 def test_polars_and_arrow_have_the_same_types(audit: wa.Audit) -> None:
-    made, table = wa.to_polars(audit), wa.to_arrow(audit)
+    made, table = wa.to_polars(audit.raw), wa.to_arrow(audit.raw)
     read = pl.from_arrow(table)
     assert isinstance(read, pl.DataFrame)
     assert made.schema == read.schema
@@ -299,9 +299,9 @@ def test_headers_and_redirects_of_a_table_are_read() -> None:
         "http_status": [200],
     })  # fmt: skip
     audit = wa.audit(saved, **OPTIONS)
-    assert audit["x_robots_tag"].tolist() == ["noindex"]
-    assert audit["redirects"].tolist() == [["https://b.example/"]]
-    assert audit["http_status"].tolist() == [200]
+    assert audit.raw["x_robots_tag"].tolist() == ["noindex"]
+    assert audit.raw["redirects"].tolist() == [["https://b.example/"]]
+    assert audit.raw["http_status"].tolist() == [200]
 
 
 def test_large_integers_stay_exact() -> None:

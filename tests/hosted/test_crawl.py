@@ -53,7 +53,7 @@ def test_a_hosted_crawl_is_as_a_local_one(server: Server, tmp_path: Path) -> Non
     # no service returns the page that it was sent with an HTTP error
     read = (here.raw["status"] == "ok").tolist()
     columns = ["title", "status", "error_type", "text", "links", "internalLinks", "keywords", "own"]
-    pd.testing.assert_frame_equal(pd.DataFrame(here)[read][columns], pd.DataFrame(there)[read][columns])
+    pd.testing.assert_frame_equal(here.raw[read][columns], there.raw[read][columns])
     left, right = here.origin.crawl, there.origin.crawl
     assert left is not None
     assert right is not None
@@ -62,7 +62,7 @@ def test_a_hosted_crawl_is_as_a_local_one(server: Server, tmp_path: Path) -> Non
     assert left.links.target.tolist() == right.links.target.tolist()
     assert there.raw.attrs["credits"]["used"] == charged > 0
     assert account.charged == charged
-    pd.testing.assert_frame_equal(pd.DataFrame(there), pd.DataFrame(again))
+    pd.testing.assert_frame_equal(there.raw, again.raw)
 
 
 def test_a_plan_without_html_cannot_crawl(server: Server) -> None:
