@@ -21,7 +21,8 @@ def main() -> None:
     with sample_site() as site, wa.option_context(allow_private=True, progress=False):
         audit = wa.audit(site.pages)
         crawl = wa.crawl(site.url, workers=2)
-        keywords = wa.keywords(audit.loc[audit["language"] == "en", "url"])  # compared within one language
+        pages = audit.pages
+        keywords = wa.keywords(pages.loc[pages["language"] == "en", "url"])  # compared within one language
     with contextlib.chdir(DATA / "site" / "images"):  # so that names alone are shown
         images = wa.convert(sorted(Path().glob("*.[jp][pn]g")), "webp", progress=False)
     dane = wa.dane(pd.read_csv(DATA / "tlsa-records.csv"), column="record", progress=False)
@@ -37,7 +38,7 @@ def main() -> None:
         "readability_distribution": charts.readability_distribution(audit),
         "reading_time": charts.reading_time(audit),
         "words": charts.words(audit),
-        "text_lengths": charts.text_lengths(audit.head(32)),
+        "text_lengths": charts.text_lengths(pages.head(32)),
         "image_sizes": charts.image_sizes(images),
         "issues_by_priority": charts.issues_by_priority(audit),
         "issues_by_section": charts.issues_by_section(audit),

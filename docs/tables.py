@@ -57,7 +57,7 @@ def rules() -> str:
     """Return the rules of an audit, by category."""
     text = (
         f"# Rules of an audit\n\n{len(RULES)} rules, each with a page that says how it is measured, with "
-        "examples and its source. `wa.rules` is this table as a DataFrame. A rule that needs something of "
+        "examples and its source. `wa.rules()` is this table as a DataFrame. A rule that needs something of "
         "the page record, such as its status or its headers, is not tried where no page has it, and is then "
         'listed in `audit.issues.attrs["webanalytics"]["rules_not_tried"]`.\n'
     )

@@ -20,6 +20,7 @@ import pytest
 from PIL import Image
 
 import webanalytics as wa
+from tests.answers import rows_of
 from tests.fresh import printed
 from webanalytics import charts
 from webanalytics.api import accessors
@@ -63,8 +64,8 @@ def test_every_chart_is_a_method(pages: pd.DataFrame) -> None:
 
 @pytest.mark.parametrize("name", ["audit", "metadata", "readability", "text", "keywords"])
 def test_pages(pages: pd.DataFrame, name: str) -> None:
-    found = getattr(pages.web, name)(progress=False)
-    expected = getattr(wa, name)(pages, progress=False)
+    found = rows_of(getattr(pages.web, name)(progress=False))
+    expected = rows_of(getattr(wa, name)(pages, progress=False))
     unsteady = [column for column in ("elapsed", "fetched_at") if column in found.columns]
     pd.testing.assert_frame_equal(found.drop(columns=unsteady), expected.drop(columns=unsteady))
     assert set(found["status"]) == {"ok"}

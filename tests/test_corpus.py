@@ -32,13 +32,13 @@ def test_every_page_has_its_row_in_order(
     ) as server:
         urls = [f"{server.url}/{quote(name)}" for name in corpus_pages]
         frame = wa.audit(urls, allow_private=True, robots=False, per_host=32)
-    assert frame["url"].tolist() == urls
-    assert frame["status"].tolist() == ["ok"] * 99
-    texts = dict(zip(corpus_pages, frame["text"], strict=True))
+    assert frame.raw["url"].tolist() == urls
+    assert frame.raw["status"].tolist() == ["ok"] * 99
+    texts = dict(zip(corpus_pages, frame.raw["text"], strict=True))
     # 0.8988 is what the standard mode of trafilatura 2.3.1 reaches on these pages
     assert f_score(texts, corpus_segments) >= 0.8988
-    titles = dict(zip(corpus_pages, frame["title"], strict=True))
+    titles = dict(zip(corpus_pages, frame.raw["title"], strict=True))
     same = sum(titles[name] == " ".join(read["title"].split()) for name, read in corpus_metadata.items())
     assert same >= 95
-    assert frame["wordCount"].gt(0).all()
-    assert frame["keywords"].map(len).gt(0).all()
+    assert frame.raw["wordCount"].gt(0).all()
+    assert frame.raw["keywords"].map(len).gt(0).all()

@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from tests.answers import rows_of
 from webanalytics.operations import AUDIT, OPERATIONS
 from webanalytics.testing import Reply, SiteServer
 
@@ -55,22 +56,22 @@ def test_eight_awkward_inputs_eight_rows(site: SiteServer, silent_server: str) -
     ]
     before = len(site.requests)
     frame = wa.audit(pd.Series(urls, index=list("abcdefgh")), timeout=4.0, **LOCAL)
-    assert frame.index.tolist() == list("abcdefgh")
-    assert frame["url"].tolist() == urls
-    assert frame["status"].tolist() == ["ok"] * 4 + ["error"] * 4
-    assert frame["error_type"].tolist()[4:] == ["robots", "timeout", "http", "dns"]
-    assert frame["title"].tolist()[:4] == ["Home", "Home", "Comma", "Home"]
-    assert frame.loc["d", "final_url"] == f"{site.url}/"
-    assert frame.loc["d", "redirects"] == [f"{site.url}/old"]
-    assert frame["http_status"].tolist()[:4] == [200] * 4
-    assert frame.loc["g", "http_status"] == 404
-    assert frame["error"].tolist()[4:] == [
+    assert frame.raw.index.tolist() == list("abcdefgh")
+    assert frame.raw["url"].tolist() == urls
+    assert frame.raw["status"].tolist() == ["ok"] * 4 + ["error"] * 4
+    assert frame.raw["error_type"].tolist()[4:] == ["robots", "timeout", "http", "dns"]
+    assert frame.raw["title"].tolist()[:4] == ["Home", "Home", "Comma", "Home"]
+    assert frame.raw.loc["d", "final_url"] == f"{site.url}/"
+    assert frame.raw.loc["d", "redirects"] == [f"{site.url}/old"]
+    assert frame.raw["http_status"].tolist()[:4] == [200] * 4
+    assert frame.raw.loc["g", "http_status"] == 404
+    assert frame.raw["error"].tolist()[4:] == [
         "The site's robots.txt forbids to fetch the page; `robots=False` fetches it all the same.",
         "The page did not arrive within 4 seconds; `timeout=` sets how long to wait.",
         "The page answered HTTP 404.",
         "The host does not exist.",
     ]
-    assert frame["error_key"].tolist()[4:] == ["robots", "timeout", "status", "unknown_host"]
+    assert frame.raw["error_key"].tolist()[4:] == ["robots", "timeout", "status", "unknown_host"]
     asked = [request.target for request in list(site.requests)[before:]]
     assert asked.count("/") == 2, "the duplicate is fetched once, the redirect's target once more"
 
@@ -85,10 +86,10 @@ def test_a_url_with_a_comma_from_a_csv_file(site: SiteServer, tmp_path: Path) ->
 @pytest.mark.parametrize("name", ["metadata", "text", "readability", "keywords", "audit"])
 def test_columns_and_dtypes_do_not_depend_on_the_rows(site: SiteServer, name: str) -> None:
     function = getattr(wa, name)
-    good = function([f"{site.url}/"], **LOCAL)
-    bad = function(["nonsense", None, f"{site.url}/nothing-here"], **LOCAL)
-    mixed = function([f"{site.url}/", "nonsense"], **LOCAL)
-    empty = function([], **LOCAL)
+    good = rows_of(function([f"{site.url}/"], **LOCAL))
+    bad = rows_of(function(["nonsense", None, f"{site.url}/nothing-here"], **LOCAL))
+    mixed = rows_of(function([f"{site.url}/", "nonsense"], **LOCAL))
+    empty = rows_of(function([], **LOCAL))
     for other in (bad, mixed, empty):
         assert other.dtypes.to_dict() == good.dtypes.to_dict()
         assert other.columns.tolist() == good.columns.tolist()
@@ -126,7 +127,7 @@ def test_body_is_filled_only_when_asked_for(site: SiteServer) -> None:
     url = f"{site.url}/"
     assert wa.metadata(url, **LOCAL).loc[0, "responseBody"] == ""
     assert wa.metadata(url, body=True, **LOCAL).loc[0, "responseBody"] == PAGE.format("Home")
-    assert wa.audit(url, body=True, **LOCAL).loc[0, "responseBody"] == PAGE.format("Home")
+    assert wa.audit(url, body=True, **LOCAL).raw.loc[0, "responseBody"] == PAGE.format("Home")
 
 
 def test_all_page_frames_join_on_url(site: SiteServer) -> None:
@@ -143,7 +144,7 @@ def test_all_page_frames_join_on_url(site: SiteServer) -> None:
 
 def test_an_audit_is_its_four_operations(site: SiteServer) -> None:
     url = f"{site.url}/a,b.html"
-    audit = wa.audit(url, **LOCAL).iloc[0]
+    audit = wa.audit(url, **LOCAL).raw.iloc[0]
     for name in ("metadata", "text", "readability"):
         single = getattr(wa, name)(url, **LOCAL).iloc[0]
         for field in (field for field in OPERATIONS[name].columns if field.audited):
@@ -183,12 +184,12 @@ def test_a_hanging_parser_costs_its_own_row() -> None:
     frame = wa.audit(
         pd.DataFrame({"url": [f"http://a.example/{n}" for n in range(21)], "html": html}), parse_timeout=4
     )
-    assert frame["title"].drop(10).eq("fine").all()
+    assert frame.raw["title"].drop(10).eq("fine").all()
 
 
 @pytest.mark.parametrize("name", ["metadata", "text", "readability", "keywords", "audit"])
 def test_private_addresses_are_refused_by_default(site: SiteServer, name: str) -> None:
-    frame = getattr(wa, name)(f"{site.url}/")
+    frame = rows_of(getattr(wa, name)(f"{site.url}/"))
     assert frame.loc[0, "error_type"] == "blocked"
 
 

@@ -10,7 +10,7 @@ Give a list, a Series or a DataFrame; get a DataFrame with one row per input. Th
 
     pages = wa.sitemap("https://example.org/sitemap.xml")
     audit = wa.audit(pages)
-    audit[["url", "title", "wordCount", "averageGradeLevel", "language"]]
+    audit.pages[["url", "title", "score", "wordCount", "language"]]
     audit.issues
     audit.report("report.html")
 

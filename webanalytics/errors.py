@@ -272,10 +272,10 @@ class AuditInterrupted(KeyboardInterrupt):
 
     Attributes
     ----------
-    partial : pandas.DataFrame
-        The rows that were finished, with the index of their inputs. `webanalytics.last_partial`
-        returns the same frame when the exception itself is out of reach. Nothing is lost by a further
-        Ctrl-C: the rows are kept as they are, and their frame is made when it is asked for.
+    partial : pandas.DataFrame or Audit
+        The rows that were finished, with the index of their inputs: what the call would have returned.
+        `webanalytics.last_partial` returns the same when the exception itself is out of reach. Nothing is
+        lost by a further Ctrl-C: the rows are kept as they are, and their frame is made when asked for.
     rows : int
         How many inputs were finished.
     """

@@ -37,16 +37,16 @@ def test_facts_are_not_an_operation_of_their_own() -> None:
 
 def test_an_audit_has_the_facts(site: SiteServer) -> None:
     frame = wa.audit([f"{site.url}/", f"{site.url}/plain", f"{site.url}/gone"], **LOCAL)
-    assert set(COLUMNS + HEADERS) <= set(frame.columns)
-    assert frame["titles"].tolist()[0] == ["Tea"]
-    assert frame["links"].tolist()[0] == [f"{site.url}/milk"]
-    assert frame["canonicals"].tolist()[0] == [{"href": "/", "url": f"{site.url}/"}]
-    assert frame["internalLinks"].tolist()[:2] == [1, 1]
-    assert frame["x_robots_tag"].tolist()[:2] == ["noindex", ""]
-    assert frame["content_type"].tolist()[:2] == ["text/html; charset=utf-8", "text/html"]
-    assert frame.loc[2, "status"] == "error"
-    assert frame.loc[2, COLUMNS].notna().all()  # what the page says that came with HTTP 404
-    assert frame.loc[2, ["text", "wordCount", "keywords"]].isna().all()
+    assert set(COLUMNS + HEADERS) <= set(frame.raw.columns)
+    assert frame.raw["titles"].tolist()[0] == ["Tea"]
+    assert frame.raw["links"].tolist()[0] == [f"{site.url}/milk"]
+    assert frame.raw["canonicals"].tolist()[0] == [{"href": "/", "url": f"{site.url}/"}]
+    assert frame.raw["internalLinks"].tolist()[:2] == [1, 1]
+    assert frame.raw["x_robots_tag"].tolist()[:2] == ["noindex", ""]
+    assert frame.raw["content_type"].tolist()[:2] == ["text/html; charset=utf-8", "text/html"]
+    assert frame.raw.loc[2, "status"] == "error"
+    assert frame.raw.loc[2, COLUMNS].notna().all()  # what the page says that came with HTTP 404
+    assert frame.raw.loc[2, ["text", "wordCount", "keywords"]].isna().all()
 
 
 def test_other_frames_have_none_of_it(site: SiteServer) -> None:
@@ -57,8 +57,8 @@ def test_other_frames_have_none_of_it(site: SiteServer) -> None:
 def test_pages_at_hand_have_facts_and_no_headers() -> None:
     pages = pd.DataFrame({"url": ["https://a.example/x"], "html": [HTML.decode()]})
     frame = wa.audit(pages, progress=False)
-    assert frame.loc[0, "links"] == ["https://a.example/milk"]
-    assert frame.loc[0, HEADERS].isna().all()
+    assert frame.raw.loc[0, "links"] == ["https://a.example/milk"]
+    assert frame.raw.loc[0, HEADERS].isna().all()
 
 
 def test_a_checkpoint_keeps_them(site: SiteServer, tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_a_page_declared_wrongly_is_read_and_named_where_its_headers_are_known(
     html = "<meta charset=windows-1251><title>Чай с молоком</title>".encode()
     pages = pd.DataFrame({"url": ["https://a.example/x"], "html": [html], "headers": [headers]})
     audit = wa.audit(pages, progress=False)
-    assert audit.loc[0, ["title", "charset", "charsetMislabelled"]].tolist() == [
+    assert audit.raw.loc[0, ["title", "charset", "charsetMislabelled"]].tolist() == [
         "Чай с молоком",
         "windows-1251",
         "windows-1251",

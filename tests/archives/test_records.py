@@ -63,9 +63,9 @@ def test_the_latest_robots_txt_counts_and_one_that_redirects_does_not(tmp_path: 
 def test_pages_with_an_http_error_are_what_they_are_live(path: Path) -> None:
     file = write(path, response("https://a.example/x", title("Gone"), status="404 Not Found"), page("y"))
     frame = wa.audit(file)
-    assert frame["http_status"].tolist() == [404, 200]
-    assert frame["error"].tolist()[0] == "The page answered HTTP 404."
-    assert frame["title"].tolist() == ["Gone", "y"]
+    assert frame.raw["http_status"].tolist() == [404, 200]
+    assert frame.raw["error"].tolist()[0] == "The page answered HTTP 404."
+    assert frame.raw["title"].tolist() == ["Gone", "y"]
 
 
 def test_arc_files_are_read(tmp_path: Path) -> None:

@@ -71,11 +71,11 @@ def moved(name: str, to: str, date: str = DATE, status: str = "301 Moved") -> by
 def test_redirects_lead_to_their_target_in_the_archive(path: Path) -> None:
     file = write(path, moved("1", "/2"), page("3"), moved("2", "3#top", status="302 Found"))
     frame = wa.audit(file)
-    assert frame["url"].tolist() == [f"https://a.example/{name}" for name in "132"]
-    assert frame["title"].tolist() == ["3", "3", "3"]
-    assert frame["final_url"].tolist() == ["https://a.example/3"] * 3
-    assert [list(way) for way in frame["redirect_kinds"]] == [["301", "302"], [], ["302"]]
-    assert list(frame["redirects"].iloc[0]) == ["https://a.example/1", "https://a.example/2"]
+    assert frame.raw["url"].tolist() == [f"https://a.example/{name}" for name in "132"]
+    assert frame.raw["title"].tolist() == ["3", "3", "3"]
+    assert frame.raw["final_url"].tolist() == ["https://a.example/3"] * 3
+    assert [list(way) for way in frame.raw["redirect_kinds"]] == [["301", "302"], [], ["302"]]
+    assert list(frame.raw["redirects"].iloc[0]) == ["https://a.example/1", "https://a.example/2"]
 
 
 def test_redirects_in_a_circle_and_out_of_the_archive_are_rows(path: Path) -> None:

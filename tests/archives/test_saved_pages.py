@@ -105,7 +105,7 @@ def test_an_audit_is_judged_again_from_its_archive(site: SiteServer, tmp_path: P
     again = wa.audit(file, max_bytes=1_000_000)
     assert len(site.requests) == before  # nothing was asked for
     assert len(live) == len(ODD) + 3
-    assert Counter(live["error_type"].dropna()).keys() >= {
+    assert Counter(live.raw["error_type"].dropna()).keys() >= {
         "http",
         "refused",
         "too_large",
@@ -117,7 +117,7 @@ def test_an_audit_is_judged_again_from_its_archive(site: SiteServer, tmp_path: P
     equal(live.summary(), again.summary())
     assert live.score == again.score
     assert live.origin.robots_files == again.origin.robots_files
-    assert live.attrs["webanalytics"].get("lacking") == again.attrs["webanalytics"].get("lacking")
+    assert live.raw.attrs["webanalytics"].get("lacking") == again.raw.attrs["webanalytics"].get("lacking")
 
 
 @pytest.mark.parametrize("function", ["metadata", "text", "readability", "keywords"])
@@ -135,9 +135,9 @@ def test_a_crawl_is_judged_again_from_its_archive(tmp_path: Path) -> None:
         live = wa.crawl(str(server.url), allow_private=True, save_pages=file, sitemap=None)
     again = wa.audit(file)
     assert len(live) > 100
-    shared = [name for name in live.columns if name in again.columns]
+    shared = [name for name in live.raw.columns if name in again.raw.columns]
     assert differing(pd.DataFrame(live)[shared], pd.DataFrame(again)[shared]) == {}
-    assert list(again.columns) == [name for name in live.columns if name in again.columns]
+    assert list(again.raw.columns) == [name for name in live.raw.columns if name in again.raw.columns]
     found = [set(zip(made.issues["url"], made.issues["rule"], strict=True)) for made in (live, again)]
     assert {rule for _, rule in found[1] - found[0]} <= {
         "no_inlinks"
@@ -148,7 +148,7 @@ def test_a_host_without_a_scheme_is_one_row(site: SiteServer, tmp_path: Path) ->
     file = str(tmp_path / "site.warc.gz")
     host = str(site.url).removeprefix("http://")
     live = wa.audit([host, f"{host}/gzip"], save_pages=file, allow_private=True, retries=0)
-    assert live["title"].tolist() == ["Home", "Gzip"]
+    assert live.raw["title"].tolist() == ["Home", "Gzip"]
     assert differing(live, wa.audit(file)) == {}
 
 

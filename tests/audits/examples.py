@@ -84,10 +84,10 @@ def found(examples: list[Example]) -> list[set[str]]:
         }
     )
     audit = wa.audit(given, progress=False)
-    facts = {**audit.attrs["webanalytics"], "lacking": []}
+    facts = {**audit.raw.attrs["webanalytics"], "lacking": []}
     judged = []
     for example in examples:
-        pages = audit.plain().iloc[list(example.rows)].reset_index(drop=True)
+        pages = audit.raw.iloc[list(example.rows)].reset_index(drop=True)
         pages.attrs["webanalytics"] = facts
         judged.append(_judged(pages, example))
     return judged

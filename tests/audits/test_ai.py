@@ -197,6 +197,6 @@ def test_lists_of_addresses_are_judged_by_what_was_read(tmp_path: Path) -> None:
     assert "robots_txt_problems" in set(audit.issues["rule"])
     assert audit.ai_access(["GPTBot"])["allowed"].tolist() == [False, False]
     assert not quiet.site.robots_files
-    save(audit.plain(), audit.origin, tmp_path / "kept")
+    save(audit.raw, audit.origin, tmp_path / "kept")
     _, origin = load(tmp_path / "kept")
     assert origin.robots_files == audit.origin.robots_files

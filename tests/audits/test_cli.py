@@ -215,7 +215,7 @@ def test_an_interrupted_audit_does_not_take_the_place_of_a_whole_one(
     whole.save(tmp_path / "kept")
 
     def interrupted(*_: object, **__: object) -> None:
-        raise wa.AuditInterrupted(wa.Audit(whole.head(1)), 2)
+        raise wa.AuditInterrupted(wa.Audit(whole.raw.head(1)), 2)
 
     monkeypatch.setattr("webanalytics.api.sync.audit", interrupted)
     told = Told(capsys, "audit", "x", "y", "--save", tmp_path / "kept", "--fail-on", "high")

@@ -83,7 +83,7 @@ def test_depth_and_orphans(comparison: wa.Comparison) -> None:
 
 def test_the_parts_of_a_comparison_have_them(comparison: wa.Comparison, tmp_path: object) -> None:
     assert {"Changed links", "Changed depth", "Changed orphans"} <= set(comparison.parts())
-    given = wa.Audit(comparison.before.plain())
+    given = wa.Audit(comparison.before.raw)
     assert "Changed links" not in wa.compare(given, given).parts()
     assert wa.compare(given, given).links.empty
 

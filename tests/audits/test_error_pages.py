@@ -44,13 +44,13 @@ def audited(server: SiteServer, *paths: str, **options: Any) -> wa.Audit:
 
 def test_an_audit_keeps_title_headings_and_links_of_error_pages(server: SiteServer) -> None:
     audit = audited(server, "/", "/gone", "/busy", "/old", "/lost")
-    assert audit["status"].tolist() == ["ok", "error", "error", "error", "ok"]
-    assert audit["error_key"].tolist()[1:4] == ["status"] * 3
-    assert audit["title"].tolist()[1:4] == ["Gone away", "Back soon", "Gone away"]
-    assert audit["headings"].tolist()[1] == [{"level": "h1", "text": "Not here"}]
-    assert audit["links"].tolist()[1] == [f"{server.url}/", f"{server.url}/lost"]
-    assert audit.loc[1:3, ["text", "wordCount", "keywords", "averageGradeLevel"]].isna().all(axis=None)
-    assert audit["bytes"].tolist()[1] == len(GONE)
+    assert audit.raw["status"].tolist() == ["ok", "error", "error", "error", "ok"]
+    assert audit.raw["error_key"].tolist()[1:4] == ["status"] * 3
+    assert audit.raw["title"].tolist()[1:4] == ["Gone away", "Back soon", "Gone away"]
+    assert audit.raw["headings"].tolist()[1] == [{"level": "h1", "text": "Not here"}]
+    assert audit.raw["links"].tolist()[1] == [f"{server.url}/", f"{server.url}/lost"]
+    assert audit.raw.loc[1:3, ["text", "wordCount", "keywords", "averageGradeLevel"]].isna().all(axis=None)
+    assert audit.raw["bytes"].tolist()[1] == len(GONE)
 
 
 def test_nothing_is_judged_by_what_an_error_page_says(server: SiteServer) -> None:
@@ -65,7 +65,7 @@ def test_nothing_is_judged_by_what_an_error_page_says(server: SiteServer) -> Non
 
 def test_the_way_to_an_error_and_its_headers_are_kept(server: SiteServer) -> None:
     audit = audited(server, "/old")
-    row = audit.iloc[0]
+    row = audit.raw.iloc[0]
     assert (row["redirects"], row["redirect_kinds"]) == ([f"{server.url}/old"], ["302"])
     assert (row["http_status"], row["final_url"]) == (404, f"{server.url}/gone")
     assert "Content-Type: text/html" in row["headers"].splitlines()
@@ -76,10 +76,10 @@ def test_the_way_to_an_error_and_its_headers_are_kept(server: SiteServer) -> Non
 
 def test_what_cannot_be_read_of_an_error_page_leaves_the_error(server: SiteServer) -> None:
     audit = audited(server, "/file", "/broken", "/empty", "/long")
-    assert audit["http_status"].tolist() == [404] * 4
-    assert audit["error_key"].tolist() == ["status"] * 4
-    assert audit["title"].fillna("").tolist() == ["", "", "", "Long"]
-    assert audit["bytes"].tolist()[3] == ERROR_BYTES
+    assert audit.raw["http_status"].tolist() == [404] * 4
+    assert audit.raw["error_key"].tolist() == ["status"] * 4
+    assert audit.raw["title"].fillna("").tolist() == ["", "", "", "Long"]
+    assert audit.raw["bytes"].tolist()[3] == ERROR_BYTES
 
 
 def test_only_audits_read_error_pages(server: SiteServer) -> None:
@@ -93,15 +93,15 @@ def test_a_checkpoint_keeps_error_pages_and_asks_them_again(server: SiteServer, 
     folder = str(tmp_path / "kept")
     first = audited(server, "/", "/gone", store=folder)
     again = audited(server, "/", "/gone", store=folder)
-    equal(first.plain(), again.plain())
-    assert again.loc[1, "title"] == "Gone away"
+    equal(first.raw, again.raw)
+    assert again.raw.loc[1, "title"] == "Gone away"
 
 
 def test_a_record_of_an_error_page_is_read_too() -> None:
     row = {"url": "https://lamps.example/gone", "html": GONE.decode(), "http_status": 404}
     audit = wa.audit(pd.DataFrame([row]), progress=False, workers=1)
-    assert audit["status"].tolist() == ["error"]
-    assert audit["title"].tolist() == ["Gone away"]
+    assert audit.raw["status"].tolist() == ["error"]
+    assert audit.raw["title"].tolist() == ["Gone away"]
 
 
 def test_outcomes_of_an_error_page_have_data_and_the_failure() -> None:

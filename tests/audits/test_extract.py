@@ -74,20 +74,20 @@ def test_what_selectors_find(selector: Any, wanted: list[str]) -> None:
 
 def test_columns_have_one_dtype_whatever_they_hold(tmp_path: Path) -> None:
     audit = wa.audit(given(HTML, "<p>", ""), extract=WANTED, progress=False)
-    assert audit[list(WANTED)].iloc[0].tolist()[:4] == ["9.90 EUR", "A12", "G-ABC1", ["Milk"]]
-    assert audit.loc[1, "tags"] == []
-    assert audit.loc[1, ["price", "sku", "ga"]].isna().all()
-    assert audit.loc[2, list(WANTED)].isna().all()  # an empty page is an error
-    assert audit["extractNote"].tolist()[:2] == ["", ""]
-    assert audit["nothing"].isna().all()
-    assert audit["nothing"].dtype == audit["sku"].dtype == audit["title"].dtype
-    assert audit["tags"].dtype == audit["none_of_them"].dtype == object
+    assert audit.raw[list(WANTED)].iloc[0].tolist()[:4] == ["9.90 EUR", "A12", "G-ABC1", ["Milk"]]
+    assert audit.raw.loc[1, "tags"] == []
+    assert audit.raw.loc[1, ["price", "sku", "ga"]].isna().all()
+    assert audit.raw.loc[2, list(WANTED)].isna().all()  # an empty page is an error
+    assert audit.raw["extractNote"].tolist()[:2] == ["", ""]
+    assert audit.raw["nothing"].isna().all()
+    assert audit.raw["nothing"].dtype == audit.raw["sku"].dtype == audit.raw["title"].dtype
+    assert audit.raw["tags"].dtype == audit.raw["none_of_them"].dtype == object
     alone = wa.audit(given("<p>"), extract=WANTED, progress=False)
-    assert alone.dtypes.equals(audit.dtypes)
+    assert alone.raw.dtypes.equals(audit.raw.dtypes)
     assert "extracted" not in audit
-    names = list(audit.columns)
+    names = list(audit.raw.columns)
     assert names[names.index("description") + 1] == "price"
-    assert audit.attrs["webanalytics"]["extract"]["sku"] == "xpath://meta[@itemprop='sku']/@content"
+    assert audit.raw.attrs["webanalytics"]["extract"]["sku"] == "xpath://meta[@itemprop='sku']/@content"
 
 
 def test_saved_written_and_judged_like_the_rest(tmp_path: Path) -> None:
@@ -100,8 +100,8 @@ def test_saved_written_and_judged_like_the_rest(tmp_path: Path) -> None:
         assert audit.issues.loc[audit.issues["rule"] == "sku_missing", "url"].tolist() == [
             "https://tea.example/1"
         ]
-    assert audit.head(1)["sku"].tolist() == ["A12"]
-    assert isinstance(audit.head(1), wa.Audit)
+    assert audit.raw.head(1)["sku"].tolist() == ["A12"]
+    assert audit.select([True, *[False] * (len(audit) - 1)]).pages["sku"].tolist() == ["A12"]
 
 
 def test_a_checkpoint_belongs_to_its_selectors(tmp_path: Path) -> None:
@@ -113,7 +113,7 @@ def test_a_checkpoint_belongs_to_its_selectors(tmp_path: Path) -> None:
         got = wa.audit(urls, extract={"sku": "h1"}, store=tmp_path)
         asked = {request.target for request in list(site.requests)[before:]} - {"/robots.txt"}
         assert asked == {"/2"}
-        assert got["sku"].tolist() == ["Tea"] * 3
+        assert got.raw["sku"].tolist() == ["Tea"] * 3
         with pytest.raises(wa.ParameterError, match="store"):
             wa.audit(urls, extract={"sku": "h2"}, store=tmp_path)
 
@@ -133,8 +133,8 @@ def test_a_hosted_audit_reads_the_html_that_comes_back() -> None:
         options: dict[str, Any] = {"allow_private": True, "progress": False}
         there = wa.audit(urls, extract=WANTED, backend=NoFacts(), **options)
         here = wa.audit(urls, extract=WANTED, **options)
-    equal(pd.DataFrame(there[list(WANTED)]), pd.DataFrame(here[list(WANTED)]))
-    assert there["responseBody"].fillna("").eq("").all()
+    equal(pd.DataFrame(there.raw[list(WANTED)]), pd.DataFrame(here.raw[list(WANTED)]))
+    assert there.raw["responseBody"].fillna("").eq("").all()
 
 
 @pytest.mark.parametrize(
@@ -212,11 +212,11 @@ def test_what_does_not_end_is_left_out_and_the_others_are_asked_again(endless: s
 def test_an_xpath_that_does_not_end_costs_nothing_but_its_own_column() -> None:
     html = HTML + "<i></i>" * 5_000
     audit = wa.audit(given(html, HTML), extract={"slow": SLOW, "sku": WANTED["sku"]}, progress=False)
-    assert audit["title"].tolist() == ["Tea", "Tea"]
-    assert audit["sku"].tolist() == ["A12", "A12"]
-    assert pd.isna(audit.loc[0, "slow"])
-    assert audit.loc[0, "extractNote"] == "slow: took longer than 5 seconds"
-    assert audit.loc[1, "extractNote"] == ""
+    assert audit.raw["title"].tolist() == ["Tea", "Tea"]
+    assert audit.raw["sku"].tolist() == ["A12", "A12"]
+    assert pd.isna(audit.raw.loc[0, "slow"])
+    assert audit.raw.loc[0, "extractNote"] == "slow: took longer than 5 seconds"
+    assert audit.raw.loc[1, "extractNote"] == ""
 
 
 def test_values_are_bounded() -> None:

@@ -39,7 +39,7 @@ def test_the_option_that_changes_it_is_named() -> None:
         "allow_private=True",
         3,
     )
-    assert audit["error"].unique().tolist() == [
+    assert audit.raw["error"].unique().tolist() == [
         "The host is not public; `allow_private=True` lets it through."
     ]
     assert "3 pages: The host is not public: `allow_private=True` lets it through" in " ".join(

@@ -163,7 +163,7 @@ def test_links_are_a_tidy_frame(shop: wa.Audit) -> None:
 
 
 def test_the_links_of_some_rows_are_those_of_the_whole_audit(shop: wa.Audit) -> None:
-    part = shop[shop["url"] == at("/a")]
+    part = shop.select(shop.raw["url"] == at("/a"))
     assert set(part.links["source"]) == {at("/a")}
     assert len(part.links) == len(SHOP["/a"])
     assert part.pages["inlinks"].tolist() == [3]
@@ -279,7 +279,7 @@ def test_only_a_host_that_does_not_exist_is_gone() -> None:
 def test_an_audit_of_given_pages_says_what_it_does_not_know() -> None:
     links = {"links": [at("/b"), at("/missing")]}
     made = crawl({"/": []}, page("/", **links), page("/b"), failed("/missing", "status", status=404))
-    audit = wa.Audit(made.plain())
+    audit = wa.Audit(made.raw)
     assert audit.links[["source", "target"]].astype(str).to_numpy().tolist()[1:3] == [
         [at("/"), at("/b")],
         [at("/"), at("/missing")],

@@ -66,7 +66,7 @@ def test_links_are_those_of_the_table(site: CrawlSite, audit: wa.Audit) -> None:
     links = audit.links
     anchors = links[links["kind"] == "link"].astype({"source": object, "target": object, "anchor": object})
     found = set(anchors[["source", "target", "anchor"]].itertuples(index=False, name=None))
-    read = set(audit.loc[audit["status"] == "ok", "url"])
+    read = set(audit.raw.loc[audit.raw["status"] == "ok", "url"])
     hand = {
         (row["source"], row["target"], row["anchor"])
         for row in site.expected.links
@@ -90,5 +90,5 @@ def test_traps_and_missing_pages_are_issues(site: CrawlSite, audit: wa.Audit) ->
     assert len(rules["crawl_trap"]) == len(audit.traps)
     soft = {page["url"] for page in site.expected.pages if page["how"] == "soft"}
     assert soft <= rules["soft_404"]
-    again = wa.Audit(audit.plain(), audit.origin)
+    again = wa.Audit(audit.raw, audit.origin)
     assert again.issues.equals(audit.issues)

@@ -202,7 +202,7 @@ def test_texts_of_every_kind_are_taken(value: Any) -> None:
     given = pd.DataFrame(
         {"url": ["https://example.org/a", "https://example.org/b"], "html": ["<p>A</p>"] * 2}
     )
-    pages = derived(pd.DataFrame(wa.audit(given)))
+    pages = derived(wa.audit(given).raw)
     for name in pages.columns.difference(["url", "status"]):
         if pages[name].dtype == (STRING if PANDAS_3 else object) and pages[name].map(type).isin([str]).all():
             pages[name] = pd.Series([value] * 2, dtype=object)

@@ -127,7 +127,7 @@ def test_the_decorator_lists_profiles_and_scores_it(audit: wa.Audit, tmp_path: P
 
     with short:
         assert short(pd.DataFrame({"title": ["Tea"]}), 5).tolist() == [3]
-        assert wa.rules.loc["short", ["title", "priority", "threshold", "unit"]].tolist() == [
+        assert wa.rules().loc["short", ["title", "priority", "threshold", "unit"]].tolist() == [
             *("Title is short", "high", 8.0, "letters")
         ]
         assert found(audit, "short").empty
@@ -156,14 +156,14 @@ def test_the_decorator_lists_profiles_and_scores_it(audit: wa.Audit, tmp_path: P
     again = wa.load(saved)  # without the rule that its profile names
     assert found(again, "short").empty
     assert found(stricter, "short").empty
-    assert "short" not in wa.rules.index
+    assert "short" not in wa.rules().index
     assert "short" not in wa.rules().index
 
 
 def test_what_a_rule_reads_may_be_missing(audit: wa.Audit) -> None:
     with wa.rule(lambda pages: pages["stock"].isna(), name="some_rule", columns=["stock"]):
         assert audit.issues.attrs["webanalytics"]["rules_not_tried"]["some_rule"] == ["stock"]
-        priced = wa.Audit(audit.plain().assign(stock=[None, "3", None]))
+        priced = wa.Audit(audit.raw.assign(stock=[None, "3", None]))
         assert found(priced, "some_rule")["url"].tolist() == ["https://tea.example/a"]
 
 
@@ -207,11 +207,10 @@ def test_a_wrong_declaration_is_refused(arguments: dict[str, Any], names: str) -
     assert f"`{names}`" in str(error.value)
 
 
-def test_the_table_of_rules_is_the_same_object_and_can_be_changed_by_nobody() -> None:
-    table = wa.rules
+def test_the_table_of_rules_is_a_new_one_each_time() -> None:
     with wa.rule(lambda pages: [], name="some_rule"):
-        assert "some_rule" in table.index
-        copy = table()
-        copy["title"] = ""
-        assert table.loc["some_rule", "title"] == "Some rule"
-    assert "some_rule" not in table.index
+        table = wa.rules()
+        assert type(table) is pd.DataFrame
+        table["title"] = ""
+        assert wa.rules().loc["some_rule", "title"] == "Some rule"
+    assert "some_rule" not in wa.rules().index

@@ -27,12 +27,12 @@ def with_default(pages: Any, *, more: int = 1) -> None: ...
 def test_what_cannot_be_called_is_refused(function: Callable[..., Any]) -> None:
     with pytest.raises(ParameterError, match="`function`"):
         wa.rule(function)
-    assert function.__name__ not in set(wa.rules["name"])
+    assert function.__name__ not in set(wa.rules()["name"])
 
 
 def test_what_can_be_called_is_taken() -> None:
     made = wa.rule(with_default)
-    assert "with_default" in set(wa.rules["name"])
+    assert "with_default" in set(wa.rules()["name"])
     made.remove()
 
 

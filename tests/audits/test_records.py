@@ -66,7 +66,7 @@ def test_saved_pages_leave_rules_about_fetches_untried(tmp_path: Path) -> None:
     file.write_text("<title>Lamps</title>")
     for audit in (audited(), wa.audit([file], **OPTIONS)):
         assert lacking(audit) == OF_FETCHES
-        assert audit["redirects"].tolist() == [[]]
+        assert audit.raw["redirects"].tolist() == [[]]
 
 
 def test_a_loaded_audit_leaves_the_same_rules_untried(tmp_path: Path) -> None:
@@ -116,10 +116,10 @@ def test_what_a_table_says_of_fetches_is_judged() -> None:
     }
     assert expected <= found
     assert lacking(audit).keys() == {"robots"}
-    assert audit["status"].tolist() == ["ok", "error", "ok"]
-    assert audit["http_status"].tolist() == [200, 404, 200]
-    assert audit["redirects"].tolist()[2] == [URL + "old"]
-    assert audit["content_type"].tolist()[2] == "text/html"
+    assert audit.raw["status"].tolist() == ["ok", "error", "ok"]
+    assert audit.raw["http_status"].tolist() == [200, 404, 200]
+    assert audit.raw["redirects"].tolist()[2] == [URL + "old"]
+    assert audit.raw["content_type"].tolist()[2] == "text/html"
 
 
 def test_the_type_in_the_table_says_how_bytes_are_read() -> None:
@@ -204,4 +204,4 @@ def test_a_fetch_leaves_a_whole_record(tmp_path: Path) -> None:
         assert lacking(first) == {}
         again = wa.audit([f"{site.url}/old"], allow_private=True, store=kept, **OPTIONS)
         equal(again, first)
-        assert again.attrs == first.attrs
+        assert again.raw.attrs == first.raw.attrs

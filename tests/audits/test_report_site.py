@@ -117,13 +117,13 @@ def test_nothing_of_a_page_is_markup(written: Path) -> None:
 
 
 def test_the_report_of_some_rows_has_their_links_alone(audit: wa.Audit, tmp_path: Path) -> None:
-    part = audit[audit["url"] == at("/a")]
+    part = audit.select(audit.raw["url"] == at("/a"))
     data = data_of(part.report(tmp_path / "report.html"))
     assert data["links"]["out"]["starts"] == [0, 3]
 
 
 def test_an_audit_of_given_pages_has_no_such_chapter(audit: wa.Audit, tmp_path: Path) -> None:
-    path = wa.Audit(audit.plain()).report(tmp_path / "report.html")
+    path = wa.Audit(audit.raw).report(tmp_path / "report.html")
     assert not html.parse(path).xpath('//section[@aria-labelledby="site"]')
     assert "links" not in data_of(path)
 
@@ -131,7 +131,7 @@ def test_an_audit_of_given_pages_has_no_such_chapter(audit: wa.Audit, tmp_path: 
 def test_many_pages_show_fewer_links_each() -> None:
     pages = {f"/{place}": [f"/{other}" for other in range(40)] for place in range(40)}
     made = crawl(pages, starts=["/0"])
-    frame = neighbours_frame(made.site.graph, made["url"].tolist(), most_rows=400)
+    frame = neighbours_frame(made.site.graph, made.raw["url"].tolist(), most_rows=400)
     assert frame.groupby(["url", "side"]).size().max() == 5
     assert isinstance(frame, pd.DataFrame)
     assert frame["url"].str.startswith(HOST).all()

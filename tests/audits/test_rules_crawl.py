@@ -224,7 +224,7 @@ def test_the_rule_says_how_it_measures(rule: str) -> None:
 
 @pytest.mark.parametrize("rule", [name for name in CASES if "crawl_depth" in RULES[name].columns])
 def test_rules_of_a_crawl_are_not_tried_without_one(rule: str) -> None:
-    audit = wa.Audit(CASES[rule].trigger.plain())
+    audit = wa.Audit(CASES[rule].trigger.raw)
     assert "crawl_depth" in audit.issues.attrs["webanalytics"]["rules_not_tried"][rule]
     assert "crawl_depth" in LACKED
 

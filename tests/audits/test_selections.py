@@ -1,19 +1,19 @@
-"""Rows of an audit are an audit: which methods keep one, and what it then says."""
+"""Some pages of an audit are an audit, further columns are added by address, and no audit is a frame."""
 
 from __future__ import annotations
 
 import copy
 import pickle
-import warnings
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
 import webanalytics as wa
 from tests.audits.saved import HOME, audit
-from webanalytics.audits.kept import places
+from webanalytics.audits.selection import issues_of
 
 Use = Callable[[wa.Audit], Any]
 SITE = {
@@ -22,6 +22,7 @@ SITE = {
     f"{HOME}c": "<title>The same title on two of the pages</title><h1>C</h1><h1>C again</h1>",
     f"{HOME}alone": "<title>A page to which no other one leads</title><h1>Alone</h1>",
 }
+URLS = [*SITE]
 
 
 @pytest.fixture(scope="module")
@@ -29,43 +30,40 @@ def made() -> wa.Audit:
     return audit(SITE)
 
 
+@pytest.fixture
+def first_two(made: wa.Audit) -> wa.Audit:
+    return made.select(URLS[:2])
+
+
 @pytest.mark.parametrize(
-    ("use", "rows"),
+    ("which", "rows"),
     [
-        (lambda frame: frame.head(2), [0, 1]),
-        (lambda frame: frame.tail(1), [3]),
-        (lambda frame: frame.iloc[1:3], [1, 2]),
-        (lambda frame: frame.iloc[[2, 0]], [2, 0]),
-        (lambda frame: frame.loc[[3, 1]], [3, 1]),
-        (lambda frame: frame.loc[frame["url"] == HOME], [0]),
-        (lambda frame: frame[frame["title"].str.startswith("The same")], [1, 2]),
-        (lambda frame: frame[frame["url"] != "x"], [0, 1, 2, 3]),
-        (lambda frame: frame[frame["url"] == "x"], []),
-        (lambda frame: frame.query("url == @HOME"), [0]),
-        (lambda frame: frame.sort_values("url", ascending=False), [2, 1, 3, 0]),
-        (lambda frame: frame.sort_index(ascending=False), [3, 2, 1, 0]),
-        (lambda frame: frame.drop_duplicates("title"), [0, 1, 3]),
-        (lambda frame: frame.drop(index=[0, 3]), [1, 2]),
-        (lambda frame: frame.copy(), [0, 1, 2, 3]),
-        (lambda frame: copy.deepcopy(frame), [0, 1, 2, 3]),
-        (lambda frame: frame.sample(4, random_state=1).head(3).sort_index(), None),
-        (lambda frame: frame.reset_index(drop=True), [0, 1, 2, 3]),
-        (lambda frame: frame.assign(team="a"), [0, 1, 2, 3]),
-        (lambda frame: frame.dropna(subset=["title"]), [0, 1, 2, 3]),
-        (lambda frame: frame.head(3).tail(2), [1, 2]),
+        (lambda pages: pages["url"] == HOME, [0]),
+        (lambda pages: pages["title"].str.startswith("The same"), [1, 2]),
+        (lambda pages: (pages["url"] != "x").to_numpy(), [0, 1, 2, 3]),
+        (lambda pages: [False, True, False, True], [1, 3]),
+        (lambda pages: pages["url"] == "x", []),
+        (lambda pages: pd.array([True, None, False, True], dtype="boolean"), [0, 3]),
+        (lambda pages: pd.Series([True, None, False, True], dtype=object), [0, 3]),
+        (lambda pages: (pages["url"] == HOME).sort_index(ascending=False), [0]),
+        (lambda pages: URLS[2], [2]),
+        (lambda pages: [URLS[2], URLS[0], URLS[2]], [2, 0]),
+        (lambda pages: pd.Series(URLS[1:3]), [1, 2]),
+        (lambda pages: ["HTTPS://Lamps.example:443/b#top"], [1]),
+        (lambda pages: pages.sort_values("url", ascending=False).index, [2, 1, 3, 0]),
+        (lambda pages: pages.query("url == @HOME").index, [0]),
+        (lambda pages: [3, np.int64(1)], [3, 1]),
+        (lambda pages: [], []),
     ],
 )
-def test_rows_are_an_audit_of_those_rows(made: wa.Audit, use: Use, rows: list[int] | None) -> None:
-    part = use(made)
+def test_some_pages_are_an_audit_of_those_pages(made: wa.Audit, which: Use, rows: list[int]) -> None:
+    part = made.select(which(made.pages))
     assert type(part) is wa.Audit
-    chosen = made["url"].tolist() if rows is None else [made["url"].tolist()[row] for row in rows]
-    if rows is None:
-        chosen = part["url"].tolist()
-    assert part["url"].tolist() == chosen
+    chosen = [URLS[row] for row in rows]
+    assert part.raw["url"].tolist() == part.pages["url"].tolist() == chosen
+    assert part.pages.index.tolist() == rows
     expected = made.issues[made.issues["url"].isin(chosen)].reset_index(drop=True)
     pd.testing.assert_frame_equal(part.issues, expected)
-    assert part.pages["url"].tolist() == chosen
-    assert part.pages.index.tolist() == part.index.tolist()
     whole = made.pages.set_index("url")
     for name in ("inlinks", "score", "issues_high", "issues_low"):
         assert part.pages[name].tolist() == whole.loc[chosen, name].tolist(), "known from the whole audit"
@@ -75,177 +73,244 @@ def test_rows_are_an_audit_of_those_rows(made: wa.Audit, use: Use, rows: list[in
 
 
 @pytest.mark.parametrize(
-    "use",
+    "which",
     [
-        lambda frame: frame[["url", "status", "title"]],
-        lambda frame: frame[["title"]],
-        lambda frame: frame.drop(columns="text"),
-        lambda frame: frame.set_index("url"),
-        lambda frame: frame.rename(columns=str.lower),
-        lambda frame: pd.concat([frame, frame]),
-        lambda frame: frame.merge(frame[["url"]], on="url"),
-        lambda frame: frame.groupby("language", dropna=False).first(),
-        lambda frame: frame.groupby("language", dropna=False, as_index=False).first(),
-        lambda frame: frame.isna(),
-        lambda frame: frame.astype(object),
-        lambda frame: frame.describe(include="all"),
-        lambda frame: frame.explode("links"),
-        lambda frame: frame.T,
-        lambda frame: frame.apply(lambda column: column),
+        pd.Series([True, False]),
+        [True, False],
+        pd.Series([True] * 4, index=[0, 1, 2, 9]),
+        pd.Series([True] * 4, index=[0, 1, 2, 2]),
+        f"{HOME}nowhere",
+        [URLS[0], 7],
+        [[URLS[0]]],
+        5,
+        None,
+        pd.DataFrame({"url": URLS}),
     ],
 )
-def test_what_may_hold_anything_is_a_frame_that_says_what_to_do(made: wa.Audit, use: Use) -> None:
-    result = use(made)
-    assert isinstance(result, pd.DataFrame)
-    assert not isinstance(result, wa.Audit)
-    assert repr(result) != repr(made)
-    for name in ("issues", "report", "score"):
-        if name in result.columns:
-            continue
-        with pytest.raises(AttributeError, match=name) as error:
-            getattr(result, name)
-        if {"url", "status"} <= set(result.columns) and type(result) is not pd.DataFrame:
-            assert "webanalytics.Audit(frame)" in str(error.value)
+def test_a_choice_of_other_rows_is_a_wrong_call(made: wa.Audit, which: Any) -> None:
+    with pytest.raises(wa.ParameterError, match="`which`") as error:
+        made.select(which)
+    assert error.value.parameter == "which"
 
 
-def test_a_joined_frame_becomes_an_audit_again(made: wa.Audit) -> None:
-    joined = pd.concat([made.head(2), made.tail(2)])
-    with pytest.raises(AttributeError, match=r"webanalytics\.Audit\(frame\)"):
-        _ = joined.issues
-    again = wa.Audit(joined)
-    pd.testing.assert_frame_equal(again.issues, made.issues)
-    assert "no_such_thing" not in dir(joined)
-    with pytest.raises(AttributeError, match="no_such_thing"):
-        _ = joined.no_such_thing
+def test_labels_of_the_index_are_pages() -> None:
+    named = wa.audit(
+        pd.DataFrame({"url": URLS, "html": [*SITE.values()]}, index=list("abcd")), progress=False
+    )
+    assert named.select(["c", URLS[0]]).pages.index.tolist() == ["c", "a"]
+    assert named.select(named.pages["url"] == URLS[3]).pages.index.tolist() == ["d"]
 
 
-def test_rows_judged_on_their_own_know_nothing_of_the_others(made: wa.Audit) -> None:
-    part = made[made["url"] == f"{HOME}b"]
+def test_a_choice_of_a_choice(made: wa.Audit) -> None:
+    part = made.select(URLS[1:]).select(pd.Series([False, True, True], index=[1, 2, 3]))
+    assert part.pages["url"].tolist() == URLS[2:]
+    assert part.pages["inlinks"].tolist() == [1, 0]
+
+
+def test_pages_judged_on_their_own_know_nothing_of_the_others(made: wa.Audit) -> None:
+    part = made.select(f"{HOME}b")
     assert "title_duplicate" in set(part.issues["rule"])
-    alone = wa.Audit(part)
-    assert "title_duplicate" not in set(alone.issues["rule"])
-    assert alone.pages["inlinks"].tolist() == [0]
     assert part.pages["inlinks"].tolist() == [1]
+    for alone in (wa.Audit(part), wa.Audit(made.pages[made.pages["url"] == f"{HOME}b"])):
+        assert "title_duplicate" not in set(alone.issues["rule"])
+        assert alone.pages["inlinks"].tolist() == [0]
+        assert not {"score", "inlinks"} & set(alone.raw.columns)
 
 
-def test_a_report_and_a_workbook_are_of_those_rows(made: wa.Audit, tmp_path: Any) -> None:
-    text = made.head(2).report(tmp_path / "part.html").read_text("utf-8")
+def test_a_report_and_a_workbook_are_of_those_pages(first_two: wa.Audit, tmp_path: Any) -> None:
+    text = first_two.report(tmp_path / "part.html").read_text("utf-8")
     assert f"{HOME}b" in text
     assert "Alone" not in text
-    made.head(2).to_excel(tmp_path / "part.xlsx")
+    assert first_two.to_excel(tmp_path / "part.xlsx") == tmp_path / "part.xlsx"
     assert len(pd.read_excel(tmp_path / "part.xlsx", sheet_name="Pages")) == 2
 
 
-def test_a_change_is_seen_and_no_other_audit_is_touched(made: wa.Audit) -> None:
-    before = made.issues
-    for change in (
-        lambda frame: frame.__setitem__("title", ""),
-        lambda frame: frame.loc.__setitem__((0, "title"), ""),
-        lambda frame: frame.iloc.__setitem__((0, frame.columns.get_loc("title")), ""),
-        lambda frame: frame.at.__setitem__((0, "title"), ""),
-        lambda frame: frame.iat.__setitem__((0, frame.columns.get_loc("title")), ""),
-        lambda frame: frame.replace({"title": {SITE_TITLE: ""}}, inplace=True),
-        lambda frame: frame.update(pd.DataFrame({"title": [""]})),
-    ):
-        changed = wa.Audit(made.copy())
-        warnings.simplefilter("ignore", DeprecationWarning)
-        assert "title_missing" not in set(changed.issues["rule"])
-        change(changed)
-        found = changed.issues
-        assert HOME in set(found.loc[found["rule"] == "title_missing", "url"])
-        assert made.issues is before
-    assert "title_missing" not in set(made.issues["rule"])
+def test_its_tables_are_plain_and_what_is_done_to_them_touches_no_audit(made: wa.Audit) -> None:
+    for frame in (made.pages, made.raw, made.issues, made.summary(), made.failures(), made.links):
+        assert type(frame) is pd.DataFrame
+    merged = made.pages.merge(pd.DataFrame({"url": URLS, "clicks": range(4)}), on="url")
+    assert merged["clicks"].tolist() == [0, 1, 2, 3]
+    assert "clicks" not in made.pages
+    assert made.pages.index.equals(made.raw.index)
 
 
 @pytest.mark.parametrize(
-    "remove", [lambda frame: frame.pop("title"), lambda frame: frame.__delitem__("title")], ids=["pop", "del"]
+    ("use", "error", "said"),
+    [
+        (lambda found: found["title"], TypeError, r"audit\.pages\[\.\.\.\]"),
+        (lambda found: found[found.pages["url"] == HOME], TypeError, r"audit\.select\(\.\.\.\)"),
+        (lambda found: found.merge, AttributeError, r"audit\.pages\.merge"),
+        (lambda found: found.columns, AttributeError, r"audit\.pages\.columns"),
+        (lambda found: found.title, AttributeError, r'audit\.pages\["title"\]'),
+        (lambda found: list(found), TypeError, "holds tables"),
+        (lambda found: "title" in found, TypeError, "holds tables"),
+        (lambda found: found.__setitem__("title", ""), TypeError, r"with_columns"),
+        (lambda found: found.nonsense, AttributeError, "no attribute 'nonsense'"),
+        (lambda found: found.plot.nonsense, AttributeError, "no chart 'nonsense'"),
+    ],
 )
-def test_a_column_removed_in_place_is_not_known_any_more(made: wa.Audit, remove: Use) -> None:
-    changed = made.copy()
-    part = changed.head(2)
-    assert "title_duplicate" in set(changed.issues["rule"])
-    remove(changed)
-    assert "title_duplicate" not in set(changed.issues["rule"])
-    part.pop("title")
-    assert "title_duplicate" not in set(part.issues["rule"])
-    changed.insert(0, "title", "")
-    untitled = changed.issues.loc[changed.issues["rule"] == "title_missing", "url"]
-    assert set(untitled) == set(changed["url"])
-    assert "title_duplicate" in set(made.issues["rule"])
+def test_old_habits_are_told_what_to_do(made: wa.Audit, use: Use, error: type, said: str) -> None:
+    with pytest.raises(error, match=said):
+        use(made)
 
 
-SITE_TITLE = "Lamps for every room of the house"
+def test_what_goes_wrong_inside_is_not_a_missing_name(
+    made: wa.Audit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise AttributeError("inner")
+
+    monkeypatch.setattr("webanalytics.audits.issues.find_issues", broken)
+    with pytest.raises(RuntimeError, match="the audit's issues could not be made: inner"):
+        _ = wa.Audit(made).issues
 
 
-def test_rows_are_in_step_after_sorting_in_place() -> None:
-    changed = audit(SITE)
-    urls = changed.pages["url"].tolist()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # the next pandas has no `inplace`
-        changed.sort_values("url", ascending=False, inplace=True)
-    assert changed.pages["url"].tolist() == changed["url"].tolist() != urls
-    assert changed.pages.index.tolist() == changed.index.tolist() == [2, 1, 3, 0]
-    changed.index = pd.Index(list("abcd"))
-    assert changed.pages.index.tolist() == list("abcd")
+@pytest.mark.parametrize("pages", [pd.DataFrame({"url": [HOME]}), pd.DataFrame(), "x", None, 5])
+def test_an_audit_is_of_pages(pages: Any) -> None:
+    with pytest.raises(wa.ParameterError, match="`pages` parameter must be a DataFrame with the columns"):
+        wa.Audit(pages)
 
 
-def test_a_part_does_not_follow_later_changes_of_the_whole() -> None:
-    whole = audit(SITE)
-    part = whole.head(1)
-    whole["title"] = ""
-    assert "title_missing" in set(whole.issues["rule"])
-    assert "title_missing" not in set(part.issues["rule"])
+def test_columns_are_added_by_address(made: wa.Audit) -> None:
+    table = pd.DataFrame(
+        {
+            "page": ["HTTPS://Lamps.example:443/b#top", HOME, f"{HOME}gone", "no address", None],
+            "clicks": [3, 5, 7, 9, 11],
+            "share": [0.5, 0.25, 0.1, 0.1, 0.05],
+            "team": ["b", "home", "gone", "x", "y"],
+        },
+        index=list("vwxyz"),
+    )
+    joined = made.with_columns(table, on="page")
+    assert joined.pages["url"].tolist() == URLS
+    assert joined.pages["clicks"].tolist() == [5, 3, pd.NA, pd.NA]
+    assert str(joined.pages["clicks"].dtype) == "Int64"
+    assert joined.pages["share"].tolist()[:2] == [0.25, 0.5]
+    assert joined.pages["team"].isna().tolist() == [False, False, True, True]
+    assert joined.unmatched["clicks"].tolist() == [7, 9, 11]
+    assert "3 rows of the columns added are of no page: see .unmatched." in repr(joined)
+    assert "of no page" not in repr(made)
+    pd.testing.assert_frame_equal(joined.issues, made.issues)
+    assert "clicks" not in made.pages
+    best = joined.select(joined.pages["clicks"] > 3)
+    assert best.pages["team"].tolist() == ["home"]
+    again = joined.with_columns(pd.DataFrame({"url": URLS, "rank": [1, 2, 3, 4]}))
+    assert again.pages["rank"].dtype == np.int64, "nothing is missing"
+    assert again.pages["clicks"].tolist() == [5, 3, pd.NA, pd.NA]
+    assert len(again.unmatched) == 0
 
 
-def test_a_further_column_changes_nothing_that_is_known(made: wa.Audit) -> None:
-    part = made.head(2).copy()
-    part["team"] = ["a", "b"]
-    assert part.pages["team"].tolist() == ["a", "b"]
-    assert part.pages["inlinks"].tolist() == made.pages["inlinks"].tolist()[:2]
-    pd.testing.assert_frame_equal(part[part["team"] == "b"].issues, made.iloc[[1]].issues)
+def test_columns_are_added_to_the_whole_of_a_part(first_two: wa.Audit) -> None:
+    joined = first_two.with_columns(pd.DataFrame({"url": URLS, "clicks": [1, 2, 3, 4]}))
+    assert joined.pages["clicks"].tolist() == [1, 2]
+    assert joined.pages["inlinks"].tolist() == first_two.pages["inlinks"].tolist()
+    assert len(joined.unmatched) == 0
 
 
-def test_a_profile_for_some_rows(made: wa.Audit) -> None:
-    part = made.head(3).with_profile(thresholds={"title_too_short": 9})
+def test_columns_are_saved_and_read_by_rules_of_ones_own(made: wa.Audit, tmp_path: Any) -> None:
+    joined = made.with_columns(pd.DataFrame({"url": URLS[:2], "clicks": [0, 9]}))
+    with wa.rule(lambda pages: pages["clicks"] == 0, name="no_clicks", columns=["clicks"]):
+        assert joined.issues.loc[joined.issues["rule"] == "no_clicks", "url"].tolist() == [HOME]
+        assert "no_clicks" in made.issues.attrs["webanalytics"]["rules_not_tried"]
+    loaded = wa.load(joined.save(tmp_path / "kept"))
+    pd.testing.assert_frame_equal(loaded.pages, joined.pages)
+
+
+def test_a_page_with_several_rows_has_the_values_in_each() -> None:
+    twice = wa.audit(pd.DataFrame({"url": [HOME, HOME], "html": ["<p>A"] * 2}), progress=False)
+    assert twice.with_columns(pd.DataFrame({"url": [HOME], "clicks": [4]})).pages["clicks"].tolist() == [4, 4]
+
+
+@pytest.mark.parametrize(
+    ("columns", "on", "parameter", "said"),
+    [
+        ({"url": [HOME], "title": ["x"]}, "url", "frame", "`title`, which the pages have"),
+        ({"url": [HOME], "score": [1]}, "url", "frame", "`score`, which the pages have"),
+        ({"url": [HOME], "crawl_depth": [1]}, "url", "frame", "`crawl_depth`"),
+        ({"page": [HOME], "url": [1]}, "page", "frame", "`url`"),
+        ({"page": [HOME]}, "url", "on", "no column of the frame with `url`"),
+        ({"url": [HOME, f"{HOME}#a"], "clicks": [1, 2]}, "url", "frame", "one row for each page"),
+    ],
+)
+def test_columns_that_cannot_be_added(
+    made: wa.Audit, columns: dict[str, Any], on: str, parameter: str, said: str
+) -> None:
+    with pytest.raises(wa.ParameterError, match=said) as error:
+        made.with_columns(pd.DataFrame(columns), on=on)
+    assert error.value.parameter == parameter
+
+
+def test_a_table_of_addresses_alone_adds_nothing_and_labels_may_repeat() -> None:
+    pages = pd.DataFrame({"url": URLS[:2], "html": ["<p>A", "<p>B"]}, index=["x", "x"])
+    made = wa.audit(pages, progress=False)
+    assert len(made.with_columns(pd.DataFrame({"url": URLS})).unmatched) == 2
+    joined = made.with_columns(pd.DataFrame({"url": URLS[:2], "clicks": [1, 2]}))
+    assert joined.pages["clicks"].tolist() == [1, 2]
+    assert joined.pages.index.tolist() == ["x", "x"]
+
+
+def test_columns_of_no_frame(made: wa.Audit) -> None:
+    with pytest.raises(wa.ParameterError, match="`frame` parameter must be a DataFrame"):
+        made.with_columns([1, 2])  # type: ignore[arg-type]
+
+
+def test_a_chart_of_an_audit_is_a_method(made: wa.Audit) -> None:
+    assert "issues_by_priority" in dir(made.plot)
+    drawn, given = made.plot.issues_by_priority(top=3), wa.charts.issues_by_priority(made, top=3)
+    assert [bar.get_width() for bar in drawn.patches] == [bar.get_width() for bar in given.patches]
+    assert made.plot.words().get_title(loc="left") == wa.charts.words(made.raw).get_title(loc="left")
+
+
+def test_a_profile_for_some_pages(made: wa.Audit) -> None:
+    part = made.select(URLS[:3]).with_profile(thresholds={"title_too_short": 9})
     assert part.pages["inlinks"].tolist() == made.pages["inlinks"].tolist()[:3]
     whole = made.with_profile(thresholds={"title_too_short": 9})
-    assert len(part.issues) == int(whole.issues["url"].isin(part["url"]).sum())
+    assert len(part.issues) == int(whole.issues["url"].isin(URLS[:3]).sum())
 
 
-def test_a_pickled_part_is_judged_on_its_own(made: wa.Audit) -> None:
-    part = pickle.loads(pickle.dumps(made.head(2)))
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda part: pickle.loads(pickle.dumps(part))])
+def test_a_copy_of_a_part_knows_its_whole(first_two: wa.Audit, again: Use) -> None:
+    part = again(first_two)
     assert type(part) is wa.Audit
-    assert part.pages["inlinks"].tolist() == [1, 1]
+    pd.testing.assert_frame_equal(part.issues, first_two.issues)
+    assert part.pages["inlinks"].tolist() == first_two.pages["inlinks"].tolist()
 
 
-def test_a_part_shows_its_pages_and_a_copy_its_overview(made: wa.Audit) -> None:
-    assert "\nPages\nurl" in repr(made.head(2))
-    assert "Audit of some of its pages: 2 pages" in repr(made.head(2))
-    assert repr(made.copy()) == repr(made)
+def test_a_part_shows_its_pages_and_a_copy_its_overview(made: wa.Audit, first_two: wa.Audit) -> None:
+    assert "\nPages\nurl" in repr(first_two)
+    assert "Audit of some of its pages: 2 pages" in repr(first_two)
+    assert repr(copy.copy(made)) == repr(made)
     assert "Pages" not in repr(made)
 
 
-def test_making_some_rows_judges_nothing() -> None:
+def test_making_a_part_judges_nothing() -> None:
     whole = audit(SITE)
-    _ = whole.head(), whole[whole["status"] == "ok"], whole.sort_values("url"), whole.copy()
-    assert "issues" not in (whole._known or {})
-    assert "site" not in (whole._known or {})
+    _ = whole.select(HOME), whole.select(whole.raw["status"] == "ok"), copy.copy(whole)
+    assert whole._known == {}
 
 
 def test_repeated_addresses() -> None:
     frame = pd.DataFrame({"url": [HOME, HOME, f"{HOME}b"], "html": [*SITE.values()][:1] * 2 + ["<h1>B"]})
     whole = wa.audit(frame, progress=False, workers=1)
     per_row = len(whole.issues[whole.issues["url"] == HOME]) // 2
-    assert len(whole.drop_duplicates("url").issues) == len(whole.issues) - per_row
-    assert whole.iloc[[1]].score == whole.iloc[[0]].score
-    assert places([None, "a", float("nan")], ["a", None, None]) == [1, 0, 2]
+    assert len(whole.select([0, 2]).issues) == len(whole.issues) - per_row
+    assert len(whole.select(HOME)) == 2
+    assert whole.select([1]).score == whole.select([0]).score
 
 
-def test_parts_are_compared_as_what_they_are(made: wa.Audit) -> None:
+@pytest.mark.parametrize("dtype", [object, "category"])
+def test_issues_of_pages_without_an_address(dtype: Any) -> None:
+    issues = pd.DataFrame({"url": [None, None, "a"], "rule": ["x", "x", "x"]}).astype({"url": dtype})
+    assert issues_of(issues, pd.Series([None], dtype=object))["url"].isna().tolist() == [True]
+    assert issues_of(issues, pd.Series(["a"]))["url"].tolist() == ["a"]
+    assert len(issues_of(issues, pd.Series([None, "a", None], dtype=object))) == 3
+
+
+def test_parts_are_compared_as_what_they_are(made: wa.Audit, first_two: wa.Audit) -> None:
     worse = audit({**SITE, HOME: "<h1>Lamps</h1>"})
-    comparison = wa.compare(made.head(2), worse.head(2))
-    assert comparison.score.before == made.head(2).score
+    comparison = wa.compare(first_two, worse.select(URLS[:2]))
+    assert comparison.score.before == first_two.score
     assert comparison.score.change is not None
     assert comparison.score.change < 0
     assert comparison.summary()["points"].sum() == pytest.approx(comparison.score.change, abs=0.15)
-    assert set(comparison.pages["url"]) == set(made["url"][:2])
+    assert set(comparison.pages["url"]) == set(URLS[:2])

@@ -64,7 +64,7 @@ def test_a_crawl_comes_back_as_it_was(made: wa.Audit, folder: Path) -> None:
 
 
 def test_an_audit_in_its_place_leaves_no_part_of_the_crawl(made: wa.Audit, folder: Path) -> None:
-    wa.Audit(made.plain()).save(folder)
+    wa.Audit(made.raw).save(folder)
     assert wa.load(folder).origin.crawl is None
     assert len(list(folder.glob("*.parquet"))) == 1
 

@@ -149,8 +149,8 @@ def test_a_backend_that_lacks_operations_is_not_asked_about_them(at_once: bool) 
         wanted = wa.audit(urls, **OPTIONS)
     assert backend.asked == [("metadata", "text", "readability", "keywords")]
     for column in ("title", "wordCount", "keywords", "links"):
-        assert got[column].iloc[:2].tolist() == wanted[column].iloc[:2].tolist(), column
-    assert got["responseBody"].fillna("").eq("").all()
-    assert got.attrs["credits"] == {"used": 27, "left": None, "needed": 0}
-    assert got.attrs["webanalytics"]["backend"] == "elsewhere"
+        assert got.raw[column].iloc[:2].tolist() == wanted.raw[column].iloc[:2].tolist(), column
+    assert got.raw["responseBody"].fillna("").eq("").all()
+    assert got.raw.attrs["credits"] == {"used": 27, "left": None, "needed": 0}
+    assert got.raw.attrs["webanalytics"]["backend"] == "elsewhere"
     assert int(wa.estimate("dane", ["a", "b"], backend)) == 6

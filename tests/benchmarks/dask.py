@@ -80,7 +80,7 @@ def measured() -> dict[str, float]:
             found["local"] = _busy([os.getpid()]) - before
             before_all = [time.process_time(), _busy([scheduler]), _busy(workers)]
             wall = time.perf_counter()
-            frame = wa.audit(urls, backend=backend, **OPTIONS)
+            frame = wa.audit(urls, backend=backend, **OPTIONS).raw
             assert frame["status"].eq("ok").all()
             found["wall"] = time.perf_counter() - wall
             after = [time.process_time(), _busy([scheduler]), _busy(workers)]

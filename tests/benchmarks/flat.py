@@ -41,7 +41,7 @@ def run() -> None:
     port, folder, pages = sys.argv[1], sys.argv[2], int(sys.argv[3])
     urls = [f"http://127.0.0.{1 + number % HOSTS}:{port}/{number}.html" for number in range(pages)]
     audit = wa.audit(urls, store=folder, allow_private=True, robots=False, progress=False)
-    print(json.dumps({"rows": len(audit), "ok": int((audit["status"] == "ok").sum())}))
+    print(json.dumps({"rows": len(audit), "ok": int((audit.raw["status"] == "ok").sum())}))
 
 
 def _watched(folder: Path, process: subprocess.Popen[str]) -> tuple[list[tuple[float, int, int]], str]:
@@ -189,7 +189,7 @@ def the_steps(pages: int, folder: Path) -> str:
             "html": [page.decode("utf-8", "replace") for page in saved.values()],
         }
     )
-    rows = wa.audit(frame, progress=False).plain()
+    rows = wa.audit(frame, progress=False).raw
     make_folder(pages, folder / "first", rows)
     make_folder(pages, folder / "second", rows, changed=True)
     code = "from tests.benchmarks.flat import steps; steps()"

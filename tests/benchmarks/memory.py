@@ -25,7 +25,7 @@ def audit_many() -> None:
         per_host=32,
         progress=False,
     )
-    print(json.dumps({"rows": len(frame), "ok": int((frame["status"] == "ok").sum())}))
+    print(json.dumps({"rows": len(frame), "ok": int((frame.raw["status"] == "ok").sum())}))
 
 
 def _resident(pid: int) -> int:

@@ -25,7 +25,7 @@ pages = pd.DataFrame({"url": ["https://example.org/"], "html": ["<p>One page of 
 began = time.perf_counter()
 import webanalytics as wa
 imported = time.perf_counter()
-assert wa.audit(pages, progress=False)["status"].tolist() == ["ok"]
+assert wa.audit(pages, progress=False).raw["status"].tolist() == ["ok"]
 print(imported - began, time.perf_counter() - imported)
 """
 
@@ -48,7 +48,7 @@ def _whole_call(frame: pd.DataFrame) -> tuple[float, float]:
     """Return the processor seconds of this process and of its worker."""
     here, there = time.process_time(), _busy_workers()
     found = wa.audit(frame, workers=1, progress=False)
-    assert (found["status"] == "ok").all()
+    assert (found.raw["status"] == "ok").all()
     return time.process_time() - here, _busy_workers() - there
 
 

@@ -12,9 +12,9 @@ from webanalytics.fetching.robots_kept import RobotsCopy
 
 def test_an_audit_is_drawn_as_its_sections() -> None:
     made = wa.audit(frame(page("/"), page("/blog/a")))
-    site = made["url"].iloc[0].rstrip("/")
+    site = made.raw["url"].iloc[0].rstrip("/")
     closed = RobotsCopy("User-agent: GPTBot\nDisallow: /blog/", 200)
-    audit = wa.Audit(made.plain(), replace(made.origin, robots_files={site: closed}))
+    audit = wa.Audit(made.raw, replace(made.origin, robots_files={site: closed}))
     drawn, same = charts.crawler_access(audit), charts.crawler_access(audit.ai_sections())
     rows = [label.get_text() for label in drawn.get_yticklabels()]
     assert "/blog" in rows

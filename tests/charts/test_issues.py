@@ -114,12 +114,12 @@ def test_an_audit_counts_what_its_summary_counts(audit: wa.Audit, picture: Pictu
 def test_pages_of_an_audit_alone_are_no_issues(audit: wa.Audit) -> None:
     for draw in (issues_by_priority, issues_by_section):
         with pytest.raises(ParameterError, match=r"a frame of webanalytics\.audit\(urls\)\.issues has"):
-            draw(audit.plain())
+            draw(audit.raw)
 
 
 @pytest.mark.parametrize("draw", [issues_by_priority, issues_by_section])
 def test_an_audit_without_issues(draw: Callable[[Any], Axes], audit: wa.Audit, picture: Picture) -> None:
-    for frame in (audit.issues.head(0), wa.Audit()):
+    for frame in (audit.issues.head(0), wa.audit([], progress=False)):
         ax = draw(frame)
         assert "No issues." in texts(ax)
         picture(ax)
@@ -172,9 +172,8 @@ def test_numbers_that_do_not_fit_their_cells_are_colours_alone() -> None:
 
 
 def test_the_accessor_has_them(audit: wa.Audit) -> None:
-    of_audit: Any = audit.web.plot
     of_issues: Any = audit.issues.web.plot
-    assert widths(of_audit.issues_by_priority()) == widths(issues_by_priority(audit))
+    assert widths(audit.plot.issues_by_priority()) == widths(issues_by_priority(audit))
     assert cells(of_issues.issues_by_section()) == cells(issues_by_section(audit.issues))
 
 

@@ -30,7 +30,11 @@ def test_keywords_of_an_audit_are_drawn_from_its_table() -> None:
     page = pd.DataFrame({"url": ["https://a.example/"], "html": ["<p>Green tea, black tea, green leaves"]})
     audit = wa.audit(page, progress=False)
     expected = texts(charts.keywords(audit))
-    for table in (wa.to_polars(audit), wa.to_arrow(audit), wa.to_arrow(audit).select(["url", "keywords"])):
+    for table in (
+        wa.to_polars(audit.raw),
+        wa.to_arrow(audit.raw),
+        wa.to_arrow(audit.raw).select(["url", "keywords"]),
+    ):
         assert texts(charts.keywords(table)) == expected
 
 

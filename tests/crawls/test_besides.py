@@ -31,17 +31,19 @@ def test_own_columns_are_those_of_an_audit() -> None:
     with SiteServer(SHOP) as site:
         found = wa.crawl(site.url, extract=OWN, **OPTIONS)
         options = {name: value for name, value in OPTIONS.items() if name != "sitemap"}
-        same = wa.audit(found["url"].tolist(), extract=OWN, **options)
-    rows = dict(zip(found["title"], zip(found["cost"], found["letters"], strict=True), strict=True))
+        same = wa.audit(found.raw["url"].tolist(), extract=OWN, **options)
+    rows = dict(
+        zip(found.raw["title"], zip(found.raw["cost"], found.raw["letters"], strict=True), strict=True)
+    )
     assert rows["A"] == ("12 EUR", ["x", "y"])
     assert rows["B"] == ("15 EUR", [])
     assert pd.isna(rows["Gone"][0])
-    assert "extracted" not in found.columns
+    assert "extracted" not in found.raw.columns
     times = ["elapsed", "fetched_at"]
-    left, right = pd.DataFrame(found).drop(columns=times), pd.DataFrame(same).drop(columns=times)
+    left, right = found.raw.drop(columns=times), same.raw.drop(columns=times)
     equal(left, right)
     assert len(found.links) == 3
-    assert found.attrs["webanalytics"]["extract"] == same.attrs["webanalytics"]["extract"]
+    assert found.raw.attrs["webanalytics"]["extract"] == same.raw.attrs["webanalytics"]["extract"]
 
 
 def test_own_columns_come_from_a_checkpoint_too(tmp_path: Path) -> None:
@@ -52,9 +54,9 @@ def test_own_columns_come_from_a_checkpoint_too(tmp_path: Path) -> None:
         asked = {request.target for request in list(site.requests)[before:]}
         with pytest.raises(wa.ParameterError, match="`store`"):
             wa.crawl(site.url, extract={"cost": ".other"}, store=tmp_path, **OPTIONS)
-    equal(pd.DataFrame(first), pd.DataFrame(again))
+    equal(first.raw, again.raw)
     assert not asked & SHOP.keys()  # not the page that answers 404 either
-    assert first["cost"].notna().sum() == 2
+    assert first.raw["cost"].notna().sum() == 2
 
 
 @pytest.mark.parametrize("wrong", [{"title": "h1"}, {"cost": "p["}, "h1", {"cost": []}])
@@ -100,7 +102,7 @@ def test_a_host_that_was_given_up_is_said() -> None:
         found = wa.crawl(site.url, per_host=1, retries=0, robots=False, **OPTIONS)
     crawl = found.origin.crawl
     assert crawl is not None
-    left = int((found["error_key"] == "host_given_up").sum())
+    left = int((found.raw["error_key"] == "host_given_up").sum())
     assert left > 0
     host = site.url.removeprefix("http://")
     assert crawl.stopped.startswith(

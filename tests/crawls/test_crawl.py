@@ -15,7 +15,6 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 import webanalytics as wa
@@ -67,16 +66,16 @@ def test_a_small_site_in_full() -> None:
         audit = crawled(site)
         asked = [request.target for request in site.requests]
     assert isinstance(audit, wa.Audit)
-    assert paths(site, audit["url"]) == [
+    assert paths(site, audit.raw["url"]) == [
         "/",
         *("/a", "/b?utm_source=x", "/old", "/gone"),
         *("/c", "/d"),
         *(f"/deep/{number}" for number in range(1, 9)),
         "/orphan",
     ]
-    assert audit["title"].tolist()[:3] == ["Home", "A", "B"]
-    assert audit.loc[4, "http_status"] == 404
-    assert audit.attrs["webanalytics"]["crawl"]["stopped"] == ""
+    assert audit.raw["title"].tolist()[:3] == ["Home", "A", "B"]
+    assert audit.raw.loc[4, "http_status"] == 404
+    assert audit.raw.attrs["webanalytics"]["crawl"]["stopped"] == ""
     facts = audit.origin.crawl
     assert facts is not None
     rows = dict(zip(paths(site, facts.skipped["url"]), facts.skipped.itertuples(), strict=True))
@@ -99,8 +98,8 @@ def test_a_small_site_in_full() -> None:
 def test_the_columns_are_those_of_an_audit() -> None:
     with SiteServer(SITE) as site:
         audit = crawled(site, max_depth=1, sitemap=None)
-        same = wa.audit(audit["url"].tolist(), **OPTIONS)
-    left, right = pd.DataFrame(audit), pd.DataFrame(same)
+        same = wa.audit(audit.raw["url"].tolist(), **OPTIONS)
+    left, right = audit.raw, same.raw
     equal(left.drop(columns=TIMES), right.drop(columns=TIMES))
 
 
@@ -121,10 +120,10 @@ def test_links_are_those_of_the_pages() -> None:
 def test_a_limit_is_said_loudly() -> None:
     with SiteServer(SITE) as site, pytest.warns(IncompleteRunWarning, match="stopped at 3 pages"):
         audit = crawled(site, max_pages=3)
-    assert paths(site, audit["url"]) == ["/", "/a", "/b?utm_source=x"]
+    assert paths(site, audit.raw["url"]) == ["/", "/a", "/b?utm_source=x"]
     skipped = audit.origin.crawl.skipped
     left = skipped[skipped["reason"] == "limit"]
-    assert set(paths(site, left["url"])) >= {"/old", "/gone", "/c", "/orphan"}
+    assert set(paths(site, left.raw["url"])) >= {"/old", "/gone", "/c", "/orphan"}
     assert set(left["detail"]) == {"max_pages=3"}
     assert "3 pages" in audit.origin.crawl.stopped
 
@@ -156,7 +155,7 @@ def test_the_same_frame_whatever_the_delays() -> None:
         with Jittered(web(40), seed) as site, warnings.catch_warnings():
             warnings.simplefilter("ignore", IncompleteRunWarning)
             audit = crawled(site, max_pages=30, concurrency=2 + 3 * seed, per_host=1 + seed)
-        text = pd.DataFrame(audit).drop(columns=TIMES).to_json().replace(site.url.replace("/", "\\/"), "")
+        text = audit.raw.drop(columns=TIMES).to_json().replace(site.url.replace("/", "\\/"), "")
         skipped = audit.origin.crawl.skipped.to_csv().replace(site.url, "")
         found.append((text, skipped))
     assert len(set(found)) == 1
@@ -187,7 +186,7 @@ def test_killed_at_any_moment_the_same_call_goes_on(tmp_path: Path) -> None:
         start = len(site.requests)
         audit = crawled(site, sitemap=None, store=tmp_path / "kept")
         again = [request.target for request in list(site.requests)[start:] if request.target in pages]
-    equal(pd.DataFrame(whole).drop(columns=TIMES), pd.DataFrame(audit).drop(columns=TIMES))
+    equal(whole.raw.drop(columns=TIMES), audit.raw.drop(columns=TIMES))
     assert len(set(again)) < len(whole)
     equal(whole.origin.crawl.skipped, audit.origin.crawl.skipped)
 
@@ -207,7 +206,7 @@ def test_a_checkpoint_answers_without_the_network_and_for_more_pages(tmp_path: P
             request.target for request in list(site.requests)[before:] if "webanalytics" not in request.target
         ]
     assert {path for path in fetched if path in SITE} <= {"/robots.txt", "/sitemap.xml"}
-    equal(pd.DataFrame(whole), pd.DataFrame(again))
+    equal(whole.raw, again.raw)
     with pytest.raises(wa.ParameterError, match="store"):
         wa.crawl("https://another.example/", store=tmp_path, **OPTIONS)
 
@@ -230,8 +229,8 @@ def test_an_interrupt_leaves_an_audit_of_what_is_there() -> None:
             crawled(site)
     audit = caught.value.partial
     assert isinstance(audit, wa.Audit)
-    assert paths(site, audit["url"])[:3] == ["/", "/a", "/b?utm_source=x"]
-    assert "/c" not in paths(site, audit["url"])
+    assert paths(site, audit.raw["url"])[:3] == ["/", "/a", "/b?utm_source=x"]
+    assert "/c" not in paths(site, audit.raw["url"])
     skipped = audit.origin.crawl.skipped
     assert "/c" in paths(site, skipped.loc[skipped["detail"] == "interrupted", "url"])
     assert "interrupted" in audit.origin.crawl.stopped
@@ -241,14 +240,14 @@ def test_an_interrupt_leaves_an_audit_of_what_is_there() -> None:
 def test_in_asynchronous_code() -> None:
     with SiteServer(SITE) as site:
         audit = asyncio.run(wa.aio.crawl(site.url, max_depth=1, sitemap=None, **OPTIONS))
-    assert paths(site, audit["url"]) == ["/", "/a", "/b?utm_source=x", "/old", "/gone"]
+    assert paths(site, audit.raw["url"]) == ["/", "/a", "/b?utm_source=x", "/old", "/gone"]
 
 
 def test_a_start_without_a_scheme() -> None:
     with SiteServer(SITE) as site:
         audit = wa.crawl(site.url.removeprefix("http://"), max_depth=1, sitemap=None, **OPTIONS)
-    assert paths(site, audit["url"])[1:3] == ["/", "/a"]
-    assert audit.loc[0, "final_url"] == f"{site.url}/"
+    assert paths(site, audit.raw["url"])[1:3] == ["/", "/a"]
+    assert audit.raw.loc[0, "final_url"] == f"{site.url}/"
 
 
 def test_external_links_and_resources_are_asked_once() -> None:
@@ -269,8 +268,8 @@ def test_external_links_and_resources_are_asked_once() -> None:
 def test_tracking_parameters_are_dropped_and_that_is_said() -> None:
     with SiteServer(SITE) as site:
         audit = crawled(site, query="tracking", max_depth=1)
-    assert "/b" in paths(site, audit["url"])
-    assert audit.attrs["webanalytics"]["crawl"]["query"] == ["tracking"]
+    assert "/b" in paths(site, audit.raw["url"])
+    assert audit.raw.attrs["webanalytics"]["crawl"]["query"] == ["tracking"]
     assert audit.origin.crawl.options["query"] == ["tracking"]
 
 
@@ -320,5 +319,5 @@ def test_what_pages_load_and_do_not_get_is_an_issue_of_a_crawl() -> None:
     with SiteServer(pages) as site:
         audit = crawled(site, resources="check")
     issues = audit.issues
-    assert issues.loc[issues["rule"] == "broken_image", "url"].tolist() == [audit.loc[0, "url"]]
-    assert audit.loc[1, "brokenResources"] == []
+    assert issues.loc[issues["rule"] == "broken_image", "url"].tolist() == [audit.raw.loc[0, "url"]]
+    assert audit.raw.loc[1, "brokenResources"] == []

@@ -31,5 +31,5 @@ def test_one_that_can_be_read_is_not_told() -> None:
     with SiteServer(SITE) as site:
         audit = crawled(site, sitemap=[f"{site.url}/sitemap.xml"], max_depth=1)
         assert audit.origin.crawl.stopped == ""
-        assert "/orphan" in paths(site, audit["url"])
+        assert "/orphan" in paths(site, audit.raw["url"])
         assert "sitemap_missing_page" in set(audit.issues["rule"])

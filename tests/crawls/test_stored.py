@@ -75,10 +75,10 @@ def found(audit: wa.Audit) -> pd.DataFrame:
 
 def same(first: wa.Audit, second: wa.Audit) -> None:
     """Compare everything that two crawls of one site know, apart from times."""
-    assert list(first.columns) == list(second.columns)
-    for name in first.columns:
+    assert list(first.raw.columns) == list(second.raw.columns)
+    for name in first.raw.columns:
         if name not in TIMES:
-            assert cells(first[name]) == cells(second[name]), name
+            assert cells(first.raw[name]) == cells(second.raw[name]), name
     for name in ("skipped", "checked", "traps"):
         pd.testing.assert_frame_equal(getattr(first.origin.crawl, name), getattr(second.origin.crawl, name))
     pd.testing.assert_frame_equal(first.links, second.links)
@@ -98,7 +98,7 @@ def test_everything_is_that_of_a_crawl_in_memory(tmp_path: Path) -> None:
         assert kept.paths(deep).equals(whole.paths(deep))
     same(whole, kept)
     assert kept.attrs == whole.attrs
-    assert isinstance(kept["text"].dtype, StoredDtype)
+    assert isinstance(kept.raw["text"].dtype, StoredDtype)
     names = sorted(path.name for path in (tmp_path / "crawl").iterdir())
     assert sum(name.startswith("rows-") for name in names) == 2
     assert not [name for name in names if name.startswith("part-")], "the log is gone"
@@ -191,9 +191,9 @@ def test_an_interrupt_keeps_what_is_there_and_is_gone_on_with(folder: Path) -> N
             crawled(site, store=folder)
         part = caught.value.partial
         assert isinstance(part, Audit)
-        assert paths(site, part["url"])[:3] == ["/", "/a", "/b?utm_source=x"]
-        assert part["text"].notna().any()
-        assert isinstance(part["text"].dtype, StoredDtype)
+        assert paths(site, part.raw["url"])[:3] == ["/", "/a", "/b?utm_source=x"]
+        assert part.raw["text"].notna().any()
+        assert isinstance(part.raw["text"].dtype, StoredDtype)
         with pytest.raises(ParameterError, match="goes on with the same call and `store`"):
             wa.load(folder)
         before = len(site.requests)
@@ -236,8 +236,8 @@ def test_what_failed_is_asked_again_when_that_is_wanted(folder: Path) -> None:
         before = len(site.requests)
         audit = crawled(site, store=folder, retry="failed")
         assert asked(site, before) == ["/late", "/c"]
-        assert paths(site, audit["url"]) == ["/", "/late", "/b", "/c"]
-        assert wa.load(folder)["title"].tolist() == ["Home", "Late", "B", "C"]
+        assert paths(site, audit.raw["url"]) == ["/", "/late", "/b", "/c"]
+        assert wa.load(folder).raw["title"].tolist() == ["Home", "Late", "B", "C"]
 
 
 def test_few_answers_are_in_memory(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

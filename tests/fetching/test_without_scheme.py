@@ -107,10 +107,10 @@ def test_a_row_says_what_answered() -> None:
     with SiteServer(pages) as site:
         host = site.url.removeprefix("http://")
         frame = wa.audit([host, f"{host}/b", "nonsense"], allow_private=True, retries=0, connect_timeout=4.0)
-        assert frame["url"].tolist() == [host, f"{host}/b", "nonsense"]
-        assert frame["final_url"].tolist()[:2] == [f"{site.url}/", f"{site.url}/b"]
-        assert frame["title"].tolist()[:2] == ["Home", "Second"]
-        assert frame["error_type"].tolist()[2] == "invalid"
+        assert frame.raw["url"].tolist() == [host, f"{host}/b", "nonsense"]
+        assert frame.raw["final_url"].tolist()[:2] == [f"{site.url}/", f"{site.url}/b"]
+        assert frame.raw["title"].tolist()[:2] == ["Home", "Second"]
+        assert frame.raw["error_type"].tolist()[2] == "invalid"
         assert {request.target for request in site.requests} >= {"/", "/b", "/robots.txt"}, (
             "robots.txt is asked"
         )

@@ -33,13 +33,13 @@ PAGES = pd.DataFrame({
 
 @pytest.fixture(scope="module")
 def audit() -> pd.DataFrame:
-    return wa.audit(PAGES.iloc[:4], **OPTIONS).plain()
+    return wa.audit(PAGES.iloc[:4], **OPTIONS).raw
 
 
 @pytest.fixture(scope="module")
 def on_corpus(corpus_pages: dict[str, bytes]) -> pd.DataFrame:
     urls = [f"https://site.example/{name}" for name in corpus_pages]
-    return wa.audit(pd.DataFrame({"url": urls, "html": list(corpus_pages.values())}), progress=False).plain()
+    return wa.audit(pd.DataFrame({"url": urls, "html": list(corpus_pages.values())}), progress=False).raw
 
 
 def arrow_schema(operations: Sequence[Operation]) -> pa.Schema:
@@ -74,7 +74,7 @@ def test_any_rows_have_the_same_schema(audit: pd.DataFrame, rows: slice) -> None
 
 
 def test_frames_without_a_row_have_the_schema_of_others() -> None:
-    assert arrow_table(wa.audit([], **OPTIONS).plain()).schema.equals(arrow_schema(AUDIT_PAGES))
+    assert arrow_table(wa.audit([], **OPTIONS).raw).schema.equals(arrow_schema(AUDIT_PAGES))
     assert arrow_table(wa.dane([])).schema.equals(arrow_schema([OPERATIONS["dane"]]))
     assert arrow_table(wa.dane(["x"])).schema.equals(arrow_schema([OPERATIONS["dane"]]))
 

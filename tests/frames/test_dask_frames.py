@@ -41,6 +41,7 @@ def test_pages_are_asked_host_by_host_from_one_partition_each(function: str) -> 
         assert min(origin.gaps().values()) >= BUSY * 0.3
         assert len(origin.visits) == 4 + 12
         wanted = getattr(wa, function)(frame, allow_private=True, progress=False)
+    wanted = wanted.raw if function == "audit" else wanted
     assert lazy.dtypes.to_dict() == got.dtypes.to_dict()
     for column, dtype in wanted.dtypes.items():
         if isinstance(dtype, np.dtype) and dtype.kind == "O":
@@ -60,7 +61,7 @@ def test_lists_and_dicts_are_json_text() -> None:
     )
     pages = pd.DataFrame({"url": ["http://a.example/", "http://b.example/"], "html": [html, html]})
     got = computed(wa.audit(dd.from_pandas(pages, npartitions=2)))
-    wanted = wa.audit(pages, progress=False)
+    wanted = wa.audit(pages, progress=False).raw
     for column in ("headings", "jsonld", "keywords", "imgTags"):
         assert [json.loads(cell) for cell in got[column]] == wanted[column].tolist()
 

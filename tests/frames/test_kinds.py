@@ -140,24 +140,24 @@ def test_functions_of_records(name: str, kind: str) -> None:
 @each_kind
 def test_every_frame_of_an_audit(audit: wa.Audit, kind: str) -> None:
     made = {"polars": wa.to_polars, "pyarrow": wa.to_arrow}[kind]
-    for name, frame in {"Audit": audit.plain(), **audit.parts()}.items():
+    for name, frame in {"Audit": audit.raw, **audit.parts()}.items():
         table = made(frame)
         count = compared(frame, table)
         print(f"{name}, {kind}: {count:,} cells equal")
-    table = made(audit)
+    table = made(audit.raw)
     assert type(table) is KINDS[kind]
-    assert_frame_equal(as_pandas(table, "x"), audit.plain(), check_exact=True)
+    assert_frame_equal(as_pandas(table, "x"), audit.raw, check_exact=True)
 
 
 @each_kind
 def test_an_audit_of_tables_is_an_audit(pages: pd.DataFrame, audit: wa.Audit, kind: str) -> None:
     found = wa.audit(MAKE[kind](pages.head(9)), progress=False)
     assert isinstance(found, wa.Audit)
-    assert found["title"].tolist() == audit["title"].head(9).tolist()
-    table = {"polars": wa.to_polars, "pyarrow": wa.to_arrow}[kind](audit)
+    assert found.raw["title"].tolist() == audit.raw["title"].head(9).tolist()
+    table = {"polars": wa.to_polars, "pyarrow": wa.to_arrow}[kind](audit.raw)
     again = wa.Audit(table)  # the rules read lists and dicts: they must be what they were
-    assert_frame_equal(again.issues, wa.Audit(audit.plain()).issues)
-    assert wa.compare(table, audit).summary().equals(wa.compare(wa.Audit(audit.plain()), audit).summary())
+    assert_frame_equal(again.issues, wa.Audit(audit.raw).issues)
+    assert wa.compare(table, audit).summary().equals(wa.compare(wa.Audit(audit.raw), audit).summary())
 
 
 @pytest.fixture
@@ -195,7 +195,7 @@ def test_sites(site: SiteServer, kind: str) -> None:
     back = as_pandas(found, "x")
     assert_frame_equal(back, expected)
     audit = wa.audit(found, **own)
-    assert audit["title"].tolist() == ["One", "Two"]
+    assert audit.raw["title"].tolist() == ["One", "Two"]
     assert audit.site.sitemap is not None  # it is known for a sitemap, and its pages are not mistaken for all
     if kind == "pyarrow":
         assert type(sitemap_files(found)) is pa.Table
@@ -204,7 +204,7 @@ def test_sites(site: SiteServer, kind: str) -> None:
     assert type(llms) is KINDS[kind]
     assert compared(wa.llms_txt(site.url, **own), llms) == 10
     crawl = wa.crawl(COLUMNS[kind]([site.url]), sitemap=None, **own)
-    assert crawl["title"].tolist() == ["Home", "One"]
+    assert crawl.raw["title"].tolist() == ["Home", "One"]
 
 
 @each_kind
@@ -235,7 +235,7 @@ def test_the_schema_does_not_depend_on_the_rows(kind: str) -> None:
 
 
 def test_polars_and_arrow_have_the_same_types(audit: wa.Audit) -> None:
-    made, table = wa.to_polars(audit), wa.to_arrow(audit)
+    made, table = wa.to_polars(audit.raw), wa.to_arrow(audit.raw)
     read = pl.from_arrow(table)
     assert isinstance(read, pl.DataFrame)
     assert made.schema == read.schema
@@ -299,9 +299,9 @@ def test_headers_and_redirects_of_a_table_are_read() -> None:
         "http_status": [200],
     })  # fmt: skip
     audit = wa.audit(saved, **OPTIONS)
-    assert audit["x_robots_tag"].tolist() == ["noindex"]
-    assert audit["redirects"].tolist() == [["https://b.example/"]]
-    assert audit["http_status"].tolist() == [200]
+    assert audit.raw["x_robots_tag"].tolist() == ["noindex"]
+    assert audit.raw["redirects"].tolist() == [["https://b.example/"]]
+    assert audit.raw["http_status"].tolist() == [200]
 
 
 def test_large_integers_stay_exact() -> None:

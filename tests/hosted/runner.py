@@ -27,6 +27,7 @@ def main(specification: str) -> None:
             progress=False,
             **asked["arguments"],
         )
+    frame = getattr(frame, "raw", frame)  # the rows of an audit
     out = Path(asked["out"])
     frame.to_pickle(out.with_suffix(".tmp"))
     out.with_suffix(".json").write_text(json.dumps(frame.attrs))

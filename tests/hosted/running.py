@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 
 import webanalytics as wa
+from tests.answers import rows_of
 from tests.service.live import Server
 from webanalytics.backends.base import Task
 from webanalytics.backends.hosted import Hosted
@@ -109,9 +110,8 @@ class Call:
         return [good[0], self.bad(site), *good[1:]]
 
     def __call__(self, inputs: Any, **more: Any) -> pd.DataFrame:
-        return getattr(wa, self.name)(
-            inputs, **{**self.arguments, "progress": False, "allow_private": True} | more
-        )
+        options = {**self.arguments, "progress": False, "allow_private": True} | more
+        return rows_of(getattr(wa, self.name)(inputs, **options))
 
 
 CALLS = [
@@ -127,8 +127,9 @@ CALLS = [
 HMAC = next(call for call in CALLS if call.name == "hmac")
 
 
-def same(got: pd.DataFrame, expected: pd.DataFrame) -> None:
+def same(got: wa.Audit | pd.DataFrame, expected: wa.Audit | pd.DataFrame) -> None:
     """Assert that two frames are equal but for what differs from run to run."""
+    got, expected = rows_of(got), rows_of(expected)
     drop = [name for name in VOLATILE if name in expected.columns]
     equal(got.drop(columns=drop), expected.drop(columns=drop))
 

@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 
 import webanalytics as wa
+from tests.answers import rows_of
 from tests.hosted.calls import KEY, asked, batch_of, item, sign
 from tests.hosted.proxy import Fault, Proxy, Record, json_of, out_of_credits, rate_limited, status
 from webanalytics.backends.hosted import downloads, wire
@@ -89,8 +90,13 @@ def test_a_page_with_a_wrong_value_is_a_row(
     url = {"url": "https://a.example/"}
     results = [{**item(200), "data": url | {field: value}}, {**item(200), "data": url | {field: None}}]
     proxy.plan(batch_of(results))
-    frame = getattr(wa, name)(
-        ["https://a.example/", "https://b.example/"], backend=hosted(), store=tmp_path, progress=False
+    frame = rows_of(
+        getattr(wa, name)(
+            ["https://a.example/", "https://b.example/"],
+            backend=hosted(),
+            store=tmp_path,
+            progress=False,
+        )
     )
     assert frame["status"].tolist() == ["error", "ok"]
     assert frame["error_type"].tolist()[0] == "service"

@@ -199,13 +199,13 @@ def test_an_audit_repeats_what_is_missing_of_a_row(
     proxy.rule(lambda record: failure if "readability" in record.path else None)
     options: Options = {"backend": hosted(), "store": folder, "allow_private": True}
     first = wa.audit(urls, **options)
-    assert first["status"].tolist() == ["error"] * 3
-    assert first["title"].tolist() == ["Page 0", "Page 1", "Page 2"]
+    assert first.raw["status"].tolist() == ["error"] * 3
+    assert first.raw["title"].tolist() == ["Page 0", "Page 1", "Page 2"]
     proxy.clear()
     before = len(proxy.requests)
     second = wa.audit(urls, retry="failed", **options)
     assert {record.path for record in proxy.requests[before:]} == {"/v1/websitereadability/batch"}
-    assert second.attrs["credits"]["used"] == 30
+    assert second.raw.attrs["credits"]["used"] == 30
     same(second, wa.audit(urls, backend=hosted(), allow_private=True))
 
 

@@ -12,6 +12,7 @@ import pytest
 from pandas.testing import assert_frame_equal, assert_series_equal
 
 import webanalytics as wa
+from tests.answers import rows_of
 from tests.hosted import cluster
 from tests.hosted.contract import CASES, ODD_PAGES, Case, Material
 from tests.service.live import Server
@@ -88,7 +89,8 @@ def table() -> Iterator[pd.DataFrame]:
 
 def called(case: Case, material: Material, backend: Any = None, **options: Any) -> pd.DataFrame:
     function = getattr(wa, case.function)
-    return function(case.inputs(material), **{**OPTIONS, "backend": backend, **case.settings, **options})
+    options = {**OPTIONS, "backend": backend, **case.settings, **options}
+    return rows_of(function(case.inputs(material), **options))
 
 
 def assert_same(got: pd.DataFrame, wanted: pd.DataFrame, function: str, name: str) -> None:
@@ -196,7 +198,7 @@ def test_the_async_functions_answer_the_same(
 
     async def run() -> pd.DataFrame:
         call = getattr(wa.aio, function)
-        return await call(case.inputs(material), backend=backend, **OPTIONS, **case.settings)
+        return rows_of(await call(case.inputs(material), backend=backend, **OPTIONS, **case.settings))
 
     assert_same(asyncio.run(run()), locally(case), function, name)
 
@@ -224,6 +226,7 @@ def test_a_backend_can_be_set_for_all_calls(
     else:
         with wa.option_context(backend=backend):
             got = getattr(wa, function)(case.inputs(material), **options)
+    got = rows_of(got)
     assert ("backend" in got.attrs["webanalytics"]) == (backend is not None)
     assert_same(got, locally(case), function, name)
 
@@ -292,10 +295,10 @@ def test_audits_count_the_main_text_wherever_they_are_made(
 ) -> None:
     urls = material.pages("/about", "/docs/", "/ja/tayori")
     here, there = (wa.audit(urls, backend=where, **OPTIONS) for where in (None, wa.Hosted(server.base, pro)))
-    assert there["keywords"].tolist() == here["keywords"].tolist()
+    assert there.raw["keywords"].tolist() == here.raw["keywords"].tolist()
     assert_frame_equal(there.keywords(), here.keywords())
     whole = wa.keywords(urls, source="page", **OPTIONS)
-    assert [*here["keywords"][1]] != whole["keyword"][whole["url"] == urls[1]].tolist()
+    assert [*here.raw["keywords"][1]] != whole["keyword"][whole["url"] == urls[1]].tolist()
 
 
 def test_saved_pages_are_rows_that_say_so(server: Server, pro: str) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pytest
 
 import webanalytics as wa
@@ -47,22 +46,22 @@ def test_a_hosted_crawl_is_as_a_local_one(server: Server, tmp_path: Path) -> Non
             store=tmp_path,
             extract=OWN,
         )
-    assert there["url"].tolist() == here["url"].tolist()
+    assert there.raw["url"].tolist() == here.raw["url"].tolist()
     assert len(there) == 4
-    assert there["error_type"].isna().tolist() == [True, True, True, False]
+    assert there.raw["error_type"].isna().tolist() == [True, True, True, False]
     # no service returns the page that it was sent with an HTTP error
-    read = (here["status"] == "ok").tolist()
+    read = (here.raw["status"] == "ok").tolist()
     columns = ["title", "status", "error_type", "text", "links", "internalLinks", "keywords", "own"]
-    equal(pd.DataFrame(here)[read][columns], pd.DataFrame(there)[read][columns])
+    equal(here.raw[read][columns], there.raw[read][columns])
     left, right = here.origin.crawl, there.origin.crawl
     assert left is not None
     assert right is not None
     equal(left.skipped, right.skipped)
     assert list(left.links.urls) == list(right.links.urls)
     assert left.links.target.tolist() == right.links.target.tolist()
-    assert there.attrs["credits"]["used"] == charged > 0
+    assert there.raw.attrs["credits"]["used"] == charged > 0
     assert account.charged == charged
-    equal(pd.DataFrame(there), pd.DataFrame(again))
+    equal(there.raw, again.raw)
 
 
 def test_a_plan_without_html_cannot_crawl(server: Server) -> None:
@@ -87,9 +86,9 @@ def test_a_hosted_crawl_in_a_folder_is_paid_for_once(server: Server, tmp_path: P
         kept = wa.crawl(site.url, backend=backend, store=tmp_path / "crawl", **options)
         charged = account.charged
         again = wa.crawl(site.url, backend=backend, store=tmp_path / "crawl", **options)
-    assert kept.attrs["credits"]["used"] == charged - before > 0
+    assert kept.raw.attrs["credits"]["used"] == charged - before > 0
     assert account.charged == charged
     for audit in (kept, again, wa.load(tmp_path / "crawl")):
-        for name in whole.columns.drop(["elapsed", "fetched_at"]):
-            assert cells(audit[name]) == cells(whole[name]), name
+        for name in whole.raw.columns.drop(["elapsed", "fetched_at"]):
+            assert cells(audit.raw[name]) == cells(whole.raw[name]), name
         equal(audit.links, whole.links)

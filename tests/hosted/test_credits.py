@@ -145,8 +145,8 @@ def test_a_budget_never_pays_for_half_an_audit(server: Server, pages: SiteServer
         frame = wa.audit(urls, backend=backend, budget=budget)
     rows = budget // 32
     assert account.charged == rows * 32
-    assert (frame["status"] == "ok").sum() == rows
-    paid = frame[["title", "text", "wordCount", "keywords"]].notna()
+    assert (frame.raw["status"] == "ok").sum() == rows
+    paid = frame.raw[["title", "text", "wordCount", "keywords"]].notna()
     assert paid.all(axis=1).sum() == rows
     assert paid.any(axis=1).sum() == rows
 
@@ -158,12 +158,12 @@ def test_credits_that_end_midway_in_an_audit_keep_the_columns_that_were_paid_for
     urls = [f"{pages.url}/p{number}" for number in range(5)]
     with pytest.warns(IncompleteRunWarning, match="No credits"):
         frame = wa.audit(urls, backend=wa.Hosted(server.base, account.key, concurrency=1, batch_size=2))
-    paid = frame[["title", "text", "wordCount", "keywords"]].notna() @ [2, 10, 10, 10]
-    assert paid.sum() == account.charged == frame.attrs["credits"]["used"]
-    assert frame.attrs["credits"]["needed"] == 5 * 32 - account.charged
-    assert ((paid == 32) == (frame["status"] == "ok")).all()
+    paid = frame.raw[["title", "text", "wordCount", "keywords"]].notna() @ [2, 10, 10, 10]
+    assert paid.sum() == account.charged == frame.raw.attrs["credits"]["used"]
+    assert frame.raw.attrs["credits"]["needed"] == 5 * 32 - account.charged
+    assert ((paid == 32) == (frame.raw["status"] == "ok")).all()
     assert account.left < 10
-    assert (frame.loc[frame["status"] != "ok", "error_type"] == "credits").all()
+    assert (frame.raw.loc[frame.raw["status"] != "ok", "error_type"] == "credits").all()
 
 
 def test_duplicates_are_paid_for_once(server: Server) -> None:

@@ -112,7 +112,7 @@ def test_429_holds_back_the_other_operations_of_an_audit(
 ) -> None:
     proxy.plan(rate_limited(1))
     frame = wa.audit([site.url + "/about"], backend=hosted(concurrency=1), progress=False)
-    assert frame["status"].tolist() == ["ok"]
+    assert frame.raw["status"].tolist() == ["ok"]
     requests = proxy.requests
     assert len(requests) == 5
     assert requests[1].arrived - requests[0].arrived > 0.95

@@ -34,10 +34,10 @@ def test_a_site_is_crawled_from_its_address() -> None:
         until = time.monotonic() + BUSY_SECONDS
         while desk._background is not None and desk._background.running and time.monotonic() < until:
             time.sleep(0.02)
-    frame = desk.frame
-    assert isinstance(frame, wa.Audit)
-    assert [url.removeprefix(site.url) for url in frame["url"]] == ["/", "/x", "/xx"]
-    assert frame.origin.crawl is not None
+    audit = desk.audit
+    assert isinstance(audit, wa.Audit)
+    assert [url.removeprefix(site.url) for url in audit.pages["url"]] == ["/", "/x", "/xx"]
+    assert audit.origin.crawl is not None
 
 
 def test_a_crawl_needs_an_address() -> None:

@@ -40,9 +40,11 @@ def test_a_site_is_audited_by_its_sitemap(robots: bytes | None, place: str, type
         assert said in desk.message
         assert f"{server.url}{place}" in desk.message
         assert desk.message.startswith("Done in ")
-        assert isinstance(frame, wa.Audit)
+        assert isinstance(desk.audit, wa.Audit)
         whole = wa.audit(sitemap=server.url + place, allow_private=True, progress=False)
-        assert set(frame.issues["rule"]) == set(whole.issues["rule"])  # the sitemap's and robots.txt's too
+        assert set(desk.audit.issues["rule"]) == set(
+            whole.issues["rule"]
+        )  # the sitemap's and robots.txt's too
 
 
 def test_a_site_without_a_sitemap_is_one_page() -> None:

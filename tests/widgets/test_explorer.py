@@ -94,13 +94,15 @@ def test_selected_is_the_row(frame: pd.DataFrame) -> None:
     assert explorer.selected is None
 
 
-def test_another_frame_takes_the_place(frame: pd.DataFrame) -> None:
+def test_another_frame_takes_the_place(frame: wa.Audit) -> None:
     explorer = explore(frame)
     explorer.selected = 2
-    explorer.frame = frame.head(1)
+    explorer.frame = frame.raw.head(1)
     assert explorer.selected is None
     assert explorer._content["table"]["length"] == 1
-    assert explorer.frame.equals(frame.head(1))
+    assert explorer.frame.equals(frame.raw.head(1))
+    explorer.frame = frame
+    assert explorer.frame is frame.raw
 
 
 def test_details_of_a_row(frame: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,7 +117,7 @@ def test_details_of_a_row(frame: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> N
     assert content["headings"] == [[1, "Coffee"]]
     assert ["cake", 12] in content["keywords"]
     fields = dict(content["fields"])
-    assert fields["Audience"] == frame.loc[1, "audience"]
+    assert fields["Audience"] == frame.raw.loc[1, "audience"]
     assert "text" not in fields
     assert "Coffee and cake on the lawn." in content["text"]
     assert "HTTP 200" not in content["facts"]
@@ -237,7 +239,7 @@ def test_any_frame_can_be_explored(frame: pd.DataFrame, monkeypatch: pytest.Monk
 
 
 def test_no_dataframe_no_explorer() -> None:
-    with pytest.raises(ParameterError, match="must be a DataFrame"):
+    with pytest.raises(ParameterError, match="must be an audit or a DataFrame"):
         explore(["https://a.example/"])  # type: ignore[arg-type]
 
 

@@ -87,11 +87,11 @@ def test_the_overview_is_that_of_the_audit(audit: wa.Audit, monkeypatch: pytest.
     columns = {column["key"]: column["cells"] for column in content["columns"]}
     for level in ("high", "medium", "low"):
         found = issues[issues["priority"] == level].groupby("url").size()
-        assert columns[level] == [found.get(url, 0) for url in audit["url"]]
+        assert columns[level] == [found.get(url, 0) for url in audit.raw["url"]]
     # 100 less 20, 5 and 1 for each high, medium and low one that is not a mere warning
     faults = issues[issues["type"].isin(["issue", "opportunity"])]
     costs = faults["priority"].map({"high": 20, "medium": 5, "low": 1}).groupby(faults["url"]).sum()
-    assert columns["score"] == [100 - costs[url] for url in audit["url"]]
+    assert columns["score"] == [100 - costs[url] for url in audit.raw["url"]]
     assert columns["titlePixels"] == audit.pages["titlePixels"].tolist()
 
 
@@ -132,7 +132,7 @@ def test_site_keywords_are_there_where_the_audit_has_them(
         def cannibalisation(self) -> pd.DataFrame:
             return pd.DataFrame({"keyword": ["tea"]})
 
-    explorer = explore(Knowing(audit, audit._origin))
+    explorer = explore(Knowing(audit, audit.origin))
     assert explorer._content["siteKeywords"] is True
     tables = Browser(explorer, monkeypatch).ask(kind="keywords")[0]["tables"]
     assert cells(tables[0]["table"], "keyword") == ["tea", HOSTILE]
@@ -240,7 +240,7 @@ def test_pages_without_a_url_are_no_row(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_an_audit_of_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert explore(wa.Audit())._content["issues"] == {"there": False, "at_once": False}
+    assert explore(wa.audit([], progress=False))._content["issues"] == {"there": True, "at_once": True}
     explorer = explore(wa.Audit(pd.DataFrame({"url": [], "status": []})))
     content, _ = Browser(explorer, monkeypatch).ask(kind="issues")
     assert (content["count"], content["table"]["length"], content["score"]) == (0, 0, None)

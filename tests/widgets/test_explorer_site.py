@@ -57,9 +57,9 @@ def test_a_page_shows_who_links_to_it_and_where_it_links_to(audit: wa.Audit) -> 
 
 
 def test_other_frames_have_no_such_tab(audit: wa.Audit) -> None:
-    explorer = Explorer(audit.plain())
+    explorer = Explorer(audit.raw)
     assert explorer._content["crawl"] is False
-    assert asked(Explorer(wa.Audit(audit.plain())), kind="site")["error"]
+    assert asked(Explorer(wa.Audit(audit.raw)), kind="site")["error"]
 
 
 def test_odd_links_do_not_hide_the_page(audit: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,7 @@ def test_search_result() -> None:
 def test_a_preview_judges_as_the_rules_do(title: str) -> None:
     audit = wa.audit(pd.DataFrame({"url": ["https://a.example/"], "html": [f"<title>{title}</title>"]}))
     rules = set(audit.issues["rule"])
-    state = search_result(audit.iloc[0].to_dict())["title"]["state"]
+    state = search_result(audit.raw.iloc[0].to_dict())["title"]["state"]
     assert (state == "long", state == "short") == ("title_too_long" in rules, "title_too_short" in rules)
 
 

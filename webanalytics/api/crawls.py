@@ -100,7 +100,7 @@ async def crawl(
     Returns
     -------
     Audit
-        What `webanalytics.audit` returns, with one row for each page in breadth-first order: by clicks from
+        What `webanalytics.audit` returns, its pages in breadth-first order: by clicks from
         the start, then in the order in which links lead to them; pages that only a sitemap lists are last.
         Its links, what was not fetched and why, traps and more are ``links``, ``skipped``, ``traps``,
         ``broken_links`` and ``paths(url)``.
@@ -131,7 +131,7 @@ async def crawl(
     >>> site = SiteServer({"/": b"<title>Tea</title><a href=/milk>Milk</a>", "/milk": b"<title>Milk</title>"})
     >>> with site:
     ...     audit = wa.crawl(site.url, allow_private=True)
-    >>> audit["title"].tolist()
+    >>> audit.pages["title"].tolist()
     ['Tea', 'Milk']
     """
     given: Any = dict(options)
@@ -188,5 +188,5 @@ async def crawl(
         found = await run_crawl(Call(scope, operations, settings, resolved, tuple(given), body, lay, finish))
     audit = Audit.of(found, "start")
     if resolved["store"] is not None:
-        await asyncio.to_thread(keep_stored, audit.plain(), audit.origin)
+        await asyncio.to_thread(keep_stored, audit.raw, audit.origin)
     return audit

@@ -207,30 +207,32 @@ async def audit(
     Returns
     -------
     Audit
-        A DataFrame with one row per input and the columns of all four operations; ``keywords`` is the map of
-        keyword to frequency, and the meta keywords are in ``meta_keywords``. Then come facts that rules
+        Its ``pages`` is a DataFrame with one row per input: what was found, and the columns of all four
+        operations; ``keywords`` is the map of keyword to frequency, and the meta keywords are in
+        ``meta_keywords``. Then come facts that rules
         examine, such as ``links``, ``canonicals`` and ``imagesWithoutAlt``, the ``headers`` of the answer and
         in ``redirect_kinds`` the status of each redirect. A page that came with an HTTP error has its title,
         headings and links, and no text. For pages fetched by a hosted API, the facts are extracted on this
         machine from the HTML it returns (Premium), and the headers are missing. The audit's ``issues``,
-        ``summary()``, ``report(path)``, ``compare(after)`` and more show what was found.
+        ``summary()``, ``report(path)``, ``compare(after)`` and more show what was found. A table of polars or
+        pyarrow is answered with an audit, too: ``wa.to_polars(audit.pages)``.
 
     Raises
     ------
     ParameterError
         For a wrong argument, before any page is fetched; also for a sitemap without a page.
     AuditInterrupted
-        On Ctrl-C; carries the finished rows, as an `Audit` too.
+        On Ctrl-C; carries an `Audit` of the finished rows.
 
     Examples
     --------
     >>> import pandas as pd
     >>> import webanalytics as wa
     >>> pages = pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>Hello</title><p>Hello there"]})
-    >>> frame = wa.audit(pages)
-    >>> frame.loc[0, "title"], frame.loc[0, "keywords"]
+    >>> audit = wa.audit(pages)
+    >>> audit.pages.loc[0, "title"], audit.pages.loc[0, "keywords"]
     ('Hello', {'hello': 1})
-    >>> frame.issues.loc[frame.issues["rule"] == "title_too_short", "value"].tolist()
+    >>> audit.issues.loc[audit.issues["rule"] == "title_too_short", "value"].tolist()
     [46.0]
     """
     urls = as_pandas(urls, "urls")
@@ -269,7 +271,7 @@ async def audit(
             options=options,
             hooks=Hooks(
                 rows=partial(with_own_columns, counted=counted, chosen=own_columns),
-                finish=lambda frame: Audit(frame, origin),
+                partial=lambda frame: Audit(frame, origin),
                 on_group=None if facts is None else facts.add,
                 on_answer=None if loaded is None else loaded.take,
                 on_restored=None if loaded is None else loaded.take,
@@ -281,10 +283,9 @@ async def audit(
     if loaded is not None:
         frame, asked = await loaded.ask(frame, resolved)
         origin = replace(origin, checked=asked)
-    made = Audit(frame, origin)
     if resolved["store"] is not None:
-        await asyncio.to_thread(keep_stored, made.plain(), origin)
-    return made
+        await asyncio.to_thread(keep_stored, frame, origin)
+    return Audit(frame, origin)
 
 
 def with_own_columns(frame: pd.DataFrame, counted: bool, chosen: Sequence[Selector]) -> pd.DataFrame:

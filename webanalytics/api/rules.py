@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
-from webanalytics.audits.rules import BUILT_IN, RuleTable, rule_table
+from webanalytics.audits.rules import BUILT_IN, rules
 from webanalytics.audits.rules.base import Category, Rule, Type
 from webanalytics.audits.rules.own import Which, add, finder, remove, takes_pages
 from webanalytics.errors import ParameterError
@@ -15,22 +15,12 @@ from webanalytics.thresholds import PRIORITIES, Priority
 
 __all__ = ["OwnRule", "rule", "rules"]
 
-rules: RuleTable
-"""Every rule of an audit, one per row, users' own and other packages' too; see `webanalytics.rule`."""
-
 LONGEST = 1_000
 """Most characters of a sentence of a rule."""
 
 _NAME = re.compile("[a-z][a-z0-9_]{0,59}")
 
 Function = Callable[..., Any]
-
-
-def __getattr__(name: str) -> Any:
-    """Make the table of rules when it is first used: rules of other packages are imported for it."""
-    if name == "rules":
-        return rule_table()
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 class OwnRule:
@@ -148,7 +138,7 @@ def rule(
     >>> audit.issues.loc[audit.issues["rule"] == "phone_missing", ["title", "priority"]].values.tolist()
     [['Phone number missing', 'high']]
     >>> phone_missing.remove()
-    >>> "phone_missing" in wa.rules.index, "phone_missing" in set(audit.issues["rule"])
+    >>> "phone_missing" in wa.rules().index, "phone_missing" in set(audit.issues["rule"])
     (False, False)
     """
 

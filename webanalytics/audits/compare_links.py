@@ -32,7 +32,7 @@ _ORDER = ("broken", "mended", "removed", "added")
 
 def are_crawls(before: Audited, after: Audited) -> bool:
     """Return whether both audits know their links."""
-    return before._origin.crawl is not None and after._origin.crawl is not None
+    return before.origin.crawl is not None and after.origin.crawl is not None
 
 
 def changed_links(before: Audited, after: Audited) -> pd.DataFrame:
@@ -44,7 +44,7 @@ def changed_links(before: Audited, after: Audited) -> pd.DataFrame:
         return table(LINKS)
     known: dict[str, int] = {}
     found = [_pairs(audit, known) for audit in (before, after)]
-    told = [answers(audit.site, audit._origin.checked) for audit in (before, after)]
+    told = [answers(audit.site, audit.origin.checked) for audit in (before, after)]
     urls, size = list(known), max(len(known), 1)
     sides = [(ends[:, 0] * size + ends[:, 1], texts) for ends, texts in found]
     (old, _), (new, _) = sides

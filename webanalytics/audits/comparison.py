@@ -60,10 +60,10 @@ class Comparison:
     def __init__(self, before: Audited, after: Audited) -> None:
         from webanalytics.audits.compare import changed_fields, changed_issues, changed_pages
 
-        if before._origin.profile != after._origin.profile:
-            before = before.with_profile(after._origin.profile)
+        if before.origin.profile != after.origin.profile:
+            before = before.with_profile(after.origin.profile)
         self.before, self.after = before, after
-        self._judged = judged = before._judged(), after._judged()
+        self._judged = judged = before.judged(), after.judged()
         self.score = ScoreChange(before.score, after.score)
         self.changes = changed_fields(*judged)
         self.pages = changed_pages(*judged, self.changes)

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import pandas as pd
 
 from webanalytics.audits.ai.methods import CrawlerMethods
-from webanalytics.audits.site import Site
-
-
-class HasSite(Protocol):
-    """An audit, as far as it is needed here."""
-
-    @property
-    def rows_site(self) -> Site:
-        """What is known of the pages."""
+from webanalytics.audits.origin import Audited
 
 
 class ContentMethods(CrawlerMethods):
     """Methods of `webanalytics.Audit` on content."""
 
-    def keywords(self: HasSite, by: Literal["page", "site"] = "page", **settings: Any) -> pd.DataFrame:
+    def keywords(self: Audited, by: Literal["page", "site"] = "page", **settings: Any) -> pd.DataFrame:
         """Return the words and phrases of the main texts: of each page, or of the whole site.
 
         Parameters
@@ -50,10 +42,10 @@ class ContentMethods(CrawlerMethods):
 
         Notes
         -----
-        Nothing is fetched again, and the column of the most frequent words stays ``audit["keywords"]``. A
+        Nothing is fetched again. The column ``keywords`` of the pages has the most frequent words of each. A
         phrase counts if it occurs twice on its page, and what occurs only within one longer phrase is left
         out in favour of it. Each page counts once, however many rows it has: addresses that redirect to one
-        page are that page, which a count over all cells of ``audit["text"]`` counts again and again. See
+        page are that page, which a count over ``audit.pages["text"]`` counts again and again. See
         `webanalytics.keywords` for the distinctiveness.
 
         Examples
@@ -73,7 +65,7 @@ class ContentMethods(CrawlerMethods):
 
         return site_keywords(self.rows_site, by, **settings)
 
-    def cannibalisation(self: HasSite, *, min_score: float = 0.4) -> pd.DataFrame:
+    def cannibalisation(self: Audited, *, min_score: float = 0.4) -> pd.DataFrame:
         """Return pairs of pages that compete with each other for the same searches, the closest first.
 
         Parameters

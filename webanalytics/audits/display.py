@@ -73,13 +73,13 @@ class Overview:
 
 
 def audit_overview(
-    audit: Audited, origin: Origin, *, judged: bool = True, selected: bool = False, most: int = MOST_RULES
+    audit: Audited, *, judged: bool = True, selected: bool = False, most: int = MOST_RULES
 ) -> Overview:
     """Return the overview of an audit, with at most ``most`` rules; of a ``selected`` one with its pages."""
-    frame = audit.plain()
+    frame = audit.raw
     good = int((frame["status"] == "ok").sum()) if "status" in frame else 0
     figures = [("pages", f"{len(frame):,}"), ("ok", f"{good:,}"), ("failed", f"{len(frame) - good:,}")]
-    notes = _site_notes(origin)
+    notes = [*_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
     if not len(frame) or "status" not in frame:
         return Overview("Audit", figures, notes=notes)
     failed = _failures(audit.failures())
@@ -192,6 +192,12 @@ def comparison_overview(
         notes,
         "See .pages, .changes (field by field), .issues and .summary()." if hint else "",
     )
+
+
+def _unmatched_note(unmatched: pd.DataFrame) -> list[str]:
+    """Return a sentence on rows given to `webanalytics.Audit.with_columns` that are of no page."""
+    said = "row of the columns added is" if len(unmatched) == 1 else "rows of the columns added are"
+    return [f"{len(unmatched):,} {said} of no page: see .unmatched."] * bool(len(unmatched))
 
 
 def _by_priority(issues: pd.DataFrame) -> list[tuple[str, str]]:

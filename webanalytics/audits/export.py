@@ -1,76 +1,52 @@
-"""What an audit writes: a report, a workbook, a folder that can be loaded again."""
+"""What an audit writes and draws: a report, a workbook, a folder that can be loaded again, charts."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
-from webanalytics.audits.kept import Pages
 from webanalytics.audits.origin import Audited
-
-if TYPE_CHECKING:
-
-    class _Pages(Pages, Audited):  # type: ignore[misc]  # writers of Pages take more than those of pandas
-        """The pages of an audit, and what else is known of it."""
-else:
-    _Pages = Pages
+from webanalytics.strings import did_you_mean
 
 
-class ExportMethods(_Pages):
-    """Methods of `webanalytics.Audit` that write files."""
+class Plots:
+    """The charts of `webanalytics.charts`, drawn of one audit: ``audit.plot.issues_by_priority()``."""
 
-    def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
-        """Write a report: one HTML file that needs no network.
+    def __init__(self, audit: Audited) -> None:
+        self._audit = audit
 
-        Parameters
-        ----------
-        path : str or path
-            File to write.
-        **options
-            See `webanalytics.audits.report.write_report`; ``keywords=None`` leaves out that chapter.
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        from webanalytics import charts
 
-        Returns
-        -------
-        pathlib.Path
-            The file written.
-        """
-        from webanalytics.audits.report import besides, write_report
+        if name not in charts.__all__:
+            hint = "" if name.startswith("_") else did_you_mean(name, charts.__all__)
+            raise AttributeError(f"There is no chart {name!r}{hint}")
+        draw = getattr(charts, name)
+        drawn = partial(draw, self._audit)
+        drawn.__doc__ = draw.__doc__
+        return drawn
 
-        return write_report(path, self.pages, self.issues, self.summary(), **besides(self, options))
+    def __dir__(self) -> list[str]:
+        from webanalytics import charts
 
-    def to_excel(self, excel_writer: Any, *args: Any, **kwargs: Any) -> None:  # type: ignore[misc]
-        """Write score and figures, summary, failures, issues and pages to a workbook, one sheet for each.
+        return list(charts.__all__)
 
-        Parameters
-        ----------
-        excel_writer : str, path or pandas.ExcelWriter
-            File to write. A writer, or a path with any further argument, gets what
-            `pandas.DataFrame.to_excel` writes: one sheet of the pages.
-        *args, **kwargs
-            See `pandas.DataFrame.to_excel`.
 
-        Raises
-        ------
-        MissingExtraError
-            Where openpyxl is not installed.
-        """
-        # a writer of pandas has a path too
-        is_path = isinstance(excel_writer, (str, os.PathLike)) and not isinstance(
-            excel_writer, pd.ExcelWriter
-        )
-        if args or kwargs or not is_path:
-            super().to_excel(excel_writer, *args, **kwargs)
-            return
-        from webanalytics.audits.display import audit_overview
-        from webanalytics.audits.excel import sheets_of, write_workbook
+class ExportMethods:
+    """Methods of `webanalytics.Audit` that write files and draw."""
 
-        write_workbook(excel_writer, sheets_of(audit_overview(self, self._origin), self.parts()))
+    @property
+    def plot(self: Audited) -> Plots:
+        """The charts of `webanalytics.charts`, such as ``audit.plot.issues_by_priority()``."""
+        return Plots(self)
 
-    def parts(self) -> dict[str, pd.DataFrame]:
+    def parts(self: Audited) -> dict[str, pd.DataFrame]:
         """Return the frames that an audit consists of, by name: summary, failures, issues, pages, sitemap.
 
         Failures and sitemap are there if there are any.
@@ -84,7 +60,36 @@ class ExportMethods(_Pages):
         }
         return parts if self.site.sitemap is None else {**parts, "Sitemap": self.site.sitemap}
 
-    def save(self, folder: str | os.PathLike[str]) -> Path:
+    def report(self: Audited, path: str | os.PathLike[str], **options: Any) -> Path:
+        """Write a report: one HTML file that needs no network, and return its path.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write.
+        **options
+            See `webanalytics.audits.report.write_report`; ``keywords=None`` leaves out that chapter.
+        """
+        from webanalytics.audits.report import besides, write_report
+
+        return write_report(path, self.pages, self.issues, self.summary(), **besides(self, options))
+
+    def to_excel(self: Audited, path: str | os.PathLike[str]) -> Path:
+        """Write score, summary, failures, issues and pages to a workbook, one sheet for each.
+
+        Raises
+        ------
+        ParameterError
+            For a path without the suffix .xlsx.
+        MissingExtraError
+            Where openpyxl is not installed.
+        """
+        from webanalytics.audits.display import audit_overview
+        from webanalytics.audits.excel import sheets_of, write_workbook
+
+        return write_workbook(path, sheets_of(audit_overview(self), self.parts()))
+
+    def save(self: Audited, folder: str | os.PathLike[str]) -> Path:
         """Save the audit to a folder, whole or not at all; `webanalytics.load` reads it.
 
         Parameters
@@ -106,5 +111,4 @@ class ExportMethods(_Pages):
         """
         from webanalytics.audits.storage import save
 
-        score = self.score if self.columns.is_unique else None  # else it is refused, with the reason
-        return save(self.plain(), replace(self._origin, score=score), folder)
+        return save(self.raw, replace(self.origin, score=self.score), folder)

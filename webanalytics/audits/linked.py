@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, Protocol, TypeVar
+from typing import Any
 
 import pandas as pd
 
 from webanalytics.audits.graph.frames import Answer, broken_frame, links_frame, paths_frame
 from webanalytics.audits.graph.verdicts import verdict
-from webanalytics.audits.origin import Origin
+from webanalytics.audits.origin import Audited
 from webanalytics.audits.site import Site
 from webanalytics.errors import ParameterError
 from webanalytics.frames.crawl import CrawlFacts
-
-T = TypeVar("T")
 
 MOST_PATHS = 1_000
 
@@ -22,27 +19,11 @@ _CHECKED = ("url", "http_status", "final_url", "verdict", "error")
 _SOFT = "The page says that there is no such page, with HTTP 200."
 
 
-class HasLinks(Protocol):
-    """An audit, as far as it is needed here."""
-
-    @property
-    def origin(self) -> Origin:
-        """What is known besides the pages."""
-
-    @property
-    def site(self) -> Site:
-        """What the rules examine."""
-
-    def _once(self, name: str, make: Callable[[], T]) -> T: ...
-
-    def _selected(self) -> Sequence[int] | None: ...
-
-
 class LinkMethods:
     """Properties and methods of `webanalytics.Audit` on links."""
 
     @property
-    def links(self: HasLinks) -> pd.DataFrame:
+    def links(self: Audited) -> pd.DataFrame:
         """Every link of the pages, one a row, in the order of the pages and of each document.
 
         ``source``, ``target`` (absolute, without fragment), ``anchor`` (its text), ``rel`` (nofollow, ugc and
@@ -50,7 +31,8 @@ class LinkMethods:
         footer, ...), ``internal``, ``followed`` (neither the link nor its page says nofollow, so images and
         scripts that no crawl goes along are True too), ``crawled``, ``target_status`` and
         ``target_final_url``, missing where that was not asked. Columns of texts are categorical, so that
-        five million links take 133 MB. ``audit["links"]`` is the column of that name. Without a crawl only
+        five million links take 133 MB. The column ``links`` of the pages has those of each
+        page. Without a crawl only
         what the pages' columns know is here: links to the own host without texts, canonicals, hreflang and
         redirects.
         """
@@ -67,7 +49,7 @@ class LinkMethods:
         return self._once("links", make)
 
     @property
-    def broken_links(self: HasLinks) -> pd.DataFrame:
+    def broken_links(self: Audited) -> pd.DataFrame:
         """Every link to something that does not answer as it should, what is surely gone first.
 
         ``url``, ``verdict``, ``http_status``, ``error``, ``kind``, ``source``, ``anchor`` and ``position``.
@@ -87,7 +69,7 @@ class LinkMethods:
 
         return self._once("broken_links", make)
 
-    def paths(self: HasLinks, url: str, most: int = 10) -> pd.DataFrame:
+    def paths(self: Audited, url: str, most: int = 10) -> pd.DataFrame:
         """Return the shortest ways from where a crawl began to an address, click by click.
 
         Parameters
@@ -119,7 +101,7 @@ class LinkMethods:
         return paths_frame(graph, url, most)
 
     @property
-    def skipped(self: HasLinks) -> pd.DataFrame:
+    def skipped(self: Audited) -> pd.DataFrame:
         """Every address that a crawl saw and did not fetch, once, with the reason.
 
         ``url``, ``reason`` (robots, depth, limit, pattern, external, nofollow, kind, trap or not_html),
@@ -128,7 +110,7 @@ class LinkMethods:
         return crawl_of(self, "skipped").skipped
 
     @property
-    def traps(self: HasLinks) -> pd.DataFrame:
+    def traps(self: Audited) -> pd.DataFrame:
         """Endless families of addresses that a crawl met, one a row.
 
         ``pattern``, ``kind``, ``fetched``, ``skipped``, ``example`` and ``evidence``.
@@ -136,7 +118,7 @@ class LinkMethods:
         return crawl_of(self, "traps").traps
 
     @property
-    def hosts(self: HasLinks) -> pd.DataFrame:
+    def hosts(self: Audited) -> pd.DataFrame:
         """How a crawl asked each host, and why it changed its pace.
 
         ``host``, ``pages``, ``failures``, ``delay``, ``connections`` and ``note``.
@@ -144,7 +126,7 @@ class LinkMethods:
         return crawl_of(self, "hosts").hosts
 
 
-def crawl_of(audit: HasLinks, name: str) -> CrawlFacts:
+def crawl_of(audit: Audited, name: str) -> CrawlFacts:
     """Return what the crawl of an audit knows; only `webanalytics.crawl` makes it.
 
     Raises

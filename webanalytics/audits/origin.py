@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 import pandas as pd
 
@@ -17,6 +17,8 @@ from webanalytics.frames.crawl import CrawlFacts
 if TYPE_CHECKING:
     from webanalytics.audits.compare import Judged
     from webanalytics.audits.site import Site
+
+T = TypeVar("T")
 
 Thresholds: TypeAlias = Mapping[str, float] | str | os.PathLike[str]
 """Limits by the name of their rule, or a TOML file of them."""
@@ -70,11 +72,17 @@ class Origin:
 class Audited(Protocol):
     """What is shown and compared of an audit: `webanalytics.Audit`, which these modules do not import."""
 
-    _origin: Origin
+    origin: Origin
+    raw: pd.DataFrame
+    unmatched: pd.DataFrame
 
     @property
     def site(self) -> Site:
         """What the rules examine."""
+
+    @property
+    def rows_site(self) -> Site:
+        """The rows of a part alone."""
 
     @property
     def issues(self) -> pd.DataFrame:
@@ -98,13 +106,21 @@ class Audited(Protocol):
     def failures(self) -> pd.DataFrame:
         """Return why pages could not be read."""
 
-    def plain(self) -> pd.DataFrame:
-        """Return the pages as a plain DataFrame."""
-
     def with_profile(self, profile: Any = None) -> Any:
         """Return the same pages, judged by another profile."""
+
+    def parts(self) -> dict[str, pd.DataFrame]:
+        """Return the frames that an audit consists of."""
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write a report."""
 
-    def _judged(self) -> Judged: ...
+    def judged(self) -> Judged:
+        """Return what a comparison reads."""
+
+    def ai_access(self, crawlers: Iterable[str] | None = None) -> pd.DataFrame:
+        """Return which crawlers may read which pages."""
+
+    def _once(self, name: str, make: Callable[[], T]) -> T: ...
+
+    def _selected(self) -> Sequence[int] | None: ...

@@ -178,14 +178,6 @@ def with_counts(site: Site, issues: pd.DataFrame) -> pd.DataFrame:
     return _by_use(pd.concat([others, pd.DataFrame(columns, index=index)], axis=1), site.pages.attrs)
 
 
-def part_of(pages: pd.DataFrame, rows: list[int], own: pd.DataFrame) -> pd.DataFrame:
-    """Return the columns of some rows, and what is derived for and found on them in the whole."""
-    more = [name for name in (*DERIVED, *CRAWLED, *FOUND) if name in pages]
-    known = own.drop(columns=[name for name in more if name in own])
-    joined = pd.concat([known, pages[more].iloc[rows].set_axis(own.index, axis=0)], axis=1)
-    return _by_use(joined, pages.attrs)
-
-
 def _by_use(pages: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
     first = [name for name in FIRST if name in pages]
     later = [name for name in (*DERIVED, *CRAWLED) if name in pages and name not in first]

@@ -67,7 +67,7 @@ def load(folder: str | os.PathLike[str]) -> Audit:
     >>> pages = pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>Hello</title>"]})
     >>> audit = wa.audit(pages)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     wa.load(audit.save(folder)).equals(audit)
+    ...     wa.load(audit.save(folder)).pages.equals(audit.pages)
     True
     """
     from webanalytics.audits import storage

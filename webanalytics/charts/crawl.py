@@ -11,7 +11,6 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from webanalytics.charts import data, style, writing
-from webanalytics.charts.issues import is_audit
 from webanalytics.charts.labels import counted
 from webanalytics.frames.kinds import in_kind
 from webanalytics.strings import percent
@@ -81,7 +80,7 @@ def crawl_depth(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | Non
 
 def pages_of(frame: Any, columns: list[str], optional: list[str]) -> pd.DataFrame:
     """Return columns of the pages of a crawl, each page once, those that failed last of the equal ones."""
-    given = frame.pages if is_audit(frame) and set(columns) <= set(frame.pages.columns) else frame
+    given = data.pages(frame, [*columns, *optional])
     picked = data.pick(given, columns, ("crawl(url)",), optional=optional)
     if "url" not in picked.columns:
         return picked

@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
 from webanalytics.charts import data, style, writing
-from webanalytics.charts.issues import is_audit
 from webanalytics.charts.labels import BASE_FONT, counted, lettering, shortened
 from webanalytics.frames.kinds import in_kind
 from webanalytics.strings import percent
@@ -65,7 +64,7 @@ def crawler_access(
     """
     max_sections = data.whole_number(max_sections, "max_sections", 1, 60)
     audit: Any = frame
-    given = audit.ai_sections() if is_audit(frame) else frame
+    given = audit.ai_sections() if data.is_audit(frame) else frame
     picked = data.pick(given, _NEEDED, ("audit().ai_sections",))
     rows = picked.copy()
     for name in ("section", "crawler", "purpose"):

@@ -38,6 +38,7 @@ def pick(
 of webanalytics.readability has.
     """
     made = " or ".join(f"webanalytics.{maker}" for maker in makers)
+    frame = pages(frame, columns)
     if not isinstance(frame, pd.DataFrame):
         raise ParameterError(
             f"The `frame` parameter must be a DataFrame of {made}, not {type(frame).__name__}.", "frame"
@@ -57,6 +58,18 @@ of webanalytics.readability has.
             raise ParameterError(f"The `frame` parameter must have the column `{name}` only once.", "frame")
     picked: pd.DataFrame = frame[wanted]
     return picked
+
+
+def is_audit(frame: Any) -> bool:
+    """Return whether this is an audit: `webanalytics.Audit` is above this room."""
+    return not isinstance(frame, pd.DataFrame) and hasattr(type(frame), "issues")
+
+
+def pages(frame: Any, columns: Collection[str]) -> Any:
+    """Return the pages of an audit, as they were read if that has the columns; anything else unchanged."""
+    if not is_audit(frame):
+        return frame
+    return frame.raw if set(columns) <= set(frame.raw.columns) else frame.pages
 
 
 def _of_texts(frame: pd.DataFrame) -> pd.DataFrame:

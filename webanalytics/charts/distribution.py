@@ -96,6 +96,7 @@ def readability_distribution(
     if index is not None and index not in INDICES:
         raise ParameterError.one_of("index", INDICES)
     if index is None:
+        frame = data.pages(frame, columns=[])
         present = [name for name in _GRADES if isinstance(frame, pd.DataFrame) and name in frame.columns]
         columns = present or ["averageGradeLevel"]
     else:

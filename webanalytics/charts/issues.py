@@ -174,22 +174,17 @@ def issues_by_section(
 
 def _issues(frame: Any) -> Any:
     """Return the issues of an audit, and anything else unchanged."""
-    return frame.issues if is_audit(frame) else frame
-
-
-def is_audit(frame: Any) -> bool:
-    """Return whether this is an audit; a column named `issues` does not make a frame one."""
-    return isinstance(frame, pd.DataFrame) and isinstance(getattr(type(frame), "issues", None), property)
+    return frame.issues if data.is_audit(frame) else frame
 
 
 def _page_count(frame: Any) -> int | None:
     """Return how many pages an audit has; a frame of issues does not say."""
-    return len(data.distinct(frame[["url"]])) if is_audit(frame) and "url" in frame.columns else None
+    return len(data.distinct(frame.raw[["url"]])) if data.is_audit(frame) else None
 
 
 def _places(frame: Any, rules: pd.Index) -> list[int]:
     """Return the places of rules in the order of what to fix first; an audit alone knows it."""
-    order = frame.summary()["rule"].tolist() if is_audit(frame) else []
+    order = frame.summary()["rule"].tolist() if data.is_audit(frame) else []
     known = {rule: place for place, rule in enumerate(order)}
     return [known.get(rule, len(order)) for rule in rules]
 
@@ -205,7 +200,7 @@ def _names(issues: pd.DataFrame, rules: pd.Index) -> list[str]:
 def _with_sections(frame: Any) -> Any:
     """Return issues; those of an audit with its sections."""
     issues = _issues(frame)
-    if not is_audit(frame) or not {"url", "section"} <= set(frame.pages.columns):
+    if not data.is_audit(frame):
         return issues
     known = dict(zip(data.strings(frame.pages["url"]), frame.pages["section"].tolist(), strict=True))
     sections = [known.get(url, section_of(url)) for url in data.strings(issues["url"])]

@@ -86,6 +86,7 @@ def tidy(frame: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
         For a frame without keyword frequencies.
     """
     makers = ("keywords", "audit")
+    frame = data.pages(frame, ["url", "keywords"])
     if (
         isinstance(frame, pd.DataFrame)
         and "keyword" not in list(frame.columns)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from webanalytics.charts import data, style, writing
 from webanalytics.charts.heatmap import paint_cells
-from webanalytics.charts.issues import is_audit, left_out, name_axes, section_of
+from webanalytics.charts.issues import left_out, name_axes, section_of
 from webanalytics.charts.labels import counted
 from webanalytics.frames.kinds import in_kind
 from webanalytics.thresholds import TOP_LEVEL
@@ -61,7 +61,7 @@ def link_flow(
     [[1.0, 1.0], [0.0, 0.0]]
     """
     max_sections = data.whole_number(max_sections, "max_sections", 1, 40)
-    given = frame.links if is_audit(frame) else frame
+    given = frame.links if data.is_audit(frame) else frame
     links = data.pick(given, ["source", "target"], ("crawl(url).links",), optional=["kind", "internal"])
     usable = ~data.has_failed(links) & _counted(links)
     names, flow = _flow(links[usable])

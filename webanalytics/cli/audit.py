@@ -145,12 +145,11 @@ def check(arguments: argparse.Namespace) -> None:
             raise ParameterError(f"The `{name}` parameter must be in an existing folder.", name)
 
 
-def write_pages(frame: pd.DataFrame, arguments: argparse.Namespace) -> Path:
+def write_pages(frame: pd.DataFrame, audit: Audit | None, arguments: argparse.Namespace) -> Path:
     """Write the table of pages; a workbook of a call about issues has a sheet for each part."""
     path = Path(arguments.output)
-    if isinstance(frame, Audit) and path.suffix.lower() == ".xlsx" and is_wanted(arguments):
-        frame.to_excel(path)
-        return path
+    if audit is not None and path.suffix.lower() == ".xlsx":
+        return audit.to_excel(path)
     return write_frame(frame, path, raw=arguments.raw)
 
 
@@ -174,7 +173,7 @@ def finish(audit: Audit, arguments: argparse.Namespace, *, complete: bool = True
 
 def print_summary(audit: Audit, file: IO[str]) -> None:
     """Print the score, what to fix first, and why pages failed, each with the flag that changes it."""
-    overview = audit_overview(audit, audit.origin, most=MOST_RULES)
+    overview = audit_overview(audit, most=MOST_RULES)
     width = shutil.get_terminal_size((110, 40)).columns
     print(as_flags(as_text(replace(overview, hint=""), width)), file=file)
 

@@ -28,15 +28,14 @@ OFF = (
 )
 
 
-def findings(pages: Audit) -> list[str]:
+def findings(audit: Audit) -> list[str]:
     """Return what the texts of an audit's pages show at a glance, a sentence each."""
-    good = pages.plain()
-    good = good[good["status"] == "ok"]
+    good = audit.raw[audit.raw["status"] == "ok"]
     if good.empty:
         return ["No page could be read."]
     languages = good.loc[good["language"] != "", "language"].nunique()
     lines = [
-        f"{len(good)} of {len(pages)} pages read, {languages} languages, "
+        f"{len(good)} of {len(audit)} pages read, {languages} languages, "
         f"{int(good['wordCount'].sum()):,} words, {good['readingTimeMinutes'].sum():.0f} minutes to read.",
     ]
     graded = good.dropna(subset=["averageGradeLevel", "audience"])  # no audience: no scale fits the text
@@ -57,10 +56,9 @@ def run_demo(folder: Path, width: int = 110) -> int:
         known = resolve_profile()
         profile = replace(known, off=known.off | {"http_page"})  # on loopback there is no https
         audit = face.audit(site.pages, sitemap=site.sitemap, allow_private=True).with_profile(profile)
-        overview = replace(audit_overview(audit, audit.origin, most=MOST_RULES), hint="")
+        overview = replace(audit_overview(audit, most=MOST_RULES), hint="")
         # the site is gone in a moment, and its port differs from run to run
-        pages = audit.plain()
-        pages["url"] = pages["url"].str.replace(site.url.rstrip("/"), "", regex=False)
+        pages = audit.raw.assign(url=audit.raw["url"].str.replace(site.url.rstrip("/"), "", regex=False))
         print(table(pages.head(SHOWN), width).rsplit("\n\n", 1)[0])
         print(f"... and {len(pages) - SHOWN} more\n")
         print("\n".join(findings(audit)).replace(site.url, "") + "\n")

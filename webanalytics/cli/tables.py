@@ -310,7 +310,7 @@ def _run_operation(arguments: argparse.Namespace) -> int:
     first, *others = arguments.inputs or [""]
     if first in ACTIONS.get(arguments.function, {}):
         return ACTIONS[arguments.function][first][1](others, arguments)
-    function: Callable[..., pd.DataFrame] = getattr(sync, arguments.function)
+    function: Callable[..., pd.DataFrame | Audit] = getattr(sync, arguments.function)
     inputs, keywords = _inputs(arguments), _keywords(arguments)
     _check_output(arguments)
     audits.check(arguments)
@@ -322,12 +322,12 @@ def _run_operation(arguments: argparse.Namespace) -> int:
         return _answer(lambda: function(inputs, **keywords, **more), arguments)
 
 
-def _answer(call: Callable[[], pd.DataFrame], arguments: argparse.Namespace) -> int:
+def _answer(call: Callable[[], pd.DataFrame | Audit], arguments: argparse.Namespace) -> int:
     """Make a call and write what it returns, or the rows that it had finished; return the exit status."""
     try:
         with warnings.catch_warnings(), terminable():
             warnings.showwarning = _say
-            frame = call()
+            answer = call()
     except AuditInterrupted as interrupt:
         status = status_of(interrupt)
         with keeping(interrupt.rows, told=interrupt.rows >= MANY):
@@ -340,19 +340,20 @@ def _answer(call: Callable[[], pd.DataFrame], arguments: argparse.Namespace) -> 
         with keeping(error.rows, told=error.rows >= MANY):
             _say(_without_attributes(error))
             return _finish(error.partial, arguments, status) or status
-    with keeping(len(frame), told=False):
-        return _finish(frame, arguments, None)
+    with keeping(len(answer), told=False):
+        return _finish(answer, arguments, None)
 
 
-def _finish(frame: pd.DataFrame, arguments: argparse.Namespace, ended: int | None) -> int:
+def _finish(answer: pd.DataFrame | Audit, arguments: argparse.Namespace, ended: int | None) -> int:
     """Write what is wanted, and return the exit status; `ended` is the one of a call that ended early."""
-    issues = isinstance(frame, Audit) and audits.is_wanted(arguments)
+    audit = answer if isinstance(answer, Audit) and audits.is_wanted(arguments) else None
+    frame = answer.raw if isinstance(answer, Audit) else answer
     good = True
-    if not issues or arguments.output is not None or arguments.format is not None:
-        good = _write(frame, arguments)
+    if audit is None or arguments.output is not None or arguments.format is not None:
+        good = _write(frame, audit, arguments)
     gate = 0
-    if issues and isinstance(frame, Audit):
-        gate, saved = audits.finish(frame, arguments, complete=ended is None)
+    if audit is not None:
+        gate, saved = audits.finish(audit, arguments, complete=ended is None)
         good = good and saved
     if not good:
         return UNWRITTEN
@@ -381,11 +382,11 @@ def _check_output(arguments: argparse.Namespace) -> None:
     can_be_written(path)
 
 
-def _write(frame: pd.DataFrame, arguments: argparse.Namespace) -> bool:
+def _write(frame: pd.DataFrame, audit: Audit | None, arguments: argparse.Namespace) -> bool:
     """Write and print the table; return whether it is where it was asked for."""
     good = True
     if arguments.output is not None:
-        good = written(frame, arguments.output, lambda: audits.write_pages(frame, arguments))
+        good = written(frame, arguments.output, lambda: audits.write_pages(frame, audit, arguments))
     if arguments.output is None or arguments.format is not None:
         good = printed(frame, lambda: _print(frame, arguments.format, raw=arguments.raw)) and good
     return good

@@ -51,7 +51,7 @@ TICK_SECONDS = 0.5
 MOST_READY = 4_000
 """Most pages that wait in memory for their turn where the others are in a folder."""
 
-Finish = Callable[[pd.DataFrame, CrawlFacts, Listed], pd.DataFrame]
+Finish = Callable[[pd.DataFrame, CrawlFacts, Listed], Any]
 """Makes the audit of the frame, of what is known besides, and of the sitemap."""
 
 
@@ -73,7 +73,7 @@ class Call:
     finish: Finish
 
 
-async def crawl(call: Call) -> pd.DataFrame:
+async def crawl(call: Call) -> Any:
     """Crawl, and return the audit."""
     return await _Crawl(call).audit()
 
@@ -137,7 +137,7 @@ class _Crawl:
 
     # ---------------------------------------------------------------- the course of a crawl
 
-    async def audit(self) -> pd.DataFrame:
+    async def audit(self) -> Any:
         """Return the audit of all pages; whatever ends the crawl before, what is there is kept."""
         try:
             try:
@@ -347,14 +347,14 @@ class _Crawl:
         if targets:
             self._checked = await check(fetcher, targets, on_row)
 
-    def _finished(self) -> pd.DataFrame:
+    def _finished(self) -> Any:
         """Return the audit of what an interrupted crawl has."""
         self._frontier.cut()
         self._admission.leave_out_rest()
         frame = self._rows.frame()
         return self._audit(frame, " ".join(("The crawl was interrupted.", *given_up(frame))))
 
-    def _audit(self, frame: pd.DataFrame, stopped: str) -> pd.DataFrame:
+    def _audit(self, frame: pd.DataFrame, stopped: str) -> Any:
         facts = crawl_facts(self._admission, self._checked, self._hosts, self._soft, stopped)
         if self._call.scope.resources == "check":
             frame = with_resources(frame, facts)

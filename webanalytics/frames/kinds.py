@@ -43,8 +43,7 @@ def to_arrow(frame: pd.DataFrame) -> pa.Table:
     Parameters
     ----------
     frame : DataFrame
-        What a function of webanalytics returned, an audit, or one of an audit's frames, such as its
-        ``issues``.
+        What a function of webanalytics returned, or a table of an audit, such as its ``pages``.
 
     Returns
     -------

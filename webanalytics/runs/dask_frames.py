@@ -70,7 +70,7 @@ async def lazily(function: Function, inputs: Any, kwargs: Mapping[str, Any]) -> 
         if operation.kind != "record":
             table = _by_host(table, column, arguments)
     fields = declared("audit" if function.__name__ == "audit" else operation.name)
-    meta = _with_types(pd.DataFrame(await function(table._meta, column=column, **arguments)), fields)
+    meta = _with_types(_frame(await function(table._meta, column=column, **arguments)), fields)
     return table.map_partitions(_answered, function, column, arguments, fields, meta=meta)
 
 
@@ -140,7 +140,7 @@ def _answered(
         return asyncio.run(function(part, column=column, **arguments))
 
     with ThreadPoolExecutor(1) as thread:  # the caller's thread may have an event loop
-        return _with_types(pd.DataFrame(thread.submit(answer).result()), fields)
+        return _with_types(_frame(thread.submit(answer).result()), fields)
 
 
 def _with_types(frame: pd.DataFrame, fields: Mapping[str, Field]) -> pd.DataFrame:
@@ -160,3 +160,9 @@ def _with_types(frame: pd.DataFrame, fields: Mapping[str, Field]) -> pd.DataFram
             if name in frame.columns and field.dtype == "object"
         }
     )
+
+
+def _frame(answer: Any) -> pd.DataFrame:
+    """Return the rows of an answer, those of an audit as they were read."""
+    frame: pd.DataFrame = answer if isinstance(answer, pd.DataFrame) else answer.raw
+    return frame

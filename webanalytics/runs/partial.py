@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-
-import pandas as pd
+from typing import Any
 
 
 class Partial:
@@ -23,11 +22,11 @@ class Partial:
         Returns how many rows it will have from how many inputs are finished.
     """
 
-    def __init__(self, make: Callable[[], pd.DataFrame], count: Callable[[], int]) -> None:
-        self._make: Callable[[], pd.DataFrame] | None = make
+    def __init__(self, make: Callable[[], Any], count: Callable[[], int]) -> None:
+        self._make: Callable[[], Any] | None = make
         self._count: Callable[[], int] | None = count
         self._rows = 0
-        self._frame: pd.DataFrame | None = None
+        self._frame: Any = None
         self._making = threading.RLock()
         self.is_over: Callable[[], bool] = lambda: False
 
@@ -37,8 +36,8 @@ class Partial:
         count = self._count
         return self._rows if count is None else count()
 
-    def __call__(self) -> pd.DataFrame:
-        """Return the frame; an interrupt while it is made leaves everything as it was."""
+    def __call__(self) -> Any:
+        """Return the frame or audit; an interrupt while it is made leaves everything as it was."""
         with self._making:
             if self._frame is None:
                 assert self._make is not None  # noqa: S101
@@ -77,14 +76,14 @@ def _yes() -> bool:
     return True
 
 
-def last_partial() -> pd.DataFrame | None:
+def last_partial() -> Any:
     """Return the finished rows of the last interrupted run, None before the first.
 
     Returns
     -------
-    pandas.DataFrame or None
-        The frame the run would have returned, without the rows that were not finished. It is made when it is
-        first asked for.
+    pandas.DataFrame, Audit or None
+        What the run would have returned, without the rows that were not finished. It is made when it is first
+        asked for.
     """
     found = next((partial for partial in reversed(_known) if partial.is_over()), None)
     return None if found is None else found()

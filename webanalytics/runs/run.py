@@ -60,6 +60,8 @@ class Hooks:
         Makes the rows that are kept from those of the operations, each by itself; it pickles.
     finish : callable
         Makes the final frame from the row-per-input frame; also used for partial results.
+    partial : callable
+        Makes of the frame of a partial result what the function returns.
     on_answer : callable, optional
         Sees each result as it comes and returns what to keep.
     on_restored : callable, optional
@@ -74,6 +76,7 @@ class Hooks:
 
     rows: Callable[[pd.DataFrame], pd.DataFrame] = as_they_are
     finish: Callable[[pd.DataFrame], pd.DataFrame] = as_they_are
+    partial: Callable[[pd.DataFrame], Any] = as_they_are
     on_answer: Callable[[JobResult, FrameBuilder], JobResult] | None = None
     on_restored: Callable[[JobResult, FrameBuilder], JobResult | None] | None = None
     on_group: Callable[[Sequence[JobResult]], Awaitable[Sequence[JobResult]]] | None = None
@@ -165,7 +168,7 @@ class _Call:
         self._store: Checkpoint | None = None
         self._waited_for = current_run.get()
         self._run = self._waited_for or Run()
-        self._partial = Partial(self._finished, lambda: self._builder.rows_done)
+        self._partial = Partial(lambda: hooks.partial(self._finished()), lambda: self._builder.rows_done)
         self._report = Report(note=self._run.note, ahead=self._run.ahead)
         self._served = tuple(place for place, item in enumerate(operations) if backend.serves(item))
 

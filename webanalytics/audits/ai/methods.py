@@ -3,28 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
 
 import pandas as pd
 
-from webanalytics.audits.site import Site
-
-
-class HasSite(Protocol):
-    """An audit, as far as it is needed here."""
-
-    @property
-    def rows_site(self) -> Site:
-        """What is known of the pages."""
-
-    def ai_access(self, crawlers: Iterable[str] | None = None) -> pd.DataFrame:
-        """Return which crawlers may read which pages."""
+from webanalytics.audits.origin import Audited
 
 
 class CrawlerMethods:
     """Methods of `webanalytics.Audit` on the crawlers of search engines and AI services."""
 
-    def ai_access(self: HasSite, crawlers: Iterable[str] | None = None) -> pd.DataFrame:
+    def ai_access(self: Audited, crawlers: Iterable[str] | None = None) -> pd.DataFrame:
         r"""Return which crawlers may read which pages, and by which line of robots.txt.
 
         Parameters
@@ -65,7 +53,7 @@ class CrawlerMethods:
 
         return access_frame(self.rows_site, chosen(crawlers))
 
-    def ai_sections(self: HasSite, crawlers: Iterable[str] | None = None) -> pd.DataFrame:
+    def ai_sections(self: Audited, crawlers: Iterable[str] | None = None) -> pd.DataFrame:
         """Return the share of pages that each crawler may read, by section of the site.
 
         Parameters
@@ -84,7 +72,7 @@ class CrawlerMethods:
 
         return section_frame(self.ai_access(crawlers))
 
-    def ai_use(self: HasSite) -> pd.DataFrame:
+    def ai_use(self: Audited) -> pd.DataFrame:
         """Return what each page says about its use by AI services, and how much there is to use.
 
         Returns

@@ -96,7 +96,7 @@ def parts_of(audit: Any) -> CrawlParts | None:
     if crawl is None:
         return None
     pages, rows = audit.pages, audit._selected()
-    graph, urls = audit.site.graph, audit["url"].tolist()
+    graph, urls = audit.site.graph, audit.raw["url"].tolist()
     if rows is None:
         around = neighbours_frame(graph, urls)
     else:

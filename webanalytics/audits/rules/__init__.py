@@ -5,7 +5,6 @@ A rule is one entry in the tuple ``RULES`` of the file of its category; nothing 
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any
 
 import pandas as pd
@@ -131,45 +130,6 @@ _COLUMNS: dict[str, Dtype] = {
     "source": "string",
     "help": "string",
 }
-
-
-class RuleTable(pd.DataFrame):
-    """All rules as a frame, users' own too; calling it returns a plain copy."""
-
-    _internal_names = [*pd.DataFrame._internal_names, "changes"]  # type: ignore[attr-defined]  # noqa: RUF012
-    _internal_names_set = set(_internal_names)  # noqa: RUF012
-    changes = 0
-    """How often rules were added or removed."""
-
-    @property
-    def _constructor(self) -> Any:
-        return pd.DataFrame
-
-    def __call__(self) -> pd.DataFrame:
-        """Return the rules as a frame that may be changed."""
-        return pd.DataFrame(self).copy()
-
-    def refresh(self) -> None:
-        """Show the rules that there are now."""
-        self._update_inplace(rules())  # type: ignore[operator]
-        self.changes += 1
-
-
-def rule_table() -> RuleTable:
-    """Return `webanalytics.rules`: all rules as a frame, one per row; see `rules`."""
-    len(RULES)  # those of other packages come before the table is made: they may call `refresh`
-    return _table()
-
-
-@cache
-def _table() -> RuleTable:
-    return RuleTable(rules())
-
-
-def refresh() -> None:
-    """Show the rules that there are now in the table, if it is in use."""
-    if _table.cache_info().currsize:
-        _table().refresh()
 
 
 def rules() -> pd.DataFrame:

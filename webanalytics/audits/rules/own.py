@@ -9,7 +9,7 @@ from typing import Any, Literal
 import numpy as np
 import pandas as pd
 
-from webanalytics.audits.rules import REMOVED, RULES, refresh
+from webanalytics.audits.rules import REMOVED, RULES
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
 
@@ -25,14 +25,12 @@ def add(rule: Rule) -> None:
     RULES.own.pop(rule.name, None)
     RULES[rule.name] = rule
     REMOVED.discard(rule.name)
-    refresh()
 
 
 def remove(name: str) -> None:
     """Remove a rule; nothing happens if it is gone."""
     if RULES.own.pop(name, None) is not None:
         REMOVED.add(name)
-        refresh()
 
 
 def takes_threshold(function: Callable[..., Any]) -> bool:

@@ -12,6 +12,7 @@ import ipywidgets as w
 import pandas as pd
 from markupsafe import Markup
 
+from webanalytics.audits.audit import Audit
 from webanalytics.backends.hosted import Hosted
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.frames.foreign import as_pandas
@@ -38,8 +39,10 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
 
     Attributes
     ----------
+    audit : Audit or None
+        The last result, also of a run that was stopped; None if some operations alone were chosen.
     frame : pandas.DataFrame or None
-        The last result, also of a run that was stopped.
+        The rows of the last result, those of an audit as they were read.
     explorer : Explorer or None
         The widget that shows it.
     form : Form
@@ -49,6 +52,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
     """
 
     def __init__(self, urls: Inputs | None = None, backend: Hosted | None = None) -> None:
+        self.audit: Audit | None = None
         self.frame: pd.DataFrame | None = None
         self.explorer: Explorer | None = None
         self.message = ""
@@ -196,7 +200,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
 
     async def _work(self, plan: Plan) -> None:
         started = time.monotonic()
-        done: list[tuple[str, pd.DataFrame]] = []
+        done: list[tuple[str, pd.DataFrame | Audit]] = []
         run = DeskRun(self._progress, len(plan.calls))
         ended = ""
         try:
@@ -216,11 +220,13 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             self._busy(False)
 
     def _finish(
-        self, frame: pd.DataFrame | None, ended: str, total: int, run: DeskRun, seconds: float
+        self, result: pd.DataFrame | Audit | None, ended: str, total: int, run: DeskRun, seconds: float
     ) -> None:
-        if frame is not None and (len(frame) or not ended):
-            self.frame = frame
-            self._show(frame)
+        audit = result if isinstance(result, Audit) else None
+        frame = result.raw if isinstance(result, Audit) else result
+        if result is not None and (len(result) or not ended):
+            self.audit, self.frame = audit, frame
+            self._show(result)
         found = outcome(frame, ended, total, seconds)
         tone = "warning" if run.remarks and found.tone == "good" else found.tone
         self._failures.value = found.failures
@@ -249,12 +255,12 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         # as an output, because in one JupyterLab finds files by their names
         self._written.outputs = ({"output_type": "display_data", "data": data, "metadata": {}},)
 
-    def _show(self, frame: pd.DataFrame) -> None:
+    def _show(self, result: pd.DataFrame | Audit) -> None:
         if self.explorer is None:
-            self.explorer = Explorer(frame)
+            self.explorer = Explorer(result)
             self._results.children = [self.explorer]
         else:
-            self.explorer.frame = frame
+            self.explorer.frame = result
 
     def _busy(self, busy: bool) -> None:
         form = self.form
@@ -310,7 +316,7 @@ def app(urls: Inputs | None = None, backend: Hosted | None = None) -> AuditDesk:
     Returns
     -------
     AuditDesk
-        A widget. Its ``frame`` is the last result, its ``explorer`` the widget that shows it.
+        A widget. Its ``audit`` is the last result, its ``explorer`` the widget that shows it.
 
     Raises
     ------
@@ -330,7 +336,7 @@ def app(urls: Inputs | None = None, backend: Hosted | None = None) -> AuditDesk:
     --------
     >>> desk = app(pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>Tea</title><p>Tea"]}))
     >>> desk.form.run.click()
-    >>> desk.join(60), desk.frame.loc[0, "title"]
+    >>> desk.join(60), desk.audit.pages.loc[0, "title"]
     (True, 'Tea')
     """
     return AuditDesk(urls, backend)

@@ -134,7 +134,7 @@ class DeskRun(Run):
         self.remarks += [str(warning.message) for warning in caught]
 
 
-async def work(plan: Plan, run: DeskRun, done: list[tuple[str, pd.DataFrame]]) -> None:
+async def work(plan: Plan, run: DeskRun, done: list[tuple[str, pd.DataFrame | Audit]]) -> None:
     """Make the plan's calls one after the other, and put what each returned into `done`.
 
     If it is interrupted, the last item holds the finished rows of the current call.
@@ -166,22 +166,23 @@ async def work(plan: Plan, run: DeskRun, done: list[tuple[str, pd.DataFrame]]) -
         current_run.reset(token)
 
 
-def _of_site(frame: pd.DataFrame, origin: Origin | None) -> pd.DataFrame:
+def _of_site(frame: Any, origin: Origin | None) -> Any:
     """Return an audit together with what is known of its site."""
     return Audit(frame, origin) if origin is not None and isinstance(frame, Audit) else frame
 
 
-def joined(done: Sequence[tuple[str, pd.DataFrame]], operations: Sequence[str]) -> pd.DataFrame | None:
-    """Return the frames of the calls side by side, with the columns of the chosen operations."""
+def joined(done: Sequence[tuple[str, Any]], operations: Sequence[str]) -> pd.DataFrame | Audit | None:
+    """Return the frames of the calls side by side, with the columns of the chosen operations.
+
+    With all operations, an audit stays one.
+    """
     if not done:
         return None
     if len(done) == 1:
-        name, frame = done[0]
-        return (
-            _only(frame, operations)
-            if name in ("audit", "crawl") and len(operations) < len(OPERATIONS)
-            else frame
-        )
+        _, frame = done[0]
+        some = isinstance(frame, Audit) and len(operations) < len(OPERATIONS)
+        made: pd.DataFrame | Audit = _only(frame.raw, operations) if some else frame
+        return made
     frames = [_as_in_an_audit(name, frame) for name, frame in done]
     result = frames[0].copy()
     for other in frames[1:]:

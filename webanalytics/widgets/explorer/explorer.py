@@ -13,14 +13,15 @@ import anywidget
 import pandas as pd
 import traitlets
 
+from webanalytics.audits.audit import Audit
 from webanalytics.audits.failures import reason
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.frames.foreign import as_pandas
 from webanalytics.widgets.downloads import TYPES, file_bytes
 from webanalytics.widgets.explorer.issues import Issues
 from webanalytics.widgets.explorer.judged import MANY_PAGES, can_be_judged
-from webanalytics.widgets.explorer.keywords import has_site_keywords, site_keywords
-from webanalytics.widgets.explorer.site import is_crawl, links_of, site_tables
+from webanalytics.widgets.explorer.keywords import site_keywords
+from webanalytics.widgets.explorer.site import links_of, site_tables
 from webanalytics.widgets.explorer.static_html import static_html
 from webanalytics.widgets.explorer.summary import summary
 from webanalytics.widgets.explorer.table import column, pages_of, table, with_derived
@@ -40,7 +41,7 @@ class Explorer(anywidget.AnyWidget):
 
     Parameters
     ----------
-    frame : pandas.DataFrame
+    frame : Audit or pandas.DataFrame
         What `webanalytics.audit` or another function about pages returned.
 
     Attributes
@@ -60,36 +61,37 @@ class Explorer(anywidget.AnyWidget):
     _content = traitlets.Dict().tag(sync=True)
     selected = traitlets.Int(None, allow_none=True).tag(sync=True)
 
-    def __init__(self, frame: pd.DataFrame) -> None:
+    def __init__(self, frame: pd.DataFrame | Audit) -> None:
         content = self._take(frame)
         super().__init__(_content=content)
         self.on_msg(self._on_message)
 
-    def _take(self, frame: pd.DataFrame) -> dict[str, Any]:
-        """Keep a frame, and return what the browser gets of it at once."""
-        frame = as_pandas(frame, "frame")
+    def _take(self, given: pd.DataFrame | Audit) -> dict[str, Any]:
+        """Keep a frame or an audit, and return what the browser gets of it at once."""
+        audit = given if isinstance(given, Audit) else None
+        frame = as_pandas(given, "frame") if audit is None else audit.raw
         if not isinstance(frame, pd.DataFrame):
-            raise ParameterError("The `frame` parameter must be a DataFrame.", "frame")
+            raise ParameterError("The `frame` parameter must be an audit or a DataFrame.", "frame")
         pages = pages_of(frame)
         there = can_be_judged(frame)
         content = {
             "table": table(pages),
             "summary": summary(pages),
             "issues": {"there": there, "at_once": there and len(pages) <= MANY_PAGES},
-            "siteKeywords": has_site_keywords(frame),
-            "crawl": is_crawl(frame),
+            "siteKeywords": audit is not None,
+            "crawl": audit is not None and audit.origin.crawl is not None,
         }
         self._frame, self._pages = frame, pages
-        self._issues = Issues(frame, pages) if there else None
+        self._issues = Issues(audit, pages) if there else None
         return content
 
     @property
     def frame(self) -> pd.DataFrame:
-        """The frame as it was given."""
+        """The frame as it was given; of an audit, its pages as they were read. An audit can be set, too."""
         return self._frame
 
     @frame.setter
-    def frame(self, frame: pd.DataFrame) -> None:
+    def frame(self, frame: pd.DataFrame | Audit) -> None:
         content = self._take(frame)
         with self.hold_sync():
             self.selected = None
@@ -191,7 +193,7 @@ class Explorer(anywidget.AnyWidget):
         return self._issues
 
     def _send_keywords(self, asked: dict[str, Any]) -> None:
-        self.send({"id": asked.get("id"), "tables": site_keywords(self._frame)})
+        self.send({"id": asked.get("id"), "tables": site_keywords(self._judged().audit)})
 
     def report(self, path: str | os.PathLike[str]) -> Path:
         """Write the report of the frame's issues: one HTML file that needs no network.
@@ -265,12 +267,12 @@ class Explorer(anywidget.AnyWidget):
         return f"<Explorer: {len(self._pages)} rows, {len(self._frame.columns)} columns>"
 
 
-def explore(frame: pd.DataFrame) -> Explorer:
-    """Explore a frame of pages in a notebook: what to fix first, a table to sort and filter, each page.
+def explore(frame: pd.DataFrame | Audit) -> Explorer:
+    """Explore an audit or a frame of pages: what to fix first, a table to sort and filter, each page.
 
     Parameters
     ----------
-    frame : pandas.DataFrame
+    frame : Audit or pandas.DataFrame
         What `webanalytics.audit`, `metadata`, `text`, `readability` or `keywords` returned. A tab whose
         columns are missing says so. Issues are those of an `Audit`; of another frame, what the rules find
         in the columns that it has, without a score.
@@ -284,7 +286,7 @@ def explore(frame: pd.DataFrame) -> Explorer:
     Raises
     ------
     ParameterError
-        If `frame` is not a DataFrame.
+        If `frame` is neither an audit nor a DataFrame.
 
     Notes
     -----

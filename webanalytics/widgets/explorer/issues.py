@@ -37,15 +37,15 @@ PER_PAGE = ("indexable", "indexability", "titlePixels", "descriptionPixels", "in
 
 
 class Issues:
-    """The issues of a frame of pages, looked for when first needed."""
+    """The issues of an audit or of a frame of pages, looked for when first needed."""
 
-    def __init__(self, frame: pd.DataFrame, pages: pd.DataFrame) -> None:
-        self._frame, self._pages = frame, pages
+    def __init__(self, audit: Audit | None, pages: pd.DataFrame) -> None:
+        self._audit, self._pages = audit, pages
 
     @property
     def whole(self) -> bool:
-        """Whether the frame is an audit, so that all rules were tried and the score means something."""
-        return isinstance(self._frame, Audit)
+        """Whether there is an audit, so that all rules were tried and the score means something."""
+        return self._audit is not None
 
     @property
     def known(self) -> bool:
@@ -55,7 +55,7 @@ class Issues:
     @cached_property
     def audit(self) -> Audit:
         """The audit whose issues these are."""
-        return judged(self._frame if self.whole else self._pages)
+        return judged(self._pages) if self._audit is None else self._audit
 
     @property
     def frame(self) -> pd.DataFrame:
@@ -72,7 +72,7 @@ class Issues:
         """The thresholds of the audit's profile, by rule."""
         from webanalytics.audits.profiles import resolve_profile
 
-        rules = resolve_profile(self.audit._origin.profile or "desktop_crawler").rules()
+        rules = resolve_profile(self.audit.origin.profile or "desktop_crawler").rules()
         return {rule.name: rule.threshold for rule in rules if rule.threshold is not None}
 
     @cached_property
@@ -87,7 +87,7 @@ class Issues:
 
     @cached_property
     def _urls(self) -> list[str]:
-        return texts(self.audit, "url")
+        return texts(self.audit.raw, "url")
 
     @cached_property
     def _row_of(self) -> dict[str, int]:

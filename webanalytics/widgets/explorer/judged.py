@@ -27,7 +27,7 @@ def can_be_judged(pages: pd.DataFrame) -> bool:
 
 
 def judged(pages: pd.DataFrame) -> Audit:
-    """Return the frame itself if it is an audit, else an audit of the columns that rules know.
+    """Return an audit of the columns of a frame that rules know.
 
     Rules rely on a column's type, and a frame of somebody else may hold anything: a cell of another type
     counts as missing.
@@ -38,8 +38,6 @@ def judged(pages: pd.DataFrame) -> Audit:
     >>> judged(frame).issues["rule"].tolist()
     ['title_missing']
     """
-    if isinstance(pages, Audit):
-        return pages
     columns = {
         field.column_name: make_series(
             _cells(pages[field.column_name].tolist(), field.dtype), field.dtype, pages.index

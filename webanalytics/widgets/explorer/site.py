@@ -25,11 +25,6 @@ _LABELS = {
 }
 
 
-def is_crawl(frame: object) -> bool:
-    """Return whether a frame is an audit of a crawl."""
-    return isinstance(frame, Audit) and frame.origin.crawl is not None
-
-
 def site_tables(audit: Audit) -> list[dict[str, Any]]:
     """Return the tables of a crawl: their headings, what a row is called, and the tables."""
     pages = audit.pages

@@ -1,0 +1,200 @@
+"""Which pages of an audit are meant by masks, URLs and labels, and which rows of a table are of them."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Iterable
+from typing import Any, TypeGuard
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
+from webanalytics.errors import ParameterError
+from webanalytics.frames.foreign import as_pandas
+from webanalytics.strings import did_you_mean, one_line, shortened
+from webanalytics.urls import address
+
+NEEDED = frozenset(("url", "status"))
+"""Columns without which there is nothing to judge."""
+
+MADE = frozenset((*DERIVED, *CRAWLED, *FOUND))
+"""Columns that an audit makes itself."""
+
+
+def is_of_pages(value: Any) -> TypeGuard[pd.DataFrame]:
+    """Return whether this is a frame of pages."""
+    return isinstance(value, pd.DataFrame) and set(value.columns) >= NEEDED
+
+
+def as_read(pages: Any) -> pd.DataFrame:
+    """Return the pages of a frame as they were read, without the columns that an audit makes.
+
+    Raises
+    ------
+    ParameterError
+        For anything but a frame of pages.
+    """
+    if not is_of_pages(pages):
+        raise ParameterError(
+            "The `pages` parameter must be a DataFrame with the columns `url` and `status`, as "
+            "webanalytics.audit makes them.",
+            "pages",
+        )
+    if not pages.columns.is_unique:
+        raise ParameterError("The `pages` parameter must have each column only once.", "pages")
+    made = [name for name in pages.columns if name in MADE]
+    frame = pd.DataFrame(pages.drop(columns=made) if made else pages)
+    frame.attrs = dict(pages.attrs)
+    return frame
+
+
+def rows_of(pages: pd.DataFrame, which: Any) -> list[int]:
+    """Return the places of the pages that are meant; see `webanalytics.Audit.select`.
+
+    Raises
+    ------
+    ParameterError
+        For a mask of other rows, and for a URL or label that is not there.
+
+    Examples
+    --------
+    >>> pages = pd.DataFrame({"url": ["https://a.example/", "https://a.example/b"]}, index=["home", "b"])
+    >>> rows_of(pages, pages["url"].str.endswith("b")), rows_of(pages, "https://A.example")
+    ([1], [0])
+    >>> rows_of(pages, ["b", "home"]), rows_of(pages, [False, True])
+    ([1, 0], [1])
+    """
+    which = as_pandas([which] if isinstance(which, str) else which, "which")
+    if isinstance(which, pd.DataFrame) or not isinstance(which, Iterable):
+        raise ParameterError.must_be("which", "a mask of audit.pages, URLs, or labels of its index")
+    listed = which if isinstance(which, pd.Series) else pd.Series(list(which), dtype=object)
+    if len(listed) and pd.api.types.infer_dtype(listed, skipna=True) == "boolean":
+        return _masked(pages, listed, aligned=listed is which)
+    return _named(pages, listed.tolist())
+
+
+def _masked(pages: pd.DataFrame, mask: pd.Series[Any], *, aligned: bool) -> list[int]:
+    if aligned and not mask.index.equals(pages.index):
+        unique = mask.index.is_unique and pages.index.is_unique
+        if not unique or len(mask) != len(pages) or len(pages.index.difference(mask.index)):
+            raise ParameterError(
+                "The `which` parameter must be a mask with the index of audit.pages.", "which"
+            )
+        mask = mask.reindex(pages.index)
+    if len(mask) != len(pages):
+        raise ParameterError(
+            f"The `which` parameter must be a mask of the {len(pages):,} pages, not of {len(mask):,}.",
+            "which",
+        )
+    found: list[int] = np.flatnonzero(mask.astype("boolean").fillna(False).to_numpy(bool)).tolist()
+    return found
+
+
+def _named(pages: pd.DataFrame, names: Iterable[Any]) -> list[int]:
+    urls = [url if isinstance(url, str) else None for url in pages["url"].tolist()]
+    by_label, by_url = _places(pages.index.tolist()), _places(urls)
+    by_normal: dict[Hashable, list[int]] | None = None
+    found: dict[int, None] = {}
+    for name in names:
+        rows = by_label.get(name) if isinstance(name, Hashable) else None
+        if rows is None and isinstance(name, str):
+            rows = by_url.get(name)
+            if rows is None:
+                by_normal = _places(map(_normal, urls)) if by_normal is None else by_normal
+                rows = by_normal.get(_normal(name))
+        if rows is None:
+            raise ParameterError(
+                f"The `which` parameter names a page that the audit does not have: {_shown(name)}.", "which"
+            )
+        found.update(dict.fromkeys(rows))
+    return list(found)
+
+
+def _places(keys: Iterable[Hashable]) -> dict[Hashable, list[int]]:
+    places: defaultdict[Hashable, list[int]] = defaultdict(list)
+    for place, key in enumerate(keys):
+        places[key].append(place)
+    return dict(places)
+
+
+def _normal(url: Any) -> str | None:
+    """Return an address in normal form, anything else that is a text as it is."""
+    if not isinstance(url, str):
+        return None
+    found = address(url.strip())
+    return url if found is None else found.url
+
+
+def _shown(value: Any) -> str:
+    return shortened(one_line(str(value)[:200]), 100)
+
+
+def matched(pages: pd.DataFrame, frame: Any, on: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the columns of a table for each page, and the rows that are of no page.
+
+    Raises
+    ------
+    ParameterError
+        As `webanalytics.Audit.with_columns`.
+
+    Examples
+    --------
+    >>> pages = pd.DataFrame({"url": ["https://a.example/", "https://a.example/b"]})
+    >>> clicks = pd.DataFrame({"url": ["https://A.example", "https://a.example/c"], "clicks": [7, 2]})
+    >>> columns, unmatched = matched(pages, clicks, "url")
+    >>> columns["clicks"].tolist(), unmatched["url"].tolist()
+    ([7, <NA>], ['https://a.example/c'])
+    """
+    if not isinstance(frame, pd.DataFrame):
+        raise ParameterError.must_be("frame", "a DataFrame with a column of URLs")
+    _check_columns(pages, frame, on)
+    row_of: dict[str, int] = {}
+    for row, url in enumerate(map(_normal, frame[on].tolist())):
+        if url is None:
+            continue
+        if url in row_of:
+            raise ParameterError(
+                f"The `frame` parameter must have one row for each page, and has two for {_shown(url)}; sum "
+                "them up first.",
+                "frame",
+            )
+        row_of[url] = row
+    places = np.array([row_of.get(_normal(url) or "", -1) for url in pages["url"].tolist()], dtype=np.intp)
+    columns = {name: _taken(frame[name], places) for name in frame.columns if name != on}
+    left = np.ones(len(frame), dtype=bool)
+    left[places[places >= 0]] = False
+    made = pd.DataFrame(columns, index=pd.RangeIndex(len(pages))).set_axis(pages.index)
+    return made, frame[left].reset_index(drop=True)
+
+
+def _check_columns(pages: pd.DataFrame, frame: pd.DataFrame, on: str) -> None:
+    if list(frame.columns).count(on) != 1:
+        hint = did_you_mean(str(on), map(str, frame.columns)) or "."
+        raise ParameterError(f"The `on` parameter names no column of the frame with `{on}`{hint}", "on")
+    known = {*pages.columns, *MADE}
+    clashing = [str(name) for name in frame.columns if name != on and name in known]
+    if clashing or not frame.columns.is_unique:
+        listed = ", ".join(f"`{name}`" for name in clashing) or "each column once"
+        said = "must not have the columns" if clashing else "must have"
+        raise ParameterError(
+            f"The `frame` parameter {said} {listed}{', which the pages have' * bool(clashing)}.", "frame"
+        )
+
+
+def _taken(column: pd.Series[Any], places: npt.NDArray[np.intp]) -> pd.Series[Any]:
+    """Return the values at some places, missing where there is none; whole numbers stay whole."""
+    plain = column.reset_index(drop=True)
+    if (places < 0).any() and isinstance(plain.dtype, np.dtype) and plain.dtype.kind in "iub":
+        plain = plain.convert_dtypes()
+    return plain.reindex(places).reset_index(drop=True)
+
+
+def issues_of(issues: pd.DataFrame, urls: pd.Series[Any]) -> pd.DataFrame:
+    """Return the issues of some of the pages; each page has as many of a rule as it has rows."""
+    known = Counter(url if isinstance(url, str) else None for url in urls.tolist())
+    before = issues.groupby(["url", "rule"], dropna=False, observed=True, sort=False).cumcount().tolist()
+    addresses = (url if isinstance(url, str) else None for url in issues["url"].tolist())
+    own = np.array([count < known[url] for count, url in zip(before, addresses, strict=True)], dtype=bool)
+    return issues if own.all() else issues[own].reset_index(drop=True)
