@@ -77,7 +77,10 @@ def test_frames_of_files_and_of_other_servers() -> None:
 
 
 def test_no_failures() -> None:
-    for audit in (wa.Audit(), wa.audit(pd.DataFrame({"url": ["a"], "html": ["<p>"]}), progress=False)):
+    for audit in (
+        wa.audit([], progress=False),
+        wa.audit(pd.DataFrame({"url": ["a"], "html": ["<p>"]}), progress=False),
+    ):
         found = audit.failures()
         assert (len(found), list(found.columns)) == (0, list(COLUMNS))
         assert "Not read" not in repr(audit)

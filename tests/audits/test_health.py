@@ -59,7 +59,7 @@ def test_a_page_counts_once_however_often_it_was_given() -> None:
 
 def test_no_page_no_score() -> None:
     assert score(site(status=["error"], error_type=["dns"]), issues()) is None
-    assert wa.Audit().score is None
+    assert wa.audit([], progress=False).score is None
 
 
 @pytest.mark.parametrize("fault", ["title", "lang"])

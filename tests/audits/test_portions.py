@@ -30,8 +30,8 @@ def kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> wa.Audit:
 
 def test_portions_are_all_rows_once_whatever_their_order(kept: wa.Audit) -> None:
     shuffled = kept.raw.iloc[np.random.default_rng(5).permutation(len(kept))]
-    for audit in (kept, shuffled):
-        portions = Site(audit.raw.reset_index(drop=True)).portions
+    for frame in (kept.raw, shuffled):
+        portions = Site(frame.reset_index(drop=True)).portions
         assert len(portions) > 2
         rows = [row for portion in portions for row in portion or ()]
         assert sorted(rows) == list(range(len(kept)))
