@@ -17,14 +17,15 @@ Examples
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any, TypedDict, Unpack
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
 
 from webanalytics._version import DOCUMENTATION, __version__
 from webanalytics.errors import ParameterError
+from webanalytics.option_types import RunOptions
 from webanalytics.strings import did_you_mean
 
 USER_AGENT = f"webanalytics/{__version__} (+{DOCUMENTATION})"
@@ -46,6 +47,10 @@ class Setting:
         ``bool``, ``int``, ``float`` (seconds), ``str`` or ``tuple``; the type of a tuple's items.
     shown : callable
         Returns a text as it may be shown: masked where it may hold a password.
+    serves : frozenset of str
+        Of an option of a run: kinds of functions that it does something for, of `FUNCTIONS`.
+    hint : str
+        Its type for editors and type checkers, where `kind` and `none` do not say it.
     """
 
     key: str
@@ -58,6 +63,13 @@ class Setting:
     kind: type = str
     item: type = str
     shown: Callable[[str], str] = str
+    serves: frozenset[str] = frozenset()
+    hint: str = ""
+
+    @property
+    def annotation(self) -> str:
+        """Its type for editors and type checkers."""
+        return self.hint or self.kind.__name__ + (" | None" if self.none else "")
 
     @property
     def sentence(self) -> str:
@@ -154,108 +166,137 @@ def _is_warc(name: Any) -> bool:
     return isinstance(name, str) and "\0" not in name and name.lower().endswith((".warc.gz", ".warc"))
 
 
+FUNCTIONS: dict[str, tuple[str, ...]] = {
+    "page": ("audit", "crawl", "keywords", "metadata", "readability", "text"),
+    "image": ("convert",),
+    "record": ("dane", "hmac", "phones"),
+    "site": ("llms_txt", "sitemap"),
+}
+"""The functions of each kind: over pages, images and records, and those that read files of sites."""
+
+_ANY = frozenset(FUNCTIONS)
+_FETCHED = _ANY - {"record"}
+_RUN = _ANY - {"site"}
+_ANALYSED = _RUN - {"record"}
+_ROWS = _RUN - {"image"}
+_PAGES = frozenset({"page"})
+
+
+def _serving(kinds: frozenset[str], *settings: Setting) -> tuple[Setting, ...]:
+    return tuple(replace(setting, serves=kinds) for setting in settings)
+
+
+_any_options = _serving(
+    _ANY,
+    integer("concurrency", 32, 1, 1000, "Fetches under way at once."),
+    integer("retries", 2, 0, 20, "Further tries after 429, 500, 503 and broken connections."),
+)
+_fetched_options = _serving(
+    _FETCHED,
+    integer("per_host", 8, 1, 100, "Fetches under way at once from one host."),
+    seconds("delay", 0.0, 0.0, 3600, "Seconds between two fetches from one host."),
+    seconds("connect_timeout", 10.0, 0.001, 600, "Seconds for the name look-up and the connection."),
+    seconds("timeout", 30.0, 0.001, 3600, "Seconds for a whole fetch, redirects and body included."),
+    integer("max_redirects", 10, 0, 100, "Redirects followed for one page."),
+    flag("robots", True, "Respect robots.txt and its crawl-delay."),
+    Setting(
+        "user_agent",
+        USER_AGENT,
+        "How the package introduces itself.",
+        "a line of printable ASCII characters",
+        _header_value,
+    ),
+    flag("allow_private", False, "Fetch from private, loopback and other special addresses too."),
+    Setting(
+        "ports",
+        None,
+        "The only ports of addresses and redirects that are connected to.",
+        "a list of integers from 1 to 65535, or None for all ports",
+        _ports,
+        "all ports",
+        kind=tuple,
+        item=int,
+        hint="Collection[int] | None",
+    ),
+)
+_analysed_options = _serving(
+    _ANALYSED,
+    integer(
+        "max_download",
+        10_000_000,
+        1,
+        1_000_000_000,
+        "Largest body after decompression, in bytes.",
+    ),
+    seconds("parse_timeout", 15.0, 0.1, 3600, "Seconds for the analysis of one page or image."),
+    integer("workers", None, 1, 256, "Worker processes for analysis.", none="one per processor"),
+    integer("worker_memory", 2048, 256, 1_000_000, "Memory limit of a worker process in MiB (Linux)."),
+)
+_run_options = _serving(
+    _RUN,
+    flag("progress", None, "Show a progress bar.", none="only in notebooks and terminals"),
+    _BackendOption(
+        "backend",
+        None,
+        "Where the work is done: None for this machine, a `Hosted` API, or a `Dask` cluster.",
+        "a backend such as `webanalytics.Hosted(base_url)`, or None for this machine",
+        lambda value: value is None or all(hasattr(value, part) for part in BACKEND_PARTS),
+        hint="Any",
+    ),
+    integer("budget", None, 0, 10**12, "Most credits that one call may spend.", none="no limit"),
+    Setting(
+        "checkpoint",
+        None,
+        "Folder that keeps finished rows, so that the same call again does only what is missing.",
+        "a folder, or None for none",
+        lambda value: value is None or _is_place(value),
+        hint="str | os.PathLike[str] | None",
+    ),
+    Setting(
+        "redo",
+        "missing",
+        "What a call with a checkpoint does again: rows that are missing, or also those that failed.",
+        "one of: missing, failed",
+        lambda value: value in ("missing", "failed"),
+    ),
+)
+_pages_options = _serving(
+    _PAGES,
+    Setting(
+        "archive",
+        None,
+        "Web archive to whose end the pages are written as they are received: .warc.gz or .warc.",
+        "the name of a file that ends in .warc.gz or .warc, or None for none",
+        lambda value: value is None or (_is_place(value) and _is_warc(os.fspath(value))),
+        hint="str | os.PathLike[str] | None",
+    ),
+)
+_rows_options = _serving(
+    _ROWS,
+    Setting(
+        "save_to",
+        None,
+        "Folder that finished rows are kept in and read from, in place of memory; also a checkpoint. "
+        "To an address of fsspec, such as s3://bucket/folder, workers of a cluster write themselves.",
+        "a folder, an address such as s3://bucket/folder, or None for memory",
+        lambda value: value is None or _is_place(value),
+        "memory",
+        hint="str | os.PathLike[str] | None",
+    ),
+)
+
 RECORDS: dict[str, Setting] = {
     option.key: option
     for option in (
-        integer("concurrency", 32, 1, 1000, "Fetches under way at once."),
-        integer("per_host", 8, 1, 100, "Fetches under way at once from one host."),
-        seconds("delay", 0.0, 0.0, 3600, "Seconds between two fetches from one host."),
-        seconds("connect_timeout", 10.0, 0.001, 600, "Seconds for the name look-up and the connection."),
-        seconds("timeout", 30.0, 0.001, 3600, "Seconds for a whole fetch, redirects and body included."),
-        seconds("parse_timeout", 15.0, 0.1, 3600, "Seconds for the analysis of one page or image."),
-        integer("max_bytes", 10_000_000, 1, 1_000_000_000, "Largest body after decompression, in bytes."),
-        integer("max_redirects", 10, 0, 100, "Redirects followed for one page."),
-        integer("retries", 2, 0, 20, "Further tries after 429, 500, 503 and broken connections."),
-        flag("robots", True, "Respect robots.txt and its crawl-delay."),
-        Setting(
-            "user_agent",
-            USER_AGENT,
-            "How the package introduces itself.",
-            "a line of printable ASCII characters",
-            _header_value,
-        ),
-        flag("allow_private", False, "Fetch from private, loopback and other special addresses too."),
-        Setting(
-            "ports",
-            None,
-            "The only ports of addresses and redirects that are connected to.",
-            "a list of integers from 1 to 65535, or None for all ports",
-            _ports,
-            "all ports",
-            kind=tuple,
-            item=int,
-        ),
-        integer("workers", None, 1, 256, "Worker processes for analysis.", none="one per processor"),
-        integer("worker_memory", 2048, 256, 1_000_000, "Memory limit of a worker process in MiB (Linux)."),
-        flag("progress", None, "Show a progress bar.", none="only in notebooks and terminals"),
-        _BackendOption(
-            "backend",
-            None,
-            "Where the work is done: None for this machine, a `Hosted` API, or a `Dask` cluster.",
-            "a backend such as `webanalytics.Hosted(base_url)`, or None for this machine",
-            lambda value: value is None or all(hasattr(value, part) for part in BACKEND_PARTS),
-        ),
-        integer("budget", None, 0, 10**12, "Most credits that one call may spend.", none="no limit"),
-        Setting(
-            "checkpoint",
-            None,
-            "Folder that keeps finished rows, so that the same call again does only what is missing.",
-            "a folder, or None for none",
-            lambda value: value is None or _is_place(value),
-        ),
-        Setting(
-            "save_pages",
-            None,
-            "Web archive to whose end the pages are written as they are received: .warc.gz or .warc.",
-            "the name of a file that ends in .warc.gz or .warc, or None for none",
-            lambda value: value is None or (_is_place(value) and _is_warc(os.fspath(value))),
-        ),
-        Setting(
-            "save_to",
-            None,
-            "Folder that finished rows are kept in and read from, in place of memory; also a checkpoint. "
-            "To an address of fsspec, such as s3://bucket/folder, workers of a cluster write themselves.",
-            "a folder, an address such as s3://bucket/folder, or None for memory",
-            lambda value: value is None or _is_place(value),
-            "memory",
-        ),
-        Setting(
-            "retry",
-            "missing",
-            "What a call with a checkpoint does again: rows that are missing, or also those that failed.",
-            "one of: missing, failed",
-            lambda value: value in ("missing", "failed"),
-        ),
+        *_any_options,
+        *_fetched_options,
+        *_analysed_options,
+        *_run_options,
+        *_pages_options,
+        *_rows_options,
     )
 }
-"""All options by key."""
-
-
-class RunOptions(TypedDict, total=False):
-    """The options as keyword arguments of every function; left out means the session's value."""
-
-    concurrency: int
-    per_host: int
-    delay: float
-    connect_timeout: float
-    timeout: float
-    parse_timeout: float
-    max_bytes: int
-    max_redirects: int
-    retries: int
-    robots: bool
-    user_agent: str
-    allow_private: bool
-    ports: Collection[int] | None
-    workers: int | None
-    worker_memory: int
-    progress: bool | None
-    backend: Any
-    budget: int | None
-    checkpoint: str | os.PathLike[str] | None
-    save_to: str | os.PathLike[str] | None
-    save_pages: str | os.PathLike[str] | None
-    retry: str
+"""All options by key, each with the kinds of functions that it does something for."""
 
 
 def _from_environment() -> dict[str, Any]:
@@ -277,6 +318,21 @@ def check_options(given: Mapping[str, Any]) -> dict[str, Any]:
             raise ParameterError(f"The `{key}` parameter does not exist{hint}", key)
         RECORDS[key].check(value)
     return dict(given)
+
+
+def options_for(kind: str) -> dict[str, Setting]:
+    """Return the options that do something for a kind of functions."""
+    return {key: item for key, item in RECORDS.items() if kind in item.serves}
+
+
+def check_served(function: str, kind: str, key: str) -> None:
+    """Raise `ParameterError` for an option that does nothing for a function, naming those it is for."""
+    if kind in RECORDS[key].serves:
+        return
+    takers = sorted(name for kind in RECORDS[key].serves for name in FUNCTIONS[kind])
+    raise ParameterError(
+        f"The `{key}` parameter must be left out of `{function}`; it is for {', '.join(takers)}.", key
+    )
 
 
 def resolve(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -216,7 +216,7 @@ def test_what_failed_is_asked_again_when_that_is_wanted(site: SiteServer, folder
     before = len(site.requests)
     assert wa.audit(urls, **options)["status"].tolist() == ["ok", "error", "ok"]
     assert len(site.requests) == before
-    assert wa.audit(urls, retry="failed", **options)["status"].tolist() == ["ok", "ok", "ok"]
+    assert wa.audit(urls, redo="failed", **options)["status"].tolist() == ["ok", "ok", "ok"]
     assert wa.load(folder)["title"].tolist()[1] == "Page 2 of lamps"
 
 

@@ -260,7 +260,7 @@ def test_rows_of_other_inputs_stay(address: str) -> None:
 def test_failed_rows_are_done_again_when_asked_for(address: str) -> None:
     made = audited(address)
     threads = Threads()
-    same(audited(address, threads, retry="failed"), made)
+    same(audited(address, threads, redo="failed"), made)
     assert [job.number for chunk in threads.chunks for job in chunk.jobs] == [3]
     same(wa.load(address), made)
 

@@ -234,7 +234,7 @@ def test_what_failed_is_asked_again_when_that_is_wanted(folder: Path) -> None:
         assert crawled(site, save_to=folder)["http_status"].tolist() == [200, 404, 200]
         assert crawled(site, save_to=folder)["http_status"].tolist() == [200, 404, 200]
         before = len(site.requests)
-        audit = crawled(site, save_to=folder, retry="failed")
+        audit = crawled(site, save_to=folder, redo="failed")
         assert asked(site, before) == ["/late", "/c"]
         assert paths(site, audit["url"]) == ["/", "/late", "/b", "/c"]
         assert wa.load(folder)["title"].tolist() == ["Home", "Late", "B", "C"]

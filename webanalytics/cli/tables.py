@@ -43,7 +43,7 @@ from webanalytics.frames.terminal import print_errors, print_table
 from webanalytics.frames.writing import FORMATS, write_text, wrong_suffix
 from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import METADATA, OPERATIONS, Operation, Parameter, by_function
-from webanalytics.run_options import RECORDS, Setting
+from webanalytics.run_options import RECORDS, Setting, options_for
 from webanalytics.runs.saving import keeps_rows
 from webanalytics.strings import did_you_mean
 
@@ -57,7 +57,7 @@ MANY = 1_000
 TEXT_FORMATS = ("table", "csv", "tsv", "json", "jsonl")
 
 
-_PLACES = {"checkpoint": "FOLDER", "save_pages": "FILE", "save_to": "FOLDER"}
+_PLACES = {"checkpoint": "FOLDER", "archive": "FILE", "save_to": "FOLDER"}
 """Options that name a place, and what the command line calls it."""
 
 
@@ -67,7 +67,7 @@ def _option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool)
     if hosted and key == "concurrency":
         default += "; with --base-url, requests under way at once, at most 8 by default"
     meaning = f"{option.meaning} (default: {default})"
-    if key == "retry":
+    if key == "redo":
         parser.add_argument(flag, dest=key, choices=("missing", "failed"), help=meaning)
     elif key in _PLACES:
         parser.add_argument(flag, dest=key, metavar=_PLACES[key], help=option.meaning)
@@ -123,7 +123,11 @@ def _takes_list(parameter: Parameter) -> bool:
 
 
 def _common(
-    parser: argparse.ArgumentParser, what: str, hosted: bool = True, taken: Collection[str] = ()
+    parser: argparse.ArgumentParser,
+    what: str,
+    kind: str = "page",
+    hosted: bool = True,
+    taken: Collection[str] = (),
 ) -> None:
     meaning = "one or more, or one file with a table of them; see also --input"
     parser.add_argument("inputs", nargs="*", metavar=what.upper(), help=meaning)
@@ -132,7 +136,7 @@ def _common(
     parser.add_argument("-c", "--column", help="column of --input that holds the inputs")
     _output_flags(parser)
     group = parser.add_argument_group("options of the run")
-    for option in RECORDS.values():
+    for option in options_for(kind).values():
         if option.key != "backend" and option.key not in taken:
             _option_flag(group, option, hosted)
     if hosted:
@@ -179,7 +183,7 @@ def _parser() -> argparse.ArgumentParser:
     for operation in OPERATIONS.values():
         _operation_parser(commands, operation)
     sitemap = commands.add_parser("sitemap", help="Read a sitemap, or an index of them, into a list of URLs.")
-    _common(sitemap, "url", hosted=False, taken=["save_to"])
+    _common(sitemap, "url", "site", hosted=False)
     sitemap.set_defaults(run=_run_operation, function="sitemap")
     add_crawlers(commands)
     demo = commands.add_parser("demo", help="Serve the sample site, audit it and write tables and charts.")
@@ -200,7 +204,12 @@ def _operation_parser(commands: Any, operation: Operation) -> None:
     extra = "".join(f" {sentence}" for sentence, _ in ACTIONS.get(name, {}).values())
     parser = commands.add_parser(name, help=operation.summary, description=operation.summary + extra)
     unknown = [] if keeps_rows((operation,)) else ["save_to"]
-    _common(parser, operation.subject, taken=[*(item.keyword for item in operation.settings), *unknown])
+    _common(
+        parser,
+        operation.subject,
+        operation.kind,
+        taken=[*(item.keyword for item in operation.settings), *unknown],
+    )
     for parameter in operation.settings:
         _setting_flag(parser, parameter)
     if "save_to" in inspect.signature(getattr(sync, name)).parameters:

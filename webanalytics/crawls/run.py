@@ -174,7 +174,7 @@ class _Crawl:
         """Fetch the pages, then what is asked besides, and return the frame of the pages."""
         await self._begin()
         async with AsyncExitStack() as stack:
-            archive = await stack.enter_async_context(recording(self._options["save_pages"]))
+            archive = await stack.enter_async_context(recording(self._options["archive"]))
             take = None if archive is None else archive.take
             fetcher = await stack.enter_async_context(
                 Fetcher(affordable_settings(self._options), recorder=take)
@@ -208,7 +208,7 @@ class _Crawl:
 
     def _open_checkpoint(self) -> None:
         extra = {"start": list(self._call.scope.starts)}
-        again = self._options["retry"] == "failed"
+        again = self._options["redo"] == "failed"
         store = open_run(self._options, self._spec, self._backend.family, extra)
         try:
             kept = store.restore_all(failed_again=again)

@@ -23,7 +23,7 @@ from webanalytics.fetching.response import Problem
 from webanalytics.frames.inputs import Wanted, values_of
 from webanalytics.frames.remote_store import place_of
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Operation
-from webanalytics.run_options import resolve
+from webanalytics.run_options import options_for, resolve
 from webanalytics.runs.saving import check_save_to
 from webanalytics.urls import lacks_scheme
 
@@ -68,7 +68,7 @@ async def lazily(function: Function, inputs: Any, kwargs: Mapping[str, Any]) -> 
     if operation.kind != "image" and given.get("save_to", resolve({})["save_to"]) is not None:
         return await _kept(function, table, operation, parameter, given)
     _refuse(given, ("save_to",))
-    arguments = _travelling(given)
+    arguments = _travelling(given, operation)
     column = arguments.pop("column", None)
     if _has_pages(table, operation):
         column = column or ("url" if "url" in table.columns else None)
@@ -138,7 +138,7 @@ def _refuse(given: Mapping[str, Any], names: tuple[str, ...]) -> None:
             )
 
 
-def _travelling(given: dict[str, Any]) -> dict[str, Any]:
+def _travelling(given: dict[str, Any], operation: Operation) -> dict[str, Any]:
     """Return the arguments for each partition, the options of this session included."""
     options = resolve({})
     backend = given.pop("backend", options["backend"])
@@ -149,7 +149,8 @@ def _travelling(given: dict[str, Any]) -> dict[str, Any]:
             "backend",
         )
     here = {"backend": None, "checkpoint": None, "progress": False}
-    return {**options, **given, **here}
+    own = {key: options[key] for key in options_for(operation.kind)}
+    return {**own, **given, **here}
 
 
 def _by_host(table: Any, column: Any, options: Mapping[str, Any]) -> Any:

@@ -36,7 +36,7 @@ from webanalytics.runs.saving import SavingBuilder, check_save_to
 
 T = TypeVar("T")
 
-STAYS_HERE = frozenset(("backend", "checkpoint", "save_to", "retry", "progress"))
+STAYS_HERE = frozenset(("backend", "checkpoint", "save_to", "redo", "progress"))
 """Options of a call that do not concern its backend."""
 MANY_ROWS = 300
 """Rows from which frames are read and made in a thread."""
@@ -217,7 +217,7 @@ class _Call:
 
     async def _open_checkpoint(self) -> None:
         """Open the checkpoint, and take the results that it has."""
-        again = self._options["retry"] == "failed"
+        again = self._options["redo"] == "failed"
 
         def read() -> tuple[RunFolder, list[JobResult], list[Job]]:
             store = open_run(self._options, self._spec, self._backend.family, self._hooks.extra)

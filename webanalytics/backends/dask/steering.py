@@ -295,7 +295,7 @@ def _now() -> float:
 
 def _read(task: Task, jobs: Sequence[Job], archives: Reader) -> tuple[list[Job], list[JobResult]]:
     """Return jobs with the content of files and archives here, and results for those that cannot be read."""
-    operation, limit = task.operations[0], int(task.spec.options["max_bytes"])
+    operation, limit = task.operations[0], int(task.spec.options["max_download"])
     several = len(task.operations) - bool(task.spec.apart)
     travelling: list[Job] = []
     unreadable: list[JobResult] = []
