@@ -210,6 +210,9 @@ def _operation_parser(commands: Any, operation: Operation) -> None:
         operation.kind,
         taken=[*(item.keyword for item in operation.settings), *unknown],
     )
+    if name in ACTIONS and operation.kind not in RECORDS["allow_private"].serves:
+        group = parser.add_argument_group(f"options of {' and '.join(ACTIONS[name])}")
+        _option_flag(group, RECORDS["allow_private"], hosted=False)  # of an address that the action fetches
     for parameter in operation.settings:
         _setting_flag(parser, parameter)
     if "save_to" in inspect.signature(getattr(sync, name)).parameters:
