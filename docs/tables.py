@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from webanalytics.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS
 from webanalytics.messages.told import TOLD
 from webanalytics.operations import OPERATIONS, Field
 from webanalytics.operations.types import shape_of
-from webanalytics.run_options import RECORDS
+from webanalytics.run_options import FUNCTIONS, RECORDS
 from webanalytics.service.billing.plans import PLANS
 from webanalytics.service.config.configuration import settings_table
 from webanalytics.service.config.settings import ServiceSettings
@@ -46,11 +46,21 @@ def _cell(value: Any) -> str:
 
 def options() -> str:
     """Return the options of a run."""
-    rows = ((f"`{key}`", f"`{item.default!r}`", item.meaning) for key, item in RECORDS.items())
+    rows = (
+        (f"`{key}`", f"`{item.default!r}`", item.meaning, _takers(item.serves))
+        for key, item in RECORDS.items()
+    )
     return (
         "# Options of a run\n\nFor a call, a block or the session: see [options](../guides/options.md).\n\n"
-        + table(("option", "default", "meaning"), rows)
+        + table(("option", "default", "meaning", "functions"), rows)
     )
+
+
+def _takers(kinds: Collection[str]) -> str:
+    """Return the names of the functions of some kinds."""
+    if len(kinds) == len(FUNCTIONS):
+        return "all"
+    return ", ".join(f"`{name}`" for kind, names in FUNCTIONS.items() if kind in kinds for name in names)
 
 
 def rules() -> str:

@@ -2,28 +2,70 @@
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 import threading
-from typing import get_type_hints
+from collections.abc import Callable
+from typing import Any, get_type_hints
 
 import pytest
 
 import webanalytics as wa
 from tests.fresh import printed
-from webanalytics.run_options import RECORDS, RunOptions, resolve
+from webanalytics.api import sync
+from webanalytics.option_types import RunOptions
+from webanalytics.run_options import FUNCTIONS, RECORDS, resolve
+from webanalytics.runs.boundary import kind_of_options
 
 
 def test_every_option_has_a_typed_keyword_argument() -> None:
     hints = get_type_hints(RunOptions)
     assert set(hints) == set(RECORDS)
-    for key, record in RECORDS.items():
-        if key not in (
-            "backend",
-            "store",
-            "save_pages",
-            "ports",
-        ):  # backend, path, collection
-            expected = record.kind | None if record.none else record.kind
-            assert hints[key] == expected, key
+    for key in ("concurrency", "delay", "robots", "user_agent", "workers", "progress"):
+        record = RECORDS[key]
+        assert hints[key] == (record.kind | None if record.none else record.kind), key
+
+
+def test_the_functions_of_each_kind_are_all_that_there_are() -> None:
+    found = {
+        name: kind_of_options(function) for name, function in inspect.getmembers(sync, inspect.isfunction)
+    }
+    made = {name: kind for name, kind in found.items() if kind and name in sync.__all__}
+    assert made == {name: kind for kind, names in FUNCTIONS.items() for name in names}
+
+
+def awaiting(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that runs a coroutine function."""
+    return lambda *args, **kwargs: asyncio.run(function(*args, **kwargs))
+
+
+@pytest.mark.parametrize("blocking", [True, False])
+@pytest.mark.parametrize("key", list(RECORDS))
+def test_functions_take_only_options_that_do_something_for_them(key: str, blocking: bool) -> None:
+    record = RECORDS[key]
+    for kind, names in FUNCTIONS.items():
+        for name in names:
+            if kind in record.serves or key in inspect.signature(getattr(wa, name)).parameters:
+                continue
+            call = getattr(wa, name) if blocking else awaiting(getattr(wa.aio, name))
+            with pytest.raises(wa.ParameterError, match=f"left out of `{name}`; it is for ") as caught:
+                call([], **{key: record.default})
+            assert caught.value.parameter == key
+            takers = set(str(caught.value).rstrip(".").partition(" it is for ")[2].split(", "))
+            assert takers == {other for taken in record.serves for other in FUNCTIONS[taken]}
+
+
+def test_hmac_is_not_given_what_pages_are_given() -> None:
+    with pytest.raises(wa.ParameterError, match="`robots` parameter must be left out of `hmac`"):
+        wa.hmac(["a"], secret="k", robots=False)
+    with wa.option_context(robots=False):
+        assert wa.hmac(["a"], secret="k")["status"].tolist() == ["ok"]
+
+
+@pytest.mark.parametrize("name", ["max_bytes", "retry", "save_pages", "checkpoint"])
+def test_former_names_do_not_exist(name: str) -> None:
+    with pytest.raises(wa.ParameterError, match=f"`{name}` parameter does not exist"):
+        wa.metadata([], **{name: 1})
 
 
 @pytest.mark.parametrize("key", list(RECORDS))
@@ -64,7 +106,7 @@ def test_unknown_option_lists_the_known_ones() -> None:
     with pytest.raises(wa.ParameterError, match=r"`nonsense` parameter does not exist.*retries"):
         wa.text([], nonsense=3)
     with pytest.raises(
-        wa.ParameterError, match=r"`retrys` parameter does not exist; did you mean `retry`\?$"
+        wa.ParameterError, match=r"`retrys` parameter does not exist; did you mean `retries`\?$"
     ):
         wa.text([], retrys=3)
 

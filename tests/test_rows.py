@@ -242,7 +242,7 @@ def test_missing_and_wrong_inputs_are_told_apart() -> None:
 def test_sizes_of_saved_pages_are_bytes() -> None:
     page = pd.DataFrame({"url": ["http://a.example/"], "html": ["é" * 1000]})
     assert wa.metadata(page).loc[0, "bytes"] == 2000
-    assert wa.metadata(page, max_bytes=1500).loc[0, "error_type"] == "too_large"
+    assert wa.metadata(page, max_download=1500).loc[0, "error_type"] == "too_large"
 
 
 def test_a_traceback_with_variables_shows_no_secret() -> None:

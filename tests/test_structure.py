@@ -37,6 +37,7 @@ FLOORS = (
     "outcomes",
     "operations",
     "run_options",
+    "option_types",
     "tables plugins",
     "errors files notebook strings templates thresholds urls",
     "messages _version",

@@ -18,16 +18,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 from webanalytics import plugins
 from webanalytics._version import __version__
 from webanalytics.errors import ParameterError
+from webanalytics.option_types import RunOptions
 from webanalytics.strings import did_you_mean
 
 USER_AGENT = f"webanalytics/{__version__}"
@@ -52,8 +53,10 @@ class Setting:
         ``bool``, ``int``, ``float`` (seconds), ``str`` or ``tuple``; the type of a tuple's items.
     shown : callable
         Returns a text as it may be shown: masked where it may hold a password.
-    session : bool
-        Set for a session or a block, never for one call: it is about what is written later.
+    serves : frozenset of str
+        Of an option of a run: kinds of functions that it does something for, of `FUNCTIONS`.
+    hint : str
+        Its type for editors and type checkers, where `kind` and `none` do not say it.
     """
 
     key: str
@@ -66,7 +69,13 @@ class Setting:
     kind: type = str
     item: type = str
     shown: Callable[[str], str] = str
-    session: bool = False
+    serves: frozenset[str] = frozenset()
+    hint: str = ""
+
+    @property
+    def annotation(self) -> str:
+        """Its type for editors and type checkers."""
+        return self.hint or self.kind.__name__ + (" | None" if self.none else "")
 
     @property
     def sentence(self) -> str:
@@ -163,113 +172,136 @@ def _is_warc(name: Any) -> bool:
     return isinstance(name, str) and "\0" not in name and name.lower().endswith((".warc.gz", ".warc"))
 
 
+FUNCTIONS: dict[str, tuple[str, ...]] = {
+    "page": ("audit", "crawl", "keywords", "metadata", "readability", "text"),
+    "image": ("convert",),
+    "record": ("dane", "hmac", "phones"),
+    "site": ("llms_txt", "sitemap"),
+}
+"""The functions of each kind: over pages, images and records, and those that read files of sites."""
+
+_ANY = frozenset(FUNCTIONS)
+_FETCHED = _ANY - {"record"}
+_RUN = _ANY - {"site"}
+_ANALYSED = _RUN - {"record"}
+_PAGES = frozenset({"page"})
+
+
+def _serving(kinds: frozenset[str], *settings: Setting) -> tuple[Setting, ...]:
+    return tuple(replace(setting, serves=kinds) for setting in settings)
+
+
+_any_options = _serving(
+    _ANY,
+    integer("concurrency", 32, 1, 1000, "Fetches under way at once."),
+    integer("retries", 2, 0, 20, "Further tries after 429, 500, 503 and broken connections."),
+)
+_fetched_options = _serving(
+    _FETCHED,
+    integer("per_host", 8, 1, 100, "Fetches under way at once from one host."),
+    seconds("delay", 0.0, 0.0, 3600, "Seconds between two fetches from one host."),
+    seconds("connect_timeout", 10.0, 0.001, 600, "Seconds for the name look-up and the connection."),
+    seconds("timeout", 30.0, 0.001, 3600, "Seconds for a whole fetch, redirects and body included."),
+    integer("max_redirects", 10, 0, 100, "Redirects followed for one page."),
+    flag("robots", True, "Respect robots.txt and its crawl-delay."),
+    Setting(
+        "user_agent",
+        USER_AGENT,
+        "How the package introduces itself.",
+        "a line of printable ASCII characters",
+        _header_value,
+    ),
+    flag("allow_private", False, "Fetch from private, loopback and other special addresses too."),
+    Setting(
+        "ports",
+        None,
+        "The only ports of addresses and redirects that are connected to.",
+        "a list of integers from 1 to 65535, or None for all ports",
+        _ports,
+        "all ports",
+        kind=tuple,
+        item=int,
+        hint="Collection[int] | None",
+    ),
+)
+_analysed_options = _serving(
+    _ANALYSED,
+    integer(
+        "max_download",
+        10_000_000,
+        1,
+        1_000_000_000,
+        "Largest body after decompression, in bytes.",
+    ),
+    seconds("parse_timeout", 15.0, 0.1, 3600, "Seconds for the analysis of one page or image."),
+    integer("workers", None, 1, 256, "Worker processes for analysis.", none="one per processor"),
+    integer("worker_memory", 2048, 256, 1_000_000, "Memory limit of a worker process in MiB (Linux)."),
+)
+_run_options = _serving(
+    _RUN,
+    flag("progress", None, "Show a progress bar.", none="only in notebooks and terminals"),
+    _BackendOption(
+        "backend",
+        None,
+        "Where the work is done: None for this machine, a `Hosted` API, a `Dask` cluster, or the name of a "
+        "backend that an installed package has.",
+        "a backend such as `webanalytics.Hosted(base_url)`, the name of one, or None for this machine",
+        bool,
+        hint="Any",
+    ),
+    integer("budget", None, 0, 10**12, "Most credits that one call may spend.", none="no limit"),
+    Setting(
+        "store",
+        None,
+        "Folder that finished rows are kept in, while a run goes on and after: the same call again does only "
+        "what is missing.",
+        "a folder, or None for none",
+        lambda value: value is None or _is_place(value),
+        hint="str | os.PathLike[str] | None",
+    ),
+    Setting(
+        "redo",
+        "missing",
+        "What a call with a store does again: rows that are missing, or also those that failed.",
+        "one of: missing, failed",
+        lambda value: value in ("missing", "failed"),
+    ),
+)
+_pages_options = _serving(
+    _PAGES,
+    Setting(
+        "archive",
+        None,
+        "Web archive to whose end the pages are written as they are received: .warc.gz or .warc.",
+        "the name of a file that ends in .warc.gz or .warc, or None for none",
+        lambda value: value is None or (_is_place(value) and _is_warc(os.fspath(value))),
+        hint="str | os.PathLike[str] | None",
+    ),
+)
+_session_options = (
+    Setting(
+        "docs_url",
+        None,
+        "Address of the built documentation, which reports, workbooks and the explorer link rules to.",
+        "an address that begins with http:// or https://, or None for no links",
+        lambda value: value is None or (isinstance(value, str) and bool(WEB_ADDRESS.fullmatch(value))),
+        "no links",
+    ),
+)
+"""What is about files that are written after a call: set for a session or a block."""
+
 RECORDS: dict[str, Setting] = {
     option.key: option
     for option in (
-        integer("concurrency", 32, 1, 1000, "Fetches under way at once."),
-        integer("per_host", 8, 1, 100, "Fetches under way at once from one host."),
-        seconds("delay", 0.0, 0.0, 3600, "Seconds between two fetches from one host."),
-        seconds("connect_timeout", 10.0, 0.001, 600, "Seconds for the name look-up and the connection."),
-        seconds("timeout", 30.0, 0.001, 3600, "Seconds for a whole fetch, redirects and body included."),
-        seconds("parse_timeout", 15.0, 0.1, 3600, "Seconds for the analysis of one page or image."),
-        integer("max_bytes", 10_000_000, 1, 1_000_000_000, "Largest body after decompression, in bytes."),
-        integer("max_redirects", 10, 0, 100, "Redirects followed for one page."),
-        integer("retries", 2, 0, 20, "Further tries after 429, 500, 503 and broken connections."),
-        flag("robots", True, "Respect robots.txt and its crawl-delay."),
-        Setting(
-            "user_agent",
-            USER_AGENT,
-            "How the package introduces itself.",
-            "a line of printable ASCII characters",
-            _header_value,
-        ),
-        flag("allow_private", False, "Fetch from private, loopback and other special addresses too."),
-        Setting(
-            "ports",
-            None,
-            "The only ports of addresses and redirects that are connected to.",
-            "a list of integers from 1 to 65535, or None for all ports",
-            _ports,
-            "all ports",
-            kind=tuple,
-            item=int,
-        ),
-        integer("workers", None, 1, 256, "Worker processes for analysis.", none="one per processor"),
-        integer("worker_memory", 2048, 256, 1_000_000, "Memory limit of a worker process in MiB (Linux)."),
-        flag("progress", None, "Show a progress bar.", none="only in notebooks and terminals"),
-        _BackendOption(
-            "backend",
-            None,
-            "Where the work is done: None for this machine, a `Hosted` API, a `Dask` cluster, or the name of "
-            "a backend that an installed package has.",
-            "a backend such as `webanalytics.Hosted(base_url)`, the name of one, or None for this machine",
-            bool,
-        ),
-        integer("budget", None, 0, 10**12, "Most credits that one call may spend.", none="no limit"),
-        Setting(
-            "store",
-            None,
-            "Folder that finished rows are kept in, while a run goes on and after: the same call again does "
-            "only what is missing.",
-            "a folder, or None for none",
-            lambda value: value is None or _is_place(value),
-        ),
-        Setting(
-            "save_pages",
-            None,
-            "Web archive to whose end the pages are written as they are received: .warc.gz or .warc.",
-            "the name of a file that ends in .warc.gz or .warc, or None for none",
-            lambda value: value is None or (_is_place(value) and _is_warc(os.fspath(value))),
-        ),
-        Setting(
-            "retry",
-            "missing",
-            "What a call with a store does again: rows that are missing, or also those that failed.",
-            "one of: missing, failed",
-            lambda value: value in ("missing", "failed"),
-        ),
-        Setting(
-            "docs_url",
-            None,
-            "Address of the built documentation, which reports, workbooks and the explorer link rules to.",
-            "an address that begins with http:// or https://, or None for no links",
-            lambda value: value is None or (isinstance(value, str) and bool(WEB_ADDRESS.fullmatch(value))),
-            "no links",
-            session=True,
-        ),
+        *_any_options,
+        *_fetched_options,
+        *_analysed_options,
+        *_run_options,
+        *_pages_options,
+        *_session_options,
     )
 }
-"""All options by key."""
-
-CALL_OPTIONS = tuple(key for key, option in RECORDS.items() if not option.session)
-"""The options that a call takes."""
-
-
-class RunOptions(TypedDict, total=False):
-    """The options as keyword arguments of every function; left out means the session's value."""
-
-    concurrency: int
-    per_host: int
-    delay: float
-    connect_timeout: float
-    timeout: float
-    parse_timeout: float
-    max_bytes: int
-    max_redirects: int
-    retries: int
-    robots: bool
-    user_agent: str
-    allow_private: bool
-    ports: Collection[int] | None
-    workers: int | None
-    worker_memory: int
-    progress: bool | None
-    backend: Any
-    budget: int | None
-    store: str | os.PathLike[str] | None
-    save_pages: str | os.PathLike[str] | None
-    retry: str
-    docs_url: str | None
+"""All options by key, each with the kinds of functions that it does something for."""
 
 
 def _from_environment() -> dict[str, Any]:
@@ -294,6 +326,22 @@ def check_options(given: Mapping[str, Any]) -> dict[str, Any]:
         if key == "backend":
             checked[key] = found
     return checked
+
+
+def options_for(kind: str) -> dict[str, Setting]:
+    """Return the options that do something for a kind of functions."""
+    return {key: item for key, item in RECORDS.items() if kind in item.serves}
+
+
+def check_served(function: str, kind: str, key: str) -> None:
+    """Raise `ParameterError` for an option that does nothing for a function, naming those it is for."""
+    if kind in RECORDS[key].serves:
+        return
+    takers = sorted(name for kind in RECORDS[key].serves for name in FUNCTIONS[kind])
+    takers = takers or [f"`webanalytics.options.{key}`, which is set for a session"]
+    raise ParameterError(
+        f"The `{key}` parameter must be left out of `{function}`; it is for {', '.join(takers)}.", key
+    )
 
 
 def resolve(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -88,7 +88,7 @@ def test_a_body_that_inflates_without_end_costs_no_memory(path: Path, encode: ob
     del bomb
     tracemalloc.start()
     try:
-        assert told(file, max_bytes=1_000_000) == [("x", "too_large"), ("y", "y")]
+        assert told(file, max_download=1_000_000) == [("x", "too_large"), ("y", "y")]
         assert tracemalloc.get_traced_memory()[1] < 15_000_000
     finally:
         tracemalloc.stop()
@@ -96,9 +96,9 @@ def test_a_body_that_inflates_without_end_costs_no_memory(path: Path, encode: ob
 
 def test_a_page_above_the_limit_is_a_row(path: Path) -> None:
     file = write(path, response("https://a.example/x", b"<p>" + b"tea " * 300_000), page("y"))
-    assert told(file, max_bytes=1_000_000) == [("x", "too_large"), ("y", "y")]
-    assert told(file, max_bytes=2_000_000)[0][1] != "too_large"
-    assert wa.metadata(file, max_bytes=1_000_000)["error_type"].tolist()[0] == "too_large"
+    assert told(file, max_download=1_000_000) == [("x", "too_large"), ("y", "y")]
+    assert told(file, max_download=2_000_000)[0][1] != "too_large"
+    assert wa.metadata(file, max_download=1_000_000)["error_type"].tolist()[0] == "too_large"
 
 
 def test_a_member_that_inflates_without_end_costs_no_memory(tmp_path: Path) -> None:
@@ -107,7 +107,7 @@ def test_a_member_that_inflates_without_end_costs_no_memory(tmp_path: Path) -> N
     del zeros
     tracemalloc.start()
     try:
-        assert told(file, max_bytes=1_000_000)[1] == ("y", "y")
+        assert told(file, max_download=1_000_000)[1] == ("y", "y")
         assert tracemalloc.get_traced_memory()[1] < 15_000_000
     finally:
         tracemalloc.stop()

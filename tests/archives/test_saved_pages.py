@@ -78,7 +78,7 @@ def asked(site: SiteServer) -> list[str]:
     return [*found, f"{site.url}/missing", "no address", "http://127.0.0.1:1/", "http://localhost.invalid/"]
 
 
-OPTIONS: dict[str, Any] = {"allow_private": True, "timeout": 2.0, "max_bytes": 1_000_000, "retries": 0}
+OPTIONS: dict[str, Any] = {"allow_private": True, "timeout": 2.0, "max_download": 1_000_000, "retries": 0}
 
 
 def differing(one: pd.DataFrame, other: pd.DataFrame) -> dict[str, list[tuple[Any, Any]]]:
@@ -100,9 +100,9 @@ def plain(cell: Any) -> Any:
 @pytest.mark.parametrize("name", ["site.warc.gz", "site.warc"])
 def test_an_audit_is_judged_again_from_its_archive(site: SiteServer, tmp_path: Path, name: str) -> None:
     file = str(tmp_path / name)
-    live = wa.audit(asked(site), save_pages=file, **OPTIONS)
+    live = wa.audit(asked(site), archive=file, **OPTIONS)
     before = len(site.requests)
-    again = wa.audit(file, max_bytes=1_000_000)
+    again = wa.audit(file, max_download=1_000_000)
     assert len(site.requests) == before  # nothing was asked for
     assert len(live) == len(ODD) + 3
     assert Counter(live.raw["error_type"].dropna()).keys() >= {
@@ -125,14 +125,14 @@ def test_every_function_over_pages_reads_what_it_saved(
     site: SiteServer, tmp_path: Path, function: str
 ) -> None:
     file, call = str(tmp_path / "site.warc.gz"), getattr(wa, function)
-    live = call(asked(site), save_pages=file, **OPTIONS)
-    assert differing(live, call(file, max_bytes=1_000_000)) == {}
+    live = call(asked(site), archive=file, **OPTIONS)
+    assert differing(live, call(file, max_download=1_000_000)) == {}
 
 
 def test_a_crawl_is_judged_again_from_its_archive(tmp_path: Path) -> None:
     file = str(tmp_path / "site.warc.gz")
     with crawl_site() as server:
-        live = wa.crawl(str(server.url), allow_private=True, save_pages=file, sitemap=None)
+        live = wa.crawl(str(server.url), allow_private=True, archive=file, sitemap=None)
     again = wa.audit(file)
     assert len(live) > 100
     shared = [name for name in live.raw.columns if name in again.raw.columns]
@@ -147,7 +147,7 @@ def test_a_crawl_is_judged_again_from_its_archive(tmp_path: Path) -> None:
 def test_a_host_without_a_scheme_is_one_row(site: SiteServer, tmp_path: Path) -> None:
     file = str(tmp_path / "site.warc.gz")
     host = str(site.url).removeprefix("http://")
-    live = wa.audit([host, f"{host}/gzip"], save_pages=file, allow_private=True, retries=0)
+    live = wa.audit([host, f"{host}/gzip"], archive=file, allow_private=True, retries=0)
     assert live.raw["title"].tolist() == ["Home", "Gzip"]
     assert differing(live, wa.audit(file)) == {}
 
@@ -157,8 +157,8 @@ def test_a_later_run_is_appended_and_wins(tmp_path: Path) -> None:
     pages: dict[str, Any] = {"/": [title("Old"), title("New")], "/x": title("X")}
     with SiteServer(pages) as server:
         urls = [f"{server.url}/", f"{server.url}/x"]
-        wa.metadata(urls, save_pages=file, allow_private=True)
-        wa.metadata(urls[:1], save_pages=file, allow_private=True)
+        wa.metadata(urls, archive=file, allow_private=True)
+        wa.metadata(urls[:1], archive=file, allow_private=True)
     assert sorted(wa.metadata(file)["title"]) == ["New", "X"]
     every = wa.metadata(read(file, duplicates="all"))
     assert every["title"].tolist() == ["Old", "X", "New"]
@@ -168,7 +168,7 @@ def test_a_checkpoint_and_an_archive_go_on_together(tmp_path: Path) -> None:
     file, folder = str(tmp_path / "site.warc.gz"), tmp_path / "kept"
     with SiteServer({f"/{number}": title(str(number)) for number in range(6)}) as server:
         urls = [f"{server.url}/{number}" for number in range(6)]
-        options: dict[str, Any] = {"allow_private": True, "store": folder, "save_pages": file}
+        options: dict[str, Any] = {"allow_private": True, "store": folder, "archive": file}
         wa.metadata(urls[:3], **options)
         wa.metadata(urls, **options)
         assert Counter(request.target for request in server.requests)["/0"] == 1
@@ -181,7 +181,7 @@ def test_a_checkpoint_and_an_archive_go_on_together(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def archive(site: SiteServer, tmp_path_factory: pytest.TempPathFactory) -> str:
     file = str(tmp_path_factory.mktemp("archive") / "site.warc.gz")
-    wa.audit(asked(site), save_pages=file, **OPTIONS)
+    wa.audit(asked(site), archive=file, **OPTIONS)
     return file
 
 
@@ -228,7 +228,7 @@ def test_a_body_is_kept_as_it_was_received(archive: str) -> None:
 def test_no_secret_is_written(site: SiteServer, tmp_path: Path) -> None:
     file = tmp_path / "site.warc"
     url = str(site.url).replace("://", "://user:sesame@")
-    frame = wa.metadata([f"{url}/gzip", f"{site.url}/headers"], save_pages=file, **OPTIONS)
+    frame = wa.metadata([f"{url}/gzip", f"{site.url}/headers"], archive=file, **OPTIONS)
     assert frame["status"].tolist() == ["error", "ok"]
     content = file.read_bytes()
     assert b"sesame" not in content
@@ -243,7 +243,7 @@ def test_no_secret_is_written(site: SiteServer, tmp_path: Path) -> None:
 KILLED = """
 import sys
 import webanalytics as wa
-wa.metadata([f"{sys.argv[1]}/{n}" for n in range(2000)], save_pages=sys.argv[2], allow_private=True, workers=1)
+wa.metadata([f"{sys.argv[1]}/{n}" for n in range(2000)], archive=sys.argv[2], allow_private=True, workers=1)
 """
 
 
@@ -261,7 +261,7 @@ def test_a_killed_run_leaves_an_archive_that_goes_on(tmp_path: Path) -> None:
         rows = list(read(str(file)))
         assert len(rows) > 5
         assert [row.error for row in rows if row.error][:-1] == []
-        wa.metadata([f"{server.url}/later"], save_pages=file, allow_private=True)
+        wa.metadata([f"{server.url}/later"], archive=file, allow_private=True)
     after = list(read(str(file)))
     assert [row for row in after if row.error] == []
     assert after[-1].url.endswith("/later")
@@ -288,10 +288,10 @@ def test_a_full_disk_ends_the_run_with_the_finished_rows(
         pytest.raises(WriteError) as caught,
     ):
         wa.metadata(
-            [f"{server.url}/{n}" for n in range(300)], save_pages=file, allow_private=True, concurrency=1
+            [f"{server.url}/{n}" for n in range(300)], archive=file, allow_private=True, concurrency=1
         )
     assert str(caught.value).startswith(
-        "The `save_pages` parameter must be a file with room for the pages: No space left on device."
+        "The `archive` parameter must be a file with room for the pages: No space left on device."
     )
     rows = caught.value.rows
     assert rows is not None
@@ -304,10 +304,8 @@ def test_a_full_disk_ends_the_run_with_the_finished_rows(
 
 @pytest.mark.parametrize("place", ["pages.zip", "", 5, "site.html"])
 def test_another_kind_of_file_is_refused(place: Any) -> None:
-    with pytest.raises(
-        wa.ParameterError, match="`save_pages` parameter must be the name of a file that ends"
-    ):
-        wa.metadata(["http://127.0.0.1:1/"], save_pages=place)
+    with pytest.raises(wa.ParameterError, match="`archive` parameter must be the name of a file that ends"):
+        wa.metadata(["http://127.0.0.1:1/"], archive=place)
 
 
 def test_a_place_that_cannot_be_written_is_refused_before_any_work(tmp_path: Path) -> None:
@@ -321,8 +319,8 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(tmp_path: Pat
             (taken, "a file, or a name that is free"),
             (strange, "a new file, or an archive that goes on"),
         ):
-            with pytest.raises(wa.ParameterError, match=f"`save_pages` parameter must be {what}"):
-                wa.metadata([str(server.url)], save_pages=place, allow_private=True)
+            with pytest.raises(wa.ParameterError, match=f"`archive` parameter must be {what}"):
+                wa.metadata([str(server.url)], archive=place, allow_private=True)
         assert not server.requests
     assert strange.read_bytes() == b"letters of a grandmother"
 
@@ -341,12 +339,12 @@ def test_two_runs_do_not_write_to_one_archive(tmp_path: Path) -> None:
 
 def test_only_pages_fetched_here_are_saved(tmp_path: Path) -> None:
     file = tmp_path / "a.warc"
-    with pytest.raises(wa.ParameterError, match="`save_pages` parameter must be left out here: only pages"):
-        wa.hmac(["a"], secret="k", save_pages=file)
+    with pytest.raises(wa.ParameterError, match="`archive` parameter must be left out of `hmac`"):
+        wa.hmac(["a"], secret="k", archive=file)
     hosted = wa.Hosted("http://127.0.0.1:1/", "key")
-    with pytest.raises(wa.ParameterError, match="`save_pages` parameter must be left out with a hosted"):
-        wa.metadata(["https://a.example/"], save_pages=file, backend=hosted)
-    with wa.option_context(save_pages=file):
+    with pytest.raises(wa.ParameterError, match="`archive` parameter must be left out with a hosted"):
+        wa.metadata(["https://a.example/"], archive=file, backend=hosted)
+    with wa.option_context(archive=file):
         assert wa.hmac(["a"], secret="k")["status"].tolist() == ["ok"]
     assert not file.exists()
 
@@ -363,19 +361,15 @@ def test_a_dask_cluster_reads_archives(archive: str) -> None:
     for function in (wa.metadata, wa.audit):
         here, there = function(archive), function(archive, backend=dask_backend())
         assert differing(here, there) == {}
-    with pytest.raises(
-        wa.ParameterError, match="`save_pages` parameter must be left out with a Dask cluster"
-    ):
-        wa.metadata(["https://a.example/"], save_pages="a.warc", backend=dask_backend())
+    with pytest.raises(wa.ParameterError, match="`archive` parameter must be left out with a Dask cluster"):
+        wa.metadata(["https://a.example/"], archive="a.warc", backend=dask_backend())
 
 
 def test_the_command_line_saves_pages_and_reads_them(
     site: SiteServer, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file, out = str(tmp_path / "site.warc.gz"), tmp_path / "again.csv"
-    assert (
-        main(["metadata", f"{site.url}/", f"{site.url}/gzip", "--allow-private", "--save-pages", file]) == 0
-    )
+    assert main(["metadata", f"{site.url}/", f"{site.url}/gzip", "--allow-private", "--archive", file]) == 0
     assert main(["metadata", file, "-o", str(out)]) == 0
     assert pd.read_csv(out)["title"].tolist() == ["Home", "Gzip"]
     assert main(["audit", str(tmp_path / "*.warc.gz"), "-f", "csv"]) == 0

@@ -213,12 +213,12 @@ def test_the_same_folder_goes_on(site: SiteServer, folder: Path) -> None:
 
 def test_what_failed_is_asked_again_when_that_is_wanted(site: SiteServer, folder: Path) -> None:
     urls = [f"{site.url}/{name}" for name in ("1", "late", "2")]
-    options: dict[str, Any] = {"save_to": folder, "allow_private": True, "robots": False, "progress": False}
+    options: dict[str, Any] = {"store": folder, "allow_private": True, "robots": False, "progress": False}
     assert wa.audit(urls, **options).raw["status"].tolist() == ["ok", "error", "ok"]
     before = len(site.requests)
     assert wa.audit(urls, **options).raw["status"].tolist() == ["ok", "error", "ok"]
     assert len(site.requests) == before
-    assert wa.audit(urls, retry="failed", **options).raw["status"].tolist() == ["ok", "ok", "ok"]
+    assert wa.audit(urls, redo="failed", **options).raw["status"].tolist() == ["ok", "ok", "ok"]
     assert wa.load(folder).raw["title"].tolist()[1] == "Page 2 of lamps"
 
 

@@ -234,7 +234,7 @@ def test_what_failed_is_asked_again_when_that_is_wanted(folder: Path) -> None:
         assert crawled(site, store=folder)["http_status"].tolist() == [200, 404, 200]
         assert crawled(site, store=folder)["http_status"].tolist() == [200, 404, 200]
         before = len(site.requests)
-        audit = crawled(site, store=folder, retry="failed")
+        audit = crawled(site, store=folder, redo="failed")
         assert asked(site, before) == ["/late", "/c"]
         assert paths(site, audit.raw["url"]) == ["/", "/late", "/b", "/c"]
         assert wa.load(folder).raw["title"].tolist() == ["Home", "Late", "B", "C"]

@@ -162,9 +162,9 @@ def test_the_accessors_leave_texts_to_the_functions() -> None:
 
 
 def test_a_text_above_the_limit_is_a_row() -> None:
-    frame = wa.readability(texts=[ENGLISH, "é" * 2_000], max_bytes=3_000)
+    frame = wa.readability(texts=[ENGLISH, "é" * 2_000], max_download=3_000)
     assert frame["error_type"].tolist()[1] == "too_large"
-    assert "3000 bytes; `max_bytes=`" in frame["error"].tolist()[1]
+    assert "3000 bytes; `max_download=`" in frame["error"].tolist()[1]
     assert frame["status"].tolist()[0] == "ok"
 
 

@@ -172,7 +172,7 @@ def test_failed_rows_are_repeated_when_asked(
     inputs = call.inputs(pages.url, 4)
     first = call(inputs, store=folder, **options)
     watch.begin()
-    second = call(inputs, store=folder, retry="failed", **options)
+    second = call(inputs, store=folder, redo="failed", **options)
     refused_here = call.name == "phones" and "backend" in options  # a number that is none is never sent
     assert len(watch.jobs) == (not refused_here)
     same(second, first)
@@ -185,9 +185,9 @@ def test_what_failed_before_is_good_now(options: Options, folder: Path, watch: W
         more: Options = {"allow_private": True, "store": folder, **options}
         assert wa.text(urls, **more)["status"].tolist() == ["ok", "error"]
         assert wa.text(urls, **more)["status"].tolist() == ["ok", "error"]
-        assert wa.text(urls, retry="failed", **more)["status"].tolist() == ["ok", "ok"]
+        assert wa.text(urls, redo="failed", **more)["status"].tolist() == ["ok", "ok"]
         watch.begin()
-        assert wa.text(urls, retry="failed", **more)["title"].tolist() == ["Page 0", "Page 1"]
+        assert wa.text(urls, redo="failed", **more)["title"].tolist() == ["Page 0", "Page 1"]
         assert watch.jobs == []
 
 
@@ -203,7 +203,7 @@ def test_an_audit_repeats_what_is_missing_of_a_row(
     assert first.raw["title"].tolist() == ["Page 0", "Page 1", "Page 2"]
     proxy.clear()
     before = len(proxy.requests)
-    second = wa.audit(urls, retry="failed", **options)
+    second = wa.audit(urls, redo="failed", **options)
     assert {record.path for record in proxy.requests[before:]} == {"/v1/websitereadability/batch"}
     assert second.raw.attrs["credits"]["used"] == 30
     same(second, wa.audit(urls, backend=hosted(), allow_private=True))

@@ -298,7 +298,7 @@ WRONG_CALLS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "budget": (lambda b: wa.hmac(["a"], secret="k", backend=b, budget=-1), "budget"),
     "budget as text": (lambda b: wa.hmac(["a"], secret="k", backend=b, budget="10"), "budget"),
     "retries": (lambda b: wa.hmac(["a"], secret="k", backend=b, retries=-1), "retries"),
-    "retry": (lambda b: wa.hmac(["a"], secret="k", backend=b, retry="all"), "retry"),
+    "redo": (lambda b: wa.hmac(["a"], secret="k", backend=b, redo="all"), "redo"),
     "store": (lambda b: wa.hmac(["a"], secret="k", backend=b, store=""), "store"),
     "algorithm": (lambda b: wa.hmac(["a"], secret="k", backend=b, algorithm="sha3"), "algorithm"),
     "secret": (lambda b: wa.hmac(["a"], secret="", backend=b), "secret"),

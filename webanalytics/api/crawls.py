@@ -28,7 +28,8 @@ from webanalytics.frames.crawl import CrawlFacts
 from webanalytics.frames.inputs import addresses_of
 from webanalytics.frames.link_table import Kind
 from webanalytics.operations import AUDIT_PAGES, EXTRACT, OUTLINKS, Operation
-from webanalytics.run_options import RunOptions, resolve
+from webanalytics.option_types import PageOptions
+from webanalytics.run_options import resolve
 
 __all__ = ["crawl"]
 
@@ -51,7 +52,7 @@ async def crawl(
     profile: str | os.PathLike[str] | None = None,
     thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
     extract: Mapping[str, Any] | None = None,
-    **options: Unpack[RunOptions],
+    **options: Unpack[PageOptions],
 ) -> Audit:
     """Audit the pages of a site, found by following links from a start address.
 
@@ -95,7 +96,8 @@ async def crawl(
     extract : mapping, optional
         Columns of one's own, as for `webanalytics.audit`: ``{"price": ".price::text"}``.
     **options
-        Options of this call; `webanalytics.options` prints them all. ``robots="report"`` is as True.
+        Options of this call: those of `webanalytics.option_types.PageOptions`; ``robots="report"``
+        is as True.
 
     Returns
     -------

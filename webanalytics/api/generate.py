@@ -18,6 +18,7 @@ import webanalytics
 from webanalytics.api import crawls, images, pages, records, sites
 from webanalytics.api.source import module_source
 from webanalytics.operations import OPERATIONS
+from webanalytics.run_options import RECORDS, options_for
 
 PACKAGE = Path(webanalytics.__file__).parent
 WRITTEN_BY_HAND = (crawls, images, pages, records, sites)
@@ -89,6 +90,19 @@ def __dir__() -> list[str]:
     return [*__all__, *later_names(__all__)]
 '''
 
+_OPTION_TYPES = '''\
+"""The options as keyword arguments, for editors and type checkers; left out means the session's value.
+
+Written by ``python -m webanalytics.api.generate`` from `webanalytics.run_options.RECORDS`: change that.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from typing import Any, TypedDict
+'''
+
 _BESIDES = ("compare", "content_gap", "load", "tlsa_record")
 """Names in `webanalytics.api.sync` that are not functions of this kind."""
 
@@ -112,8 +126,22 @@ def files() -> dict[Path, str]:
             names=_entries(homes),
             functions="".join(f"{name} = awaited({homes[name]}.{name})\n" for name in sorted(homes)),
         ),
+        PACKAGE / "option_types.py": _option_types(),
         PACKAGE / "__init__.py": _package(sorted({*homes, *_BESIDES})),
     }
+
+
+def _option_types() -> str:
+    """Return the file with a type for the options of each kind of functions, and one for all options."""
+    kinds = {kind: (f"those over {kind}s", options_for(kind)) for kind in ("page", "image", "record")}
+    kinds["site"] = ("those that read files of sites", options_for("site"))
+    kinds["run"] = ("all functions", RECORDS)
+    return _OPTION_TYPES + "".join(
+        f"\n\nclass {kind.title()}Options(TypedDict, total=False):\n"
+        f'    """Options of {what}."""\n\n'
+        + "".join(f"    {key}: {item.annotation}\n" for key, item in known.items())
+        for kind, (what, known) in kinds.items()
+    )
 
 
 def _entries(names: Iterable[str]) -> str:

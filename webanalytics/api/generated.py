@@ -13,7 +13,7 @@ from webanalytics.api.functions import secret_setting
 from webanalytics.frames.inputs import Inputs
 from webanalytics.frames.texts import pages_or_texts
 from webanalytics.operations import OPERATIONS
-from webanalytics.run_options import RunOptions
+from webanalytics.option_types import PageOptions, RecordOptions
 from webanalytics.runs.run import collect
 
 __all__ = ["hmac", "metadata", "readability", "text"]
@@ -26,7 +26,7 @@ async def hmac(
     algorithm: str = "sha256",
     encoding: str = "hex",
     column: str | None = None,
-    **options: Unpack[RunOptions],
+    **options: Unpack[RecordOptions],
 ) -> pd.DataFrame:
     """Sign messages with a secret key.
 
@@ -43,7 +43,8 @@ async def hmac(
     column : str, optional
         Column of a DataFrame that holds the inputs; found automatically where there is no doubt.
     **options
-        Options of this call, such as ``concurrency=8``; `webanalytics.options` prints them all.
+        Options of this call, such as ``concurrency=8``: those of
+        `webanalytics.option_types.RecordOptions`.
 
     Returns
     -------
@@ -83,7 +84,7 @@ async def metadata(
     *,
     body: bool = False,
     column: str | None = None,
-    **options: Unpack[RunOptions],
+    **options: Unpack[PageOptions],
 ) -> pd.DataFrame:
     """Read the metadata of pages: meta tags, Open Graph, social cards, headings, images, JSON-LD.
 
@@ -96,7 +97,7 @@ async def metadata(
     column : str, optional
         Column of a DataFrame that holds the inputs; found automatically where there is no doubt.
     **options
-        Options of this call, such as ``concurrency=8``; `webanalytics.options` prints them all.
+        Options of this call, such as ``concurrency=8``: those of `webanalytics.option_types.PageOptions`.
 
     Returns
     -------
@@ -142,7 +143,7 @@ async def readability(
     texts: Inputs | None = None,
     language: str | None = None,
     column: str | None = None,
-    **options: Unpack[RunOptions],
+    **options: Unpack[PageOptions],
 ) -> pd.DataFrame:
     """Score how easily the main text of pages reads.
 
@@ -159,7 +160,7 @@ async def readability(
     column : str, optional
         Column of a DataFrame that holds the inputs; found automatically where there is no doubt.
     **options
-        Options of this call, such as ``concurrency=8``; `webanalytics.options` prints them all.
+        Options of this call, such as ``concurrency=8``: those of `webanalytics.option_types.PageOptions`.
 
     Returns
     -------
@@ -212,7 +213,7 @@ async def text(
     *,
     format: str = "plain",  # noqa: A002 - the name of the parameter
     column: str | None = None,
-    **options: Unpack[RunOptions],
+    **options: Unpack[PageOptions],
 ) -> pd.DataFrame:
     """Extract the main text of pages, with title, dates, language and publisher.
 
@@ -225,7 +226,7 @@ async def text(
     column : str, optional
         Column of a DataFrame that holds the inputs; found automatically where there is no doubt.
     **options
-        Options of this call, such as ``concurrency=8``; `webanalytics.options` prints them all.
+        Options of this call, such as ``concurrency=8``: those of `webanalytics.option_types.PageOptions`.
 
     Returns
     -------

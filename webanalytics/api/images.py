@@ -14,7 +14,7 @@ from webanalytics.frames.image_files import with_files
 from webanalytics.frames.inputs import Inputs
 from webanalytics.frames.saving import ImageFolder, add_savings
 from webanalytics.operations import CONVERT
-from webanalytics.run_options import RunOptions
+from webanalytics.option_types import ImageOptions
 from webanalytics.runs.run import Hooks, collect
 
 __all__ = ["convert"]
@@ -23,7 +23,7 @@ SSIM = 0.95
 """The structural similarity that ``target="ssim"`` asks for by itself."""
 
 
-async def convert(  # type: ignore[misc]  # the option max_bytes, of downloads, is another
+async def convert(
     images: Inputs,
     output_format: str,
     *,
@@ -38,7 +38,7 @@ async def convert(  # type: ignore[misc]  # the option max_bytes, of downloads, 
     measure: bool = True,
     save_to: str | Path | None = None,
     column: str | None = None,
-    **options: Unpack[RunOptions],
+    **options: Unpack[ImageOptions],
 ) -> pd.DataFrame:
     """Convert images between WebP, PNG, JPG, GIF and TIFF, and to AVIF and JPEG XL where Pillow has them.
 
@@ -67,8 +67,7 @@ async def convert(  # type: ignore[misc]  # the option max_bytes, of downloads, 
     min_ssim : float, optional
         From 0 to 1; implies ``target="ssim"``.
     max_bytes : int, optional
-        Search for the highest quality, up to `quality`, whose file has no more bytes. (The option of the same
-        name, the most bytes of a download, is set with `webanalytics.options` for this function.)
+        Search for the highest quality, up to `quality`, whose file has no more bytes.
     measure : bool, default True
         Measure the structural similarity of each lossy still image; takes some 30 ms for a million pixels.
     save_to : str or path, optional
@@ -77,7 +76,7 @@ async def convert(  # type: ignore[misc]  # the option max_bytes, of downloads, 
     column : str, optional
         Column of a DataFrame that holds the images.
     **options
-        Options of this call; `webanalytics.options` prints them all.
+        Options of this call: those of `webanalytics.option_types.ImageOptions`.
 
     Returns
     -------

@@ -40,7 +40,8 @@ from webanalytics.frames.inputs import Inputs
 from webanalytics.frames.texts import pages_or_texts
 from webanalytics.frames.tidy import tidy_keywords
 from webanalytics.operations import AUDIT_PAGES, CRAWL_PAGES, EXTRACT, FACTS, KEYWORDS
-from webanalytics.run_options import RunOptions, resolve
+from webanalytics.option_types import PageOptions
+from webanalytics.run_options import resolve
 from webanalytics.runs.run import Hooks, collect
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ async def keywords(
     stop_words: Sequence[str] | str | None = None,
     source: Literal["main", "page"] = "main",
     details: bool = True,
-    **options: Unpack[RunOptions],
+    **options: Unpack[PageOptions],
 ) -> pd.DataFrame:
     """Count the words of pages, in tidy form: one row per page and keyword.
 
@@ -91,7 +92,7 @@ async def keywords(
     details : bool, default True
         Find out where each keyword stands and how distinctive it is of its page; a hosted API does not.
     **options
-        Options of this call; `webanalytics.options` prints them all.
+        Options of this call: those of `webanalytics.option_types.PageOptions`.
 
     Returns
     -------
@@ -168,7 +169,7 @@ async def audit(
     image_sizes: bool = False,
     resources: Resources = "ignore",
     extract: Mapping[str, Any] | None = None,
-    **options: Unpack[RunOptions],
+    **options: Unpack[PageOptions],
 ) -> Audit:
     """Metadata, text, readability and keywords of pages, from one fetch and one parse of each, and issues.
 
@@ -202,7 +203,7 @@ async def audit(
         none; ``[selector]``, a list of one, makes a column of lists of all values. What takes longer than
         five seconds on a page is missing there, and ``extractNote`` says so.
     **options
-        Options of this call; `webanalytics.options` prints them all.
+        Options of this call: those of `webanalytics.option_types.PageOptions`.
 
     Returns
     -------

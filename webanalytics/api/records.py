@@ -20,7 +20,8 @@ from webanalytics.frames.lookup import (
 )
 from webanalytics.frames.tlsa import read_records, with_name
 from webanalytics.operations import DANE, PHONE
-from webanalytics.run_options import RunOptions, resolve
+from webanalytics.option_types import RecordOptions
+from webanalytics.run_options import resolve
 from webanalytics.runs.lookup import look_up
 from webanalytics.runs.run import Hooks, collect
 
@@ -33,7 +34,7 @@ async def dane(
     column: str | None = None,
     name: str | None = None,
     certificates: Any = None,
-    **options: Unpack[RunOptions],
+    **options: Unpack[RecordOptions],
 ) -> pd.DataFrame:
     """Parse, explain and validate DANE/TLSA records.
 
@@ -53,7 +54,7 @@ async def dane(
         One certificate or chain for all records, or one for each: PEM or DER bytes, PEM text, a
         path, or `cryptography.x509.Certificate`; adds the column ``matches_certificate``.
     **options
-        Options of this call; `webanalytics.options` prints them all.
+        Options of this call: those of `webanalytics.option_types.RecordOptions`.
 
     Returns
     -------
@@ -101,7 +102,7 @@ async def phones(
     column: str | None = None,
     region: str | None = None,
     details: bool = True,
-    **options: Unpack[RunOptions],
+    **options: Unpack[RecordOptions],
 ) -> pd.DataFrame:
     """Find out which phone numbers belong to disposable-number services.
 
@@ -118,7 +119,7 @@ async def phones(
         Add ``country``, ``carrier``, ``line_type`` and ``valid``. A million numbers take a few
         seconds, without details less than one.
     **options
-        Options of this call; `webanalytics.options` prints them all.
+        Options of this call: those of `webanalytics.option_types.RecordOptions`.
 
     Returns
     -------
@@ -150,7 +151,7 @@ async def phones(
         numbers, column, region = own[0], None, None
     settings = PHONE.check_settings({"region": check_region(region), "details": details})
     chosen = resolve(options)
-    if all(chosen[name] is None for name in ("backend", "store", "save_pages")):
+    if all(chosen[name] is None for name in ("backend", "store", "archive")):
         values = read_numbers(numbers, column)
         regions = None if own is None else own[1]
         return await look_up(values, region, regions, details=details, progress=chosen["progress"])

@@ -9,12 +9,13 @@ import pandas as pd
 
 from webanalytics.audits.ai.llms import llms_frame
 from webanalytics.frames.sitemap import sitemap_frame
-from webanalytics.run_options import RunOptions, resolve
+from webanalytics.option_types import SiteOptions
+from webanalytics.run_options import resolve
 
 __all__ = ["llms_txt", "sitemap"]
 
 
-async def sitemap(url: str | Iterable[str], **options: Unpack[RunOptions]) -> pd.DataFrame:
+async def sitemap(url: str | Iterable[str], **options: Unpack[SiteOptions]) -> pd.DataFrame:
     """Read a sitemap, or an index of sitemaps, into a frame of URLs.
 
     Parameters
@@ -22,7 +23,7 @@ async def sitemap(url: str | Iterable[str], **options: Unpack[RunOptions]) -> pd
     url : str or iterable of str
         URL of the sitemap; XML, gzip, text, RSS or Atom.
     **options
-        Options of this call; `webanalytics.options` prints them all.
+        Options of this call: those of `webanalytics.option_types.SiteOptions`.
 
     Returns
     -------
@@ -47,7 +48,7 @@ async def sitemap(url: str | Iterable[str], **options: Unpack[RunOptions]) -> pd
     return await sitemap_frame(url, resolve(options))
 
 
-async def llms_txt(urls: str | Iterable[str], **options: Unpack[RunOptions]) -> pd.DataFrame:
+async def llms_txt(urls: str | Iterable[str], **options: Unpack[SiteOptions]) -> pd.DataFrame:
     """Ask sites for their llms.txt, each once, and say what is wrong with its form.
 
     Parameters
@@ -55,7 +56,7 @@ async def llms_txt(urls: str | Iterable[str], **options: Unpack[RunOptions]) -> 
     urls : str or iterable of str
         Addresses; the sites of them are asked, at most 100.
     **options
-        Options of this call; `webanalytics.options` prints them all.
+        Options of this call: those of `webanalytics.option_types.SiteOptions`.
 
     Returns
     -------

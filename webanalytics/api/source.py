@@ -28,7 +28,7 @@ import pandas as pd
 
 {secret}from webanalytics.frames.inputs import Inputs
 {texts}from webanalytics.operations import OPERATIONS
-from webanalytics.run_options import RunOptions
+from webanalytics.option_types import {options}
 from webanalytics.runs.run import collect
 
 __all__ = [{names}]
@@ -66,6 +66,7 @@ def module_source(operations: Iterable[Operation]) -> str:
         sequence="from collections.abc import Sequence\n" * ("Sequence[" in body),
         secret="from webanalytics.api.functions import secret_setting\n" * ("secret_setting" in body),
         texts="from webanalytics.frames.texts import pages_or_texts\n" * ("pages_or_texts" in body),
+        options=", ".join(sorted({_option_type(operation) for operation in chosen})),
         names=", ".join(f'"{operation.function}"' for operation in chosen),
     )
     return head + body
@@ -84,7 +85,7 @@ def function_source(operation: Operation) -> str:
         *(f"{item.keyword}: {_annotation(item.shape)}" for item in required),
         *(f"{item.keyword}: {_annotation(item.shape)} = {_literal(item.default)}" for item in others),
         "column: str | None = None",
-        "**options: Unpack[RunOptions]",
+        f"**options: Unpack[{_option_type(operation)}]",
     ]
     masked = [
         f'    {key} = secret_setting(OPERATIONS["{operation.name}"], "{key}", {key})'
@@ -110,6 +111,11 @@ def function_source(operation: Operation) -> str:
         "    )",
     ]
     return "\n".join(lines) + "\n"
+
+
+def _option_type(operation: Operation) -> str:
+    """Return the name of the type of the options that the function takes."""
+    return f"{operation.kind.title()}Options"
 
 
 def _shadowing(argument: str) -> str:
@@ -172,7 +178,10 @@ def _documentation(operation: Operation) -> str:
         ),
         f"column : str, optional\n{_filled(_column(operation))}",
         "**options\n"
-        + _filled("Options of this call, such as ``concurrency=8``; `webanalytics.options` prints them all."),
+        + _filled(
+            "Options of this call, such as ``concurrency=8``: those of "
+            f"`webanalytics.option_types.{_option_type(operation)}`."
+        ),
     ]
     returns = docs.returns or _returned(operation)
     wrong = f"For a wrong argument, before any work. {docs.raises or _NO_REASON[operation.kind]}"

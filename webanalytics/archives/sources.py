@@ -76,7 +76,7 @@ def pages(
     *,
     duplicates: Duplicates = "latest",
     decode: bool = True,
-    max_bytes: int | None = None,
+    max_download: int | None = None,
 ) -> Pages:
     """Return the pages of web archives, each read when its turn comes.
 
@@ -89,7 +89,7 @@ def pages(
         What to do where an address is there more than once.
     decode : bool, default True
         Return pages as text, decoded as a browser would; with False as the bytes that were received.
-    max_bytes : int, optional
+    max_download : int, optional
         Largest page after decompression; by default that of `webanalytics.options`.
 
     Returns
@@ -123,7 +123,7 @@ def pages(
     >>> from webanalytics.testing import SiteServer
     >>> file = tempfile.mkdtemp() + "/tea.warc.gz"
     >>> with SiteServer({"/": b"<title>Tea</title>"}) as site:
-    ...     audit = wa.audit(site.url, save_pages=file, allow_private=True)
+    ...     audit = wa.audit(site.url, archive=file, allow_private=True)
     >>> [(page.http_status, page.html) for page in wa.pages(file)]
     [(200, '<title>Tea</title>')]
     >>> wa.metadata(file)["title"].tolist()
@@ -133,7 +133,7 @@ def pages(
         raise ParameterError.one_of("duplicates", get_args(Duplicates))
     if not isinstance(decode, bool):
         raise ParameterError.one_of("decode", (True, False))
-    limit = resolve({} if max_bytes is None else {"max_bytes": max_bytes})["max_bytes"]
+    limit = resolve({} if max_download is None else {"max_download": max_download})["max_download"]
     return read_pages(source, "source", duplicates, limit=limit, decode=decode)
 
 

@@ -27,7 +27,7 @@ from webanalytics.fetching.recording import Exchange, FetchLog
 
 LEVEL = 6
 """Level of compression: the usual one of zlib."""
-_PARAMETER = "save_pages"
+_PARAMETER = "archive"
 _USER = re.compile(r"^(\s*(?:[A-Za-z][A-Za-z0-9+.-]*:)?[/\\]*)[^/\\?#]*@")
 _ANSWER, _REQUEST = "application/http; msgtype=response", "application/http; msgtype=request"
 

@@ -155,11 +155,11 @@ class Task:
 
 def refuse_saving(options: Mapping[str, Any], where: str) -> None:
     """Raise `ParameterError` where pages are to be saved that are not fetched by this process."""
-    if options.get("save_pages") is not None:
+    if options.get("archive") is not None:
         raise ParameterError(
-            f"The `save_pages` parameter must be left out {where}: pages are saved where they are fetched on "
+            f"The `archive` parameter must be left out {where}: pages are saved where they are fetched on "
             "this machine.",
-            "save_pages",
+            "archive",
         )
 
 

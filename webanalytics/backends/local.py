@@ -63,8 +63,9 @@ YIELD_SECONDS = 0.02
 
 def fetch_settings(options: Mapping[str, Any]) -> FetchSettings:
     """Return a run's options about fetching."""
+    known = {**options, "max_bytes": options["max_download"]}
     return FetchSettings(
-        **{field.name: options[field.name] for field in fields(FetchSettings) if field.name in options}
+        **{field.name: known[field.name] for field in fields(FetchSettings) if field.name in known}
     )
 
 
@@ -165,7 +166,7 @@ class _Run:
         self._settings = {name: dict(task.spec.settings.get(name, {})) for name in task.spec.operations}
         self._apart = task.spec.apart
         self._deadline = float(options["parse_timeout"])
-        self._max_bytes = int(options["max_bytes"])
+        self._max_bytes = int(options["max_download"])
         self._error_pages = len(self._operations) > 1
         self._archives, self._turn = archives, asyncio.Lock()
 
@@ -375,13 +376,9 @@ class LocalBackend:
 
     def check(self, task: Task) -> None:
         """Raise `ParameterError` where pages cannot be saved; workers begin to import what the task needs."""
-        place = task.spec.options.get("save_pages")
+        place = task.spec.options.get("archive")
         if place is not None and task.operations[0].kind == "page":
             check_place(Path(place))
-        elif place is not None and "save_pages" in task.spec.given:
-            raise ParameterError(
-                "The `save_pages` parameter must be left out here: only pages are saved.", "save_pages"
-            )
         if task.operations[0].kind != "record":
             begin_workers(tuple(operation.analysis for operation in task.operations))
 
@@ -407,7 +404,7 @@ class LocalBackend:
 
     async def _contents(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
         window = min(len(jobs), 4 * int(task.spec.options["concurrency"]))
-        place = task.spec.options.get("save_pages") if task.operations[0].kind == "page" else None
+        place = task.spec.options.get("archive") if task.operations[0].kind == "page" else None
         async with (
             recording(place) as archive,
             Fetcher(

@@ -10,13 +10,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from webanalytics.errors import MissingExtraError
-
-try:
-    import matplotlib as _matplotlib  # noqa: F401
-except ImportError as error:
-    raise MissingExtraError("charts", "matplotlib", "drawing charts") from error
-
 from webanalytics.charts.crawl import crawl_depth
 from webanalytics.charts.crawlers import crawler_access
 from webanalytics.charts.distribution import readability_distribution

@@ -20,8 +20,8 @@ def as_flags(text: str) -> str:
     --------
     >>> as_flags("`robots=False` fetches it, `timeout=` sets it, `allow_private=True` lets it in")
     '--no-robots fetches it, --timeout sets it, --allow-private lets it in'
-    >>> as_flags('`retry="failed"` asks again')
-    '--retry failed asks again'
+    >>> as_flags('`redo="failed"` asks again')
+    '--redo failed asks again'
     >>> as_flags("`webanalytics.crawl` makes one")
     'webanalytics crawl makes one'
     """

@@ -43,7 +43,7 @@ from webanalytics.frames.terminal import print_errors, print_table
 from webanalytics.frames.writing import FORMATS, write_text, wrong_suffix
 from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import METADATA, OPERATIONS, Operation, Parameter, by_function
-from webanalytics.run_options import CALL_OPTIONS, RECORDS, Setting, option_context
+from webanalytics.run_options import RECORDS, Setting, option_context, options_for
 from webanalytics.strings import did_you_mean
 
 SECRET_VARIABLE = "WEBANALYTICS_SECRET"  # noqa: S105 - the name of a variable
@@ -56,7 +56,7 @@ MANY = 1_000
 TEXT_FORMATS = ("table", "csv", "tsv", "json", "jsonl")
 
 
-_PLACES = {"save_pages": "FILE", "store": "FOLDER"}
+_PLACES = {"archive": "FILE", "store": "FOLDER"}
 """Options that name a place, and what the command line calls it."""
 
 
@@ -66,7 +66,7 @@ def _option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool)
     if hosted and key == "concurrency":
         default += "; with --base-url, requests under way at once, at most 8 by default"
     meaning = f"{option.meaning} (default: {default})"
-    if key == "retry":
+    if key == "redo":
         parser.add_argument(flag, dest=key, choices=("missing", "failed"), help=meaning)
     elif key in _PLACES:
         parser.add_argument(flag, dest=key, metavar=_PLACES[key], help=option.meaning)
@@ -122,7 +122,11 @@ def _takes_list(parameter: Parameter) -> bool:
 
 
 def _common(
-    parser: argparse.ArgumentParser, what: str, hosted: bool = True, taken: Collection[str] = ()
+    parser: argparse.ArgumentParser,
+    what: str,
+    kind: str = "page",
+    hosted: bool = True,
+    taken: Collection[str] = (),
 ) -> None:
     meaning = "one or more, or one file with a table of them; see also --input"
     parser.add_argument("inputs", nargs="*", metavar=what.upper(), help=meaning)
@@ -131,8 +135,8 @@ def _common(
     parser.add_argument("-c", "--column", help="column of --input that holds the inputs")
     _output_flags(parser)
     group = parser.add_argument_group("options of the run")
-    for option in RECORDS.values():
-        if option.key != "backend" and option.key not in taken and not option.session:
+    for option in options_for(kind).values():
+        if option.key != "backend" and option.key not in taken:
             _option_flag(group, option, hosted)
     if hosted:
         _hosted_flags(parser)
@@ -180,7 +184,7 @@ def _parser() -> argparse.ArgumentParser:
     for operation in OPERATIONS.values():
         _operation_parser(commands, operation)
     sitemap = commands.add_parser("sitemap", help="Read a sitemap, or an index of them, into a list of URLs.")
-    _common(sitemap, "url", hosted=False, taken=["store"])
+    _common(sitemap, "url", "site", hosted=False)
     sitemap.set_defaults(run=_run_operation, function="sitemap")
     add_crawlers(commands)
     demo = commands.add_parser("demo", help="Serve the sample site, audit it and write tables and charts.")
@@ -200,7 +204,10 @@ def _operation_parser(commands: Any, operation: Operation) -> None:
     name = operation.function
     extra = "".join(f" {sentence}" for sentence, _ in ACTIONS.get(name, {}).values())
     parser = commands.add_parser(name, help=operation.summary, description=operation.summary + extra)
-    _common(parser, operation.subject, taken=[item.keyword for item in operation.settings])
+    _common(parser, operation.subject, operation.kind, taken=[item.keyword for item in operation.settings])
+    if name in ACTIONS and operation.kind not in RECORDS["allow_private"].serves:
+        group = parser.add_argument_group(f"options of {' and '.join(ACTIONS[name])}")
+        _option_flag(group, RECORDS["allow_private"], hosted=False)  # of an address that the action fetches
     for parameter in operation.settings:
         _setting_flag(parser, parameter)
     if "save_to" in inspect.signature(getattr(sync, name)).parameters:
@@ -285,7 +292,7 @@ def _has_terminal() -> bool:
 def _keywords(arguments: argparse.Namespace) -> dict[str, Any]:
     """Return the keyword arguments that the command line sets."""
     _, *others = inspect.signature(getattr(sync, arguments.function)).parameters
-    names = {*CALL_OPTIONS, *others} - {"column", *TAKEN}
+    names = {*(key for key, item in RECORDS.items() if item.serves), *others} - {"column", *TAKEN}
     given = {key: value for key, value in vars(arguments).items() if key in names and value is not None}
     settings = {key: getattr(arguments, f"{SETTING}{key}", None) for key in TAKEN}
     given |= {key: value for key, value in settings.items() if value is not None}

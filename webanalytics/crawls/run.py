@@ -168,7 +168,7 @@ class _Crawl:
         """Fetch the pages, then what is asked besides, and return the frame of the pages."""
         await self._begin()
         async with AsyncExitStack() as stack:
-            archive = await stack.enter_async_context(recording(self._options["save_pages"]))
+            archive = await stack.enter_async_context(recording(self._options["archive"]))
             take = None if archive is None else archive.take
             fetcher = await stack.enter_async_context(
                 Fetcher(affordable_settings(self._options), recorder=take)
@@ -202,7 +202,7 @@ class _Crawl:
 
     def _open_checkpoint(self) -> None:
         extra = {"start": list(self._call.scope.starts)}
-        again = self._options["retry"] == "failed"
+        again = self._options["redo"] == "failed"
         store = Checkpoint(self._options["store"], self._spec, self._backend.family, extra, forgets=True)
         try:
             kept = store.restore_all(failed_again=again)

@@ -191,14 +191,14 @@ CONTENT: Final[Table] = MappingProxyType(
             "The `{parameter}` parameter must be text without lone surrogates, for UTF-8 to encode it.",
         ),
         "long_text": ("invalid", "The `{parameter}` parameter must be at most {limit} characters long."),
-        "page_empty": ("parse", "The `{parameter}` parameter must name a page that is not empty."),
+        "page_empty": ("parse", "The `{parameter}` parameter names a page that is empty."),
         "page_attributes": (
             "parse",
-            "The `{parameter}` parameter must name a page whose tags have at most {limit:,} attributes.",
+            "The `{parameter}` parameter names a page with tags of more than {limit:,} attributes.",
         ),
         "page_depth": (
             "parse",
-            "The `{parameter}` parameter must name a page whose elements are nested at most {limit:,} "
+            "The `{parameter}` parameter names a page whose elements are nested more than {limit:,} "
             "levels deep.",
         ),
         "image_bytes": (

@@ -8,13 +8,14 @@ from __future__ import annotations
 import functools
 import inspect
 import os
+import re
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, ParamSpec, TypeVar
 
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.frames.kinds import as_kind, kind_of_call
 from webanalytics.operations.secret import Secret
-from webanalytics.run_options import CALL_OPTIONS
+from webanalytics.run_options import RECORDS, check_served, options_for
 from webanalytics.runs.dask_frames import inputs_of, lazily
 from webanalytics.strings import did_you_mean
 
@@ -41,12 +42,16 @@ def check_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapp
         For arguments that are missing or too many, in Python's words.
     """
     signature = _signature(function)
-    options = any(item.kind is inspect.Parameter.VAR_KEYWORD for item in signature.parameters.values())
-    for key in kwargs if options else ():
-        if key not in CALL_OPTIONS and key not in signature.parameters:
-            known = [name for name in signature.parameters if name != "options"] + list(CALL_OPTIONS)
-            hint = did_you_mean(key, known) or f"; the options are: {', '.join(sorted(CALL_OPTIONS))}."
+    kind = kind_of_options(function)
+    for key in kwargs if kind else ():
+        if key in signature.parameters:
+            continue
+        if key not in RECORDS:
+            own = options_for(kind)
+            known = [*(name for name in signature.parameters if name != "options"), *own]
+            hint = did_you_mean(key, known) or f"; the options are: {', '.join(sorted(own))}."
             raise ParameterError(f"The `{key}` parameter does not exist{hint}", key)
+        check_served(function.__name__, kind, key)
     try:
         signature.bind(*args, **kwargs)
     except TypeError:
@@ -57,6 +62,23 @@ def check_call(function: Callable[..., Any], args: tuple[Any, ...], kwargs: Mapp
 
 
 _signature = functools.lru_cache(maxsize=64)(inspect.signature)
+
+
+def kind_of_options(function: Callable[..., Any]) -> str:
+    """Return the kind of functions whose options a function takes, or "" if it takes none.
+
+    Examples
+    --------
+    >>> import webanalytics as wa
+    >>> kind_of_options(wa.hmac), kind_of_options(wa.tlsa_record)
+    ('record', '')
+    """
+    options = _signature(function).parameters.get("options")
+    found = _OPTIONS.search("" if options is None else str(options.annotation))
+    return "" if found is None else found[1].lower()
+
+
+_OPTIONS = re.compile(r"(Page|Image|Record|Site)Options")
 
 
 def awaited(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:

@@ -20,7 +20,7 @@ from webanalytics.frames.arrow import as_json, declared
 from webanalytics.frames.inputs import Wanted, values_of
 from webanalytics.frames.schema import make_series
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field, Operation
-from webanalytics.run_options import resolve
+from webanalytics.run_options import options_for, resolve
 
 HOST = "__host__"
 """Column by which partitions are sorted."""
@@ -60,7 +60,7 @@ async def lazily(function: Function, inputs: Any, kwargs: Mapping[str, Any]) -> 
     given = {key: value for key, value in kwargs.items() if key != parameter}
     _refuse(given, REFUSED)
     table = inputs.to_frame(inputs.name or parameter) if inputs.ndim == 1 else inputs
-    arguments = _travelling(given)
+    arguments = _travelling(given, operation)
     column = arguments.pop("column", None)
     if operation.kind == "page" and "html" in table.columns:
         column = column or ("url" if "url" in table.columns else None)
@@ -96,7 +96,7 @@ def _refuse(given: Mapping[str, Any], names: tuple[str, ...]) -> None:
             )
 
 
-def _travelling(given: dict[str, Any]) -> dict[str, Any]:
+def _travelling(given: dict[str, Any], operation: Operation) -> dict[str, Any]:
     """Return the arguments for each partition, the options of this session included."""
     options = resolve({})
     backend = resolve({"backend": given.pop("backend", options["backend"])})["backend"]
@@ -107,7 +107,8 @@ def _travelling(given: dict[str, Any]) -> dict[str, Any]:
             "backend",
         )
     here = {"backend": None, "store": None, "progress": False}
-    return {**options, **given, **here}
+    own = {key: options[key] for key in options_for(operation.kind)}
+    return {**own, **given, **here}
 
 
 def _by_host(table: Any, column: Any, options: Mapping[str, Any]) -> Any:

@@ -35,7 +35,7 @@ from webanalytics.runs.saving import SavingBuilder, keeps_rows
 
 T = TypeVar("T")
 
-STAYS_HERE = frozenset(("backend", "store", "retry", "progress"))
+STAYS_HERE = frozenset(("backend", "store", "redo", "progress"))
 """Options of a call that do not concern its backend."""
 MANY_ROWS = 300
 """Rows from which frames are read and made in a thread."""
@@ -218,7 +218,7 @@ class _Call:
 
     async def _open_checkpoint(self) -> None:
         """Open the checkpoint, and take the results that it has."""
-        again = self._options["retry"] == "failed"
+        again = self._options["redo"] == "failed"
 
         def read() -> tuple[Checkpoint, list[JobResult], list[Job]]:
             # of a row that was paid for in parts, what succeeded is not paid for again

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from webanalytics.analysis.dane.codes import LAST_ASSIGNED
 from webanalytics.analysis.dane.dane import is_valid
 from webanalytics.analysis.dane.record import PROTOCOLS, TlsaRecord, parse
-from webanalytics.errors import MissingExtraError, ParameterError, RowError
+from webanalytics.errors import ParameterError, RowError
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
@@ -70,8 +70,6 @@ def tlsa_record(
     ParameterError
         When a parameter is out of range, or the certificate cannot be read, or is not an authority's
         although the usage names an issuer.
-    MissingExtraError
-        When ``cryptography`` is not installed.
 
     Notes
     -----
@@ -237,10 +235,8 @@ def _unreadable(parameter: str) -> ParameterError:
 
 
 def _certificate_class() -> type[Certificate]:
-    try:
-        from cryptography.x509 import Certificate
-    except ImportError:
-        raise MissingExtraError("dane", "cryptography", "reading certificates") from None
+    from cryptography.x509 import Certificate  # takes time to load
+
     return Certificate
 
 

@@ -1,33 +1,31 @@
-"""Details of many phone numbers at once: those that no pattern of their plan tells apart have the same ones.
+"""Details of many phone numbers at once: phonenumbers is asked once about all that it cannot tell apart.
 
-What phonenumbers says of a number follows from which patterns of the numbering plans of its country code it
-matches, how long it is, and the longest known beginning of a carrier. So it is asked about one number
-of each such class. Where a plan cannot be read as an automaton, or a national prefix may have to be
-dropped, it is asked about each number.
+Those have the same country code, length and leading digits, as many as the patterns of their numbering
+plans look at, and the same longest beginning among those of carriers. Where a national prefix may have to
+be dropped, and where a plan has a pattern of another form, each number is asked about by itself.
 """
 
 from __future__ import annotations
 
+import itertools
+import re
+from collections.abc import Iterator
 from functools import cache
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from webanalytics.analysis.phones.patterns import Automaton, UnreadablePatternError
 from webanalytics.analysis.phones.phone import number_details
 
-Numbers = NDArray[np.uint64]
-Places = NDArray[np.int64]
+Sequences = list[tuple[str, ...]]
+"""For each text that a pattern may match, which digits may stand in each place."""
 
-LONGEST: Final = 15
-"""Digits of the longest number."""
-
-_POWERS: Final = np.array([10**power for power in range(LONGEST + 1)], np.uint64)
-_TEN: Final = np.uint64(10)
-_HEAD: Final = 3  # digits of the longest country code
-_BITS: Final = 20  # of the number of a carrier's beginning
-_CHUNK: Final = 100_000
+_MOST: Final = 200_000  # answers in memory, of a few hundred bytes each
+_LONGEST: Final = 15  # digits of a number
+_ANY: Final = "0123456789"
+_PIECE: Final = re.compile(r"\\d|\[[0-9-]+\]|[0-9]|\(\?:|[()|?]|\{[0-9]+(?:,[0-9]+)?\}")
+_RANGE: Final = re.compile("([0-9])-([0-9])")
 _KINDS: Final = (
     "general_desc",
     "premium_rate",
@@ -52,7 +50,7 @@ class Details(NamedTuple):
     valid: NDArray[np.bool_]
 
 
-def many_details(numbers: Numbers) -> Details:
+def many_details(numbers: NDArray[np.uint64]) -> Details:
     """Return the details of numbers in E.164 format, given as integers without the plus sign.
 
     Examples
@@ -61,120 +59,170 @@ def many_details(numbers: Numbers) -> Details:
     >>> found.country.tolist(), found.line_type.tolist(), found.valid.tolist()
     (['GB', 'US', None], ['fixed_line', 'fixed_line_or_mobile', 'unknown'], [True, True, False])
     """
-    places: dict[int, int] = {}
-    answers: dict[tuple[Any, ...], int] = {}
-    found = np.empty(len(numbers), np.int64)
-    for start in range(0, len(numbers), _CHUNK):
-        part = numbers[start : start + _CHUNK]
-        classes, firsts, inverse = np.unique(_classes(part), return_index=True, return_inverse=True)
-        for name, number in zip(classes.tolist(), part[firsts].tolist(), strict=True):
-            if name not in places:
-                answer = tuple(number_details(f"+{number}").values())
-                places[name] = answers.setdefault(answer, len(answers))
-        found[start : start + _CHUNK] = np.array([places[name] for name in classes.tolist()])[inverse]
-    columns = np.empty((4, len(answers)), object)
-    columns[:] = [*zip(*answers, strict=True)] or [()] * 4
-    country, carrier, line_type, valid = columns[:, found]
+    found = [_details(number) for number in map(str, numbers.tolist())]
+    columns = np.empty((4, len(found)), object)
+    columns[:] = [*zip(*found, strict=True)] or [()] * 4
+    country, carrier, line_type, valid = columns
     return Details(country, carrier, line_type, valid.astype(bool))
 
 
-def _classes(numbers: Numbers) -> Places:
-    """Return the class of each number; the class of a number of its own is negative."""
-    lengths = _POWERS.searchsorted(numbers, side="right")
-    code_lengths = np.zeros(len(numbers), np.int64)
-    long = np.flatnonzero(lengths >= _HEAD)
-    heads = numbers[long] // _POWERS[lengths[long] - _HEAD]
-    code_lengths[long] = _code_lengths()[heads.astype(np.int64)]
-    codes = np.where(code_lengths, numbers // _POWERS[lengths - code_lengths], 0).astype(np.int64)
-    found = np.zeros(len(numbers), np.int64)
-    for code in np.unique(codes).tolist():
-        rows = np.flatnonzero(codes == code)
-        own = lengths[rows] - code_lengths[rows]
-        found[rows] = _meanings(code, numbers[rows] % _POWERS[own], own) if code else 0
-    carriers = _longest_beginnings(numbers, lengths)
-    classes = ((found * 2**_BITS + carriers) * 16 + lengths) * 1000 + codes
-    alone = (found < 0) | (lengths < _HEAD)
-    return np.where(alone, -numbers.astype(np.int64), classes)
+_answers: dict[tuple[Any, ...], tuple[Any, ...]] = {}
 
 
-def _meanings(code: int, numbers: Numbers, lengths: Places) -> Places:
-    """Return the number of the set of patterns that each national number matches, -1 where unknown."""
-    plan = _plan(code)
+def _details(number: str) -> tuple[Any, ...]:
+    key = _key(number)
+    answer = _answers.get(key)
+    if answer is None:
+        answer = tuple(number_details(f"+{number}").values())
+        if len(_answers) >= _MOST:
+            _answers.clear()
+        _answers[key] = answer
+    return answer
+
+
+def _key(number: str) -> tuple[Any, ...]:
+    """Return what the details of a number depend on."""
+    plan = _plan(number[:3])
     if plan is None:
-        return np.full(len(numbers), -1)
-    digits = np.empty((len(numbers), int(lengths.max())), np.uint8)
-    for column in range(digits.shape[1]):
-        digits[:, column] = numbers // _POWERS[np.maximum(lengths - column - 1, 0)] % _TEN
-    found = plan.automaton.matched(digits, lengths).astype(np.int64)
-    prefixed = np.array([plan.prefix in meaning for meaning in plan.automaton.meanings], bool)
-    return np.where(prefixed[found] | (numbers == 0), -1, found)
+        return (number,)
+    national = number[plan.size :]
+    if plan.prefix is not None and plan.prefix.match(national):
+        return (number,)
+    longest = plan.longest_carrier
+    while longest and number[:longest] not in plan.carriers:
+        longest -= 1
+    return (number[: plan.size + _depth(plan, national)], len(national), number[:longest])
+
+
+def _depth(plan: _Plan, national: str) -> int:
+    """Return after how many digits all patterns for numbers of this length have been decided."""
+    size, depth = len(national), 0
+    left = plan.undecided.get((size, ""))
+    while left:
+        depth += 1
+        known = plan.undecided.get((size, national[:depth]))
+        if known is None:
+            digit = national[depth - 1]
+            known = [one for one in left if len(one) > depth and digit in one[depth - 1]]
+            plan.undecided[size, national[:depth]] = known
+        left = known
+    return depth
 
 
 class _Plan(NamedTuple):
-    automaton: Automaton
-    prefix: int
-    """The number of the pattern of national prefixes, -1 where there is none."""
+    """What the details of the numbers with a country code depend on.
+
+    Attributes
+    ----------
+    size : int
+        Digits of the country code.
+    prefix : Pattern or None
+        National prefixes.
+    undecided : dict
+        By the length and the first digits of national numbers, what these may match, depending on further
+        digits. Filled as numbers come.
+    carriers : frozenset of str
+        Beginnings of numbers, with the country code, whose carriers are known.
+    longest_carrier : int
+        Digits of the longest of them.
+    """
+
+    size: int
+    prefix: re.Pattern[str] | None
+    undecided: dict[tuple[int, str], Sequences]
+    carriers: frozenset[str]
+    longest_carrier: int
 
 
 @cache
-def _plan(code: int) -> _Plan | None:
-    """Return the automaton of all numbering plans with a country code, None where one cannot be read."""
+def _plan(head: str) -> _Plan | None:
+    """Return the plan of numbers that begin with three digits, or None where there is none to be read."""
     import phonenumbers
 
-    patterns: dict[str, None] = {}
-    beginnings: dict[str, None] = {}
-    regions = phonenumbers.COUNTRY_CODE_TO_REGION_CODE[code]
-    plans = [phonenumbers.PhoneMetadata.metadata_for_region_or_calling_code(code, name) for name in regions]
-    for plan in filter(None, plans):
-        kinds = [getattr(plan, kind) for kind in _KINDS]
-        patterns |= {
-            kind.national_number_pattern: None
-            for kind in kinds
-            if kind is not None and kind.national_number_pattern
-        }
-        if plan.leading_digits:
-            beginnings[plan.leading_digits] = None
-    prefix = (plans[0].national_prefix_for_parsing or "") if plans[0] is not None else ""
-    prefix = prefix.replace("$", "")  # then too many numbers are asked about, none too few
-    try:
-        automaton = Automaton([*patterns], [*beginnings, *([prefix] if prefix else [])])
-    except UnreadablePatternError:
-        return None
-    return _Plan(automaton, len(patterns) + len(beginnings) if prefix else -1)
+    codes = (head[:size] for size in range(1, len(head) + 1))
+    code = next((code for code in codes if int(code) in phonenumbers.COUNTRY_CODE_TO_REGION_CODE), None)
+    return None if code is None else _plan_of(int(code))
 
 
 @cache
-def _code_lengths() -> NDArray[np.int64]:
-    """Return for the first three digits of a number how many of them are its country code, 0 for none."""
+def _plan_of(code: int) -> _Plan | None:
     import phonenumbers
-
-    found = np.zeros(10**_HEAD, np.int64)
-    for code in phonenumbers.COUNTRY_CODE_TO_REGION_CODE:
-        step = 10 ** (_HEAD - len(str(code)))
-        found[code * step : (code + 1) * step] = len(str(code))
-    return found
-
-
-@cache
-def _beginnings() -> list[tuple[int, Numbers]]:
-    """Return the beginnings of numbers of known carriers in order, by their lengths."""
     from phonenumbers.carrierdata import CARRIER_DATA
 
-    lengths: dict[int, list[int]] = {}
-    for beginning in CARRIER_DATA:
-        lengths.setdefault(len(beginning), []).append(int(beginning))
-    return [(length, np.array(sorted(lengths[length]), np.uint64)) for length in sorted(lengths)]
+    regions = phonenumbers.COUNTRY_CODE_TO_REGION_CODE[code]
+    found = [phonenumbers.PhoneMetadata.metadata_for_region_or_calling_code(code, name) for name in regions]
+    plans = [plan for plan in found if plan is not None]
+    undecided: dict[tuple[int, str], Sequences] = {}
+    try:
+        for plan in plans:
+            for kind in _KINDS:
+                for one in sequences(getattr(getattr(plan, kind), "national_number_pattern", None) or ""):
+                    undecided.setdefault((len(one), ""), []).append(_looked_at(one))
+            for one in sequences(plan.leading_digits or ""):  # one of longer numbers too
+                for size in range(len(one), _LONGEST):
+                    undecided.setdefault((size, ""), []).append(_looked_at(one))
+        undecided = {key: [*filter(None, dict.fromkeys(found))] for key, found in undecided.items()}
+    except ValueError:
+        return None
+    prefix = plans[0].national_prefix_for_parsing if plans else None
+    carriers = frozenset(beginning for beginning in CARRIER_DATA if beginning.startswith(str(code)))
+    longest = max(map(len, carriers), default=0)
+    return _Plan(len(str(code)), re.compile(prefix) if prefix else None, undecided, carriers, longest)
 
 
-def _longest_beginnings(numbers: Numbers, lengths: Places) -> Places:
-    """Return a number for the longest known beginning of each number, 0 for none."""
-    found = np.zeros(len(numbers), np.int64)
-    before = 1
-    for length, known in _beginnings():
-        rows = np.flatnonzero(lengths >= length)
-        heads = numbers[rows] // _POWERS[lengths[rows] - length]
-        places = np.minimum(known.searchsorted(heads), len(known) - 1)
-        same = known[places] == heads
-        found[rows[same]] = before + places[same]
-        before += len(known)
-    return found
+def _looked_at(places: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the places up to the last one where not every digit may stand."""
+    while places and places[-1] == _ANY:
+        places = places[:-1]
+    return places
+
+
+def sequences(pattern: str) -> Sequences:
+    r"""Return what a regular expression of digits matches.
+
+    Raises
+    ------
+    ValueError
+        When it consists of anything but digits, classes, groups, alternatives and numbers of times.
+
+    Examples
+    --------
+    >>> sequences("1(?:2|[3-5]6)?")
+    [('1',), ('1', '2'), ('1', '345', '6')]
+    """
+    pieces = _PIECE.findall(pattern)
+    if "".join(pieces) != pattern or pattern.count("(") != pattern.count(")"):
+        raise ValueError(pattern)
+    return _read(iter(pieces))
+
+
+def _read(pieces: Iterator[str]) -> Sequences:
+    """Return what a pattern matches up to the end of its group."""
+    found: Sequences = []
+    before: Sequences = [()]
+    last: Sequences = [()]
+    for piece in pieces:
+        if piece == ")":
+            break
+        if piece == "|":
+            found += _joined(before, last)
+            before, last = [()], [()]
+        elif piece[0] in "?{":
+            low, _, high = ("0,1" if piece == "?" else piece[1:-1]).partition(",")
+            times = range(int(low), int(high or low) + 1)
+            last = [each for count in times for each in _joined(*[last] * count)]
+        else:
+            before = _joined(before, last)
+            last = _read(pieces) if piece[0] == "(" else [(_digits(piece),)]
+    return found + _joined(before, last)
+
+
+def _joined(*parts: Sequences) -> Sequences:
+    return [tuple(itertools.chain(*chosen)) for chosen in itertools.product(*parts)]
+
+
+def _digits(piece: str) -> str:
+    """Return the digits that a piece of a pattern stands for."""
+    if piece == r"\d":
+        return _ANY
+    return _RANGE.sub(lambda found: _ANY[int(found[1]) : int(found[2]) + 1], piece.strip("[]"))
