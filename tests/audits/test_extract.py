@@ -92,7 +92,7 @@ def test_columns_have_one_dtype_whatever_they_hold(tmp_path: Path) -> None:
 
 def test_saved_written_and_judged_like_the_rest(tmp_path: Path) -> None:
     audit = wa.audit(given(HTML, "<p>"), extract=WANTED, progress=False)
-    assert_frame_equal(pd.DataFrame(wa.load(audit.save(tmp_path / "kept"))), pd.DataFrame(audit))
+    assert_frame_equal(wa.load(audit.save(tmp_path / "kept")).raw, audit.raw)
     audit.to_excel(tmp_path / "audit.xlsx")
     sheet = pd.read_excel(tmp_path / "audit.xlsx", sheet_name="Pages")
     assert sheet.loc[0, ["sku", "ga", "tags"]].tolist() == ["A12", "G-ABC1", '["Milk"]']
