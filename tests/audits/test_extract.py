@@ -84,7 +84,7 @@ def test_columns_have_one_dtype_whatever_they_hold(tmp_path: Path) -> None:
     assert audit.raw["tags"].dtype == audit.raw["none_of_them"].dtype == object
     alone = wa.audit(given("<p>"), extract=WANTED, progress=False)
     assert alone.raw.dtypes.equals(audit.raw.dtypes)
-    assert "extracted" not in audit
+    assert "extracted" not in audit.raw
     names = list(audit.raw.columns)
     assert names[names.index("description") + 1] == "price"
     assert audit.raw.attrs["webanalytics"]["extract"]["sku"] == "xpath://meta[@itemprop='sku']/@content"
