@@ -71,7 +71,7 @@ def test_audits_and_frames_of_texts_agree() -> None:
     ours, theirs = audited(a=page(LAMPS * 9)), audited(b=page(TIDES * 9), c=page(BOATS * 9))
     of_audits = wa.content_gap(ours, theirs)
     assert not of_audits.empty
-    plain = [pd.DataFrame(audit)[["url", "text", "language"]] for audit in (ours, theirs)]
+    plain = [audit.raw[["url", "text", "language"]] for audit in (ours, theirs)]
     pd.testing.assert_frame_equal(wa.content_gap(*plain), of_audits)
 
 

@@ -84,7 +84,7 @@ def test_columns_have_one_dtype_whatever_they_hold(tmp_path: Path) -> None:
     assert audit.raw["tags"].dtype == audit.raw["none_of_them"].dtype == object
     alone = wa.audit(given("<p>"), extract=WANTED, progress=False)
     assert alone.raw.dtypes.equals(audit.raw.dtypes)
-    assert "extracted" not in audit
+    assert "extracted" not in audit.raw
     names = list(audit.raw.columns)
     assert names[names.index("description") + 1] == "price"
     assert audit.raw.attrs["webanalytics"]["extract"]["sku"] == "xpath://meta[@itemprop='sku']/@content"
@@ -92,7 +92,7 @@ def test_columns_have_one_dtype_whatever_they_hold(tmp_path: Path) -> None:
 
 def test_saved_written_and_judged_like_the_rest(tmp_path: Path) -> None:
     audit = wa.audit(given(HTML, "<p>"), extract=WANTED, progress=False)
-    equal(pd.DataFrame(wa.load(audit.save(tmp_path / "kept"))), pd.DataFrame(audit))
+    equal(wa.load(audit.save(tmp_path / "kept")).raw, audit.raw)
     audit.to_excel(tmp_path / "audit.xlsx")
     sheet = pd.read_excel(tmp_path / "audit.xlsx", sheet_name="Pages")
     assert sheet.loc[0, ["sku", "ga", "tags"]].tolist() == ["A12", "G-ABC1", '["Milk"]']

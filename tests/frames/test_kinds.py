@@ -241,10 +241,10 @@ def test_polars_and_arrow_have_the_same_types(audit: wa.Audit) -> None:
     assert made.schema == read.schema
     assert cells_of(made) == cells_of(read)
     for name, field in declared("audit").items():
-        if name in audit.columns:
+        if name in audit.raw.columns:
             assert table.schema.field(name).type == arrow_type(shape_of(field.type)), name
     assert table.schema.field("keywords").type == pa.map_(pa.string(), pa.int64())
-    assert json.loads(made["jsonld"].drop_nulls()[0]) == audit["jsonld"].dropna().iloc[0]
+    assert json.loads(made["jsonld"].drop_nulls()[0]) == audit.raw["jsonld"].dropna().iloc[0]
 
 
 # ---------------------------------------------------------------- what goes in
