@@ -15,6 +15,7 @@ import pytest
 from PIL import Image
 
 import webanalytics as wa
+from tests.served import served
 from tests.service.live import Server
 from webanalytics.backends.base import Task
 from webanalytics.backends.hosted import Hosted
@@ -108,9 +109,9 @@ class Call:
         return [good[0], self.bad(site), *good[1:]]
 
     def __call__(self, inputs: Any, **more: Any) -> pd.DataFrame:
-        return getattr(wa, self.name)(
-            inputs, **{**self.arguments, "progress": False, "allow_private": True} | more
-        )
+        function = getattr(wa, self.name)
+        given = {**self.arguments, "progress": False, "allow_private": True} | more
+        return function(inputs, **served(function, given))
 
 
 CALLS = [

@@ -19,6 +19,7 @@ import pytest
 import webanalytics as wa
 from tests.hosted.proxy import Proxy, json_of, status
 from tests.hosted.running import CALLS, HMAC, PAGES, Call, Watch, parts, picture, same, watched
+from tests.served import served
 from webanalytics.backends import local
 from webanalytics.backends.base import RunSpec
 from webanalytics.frames.inputs import read_inputs
@@ -295,6 +296,7 @@ def test_files_that_are_gone_are_made_again(
 def test_the_plain_and_the_async_function_share_a_checkpoint(
     options: Options, folder: Path, watch: Watch
 ) -> None:
+    options = served(wa.hmac, options)
     first = asyncio.run(wa.aio.hmac(["a", "b"], secret="k", checkpoint=folder, **options))
     watch.begin()
     pd.testing.assert_frame_equal(

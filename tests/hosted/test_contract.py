@@ -14,6 +14,7 @@ from pandas.testing import assert_frame_equal, assert_series_equal
 import webanalytics as wa
 from tests.hosted import cluster
 from tests.hosted.contract import CASES, ODD_PAGES, Case, Material
+from tests.served import served
 from tests.service.live import Server
 from webanalytics.testing import SampleSite, SiteServer
 
@@ -88,7 +89,8 @@ def table() -> Iterator[pd.DataFrame]:
 
 def called(case: Case, material: Material, backend: Any = None, **options: Any) -> pd.DataFrame:
     function = getattr(wa, case.function)
-    return function(case.inputs(material), **{**OPTIONS, "backend": backend, **case.settings, **options})
+    given = served(function, {**OPTIONS, "backend": backend, **case.settings, **options})
+    return function(case.inputs(material), **given)
 
 
 def assert_same(got: pd.DataFrame, wanted: pd.DataFrame, function: str, name: str) -> None:
@@ -196,7 +198,8 @@ def test_the_async_functions_answer_the_same(
 
     async def run() -> pd.DataFrame:
         call = getattr(wa.aio, function)
-        return await call(case.inputs(material), backend=backend, **OPTIONS, **case.settings)
+        given = served(call, {**OPTIONS, **case.settings})
+        return await call(case.inputs(material), backend=backend, **given)
 
     assert_same(asyncio.run(run()), locally(case), function, name)
 
@@ -217,7 +220,7 @@ def test_a_backend_can_be_set_for_all_calls(
         case for case in CASES if case.function == function and case.name in ("one", "column", "animation")
     )
     backend = BACKENDS[name](server, pro)
-    options = {**OPTIONS, **case.settings}
+    options = served(getattr(wa, function), {**OPTIONS, **case.settings})
     if way == "use":
         wa.use(backend)
         got = getattr(wa, function)(case.inputs(material), **options)
