@@ -187,14 +187,14 @@ COLUMNS: dict[str, Callable[[list[str]], Any]] = {
 
 @each_kind
 def test_sites(site: SiteServer, kind: str) -> None:
-    own: dict[str, Any] = {"allow_private": True, "progress": False}
+    own: dict[str, Any] = {"allow_private": True}
     address = COLUMNS[kind]([f"{site.url}/sitemap.xml"])
     found, expected = wa.sitemap(address, **own), wa.sitemap(f"{site.url}/sitemap.xml", **own)
     assert type(found) is KINDS[kind]
     assert compared(expected, found) == 2 * 13
     back = as_pandas(found, "x")
     assert_frame_equal(back, expected)
-    audit = wa.audit(found, **own)
+    audit = wa.audit(found, progress=False, **own)
     assert audit.raw["title"].tolist() == ["One", "Two"]
     assert audit.site.sitemap is not None  # it is known for a sitemap, and its pages are not mistaken for all
     if kind == "pyarrow":

@@ -16,6 +16,7 @@ from PIL import Image
 
 import webanalytics as wa
 from tests.answers import rows_of
+from tests.served import served
 from tests.service.live import Server
 from webanalytics.backends.base import Task
 from webanalytics.backends.hosted import Hosted
@@ -110,8 +111,9 @@ class Call:
         return [good[0], self.bad(site), *good[1:]]
 
     def __call__(self, inputs: Any, **more: Any) -> pd.DataFrame:
-        options = {**self.arguments, "progress": False, "allow_private": True} | more
-        return rows_of(getattr(wa, self.name)(inputs, **options))
+        function = getattr(wa, self.name)
+        given = {**self.arguments, "progress": False, "allow_private": True} | more
+        return rows_of(function(inputs, **served(function, given)))
 
 
 CALLS = [

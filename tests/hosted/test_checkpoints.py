@@ -18,6 +18,7 @@ import pytest
 import webanalytics as wa
 from tests.hosted.proxy import Proxy, json_of, status
 from tests.hosted.running import CALLS, HMAC, PAGES, Call, Watch, equal, parts, picture, same, watched
+from tests.served import served
 from webanalytics.backends import local
 from webanalytics.backends.base import RunSpec
 from webanalytics.operations import TEXT
@@ -293,6 +294,7 @@ def test_files_that_are_gone_are_made_again(
 def test_the_plain_and_the_async_function_share_a_checkpoint(
     options: Options, folder: Path, watch: Watch
 ) -> None:
+    options = served(wa.hmac, options)
     first = asyncio.run(wa.aio.hmac(["a", "b"], secret="k", store=folder, **options))
     watch.begin()
     equal(wa.hmac(["b", "a"], secret="k", store=folder, **options).iloc[::-1].reset_index(drop=True), first)

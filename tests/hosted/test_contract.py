@@ -15,6 +15,7 @@ import webanalytics as wa
 from tests.answers import rows_of
 from tests.hosted import cluster
 from tests.hosted.contract import CASES, ODD_PAGES, Case, Material
+from tests.served import served
 from tests.service.live import Server
 from webanalytics.testing import SampleSite, SiteServer
 
@@ -89,8 +90,8 @@ def table() -> Iterator[pd.DataFrame]:
 
 def called(case: Case, material: Material, backend: Any = None, **options: Any) -> pd.DataFrame:
     function = getattr(wa, case.function)
-    options = {**OPTIONS, "backend": backend, **case.settings, **options}
-    return rows_of(function(case.inputs(material), **options))
+    given = served(function, {**OPTIONS, "backend": backend, **case.settings, **options})
+    return rows_of(function(case.inputs(material), **given))
 
 
 def assert_same(got: pd.DataFrame, wanted: pd.DataFrame, function: str, name: str) -> None:
@@ -198,7 +199,8 @@ def test_the_async_functions_answer_the_same(
 
     async def run() -> pd.DataFrame:
         call = getattr(wa.aio, function)
-        return rows_of(await call(case.inputs(material), backend=backend, **OPTIONS, **case.settings))
+        given = served(call, {**OPTIONS, **case.settings})
+        return rows_of(await call(case.inputs(material), backend=backend, **given))
 
     assert_same(asyncio.run(run()), locally(case), function, name)
 
@@ -219,7 +221,7 @@ def test_a_backend_can_be_set_for_all_calls(
         case for case in CASES if case.function == function and case.name in ("one", "column", "animation")
     )
     backend = BACKENDS[name](server, pro)
-    options = {**OPTIONS, **case.settings}
+    options = served(getattr(wa, function), {**OPTIONS, **case.settings})
     if way == "use":
         wa.use(backend)
         got = getattr(wa, function)(case.inputs(material), **options)
