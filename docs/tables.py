@@ -106,7 +106,7 @@ def columns() -> str:
     known = {field.column_name for operation in OPERATIONS.values() for field in operation.columns}
     added = (_column(field) for name, field in declared("audit").items() if name not in known)
     text += (
-        "\n## audit\n\nThe columns of the page operations together, and these; `imageBytes` only with "
+        "\n## audit\n\nThe columns of the page operations together, and these; `image_bytes` only with "
         f"`image_sizes=True`.\n\n{table(heads, added)}"
     )
     made = {**FOUND, **DERIVED, **CRAWLED}

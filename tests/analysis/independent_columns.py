@@ -196,16 +196,16 @@ def alts(root: Element) -> list[str]:
 
 
 COLUMNS: dict[str, tuple[Callable[[Element], Any], Callable[[dict[str, Any]], Any]]] = {
-    "imagesWithoutAlt": (without_alt, lambda cells: len(cells["imagesWithoutAlt"])),
-    "imagesWithEmptyAlt": (with_empty_alt, lambda cells: len(cells["imagesWithEmptyAlt"])),
-    "imagesWithoutSize": (without_size, lambda cells: len(cells["imagesWithoutSize"])),
-    "insecureForms": (insecure_forms, lambda cells: bool(cells["insecureForms"])),
-    "nofollowLinks": (nofollow, lambda cells: bool(cells["nofollowLinks"])),
-    "genericLinks": (generic, lambda cells: [link["text"] for link in cells["genericLinks"]]),
+    "images_without_alt": (without_alt, lambda cells: len(cells["images_without_alt"])),
+    "images_with_empty_alt": (with_empty_alt, lambda cells: len(cells["images_with_empty_alt"])),
+    "images_without_size": (without_size, lambda cells: len(cells["images_without_size"])),
+    "insecure_forms": (insecure_forms, lambda cells: bool(cells["insecure_forms"])),
+    "nofollow_links": (nofollow, lambda cells: bool(cells["nofollow_links"])),
+    "generic_links": (generic, lambda cells: [link["text"] for link in cells["generic_links"]]),
     "refresh": (refresh, lambda cells: cells["refresh"]),
     "favicons": (icons, lambda cells: len(cells["favicons"])),
-    "duplicateIdsUsed": (used_ids, lambda cells: sorted(cells["duplicateIdsUsed"])),
-    "imageHeadings": (only_images, lambda cells: [heading["level"] for heading in cells["imageHeadings"]]),
+    "duplicate_ids_used": (used_ids, lambda cells: sorted(cells["duplicate_ids_used"])),
+    "image_headings": (only_images, lambda cells: [heading["level"] for heading in cells["image_headings"]]),
     "scripts": (running, lambda cells: cells["scripts"]),
     "og:title": (
         shared,

@@ -188,13 +188,13 @@ def insecure(root: Element) -> list[str]:
 READERS: dict[str, Callable[[Element], Any]] = {
     "elements": lambda root: sum(1 for _ in walk(root)),
     "resources": resources,
-    "blockingScripts": scripts,
-    "blockingStyles": styles,
-    "imagesNotLazy": not_lazy,
-    "imagesInOldFormats": old_formats,
-    "imagesWithoutSrcset": one_size,
-    "mixedContent": insecure,
-    "xmlLang": lambda root: (
+    "blocking_scripts": scripts,
+    "blocking_styles": styles,
+    "images_not_lazy": not_lazy,
+    "images_in_old_formats": old_formats,
+    "images_without_srcset": one_size,
+    "mixed_content": insecure,
+    "xml_lang": lambda root: (
         ""
         if root.get("lang")
         else (root.get("xml:lang") or root.get("{http://www.w3.org/XML/1998/namespace}lang") or "").strip()
@@ -203,7 +203,7 @@ READERS: dict[str, Callable[[Element], Any]] = {
         (absolute(root, e.get("href", "")) for e in head(root) if tag(e) == "link" and "amphtml" in rels(e)),
         "",
     ),
-    "metaReferrer": lambda root: [
+    "meta_referrer": lambda root: [
         " ".join(e.get("content", "").split())
         for e in walk(root)
         if tag(e) == "meta" and e.get("name", "").strip().lower() == "referrer"
@@ -216,9 +216,9 @@ def ours(name: str) -> Callable[[Page], Any]:
         if "loading" not in page.found:
             page.found["loading"] = analyse(Page(page.html, URL, URL))
         value = page.found["loading"][name]
-        if name == "mixedContent":
+        if name == "mixed_content":
             return sorted(value)
-        return ([value] if value else []) if name == "metaReferrer" else value
+        return ([value] if value else []) if name == "meta_referrer" else value
 
     return read
 

@@ -225,8 +225,10 @@ OURS: dict[str, Callable[[Page], Any]] = {
     "buttons without name": lambda page: len(collected(page, AccessElements).buttons),
     "frames without title": lambda page: len(collected(page, AccessElements).iframes),
     "empty headings": lambda page: collected(page, AccessElements).empty_headings,
-    "duplicate ids": lambda page: sorted(access_facts(page, collected(page, AccessElements))["duplicateIds"]),
-    "tabindex": lambda page: len(access_facts(page, collected(page, AccessElements))["positiveTabindex"]),
+    "duplicate ids": lambda page: sorted(
+        access_facts(page, collected(page, AccessElements))["duplicate_ids"]
+    ),
+    "tabindex": lambda page: len(access_facts(page, collected(page, AccessElements))["positive_tabindex"]),
     "shared images": lambda page: collected(page, FactElements).relative_images,
 }
 
@@ -246,4 +248,4 @@ def head_errors(html: str) -> dict[str, bool]:
 
 def our_head(page: Page) -> dict[str, bool]:
     facts = head_facts(page)
-    return {"doctype": facts["doctype"], "ended": bool(facts["headEndedBy"])}
+    return {"doctype": facts["doctype"], "ended": bool(facts["head_ended_by"])}

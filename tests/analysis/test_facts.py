@@ -29,7 +29,7 @@ def test_the_result_has_the_declared_fields_in_their_order() -> None:
 
 def test_an_empty_page_says_nothing() -> None:
     found = read("<p></p>")
-    counts = ("internalLinks", "externalLinks", "images", "elements")
+    counts = ("internal_links", "external_links", "images", "elements")
     assert [found.pop(name) for name in counts] == [0, 0, 0, 4]
     assert not any(found.values())
 
@@ -105,7 +105,7 @@ def test_alternates_in_other_languages() -> None:
     ],
 )  # fmt: skip
 def test_what_stands_outside_the_head(html: str, outside: list[str]) -> None:
-    assert read(html)["outsideHead"] == outside
+    assert read(html)["outside_head"] == outside
 
 
 @pytest.mark.parametrize(
@@ -122,14 +122,14 @@ def test_meta_refresh(html: str, refresh: str) -> None:
 
 
 IMAGES = {
-    "no alt": ("<img src=/i.png width=9 height=9>", "imagesWithoutAlt"),
-    "empty alt": ("<img src=/i.png width=9 height=9 alt>", "imagesWithEmptyAlt"),
-    "blank alt": ("<img src=/i.png width=9 height=9 alt=' \n '>", "imagesWithEmptyAlt"),
-    "hidden no": ("<img src=/i.png width=9 height=9 alt='' aria-hidden=false>", "imagesWithEmptyAlt"),
-    "decorative, no alt": ("<img src=/i.png width=9 height=9 role=presentation>", "imagesWithoutAlt"),
-    "no size": ("<img src=/i.png alt=x>", "imagesWithoutSize"),
-    "no height": ("<img src=/i.png alt=x width=9>", "imagesWithoutSize"),
-    "empty width": ("<img src=/i.png alt=x width='' height=9>", "imagesWithoutSize"),
+    "no alt": ("<img src=/i.png width=9 height=9>", "images_without_alt"),
+    "empty alt": ("<img src=/i.png width=9 height=9 alt>", "images_with_empty_alt"),
+    "blank alt": ("<img src=/i.png width=9 height=9 alt=' \n '>", "images_with_empty_alt"),
+    "hidden no": ("<img src=/i.png width=9 height=9 alt='' aria-hidden=false>", "images_with_empty_alt"),
+    "decorative, no alt": ("<img src=/i.png width=9 height=9 role=presentation>", "images_without_alt"),
+    "no size": ("<img src=/i.png alt=x>", "images_without_size"),
+    "no height": ("<img src=/i.png alt=x width=9>", "images_without_size"),
+    "empty width": ("<img src=/i.png alt=x width='' height=9>", "images_without_size"),
     "decorative": ("<img src=/i.png width=9 height=9 alt='' role=presentation>", None),
     "none": ("<img src=/i.png width=9 height=9 alt='' role=None>", None),
     "hidden": ("<img src=/i.png width=9 height=9 alt='' aria-hidden=true>", None),
@@ -144,7 +144,7 @@ IMAGES = {
 @pytest.mark.parametrize(("html", "told"), IMAGES.values(), ids=list(IMAGES))
 def test_images(html: str, told: str | None) -> None:
     found = read(html)
-    lists = ("imagesWithoutAlt", "imagesWithEmptyAlt", "imagesWithoutSize", "imagesWithLongAlt")
+    lists = ("images_without_alt", "images_with_empty_alt", "images_without_size", "images_with_long_alt")
     assert found["images"] == 1
     assert {name: found[name] for name in lists if found[name]} == (
         {told: ["https://shop.example/i.png"]} if told else {}
@@ -153,7 +153,7 @@ def test_images(html: str, told: str | None) -> None:
 
 def test_a_long_alternative_text_is_shown_with_its_image() -> None:
     text = "A cup of green tea " * 6
-    (entry,) = read(f"<img src=i.png alt='{text}'>")["imagesWithLongAlt"]
+    (entry,) = read(f"<img src=i.png alt='{text}'>")["images_with_long_alt"]
     assert entry == {"alt": text.strip(), "src": "https://shop.example/tea/i.png"}
 
 
@@ -169,7 +169,7 @@ def test_the_source_of_an_image_that_scripts_load_later() -> None:
     html = (
         "<img src='data:image/gif;base64,R0lGODlhAQABA' data-src=/real.png><img src='data:image/png;base64,"
     )
-    found = read(html + "A" * 5000 + "'>")["imagesWithoutAlt"]
+    found = read(html + "A" * 5000 + "'>")["images_without_alt"]
     assert found[0] == "https://shop.example/real.png"
     assert found[1].startswith("data:image/png;base64,AAA")
     assert len(found[1]) < 100
@@ -195,11 +195,11 @@ MIXED = {
 
 @pytest.mark.parametrize("html", MIXED.values(), ids=list(MIXED))
 def test_mixed_content(html: str) -> None:
-    found = read(html)["mixedContent"]
+    found = read(html)["mixed_content"]
     assert [url.lower().split(",")[0] for url in found] == ["http://a.example/x"]
-    assert read(html, "http://shop.example/")["mixedContent"] == []
+    assert read(html, "http://shop.example/")["mixed_content"] == []
     upgraded = '<meta http-equiv="Content-Security-Policy" content="upgrade-insecure-requests">'
-    assert read(html + upgraded)["mixedContent"] == []
+    assert read(html + upgraded)["mixed_content"] == []
 
 
 @pytest.mark.parametrize(
@@ -213,27 +213,27 @@ def test_mixed_content(html: str) -> None:
     ],
 )
 def test_what_is_no_mixed_content(html: str) -> None:
-    assert read(html)["mixedContent"] == []
+    assert read(html)["mixed_content"] == []
 
 
 def test_a_base_in_http_makes_relative_addresses_insecure() -> None:
     html = "<base href='http://shop.example/'><img src=x.png><script src='https://a.example/s.js'></script>"
-    assert read(html)["mixedContent"] == ["http://shop.example/x.png"]
+    assert read(html)["mixed_content"] == ["http://shop.example/x.png"]
 
 
 def test_forms_that_send_in_the_clear() -> None:
     html = "<form action='http://shop.example/buy'></form><form action=/search></form><form></form>"
-    assert read(html)["insecureForms"] == ["http://shop.example/buy"]
-    assert read(html, "http://shop.example/")["insecureForms"] == []
+    assert read(html)["insecure_forms"] == ["http://shop.example/buy"]
+    assert read(html, "http://shop.example/")["insecure_forms"] == []
 
 
 def test_the_hash_is_that_of_the_main_text_alone() -> None:
     text = "Tea is made of leaves and hot water, and a great deal of patience. " * 5
     first = read(f"<title>A</title><nav>Home</nav><p>{text}</p>")
     second = read(f"<title>B</title><p class=x>{text.replace(' ', chr(10) + ' ')}</p>")
-    assert first["contentHash"] == hashlib.sha256(text.strip().encode()).hexdigest()
-    assert second["contentHash"] == first["contentHash"]
-    assert read(f"<p>{text}More.</p>")["contentHash"] != first["contentHash"]
+    assert first["content_hash"] == hashlib.sha256(text.strip().encode()).hexdigest()
+    assert second["content_hash"] == first["content_hash"]
+    assert read(f"<p>{text}More.</p>")["content_hash"] != first["content_hash"]
 
 
 def test_lists_and_strings_are_bounded() -> None:
@@ -247,7 +247,7 @@ def test_lists_and_strings_are_bounded() -> None:
     )
     found = read(html)
     assert found["images"] == 5_003
-    assert len(found["imagesWithoutAlt"]) == len(found["hreflangs"]) == 500
+    assert len(found["images_without_alt"]) == len(found["hreflangs"]) == 500
     assert _longest(found) <= 2_000
 
 

@@ -41,7 +41,7 @@ def test_an_audit_has_the_facts(site: SiteServer) -> None:
     assert frame.raw["titles"].tolist()[0] == ["Tea"]
     assert frame.raw["links"].tolist()[0] == [f"{site.url}/milk"]
     assert frame.raw["canonicals"].tolist()[0] == [{"href": "/", "url": f"{site.url}/"}]
-    assert frame.raw["internalLinks"].tolist()[:2] == [1, 1]
+    assert frame.raw["internal_links"].tolist()[:2] == [1, 1]
     assert frame.raw["x_robots_tag"].tolist()[:2] == ["noindex", ""]
     assert frame.raw["content_type"].tolist()[:2] == ["text/html; charset=utf-8", "text/html"]
     assert frame.raw.loc[2, "status"] == "error"
@@ -76,7 +76,7 @@ def test_a_page_declared_wrongly_is_read_and_named_where_its_headers_are_known(
     html = "<meta charset=windows-1251><title>Чай с молоком</title>".encode()
     pages = pd.DataFrame({"url": ["https://a.example/x"], "html": [html], "headers": [headers]})
     audit = wa.audit(pages, progress=False)
-    assert audit.raw.loc[0, ["title", "charset", "charsetMislabelled"]].tolist() == [
+    assert audit.raw.loc[0, ["title", "charset", "charset_mislabelled"]].tolist() == [
         "Чай с молоком",
         "windows-1251",
         "windows-1251",

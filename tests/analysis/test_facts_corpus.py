@@ -67,10 +67,10 @@ def _read(soup: BeautifulSoup, address: str) -> dict[str, Any]:
         ],
         "canonicals": [str(link.get("href", "")).strip() for link in _links(soup, "canonical")],
         "hreflangs": [link["hreflang"] for link in _links(soup, "alternate") if link.has_attr("hreflang")],
-        "internalLinks": internal,
-        "externalLinks": len(hosts) - internal,
+        "internal_links": internal,
+        "external_links": len(hosts) - internal,
         "images": len(images),
-        "imagesWithoutAlt": sum(not image.has_attr("alt") for image in images),
+        "images_without_alt": sum(not image.has_attr("alt") for image in images),
     }
 
 
@@ -80,10 +80,10 @@ def _read(soup: BeautifulSoup, address: str) -> dict[str, Any]:
         ("titles", list),
         ("canonicals", lambda found: [item["href"] for item in found]),
         ("hreflangs", lambda found: [item["lang"] for item in found]),
-        ("internalLinks", int),
-        ("externalLinks", int),
+        ("internal_links", int),
+        ("external_links", int),
         ("images", int),
-        ("imagesWithoutAlt", len),
+        ("images_without_alt", len),
     ],
 )
 def test_both_readings_agree(

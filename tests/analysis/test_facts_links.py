@@ -79,7 +79,7 @@ def test_any_path_has_the_form_in_which_it_is_fetched(host: str, path: str, quer
 
 def links_of(html: str, url: str = URL) -> tuple[int, int, list[str]]:
     found = facts.analyse(Page(html, url))
-    return found["internalLinks"], found["externalLinks"], found["links"]
+    return found["internal_links"], found["external_links"], found["links"]
 
 
 @pytest.mark.parametrize(

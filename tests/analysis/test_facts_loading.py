@@ -41,15 +41,15 @@ def facts(html: str | bytes, url: str = BASE, content_type: str = "text/html") -
     ],
 )
 def test_mixed_content(html: str, loaded: list[str]) -> None:
-    assert facts(html)["mixedContent"] == loaded
-    assert facts(html, "http://a.example/")["mixedContent"] == []
+    assert facts(html)["mixed_content"] == loaded
+    assert facts(html, "http://a.example/")["mixed_content"] == []
 
 
 def test_a_meta_element_upgrades_requests() -> None:
     policy = '<meta http-equiv=Content-Security-Policy content="default-src *; upgrade-insecure-requests">'
     found = facts(f"{policy}<img src=http://x.example/a.png><form action=http://x.example/>")
-    assert found["mixedContent"] == found["insecureForms"] == []
-    assert found["metaPolicy"] == "default-src *; upgrade-insecure-requests"
+    assert found["mixed_content"] == found["insecure_forms"] == []
+    assert found["meta_policy"] == "default-src *; upgrade-insecure-requests"
 
 
 @pytest.mark.parametrize(
@@ -61,7 +61,7 @@ def test_a_meta_element_upgrades_requests() -> None:
     ],
 )
 def test_buttons_may_send_a_form_elsewhere(html: str, sent: list[str]) -> None:
-    assert facts(html)["insecureForms"] == sent
+    assert facts(html)["insecure_forms"] == sent
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_buttons_may_send_a_form_elsewhere(html: str, sent: list[str]) -> None:
     ],
 )
 def test_scripts_that_block(html: str, blocks: bool) -> None:
-    assert facts(html)["blockingScripts"] == (["https://a.example/b/a.js"] if blocks else [])
+    assert facts(html)["blocking_scripts"] == (["https://a.example/b/a.js"] if blocks else [])
 
 
 @pytest.mark.parametrize(
@@ -96,17 +96,17 @@ def test_scripts_that_block(html: str, blocks: bool) -> None:
 )
 def test_style_sheets_that_block(attributes: str, blocks: bool) -> None:
     html = f"<head><link {attributes} rel=stylesheet href=a.css>"
-    assert facts(html)["blockingStyles"] == (["https://a.example/b/a.css"] if blocks else [])
+    assert facts(html)["blocking_styles"] == (["https://a.example/b/a.css"] if blocks else [])
 
 
 def test_images_after_the_first_few_should_wait() -> None:
     first = "<img src=a.webp>" * FIRST_IMAGES
-    assert facts(first)["imagesNotLazy"] == []
-    assert facts(f"{first}<img src=b.webp>")["imagesNotLazy"] == ["https://a.example/b/b.webp"]
+    assert facts(first)["images_not_lazy"] == []
+    assert facts(f"{first}<img src=b.webp>")["images_not_lazy"] == ["https://a.example/b/b.webp"]
     for late in ("loading=Lazy", "data-src=c.webp"):
-        assert facts(f"{first}<img src=b.webp {late}>")["imagesNotLazy"] == []
+        assert facts(f"{first}<img src=b.webp {late}>")["images_not_lazy"] == []
     pixels = "<img src=p.gif width=1 height=1><img src='data:image/gif;base64,R0'>" * FIRST_IMAGES
-    assert facts(f"{pixels}<img src=b.webp>")["imagesNotLazy"] == []
+    assert facts(f"{pixels}<img src=b.webp>")["images_not_lazy"] == []
 
 
 @pytest.mark.parametrize(
@@ -127,7 +127,7 @@ def test_images_after_the_first_few_should_wait() -> None:
     ],
 )
 def test_images_in_old_formats(html: str, old: bool) -> None:
-    assert bool(facts(html)["imagesInOldFormats"]) == old
+    assert bool(facts(html)["images_in_old_formats"]) == old
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_images_in_old_formats(html: str, old: bool) -> None:
     ],
 )
 def test_large_images_in_one_size(html: str, alone: bool) -> None:
-    assert bool(facts(html)["imagesWithoutSrcset"]) == alone
+    assert bool(facts(html)["images_without_srcset"]) == alone
 
 
 def test_elements_are_counted_as_a_browser_has_them() -> None:
@@ -153,7 +153,7 @@ def test_elements_are_counted_as_a_browser_has_them() -> None:
 
 def test_amp_and_referrer_policy() -> None:
     page = facts("<html ⚡><meta name=Referrer content=no-referrer><link rel=amphtml href=/amp#x>")
-    assert (page["amp"], page["amphtml"], page["metaReferrer"]) == (
+    assert (page["amp"], page["amphtml"], page["meta_referrer"]) == (
         True,
         "https://a.example/amp#x",
         "no-referrer",
@@ -163,14 +163,14 @@ def test_amp_and_referrer_policy() -> None:
 
 
 def test_a_language_in_xml_alone() -> None:
-    assert facts('<html xml:lang="de"><p>Tee')["xmlLang"] == "de"
-    assert facts('<html lang="de" xml:lang="de"><p>Tee')["xmlLang"] == ""
+    assert facts('<html xml:lang="de"><p>Tee')["xml_lang"] == "de"
+    assert facts('<html lang="de" xml:lang="de"><p>Tee')["xml_lang"] == ""
 
 
 def test_own_subdomains_are_told_from_other_sites() -> None:
     links = ("/a", "https://shop.example.co.uk/", "https://example.co.uk/", "https://other.co.uk/")
     found = facts("".join(f"<a href={link}>x</a>" for link in links), "https://www.example.co.uk/")
-    assert (found["internalLinks"], found["externalLinks"], found["subdomainLinks"]) == (1, 3, 2)
+    assert (found["internal_links"], found["external_links"], found["subdomain_links"]) == (1, 3, 2)
 
 
 @pytest.mark.parametrize(

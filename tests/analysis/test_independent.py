@@ -29,7 +29,10 @@ def deep_pages() -> Iterator[None]:
 # Page and fact that differ, and why. A page with <template> would stand here: html5lib does not know it.
 EXPLAINED: dict[tuple[str, str], str] = {
     ("cooperativa.cl-presidente.html", "resources"): "the other joins addresses without an empty query",
-    ("cooperativa.cl-presidente.html", "blockingScripts"): "the other joins addresses without an empty query",
+    (
+        "cooperativa.cl-presidente.html",
+        "blocking_scripts",
+    ): "the other joins addresses without an empty query",
 }
 
 

@@ -47,8 +47,8 @@ def test_flesch_by_hand(language: str) -> None:
     result = score(text, language)
     assert (result["wordCount"], result["sentenceCount"]) == (words, sentences)
     expected = FLESCH[language](words / sentences, syllables / words)
-    assert result["readabilityScore"] == min(100, max(0, round(expected, 2)))
-    assert SCALES[language].name == result["readabilityScale"]
+    assert result["readability_score"] == min(100, max(0, round(expected, 2)))
+    assert SCALES[language].name == result["readability_scale"]
     if language in ("pt", "tr"):  # textstat has no constants for them, and so the API no value
         assert result["fleschReadingEase"] is None
 
@@ -62,8 +62,8 @@ def test_lix_by_hand() -> None:
     # long words, of more than six letters: människor, rättigheter, förnuft, samvete
     text = "Alla människor är födda fria. De är lika i rättigheter. De har fått förnuft och samvete."
     result = score(text, "sv")
-    assert result["readabilityScore"] == round(16 / 3 + 100 * 4 / 16, 2)
-    assert result["readabilityScale"] == "LIX (Björnsson 1968, Swedish)"
+    assert result["readability_score"] == round(16 / 3 + 100 * 4 / 16, 2)
+    assert result["readability_scale"] == "LIX (Björnsson 1968, Swedish)"
     assert result["audience"] == "middle school"
     assert all(result[name] is None for name in API)
 
@@ -75,8 +75,8 @@ def test_wiener_sachtextformel_by_hand() -> None:
     counts = Counts(13, 13, 3, 0, 0, polysyllables=4, long_words=6, monosyllables=7)
     expected = 0.1935 * 400 / 13 + 0.1672 * 13 / 3 + 0.1297 * 600 / 13 - 0.0327 * 700 / 13 - 0.875
     assert wiener_sachtextformel(counts) == pytest.approx(expected)
-    assert score(text, "de")["wienerSachtextformel"] == round(expected, 2)
-    assert score(text, "nl")["wienerSachtextformel"] is None
+    assert score(text, "de")["wiener_sachtextformel"] == round(expected, 2)
+    assert score(text, "nl")["wiener_sachtextformel"] is None
 
 
 PROSE = "Eins und zwei sind drei. Das weiß hier jedes Kind. Wer es nicht weiß, der fragt."
@@ -96,15 +96,15 @@ PROSE = "Eins und zwei sind drei. Das weiß hier jedes Kind. Wer es nicht weiß,
 )
 def test_what_is_not_judged_says_why(text: str, language: str, note: str | None) -> None:
     result = score(text, language)
-    assert result["readabilityNote"] == note
-    for name in ("audience", "readabilityScore", "wienerSachtextformel"):
+    assert result["readability_note"] == note
+    for name in ("audience", "readability_score", "wiener_sachtextformel"):
         assert (result[name] is None) is (note is not None)
     if not language:
         assert all(result[name] is None for name in API)
 
 
 def test_every_note_can_occur() -> None:
-    (field,) = [field for field in READABILITY.fields if field.name == "readabilityNote"]
+    (field,) = [field for field in READABILITY.fields if field.name == "readability_note"]
     assert set(field.shape.choices) == set(get_args(Unjudged))
 
 
@@ -153,7 +153,7 @@ def test_the_language_is_that_of_the_main_text() -> None:
     result = page(f"<nav>{ENGLISH_MENU}</ul></nav><article><h1>Zug</h1><p>{GERMAN}</p></article>")
     assert result["language"] == "de"
     assert result["averageGradeLevel"] is None
-    assert result["readabilityScale"] == "Flesch reading ease (Amstad 1978, German)"
+    assert result["readability_scale"] == "Flesch reading ease (Amstad 1978, German)"
 
 
 def test_a_page_of_undetermined_language_is_not_scored_as_english() -> None:
@@ -161,7 +161,7 @@ def test_a_page_of_undetermined_language_is_not_scored_as_english() -> None:
     result = page(f"<p>{names}</p>", "en")
     assert result["language"] == ""
     assert {result[name] for name in API} == {None}
-    assert (result["audience"], result["readabilityNote"]) == (None, "language undetermined")
+    assert (result["audience"], result["readability_note"]) == (None, "language undetermined")
     assert result["wordCount"] > 0
 
 
@@ -178,7 +178,7 @@ def test_without_spaces_words_are_segmented_and_time_goes_by_characters(
     assert characters / 3 < result["wordCount"] < characters
     assert result["sentenceCount"] == 40 * (3 if language == "zh" else 2)
     assert result["readingTimeMinutes"] == pytest.approx(characters / speed, abs=0.01)
-    assert result["readabilityNote"] == "no scale for the language"
+    assert result["readability_note"] == "no scale for the language"
 
 
 def test_latin_words_between_them_are_read_by_words() -> None:
@@ -194,7 +194,7 @@ def test_without_a_segmenter_words_are_missing(monkeypatch: pytest.MonkeyPatch) 
     for text, language in ((CHINESE, "zh"), (JAPANESE, "ja"), ("ภาษาไทยสวยงามมาก", "th"), (CHINESE, "")):
         result = score(text, language)
         assert (result["wordCount"], result["readingTimeMinutes"]) == (None, None)
-        assert result["readabilityNote"] == "no word segmenter"
+        assert result["readability_note"] == "no word segmenter"
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ def test_noscript_is_raw_text_so_that_its_markup_closes_nothing() -> None:
         "<noscript><img src=/count.gif></div><h1>No scripts</h1></noscript>"
     )
     found = read(html)
-    assert found["internalLinks"] == 466
+    assert found["internal_links"] == 466
     assert (found["images"], found["imgTags"], found["headings"]) == (0, [], [])
     assert PROSE.strip() in found["text"]
     assert "leaf" in keywords.analyse(Page(html, URL))["keywords"]
@@ -49,7 +49,7 @@ def test_noscript_in_the_head_does_not_end_it() -> None:
     found = read(
         "<head><noscript><img src=/count.gif></noscript><title>Tea</title><link rel=canonical href=/t>"
     )
-    assert (found["title"], found["outsideHead"], found["images"]) == ("Tea", [], 0)
+    assert (found["title"], found["outside_head"], found["images"]) == ("Tea", [], 0)
 
 
 def test_template_is_not_the_pages() -> None:
@@ -61,7 +61,7 @@ def test_template_is_not_the_pages() -> None:
     assert (found["robots"], found["jsonld"], found["imgTags"], found["links"]) == ("", [], [], [])
     assert found["headings"] == [{"level": "h1", "text": "Tea"}]
     assert "Not yet" not in found["text"]
-    assert found["structuredTypes"] == []
+    assert found["structured_types"] == []
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ def made_audit(size: int = 60, seed: int = 7) -> MadeAudit:
     """An audit of so many pages with about eight issues each."""
     chance = random.Random(seed)
     pages = pd.DataFrame([_page(chance, number) for number in range(size)])
-    for name in ("http_status", "wordCount", "titlePixels", "inlinks", "titleLength"):
+    for name in ("http_status", "wordCount", "title_pixels", "inlinks", "title_length"):
         pages[name] = pages[name].astype("Int64")
     pages["indexable"] = pages["indexable"].astype("boolean")
     found = [
@@ -129,13 +129,13 @@ def _page(chance: random.Random, number: int) -> dict[str, object]:
         else None,
         "og:site_name": "Example Lamps" if good else None,
         "canonical": url if good and chance.random() > 0.5 else None,
-        "titleLength": len(title) if good else None,
-        "titlePixels": round(len(title) * 9.35) if good else None,
+        "title_length": len(title) if good else None,
+        "title_pixels": round(len(title) * 9.35) if good else None,
         "inlinks": chance.randint(0, 400),
         "indexable": good and chance.random() > 0.1,
         "indexability": "indexable" if good else "not read",
         "section": f"/{section}/",
-        "nearDuplicateCluster": chance.choice([None, None, None, number // 3]),
+        "near_duplicate_cluster": chance.choice([None, None, None, number // 3]),
         "lang": (None, "en-GB", "en", "de")[number % 4] if good else None,
         "text": f"{title}. {description}. " * 4 if good else None,
     }

@@ -122,8 +122,8 @@ CASES = (
     ),
     Case(
         "images_too_large",
-        fault_cells={"imageBytes": {"/a.png": 100_001, "/b.png": 250_000, "/c.png": 5}},
-        near_cells={"imageBytes": {"/a.png": 100_000, "/b.png": None}},
+        fault_cells={"image_bytes": {"/a.png": 100_001, "/b.png": 250_000, "/c.png": 5}},
+        near_cells={"image_bytes": {"/a.png": 100_000, "/b.png": None}},
         value=250,
         evidence="/b.png (250 kB) | /a.png (100 kB)",
     ),

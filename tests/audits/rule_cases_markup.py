@@ -76,14 +76,14 @@ CASES = (
     ),
     Case(
         "charset_missing",
-        fault_cells={"declaredCharset": ""},
-        near_cells={"declaredCharset": "", "content_type": "text/html; charset=utf-8"},
+        fault_cells={"declared_charset": ""},
+        near_cells={"declared_charset": "", "content_type": "text/html; charset=utf-8"},
     ),
     Case("charset_not_utf8", page(charset="iso-8859-2"), page(charset="UTF-8"), evidence="iso-8859-2"),
     Case(
         "charset_wrong",
-        fault_cells={"charsetMislabelled": "iso-8859-1", "headers": "Content-Type: text/html"},
-        near_cells={"charsetMislabelled": "", "headers": "Content-Type: text/html"},
+        fault_cells={"charset_mislabelled": "iso-8859-1", "headers": "Content-Type: text/html"},
+        near_cells={"charset_mislabelled": "", "headers": "Content-Type: text/html"},
         evidence="declared as iso-8859-1",
     ),
     Case("lang_missing", page(lang=""), page(lang=' lang="en"')),

@@ -104,10 +104,10 @@ CASES: dict[str, Case] = {
         site(page("/a", **names(f"{HOST}/a#top"))), {0}, site(page("/a#top", **names(f"{HOST}/a")))
     ),
     "canonical_outside_head": Case(
-        site(page("/a", outsideHead=["canonical"])), {0}, site(page("/a", outsideHead=["hreflang"]))
+        site(page("/a", outside_head=["canonical"])), {0}, site(page("/a", outside_head=["hreflang"]))
     ),
     "hreflang_outside_head": Case(
-        site(page("/a", outsideHead=["hreflang"])), {0}, site(page("/a", outsideHead=["canonical"]))
+        site(page("/a", outside_head=["hreflang"])), {0}, site(page("/a", outside_head=["canonical"]))
     ),
     "canonical_failing": Case(
         site(
@@ -294,9 +294,9 @@ CASES: dict[str, Case] = {
         f"{HOST}/a redirects to {HOST}/c",
     ),
     "no_internal_links": Case(
-        site(page("/a", internalLinks=0)),
+        site(page("/a", internal_links=0)),
         {0},
-        site(page("/a", internalLinks=1), page("/b", internalLinks=None)),
+        site(page("/a", internal_links=1), page("/b", internal_links=None)),
     ),
     "no_inlinks": Case(
         site(page("/", links=[f"{HOST}/a"]), page("/a"), page("/b", links=[f"{HOST}/b"])),
@@ -314,10 +314,10 @@ CASES: dict[str, Case] = {
         "None of the 3 pages of example.org",
     ),
     "many_external_links": Case(
-        site(page("/a", externalLinks=101)), {0}, site(page("/a", externalLinks=100, internalLinks=500))
+        site(page("/a", external_links=101)), {0}, site(page("/a", external_links=100, internal_links=500))
     ),
     "many_internal_links": Case(
-        site(page("/a", internalLinks=1_001)), {0}, site(page("/a", internalLinks=1_000))
+        site(page("/a", internal_links=1_001)), {0}, site(page("/a", internal_links=1_000))
     ),
     "sitemap_not_indexable": Case(
         site(page("/a", robots="noindex"), page("/b", **names("/c")), listed=("/a", "/b")),
@@ -352,14 +352,14 @@ CASES: dict[str, Case] = {
         site(moved("http://example.org/a", "https://example.org/a")),
     ),
     "mixed_content": Case(
-        site(page("/a", mixedContent=["http://example.org/a.js"])),
+        site(page("/a", mixed_content=["http://example.org/a.js"])),
         {0},
-        site(page("/a", insecureForms=["http://example.org/a"])),
+        site(page("/a", insecure_forms=["http://example.org/a"])),
         "http://example.org/a.js",
     ),
     "insecure_form": Case(
-        site(page("/a", insecureForms=["http://example.org/send"])),
+        site(page("/a", insecure_forms=["http://example.org/send"])),
         {0},
-        site(page("/a", mixedContent=["http://example.org/a.js"])),
+        site(page("/a", mixed_content=["http://example.org/a.js"])),
     ),
 }

@@ -65,7 +65,7 @@ def test_pages_are_the_frame_with_derived_columns_and_its_index() -> None:
     )
     places = [labelled.pages.columns.get_loc(name) for name in labelled.raw.columns if name.startswith(rare)]
     assert min(places) == len(labelled.pages.columns) - len(places), "what is rarely read comes last"
-    assert labelled.pages.loc["two", "titleLength"] == len("Old lamps")
+    assert labelled.pages.loc["two", "title_length"] == len("Old lamps")
     assert labelled.pages is labelled.pages, "worked out once"
     assert labelled.site.pages.index.tolist() == [0, 1, 2, 3]
 
@@ -254,7 +254,7 @@ def test_a_sitemap_is_audited_with_its_robots(listed_site: SiteServer) -> None:
     assert len(found.site.sitemap) == 4
     (problems,) = found.site.robots.values()
     assert any("Line 3" in problem for problem in problems)
-    assert found.pages["inSitemap"].tolist() == [True, True, True]
+    assert found.pages["in_sitemap"].tolist() == [True, True, True]
     assert asked(listed_site).count("/sitemap.xml") == 1
     assert asked(listed_site).count("/a") == 1
 
@@ -263,7 +263,7 @@ def test_further_urls_come_first_and_none_twice(listed_site: SiteServer) -> None
     more = pd.Series([f"{listed_site.url}/c", f"{listed_site.url}/b"], index=["x", "y"])
     found = wa.audit(more, sitemap=[f"{listed_site.url}/sitemap.xml"], **LOCAL)
     assert [url.removeprefix(listed_site.url) for url in found.raw["url"]] == ["/c", "/b", "/a", "/closed"]
-    assert found.pages["inSitemap"].tolist() == [False, True, True, True]
+    assert found.pages["in_sitemap"].tolist() == [False, True, True, True]
     table = pd.DataFrame({"page": [f"{listed_site.url}/c"], "other": [1]})
     found = wa.audit(table, sitemap=f"{listed_site.url}/sitemap.xml", column="page", **LOCAL)
     assert len(found) == 4
@@ -320,13 +320,13 @@ def test_pages_with_their_html_have_no_sitemap(listed_site: SiteServer) -> None:
 
 def test_sizes_of_images_are_had_when_they_are_asked_for(listed_site: SiteServer) -> None:
     urls = [f"{listed_site.url}/a", f"{listed_site.url}/b", f"{listed_site.url}/missing"]
-    assert "imageBytes" not in wa.audit(urls, **LOCAL).raw
+    assert "image_bytes" not in wa.audit(urls, **LOCAL).raw
     assert "/one.png" not in asked(listed_site)
     found = wa.audit(urls, image_sizes=True, **LOCAL)
     origin = listed_site.url
-    assert found.raw["imageBytes"].iloc[0] == {f"{origin}/one.png": 1_000, f"{origin}/large.png": 120_004}
-    assert found.raw["imageBytes"].iloc[1] == {f"{origin}/one.png": 1_000}
-    assert pd.isna(found.raw["imageBytes"].iloc[2])
+    assert found.raw["image_bytes"].iloc[0] == {f"{origin}/one.png": 1_000, f"{origin}/large.png": 120_004}
+    assert found.raw["image_bytes"].iloc[1] == {f"{origin}/one.png": 1_000}
+    assert pd.isna(found.raw["image_bytes"].iloc[2])
     assert asked(listed_site).count("/one.png") == 1
     assert "images_too_large" in rules_of(found, urls[0])
     assert "images_too_large" not in rules_of(found, urls[1])
@@ -338,7 +338,7 @@ def test_of_an_enormous_image_only_a_part_is_read(
 ) -> None:
     monkeypatch.setattr("webanalytics.audits.sources.LARGEST_IMAGE", 5_000)
     found = wa.audit([f"{listed_site.url}/a"], image_sizes=True, **LOCAL)
-    assert found.raw["imageBytes"].iloc[0][f"{listed_site.url}/large.png"] == 5_000
+    assert found.raw["image_bytes"].iloc[0][f"{listed_site.url}/large.png"] == 5_000
 
 
 def test_what_an_interrupted_run_has_is_an_audit() -> None:

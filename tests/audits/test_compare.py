@@ -59,7 +59,7 @@ def test_changes_are_told_field_by_field(made: wa.Comparison) -> None:
         [{"level": "h1", "text": "One"}, {"level": "h1", "text": "Two"}],
         [{"level": "h1", "text": "One"}],
     )
-    assert not {"titleLength", "titlePixels", *LEFT_OUT} & set(fields)
+    assert not {"title_length", "title_pixels", *LEFT_OUT} & set(fields)
     assert set(made.changes["url"]) == {HOME}
 
 

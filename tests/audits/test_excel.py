@@ -42,7 +42,7 @@ def test_one_sheet_for_each_part(made: wa.Audit, tmp_path: Path) -> None:
     assert names == tuple(name for name in made.pages.columns if name != "responseBody")
     pages = [dict(zip(names, row, strict=False)) for row in found["Pages"][1:]]
     assert [page["url"] for page in pages] == made.raw["url"].tolist()
-    assert pages[1]["titleLength"] == len("Old lamps")
+    assert pages[1]["title_length"] == len("Old lamps")
     assert pages[1]["indexable"] is True
     assert pages[1]["headings"] == '[{"level": "h1", "text": "Old"}, {"level": "h1", "text": "Older"}]'
 

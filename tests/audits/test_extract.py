@@ -78,7 +78,7 @@ def test_columns_have_one_dtype_whatever_they_hold(tmp_path: Path) -> None:
     assert audit.raw.loc[1, "tags"] == []
     assert audit.raw.loc[1, ["price", "sku", "ga"]].isna().all()
     assert audit.raw.loc[2, list(WANTED)].isna().all()  # an empty page is an error
-    assert audit.raw["extractNote"].tolist()[:2] == ["", ""]
+    assert audit.raw["extract_note"].tolist()[:2] == ["", ""]
     assert audit.raw["nothing"].isna().all()
     assert audit.raw["nothing"].dtype == audit.raw["sku"].dtype == audit.raw["title"].dtype
     assert audit.raw["tags"].dtype == audit.raw["none_of_them"].dtype == object
@@ -155,7 +155,7 @@ def test_a_hosted_audit_reads_the_html_that_comes_back() -> None:
         ({"title": "h1"}, "must not name `title`"),
         ({"indexable": "h1"}, "must not name `indexable`"),
         ({"score": "h1"}, "must not name `score`"),
-        ({"extractNote": "h1"}, "must not name `extractNote`"),
+        ({"extract_note": "h1"}, "must not name `extract_note`"),
         ({"price": [".price"]}, "a column of strings"),
         ({"two words": "h1"}, "two words"),
         ({1: "h1"}, "must name columns"),
@@ -178,7 +178,7 @@ def test_a_regular_expression_that_does_not_end_costs_its_own_column(monkeypatch
     entries = [item.entry() for item in selectors({"bad": re.compile("(a|aa)+$"), "head": "h1"}, ())]
     found = analyse(page(HTML + "a" * 60 + "b"), entries)
     assert found["extracted"] == {"head": "Tea"}
-    assert found["extractNote"].startswith("bad: took longer than")
+    assert found["extract_note"].startswith("bad: took longer than")
 
 
 class Pool:
@@ -205,7 +205,7 @@ def test_what_does_not_end_is_left_out_and_the_others_are_asked_again(endless: s
     assert len(pool.asked) == asked
     assert set(answer["extracted"]) == {"head", "slow", "ga"} - endless
     assert answer["extracted"]["head"] == "Tea"
-    assert {note.partition(":")[0] for note in answer["extractNote"].split("; ") if note} == endless
+    assert {note.partition(":")[0] for note in answer["extract_note"].split("; ") if note} == endless
 
 
 @pytest.mark.slow
@@ -215,8 +215,8 @@ def test_an_xpath_that_does_not_end_costs_nothing_but_its_own_column() -> None:
     assert audit.raw["title"].tolist() == ["Tea", "Tea"]
     assert audit.raw["sku"].tolist() == ["A12", "A12"]
     assert pd.isna(audit.raw.loc[0, "slow"])
-    assert audit.raw.loc[0, "extractNote"] == "slow: took longer than 5 seconds"
-    assert audit.raw.loc[1, "extractNote"] == ""
+    assert audit.raw.loc[0, "extract_note"] == "slow: took longer than 5 seconds"
+    assert audit.raw.loc[1, "extract_note"] == ""
 
 
 def test_values_are_bounded() -> None:

@@ -124,8 +124,8 @@ def test_a_canonical_in_the_header_counts_like_one_in_the_page() -> None:
     tried = site(
         page("/a", canonicals=[], headers=sent), page("/b", headers=f"Link: <{HOST}/b>; rel=canonical")
     )
-    assert tried.values("canonicalUrl") == [f"{HOST}/lamps", f"{HOST}/b"]
-    assert tried.values("canonicalState") == ["other", "self"]
+    assert tried.values("canonical_url") == [f"{HOST}/lamps", f"{HOST}/b"]
+    assert tried.values("canonical_state") == ["other", "self"]
     assert tried.values("indexability")[0] == "canonicalised"
 
 
@@ -154,7 +154,7 @@ def test_alternates_of_a_sitemap_are_hreflang_entries() -> None:
 
 
 def test_a_policy_in_the_headers_upgrades_what_a_page_loads() -> None:
-    loads = {"mixedContent": ["http://a.example/b.png"], "insecureForms": ["http://a.example/"]}
+    loads = {"mixed_content": ["http://a.example/b.png"], "insecure_forms": ["http://a.example/"]}
     policy = "Content-Security-Policy: upgrade-insecure-requests"
     tried = site(page("/a", **loads), page("/b", headers=policy, **loads))
     for name in ("mixed_content", "insecure_form"):

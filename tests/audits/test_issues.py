@@ -44,7 +44,7 @@ def with_rule(monkeypatch: pytest.MonkeyPatch, name: str, *findings: Finding) ->
 
 
 def test_the_most_urgent_come_first_then_the_order_of_rules_then_that_of_pages() -> None:
-    pages = site(title=["", "A", ""], titlePixels=[0, 562, 0], viewport=["x", "", ""])
+    pages = site(title=["", "A", ""], title_pixels=[0, 562, 0], viewport=["x", "", ""])
     issues = find_issues(pages)
     assert issues[["rule", "url"]].values.tolist() == [
         ["title_missing", "https://example.org/0"],
@@ -61,7 +61,7 @@ def test_the_most_urgent_come_first_then_the_order_of_rules_then_that_of_pages()
 
 
 @pytest.mark.parametrize(
-    "pages", [site(title=["", "A"], titlePixels=[0, 562]), site(title=[]), site(other=[1])]
+    "pages", [site(title=["", "A"], title_pixels=[0, 562]), site(title=[]), site(other=[1])]
 )
 def test_columns_have_one_dtype_whatever_the_rows_hold(pages: Site) -> None:
     issues = find_issues(pages)
@@ -112,7 +112,7 @@ def test_values_are_numbers_that_sort_and_texts_are_evidence(monkeypatch: pytest
 
 
 def test_thresholds_of_the_call_are_applied_and_shown() -> None:
-    pages = site(title=["A", "B"], titlePixels=[599, 601])
+    pages = site(title=["A", "B"], title_pixels=[599, 601])
     issues = find_issues(pages, thresholds={"title_too_long": 600})
     assert issues[["rule", "value", "threshold"]].values.tolist() == [["title_too_long", 601, 600]]
     assert told(issues)["profile"] == "desktop_crawler"
@@ -133,7 +133,7 @@ def test_a_rule_that_breaks_off_does_not_end_the_audit(
 
     monkeypatch.setitem(RULES, "title_missing", replace(RULES["title_missing"], find=find))
     with caplog.at_level(logging.ERROR, logger="webanalytics.audits"):
-        issues = find_issues(site(title=[""], viewport=[""], titlePixels=["much"]))
+        issues = find_issues(site(title=[""], viewport=[""], title_pixels=["much"]))
     assert told(issues)["rules_failed"] == ["title_missing", "title_too_long", "title_too_short"]
     assert issues["rule"].tolist() == ["viewport_missing"]
     assert "the rule title_missing failed" in caplog.text
@@ -142,14 +142,14 @@ def test_a_rule_that_breaks_off_does_not_end_the_audit(
 def test_rules_without_their_columns_are_not_tried_and_named() -> None:
     issues = find_issues(site(title=["A"]))
     not_tried = told(issues)["rules_not_tried"]
-    assert not_tried["title_too_long"] == ["titlePixels"]
-    assert not_tried["images_too_large"] == ["imageBytes"]
+    assert not_tried["title_too_long"] == ["title_pixels"]
+    assert not_tried["images_too_large"] == ["image_bytes"]
     assert "title_missing" not in not_tried
 
 
 def test_facts_that_nobody_gathered_count_as_missing_columns() -> None:
     rules = ("title_multiple", "images_without_alt_attribute", "slow_response", "meta_refresh")
-    columns = ("titles", "imagesWithoutAlt", "elapsed", "refresh")
+    columns = ("titles", "images_without_alt", "elapsed", "refresh")
     nothing = site(**{column: [None, None] for column in columns}, title=["A", "B"])
     known = site(**{column: [None, value] for column, value in zip(columns, ([], [], 0.1, ""), strict=True)})
     assert {*rules} <= {*told(find_issues(nothing))["rules_not_tried"]}
@@ -160,7 +160,7 @@ HOSTILE = "<script>alert(1)</script>\x00\x1b[31m\u202ereversed\u202c\r\n=cmd|'/C
 
 
 def test_evidence_is_one_line_of_plain_text_within_its_limit() -> None:
-    issues = find_issues(site(title=[HOSTILE * 50], titlePixels=[9_999]))
+    issues = find_issues(site(title=[HOSTILE * 50], title_pixels=[9_999]))
     evidence = issues.loc[0, "evidence"]
     assert evidence.startswith("<script>alert(1)</script>[31mreversed =cmd|'/C calc'!A0 <script>")
     assert len(evidence) == 300

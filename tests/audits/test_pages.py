@@ -54,17 +54,17 @@ def test_a_frame_without_rows_has_the_columns() -> None:
 
 def test_lengths_count_characters() -> None:
     row = page("/ä", title="Größe", description="")
-    assert values("titleLength", row) == [5]
-    assert values("descriptionLength", row) == [0]
-    assert values("descriptionPixels", row) == [0]
-    assert values("urlLength", row) == [len("https://example.org/ä")]
-    assert values("titleLength", page(title=None), failed("/b", "refused")) == [None, None]
+    assert values("title_length", row) == [5]
+    assert values("description_length", row) == [0]
+    assert values("description_pixels", row) == [0]
+    assert values("url_length", row) == [len("https://example.org/ä")]
+    assert values("title_length", page(title=None), failed("/b", "refused")) == [None, None]
 
 
 def test_pixels_are_those_of_the_sizes_in_search_results() -> None:
     # Advance widths of Arial: i is 455 units of 2048, W is 1933.
-    assert values("titlePixels", page(title="iiii")) == [round(4 * 455 * 20 / 2048)]
-    assert values("descriptionPixels", page(description="WW")) == [round(2 * 1933 * 14 / 2048)]
+    assert values("title_pixels", page(title="iiii")) == [round(4 * 455 * 20 / 2048)]
+    assert values("description_pixels", page(description="WW")) == [round(2 * 1933 * 14 / 2048)]
 
 
 @pytest.mark.parametrize(
@@ -80,7 +80,7 @@ def test_pixels_are_those_of_the_sizes_in_search_results() -> None:
 )
 def test_headings(levels: list[int], firsts: int, seconds: int, order: bool) -> None:
     made = derived(frame(page(headings=[level(number) for number in levels]))).loc[0]
-    assert (made["h1Count"], made["h2Count"], made["headingOrder"]) == (firsts, seconds, order)
+    assert (made["h1Count"], made["h2Count"], made["heading_order"]) == (firsts, seconds, order)
 
 
 def test_headings_without_text_do_not_count() -> None:
@@ -195,16 +195,16 @@ def test_every_failure_has_a_reason(key: str) -> None:
 )
 def test_canonicals(canonicals: list[dict[str, str]], url: str | None, state: str) -> None:
     row = page("/a", canonicals=canonicals)
-    assert (values("canonicalUrl", row), values("canonicalState", row)) == ([url], [state])
+    assert (values("canonical_url", row), values("canonical_state", row)) == ([url], [state])
 
 
 def test_the_metadata_has_the_canonical_where_there_are_no_facts() -> None:
     rows = [page("/a", canonicals=None, canonical=text) for text in (f"{HOST}/b", "", None)]
-    assert values("canonicalState", *rows) == ["other", "missing", None]
+    assert values("canonical_state", *rows) == ["other", "missing", None]
 
 
 def test_a_canonical_is_compared_with_the_page_where_the_fetch_ended() -> None:
-    assert values("canonicalState", moved("/a", "/b")) == ["self"]
+    assert values("canonical_state", moved("/a", "/b")) == ["self"]
 
 
 def test_sections_and_depth() -> None:
@@ -236,8 +236,8 @@ def test_pages_that_repeat_have_the_same_inlinks() -> None:
 
 def test_membership_of_the_sitemap() -> None:
     rows = [page("/a"), page("/b/"), moved("/c", "/a"), page("https://EXAMPLE.org:443")]
-    assert values("inSitemap", *rows) == [None] * 4
-    assert values("inSitemap", *rows, sitemap=sitemap("/a", "/b", "/")) == [True, False, False, True]
+    assert values("in_sitemap", *rows) == [None] * 4
+    assert values("in_sitemap", *rows, sitemap=sitemap("/a", "/b", "/")) == [True, False, False, True]
 
 
 def test_near_duplicates_are_among_different_indexable_pages() -> None:
@@ -251,13 +251,13 @@ def test_near_duplicates_are_among_different_indexable_pages() -> None:
         page("/a", text=text),
         moved("/e", "/a", text=text),
     ]
-    assert values("nearDuplicateCluster", *rows) == [0, None, None, 0, None, None]
-    assert values("nearDuplicateCluster", *rows, near_duplicates=None) == [None] * 6
-    assert values("nearDuplicateCluster", *rows[2:], near_duplicates=100.0) == [None] * 4
+    assert values("near_duplicate_cluster", *rows) == [0, None, None, 0, None, None]
+    assert values("near_duplicate_cluster", *rows, near_duplicates=None) == [None] * 6
+    assert values("near_duplicate_cluster", *rows[2:], near_duplicates=100.0) == [None] * 4
 
 
 def test_frames_with_few_columns_have_missing_values() -> None:
     made = derived(pd.DataFrame({"url": [f"{HOST}/a"], "status": ["ok"]}))
-    known = {"urlLength", "indexable", "indexability", "section", "depth"}
+    known = {"url_length", "indexable", "indexability", "section", "depth"}
     assert set(made.loc[0, list(DERIVED)].dropna().index) == known
     assert made.loc[0, "indexability"] == "indexable"

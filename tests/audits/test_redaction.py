@@ -47,6 +47,6 @@ def test_other_addresses_stay_as_they_are(text: str) -> None:
 
 def test_evidence_of_issues_hides_them() -> None:
     images = ["https://me:hunter2@a.example/lamp.png?token=0123456789"]
-    issues = find_issues(site(page("/a", imagesWithoutAlt=images)))
+    issues = find_issues(site(page("/a", images_without_alt=images)))
     (evidence,) = issues.loc[issues["rule"] == "images_without_alt_attribute", "evidence"]
     assert evidence == "https://…@a.example/lamp.png?token=…"

@@ -55,7 +55,7 @@ def hostile_audit() -> tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame]:
     ):
         pages[name] = pd.Series(texts, dtype=object)
     pages["final_url"] = pd.Series(urls, dtype=object)
-    pages["structuredTypes"] = [[text] for text in texts]
+    pages["structured_types"] = [[text] for text in texts]
     issues = pd.DataFrame(
         {"url": urls, "rule": "title_too_long", "priority": "high", "value": texts}, dtype=object
     )
@@ -241,7 +241,7 @@ def test_the_matrix_counts_pages_of_sections() -> None:
 
 
 def test_titles_at_the_limits_are_within_them() -> None:
-    pages = pd.DataFrame({"url": list("abcdef"), "titleLength": [29, 30, 60, 61, 500, None]})
+    pages = pd.DataFrame({"url": list("abcdef"), "title_length": [29, 30, 60, 61, 500, None]})
     content = read(pages, pd.DataFrame({"url": [], "rule": []}), pd.DataFrame())
     (chart,) = lxml.html.fromstring(build.render(content)).find_class("titles")
     assert "2 titles of 30 to 60 characters, 1 shorter, 2 longer." in chart.text_content()

@@ -161,8 +161,8 @@ def test_a_report_of_frames_finds_out_why_pages_were_not_read(tmp_path: Path) ->
 def test_rules_not_tried_are_told_by_what_they_lack() -> None:
     issues = NOTHING.copy()
     issues.attrs["webanalytics"] = {
-        "rules_not_tried": {"sitemap_orphan": ["inSitemap"], "images_too_large": ["imageBytes"],
-                            "sitemap_missing_page": ["inSitemap"]},
+        "rules_not_tried": {"sitemap_orphan": ["in_sitemap"], "images_too_large": ["image_bytes"],
+                            "sitemap_missing_page": ["in_sitemap"]},
         "rules_failed": ["my_own"],
     }  # fmt: skip
     document = shown(pd.DataFrame({"url": ["u"]}), issues)
@@ -222,7 +222,7 @@ def test_of_hosts_of_one_size_those_with_the_most_to_fix_come_first() -> None:
 
 def test_titles_are_judged_by_their_width_where_it_is_known() -> None:
     pages = pd.DataFrame(
-        {"url": list("abcd"), "titlePixels": [199, 200, 561, 562], "titleLength": [5, 5, 5, 5]}
+        {"url": list("abcd"), "title_pixels": [199, 200, 561, 562], "title_length": [5, 5, 5, 5]}
     )
     (chart,) = shown(pages).find_class("titles")
     assert "Title widths2 titles of 200 to 561 pixels, 1 shorter, 1 longer." in chart.text_content()
@@ -265,11 +265,11 @@ def readable() -> pd.DataFrame:
             "url": [f"https://a.example/{number}" for number in range(8)],
             "status": ["ok"] * 7 + ["error"],
             "language": ["de", "de", "de", "de", "en", "en", "ja", None],
-            "readabilityScore": [70.0, 40.0, 20.0, 50.0, 8.0, 12.0, None, None],
-            "readabilityScale": [german] * 4 + [english] * 2 + [None, None],
+            "readability_score": [70.0, 40.0, 20.0, 50.0, 8.0, 12.0, None, None],
+            "readability_scale": [german] * 4 + [english] * 2 + [None, None],
             "audience": ["middle school", "college", "post-graduate", "high school", "middle school",
                          "high school", None, None],
-            "readabilityNote": [None] * 6 + ["no scale for the language", None],
+            "readability_note": [None] * 6 + ["no scale for the language", None],
         }
     )  # fmt: skip
 
@@ -280,7 +280,7 @@ def test_readability_is_by_scale_and_says_how_many_pages_it_is_of() -> None:
     heads, german, english = rows_of(document, "readability")
     names = ["middle school", "high school", "college", "post-graduate"]
     assert heads == ["Language and scale", "Pages", "Median", "Middle half", *names, "Hardest page"]
-    quarters = pages["readabilityScore"][:4].quantile([0.25, 0.5, 0.75])
+    quarters = pages["readability_score"][:4].quantile([0.25, 0.5, 0.75])
     assert german[1:4] == ["4", f"{quarters[0.5]:.1f}", f"{quarters[0.25]:.1f} – {quarters[0.75]:.1f}"]
     assert german[4:] == ["1", "1", "1", "1", "20.0https://a.example/2"]
     assert english[1:3] == ["2", "10.0"]
@@ -360,9 +360,9 @@ def test_hostile_frames_are_text_everywhere(tmp_path: Path) -> None:
     texts_given = list(HOSTILE)
     size = len(texts_given)
     pages = pd.DataFrame({"url": texts_given, "status": "ok"}, dtype=object)
-    for name in ("title", "language", "lang", "text", "readabilityScale", "audience", "readabilityNote"):
+    for name in ("title", "language", "lang", "text", "readability_scale", "audience", "readability_note"):
         pages[name] = pd.Series(texts_given, dtype=object)
-    pages["readabilityScore"] = [float(number) for number in range(size - 1)] + [float("nan")]
+    pages["readability_score"] = [float(number) for number in range(size - 1)] + [float("nan")]
     pages["keywords"] = [{text: 3} for text in texts_given]
     issues = hostile(("url", "rule", "title", "category"))
     issues.attrs["webanalytics"] = {
@@ -441,7 +441,7 @@ def test_the_work_grows_with_the_pages_and_not_faster() -> None:
     for size in (200, 400, 800):
         audit = made_audit(size)
         pages = audit.pages.assign(
-            readabilityScore=range(size), readabilityScale="one", audience="college", section="x"
+            readability_score=range(size), readability_scale="one", audience="college", section="x"
         )
         steps.append(
             calls(lambda pages=pages, audit=audit: build.render(read(pages, audit.issues, audit.summary)))

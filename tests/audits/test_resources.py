@@ -48,7 +48,7 @@ def audit(site: SiteServer) -> wa.Audit:
 
 
 def test_what_does_not_answer_is_listed(site: SiteServer, audit: wa.Audit) -> None:
-    cells = audit.raw["brokenResources"]
+    cells = audit.raw["broken_resources"]
     assert [(item["kind"], item["url"].removeprefix(site.url), item["reason"]) for item in cells.iloc[0]] == [
         ("script", "/gone.js", "HTTP 404"),
         ("stylesheet", "/broken.css", "HTTP 500"),
@@ -88,14 +88,14 @@ def test_each_address_is_asked_once(site: SiteServer, audit: wa.Audit) -> None:
 
 def test_links_of_the_pages_are_not_in_the_frame(site: SiteServer, audit: wa.Audit) -> None:
     plain = wa.audit([f"{site.url}/page"], **LOCAL)
-    assert set(audit.raw.columns) - set(plain.raw.columns) == {"brokenResources"}
+    assert set(audit.raw.columns) - set(plain.raw.columns) == {"broken_resources"}
     assert plain.origin.checked is None
-    assert plain.issues.attrs["webanalytics"]["rules_not_tried"]["broken_image"] == ["brokenResources"]
+    assert plain.issues.attrs["webanalytics"]["rules_not_tried"]["broken_image"] == ["broken_resources"]
 
 
 def test_saved_and_loaded(audit: wa.Audit, tmp_path: Path) -> None:
     again = wa.load(audit.save(tmp_path / "kept"))
-    assert again.raw["brokenResources"].iloc[0] == audit.raw["brokenResources"].iloc[0]
+    assert again.raw["broken_resources"].iloc[0] == audit.raw["broken_resources"].iloc[0]
     assert again.origin.checked is not None
     equal(again.origin.checked, audit.origin.checked)
     equal(again.issues, audit.issues)
@@ -105,12 +105,12 @@ def test_a_checkpoint_keeps_what_pages_load(site: SiteServer, tmp_path: Path) ->
     urls, more = [f"{site.url}/page"], {"store": tmp_path / "run", **LOCAL}
     first = wa.audit(urls, resources="check", **more)
     again = wa.audit(urls, resources="check", **more)
-    assert again.raw["brokenResources"].iloc[0] == first.raw["brokenResources"].iloc[0] != []
+    assert again.raw["broken_resources"].iloc[0] == first.raw["broken_resources"].iloc[0] != []
 
 
 def test_rows_of_equal_pages_and_any_index(site: SiteServer) -> None:
     urls = pd.Series([f"{site.url}/near", f"{site.url}/page", f"{site.url}/page"], index=["c", "a", "b"])
-    found = wa.audit(urls, resources="check", **LOCAL).raw["brokenResources"]
+    found = wa.audit(urls, resources="check", **LOCAL).raw["broken_resources"]
     assert [len(cell) for cell in found.loc[["a", "b", "c"]]] == [4, 4, 0]
 
 

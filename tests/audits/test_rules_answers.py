@@ -61,7 +61,7 @@ def test_what_headers_say(rule: str, headers: str, speaks: bool) -> None:
 
 def test_policies_in_the_page_count_where_browsers_read_them() -> None:
     tried = site(
-        page("/a", headers="Vary: a", metaPolicy="frame-ancestors 'none'", metaReferrer="no-referrer")
+        page("/a", headers="Vary: a", meta_policy="frame-ancestors 'none'", meta_referrer="no-referrer")
     )
     assert found("csp_missing", tried) == found("referrer_policy_missing", tried) == []
     assert found("framing_allowed", tried), "frame-ancestors in a meta element is ignored"
@@ -221,27 +221,27 @@ def test_near_duplicates_across_unrelated_hosts_are_none() -> None:
             )
         )
     )
-    assert tried.values("nearDuplicateCluster")[0] is not None
+    assert tried.values("near_duplicate_cluster")[0] is not None
     assert found("near_duplicate", tried) == []
     own = make_site(frame(*(page(url, text=text) for url, text in zip(("/a", "/b"), texts, strict=True))))
     assert [finding.row for finding in found("near_duplicate", own)] == [0, 1]
 
 
 def test_own_subdomains_are_no_other_sites() -> None:
-    many = page("/a", externalLinks=101, subdomainLinks=1)
+    many = page("/a", external_links=101, subdomain_links=1)
     assert found("many_external_links", site(many)) == []
-    assert found("many_external_links", site({**many, "subdomainLinks": 0}))
-    alone = page("/a", internalLinks=0, externalLinks=2, subdomainLinks=1)
+    assert found("many_external_links", site({**many, "subdomain_links": 0}))
+    alone = page("/a", internal_links=0, external_links=2, subdomain_links=1)
     assert found("no_internal_links", site(alone)) == []
-    assert found("no_internal_links", site({**alone, "subdomainLinks": 0}))
+    assert found("no_internal_links", site({**alone, "subdomain_links": 0}))
 
 
 @pytest.mark.parametrize(
     ("row", "speaks"),
     [
-        ({"xmlLang": "de", "lang": "de"}, True),
-        ({"xmlLang": "de", "lang": "de", "content_type": "application/xhtml+xml"}, False),
-        ({"xmlLang": "", "lang": "de"}, False),
+        ({"xml_lang": "de", "lang": "de"}, True),
+        ({"xml_lang": "de", "lang": "de", "content_type": "application/xhtml+xml"}, False),
+        ({"xml_lang": "", "lang": "de"}, False),
     ],
 )
 def test_a_language_in_xml_alone_is_missing_in_html(row: dict[str, Any], speaks: bool) -> None:
@@ -249,6 +249,6 @@ def test_a_language_in_xml_alone_is_missing_in_html(row: dict[str, Any], speaks:
 
 
 def test_a_byte_order_mark_declares_the_encoding() -> None:
-    marked = page("/a", declaredCharset="utf-8", content_type="text/html")
+    marked = page("/a", declared_charset="utf-8", content_type="text/html")
     assert found("charset_missing", site(marked)) == []
-    assert found("charset_missing", site({**marked, "declaredCharset": ""}))
+    assert found("charset_missing", site({**marked, "declared_charset": ""}))

@@ -148,7 +148,7 @@ CASES: dict[str, Case] = {
                 "/old": [link("/a", kind="redirect")],
             },
             moved("/old", "/a"),
-            page("/", genericLinks=[{"href": "/a", "text": "Here"}]),
+            page("/", generic_links=[{"href": "/a", "text": "Here"}]),
         ),
         f'"lanterns" leads to {HOST}/a and {HOST}/b.',
     ),

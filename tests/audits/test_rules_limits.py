@@ -17,9 +17,9 @@ LIMITS = (
     ("readability_very_difficult", "fleschReadingEase", 29.99, 30.0),
     ("content_low", "wordCount", 199, 200),
     ("content_low", "wordCount", 1, 0),
-    ("title_too_short", "titlePixels", 1, 0),
-    ("title_too_long", "titlePixels", 562, 561),
-    ("url_too_long", "urlLength", 116, 115),
+    ("title_too_short", "title_pixels", 1, 0),
+    ("title_too_long", "title_pixels", 562, 561),
+    ("url_too_long", "url_length", 116, 115),
 )
 
 
@@ -88,7 +88,7 @@ def test_difficulty_goes_by_the_scale_of_the_language(
     scale: str, score: float, rule: str | None, value: float | None
 ) -> None:
     cells = {"status": "ok", "wordCount": 300, "sentenceCount": 20, "fleschReadingEase": None}
-    site = Site(pd.DataFrame([{**cells, "readabilityScore": score, "readabilityScale": scale}]))
+    site = Site(pd.DataFrame([{**cells, "readability_score": score, "readability_scale": scale}]))
     for name in ("readability_difficult", "readability_very_difficult"):
         found = list(RULES[name].find(site, RULES[name].threshold))
         assert [finding.value for finding in found] == ([value] if name == rule else [])
@@ -165,7 +165,7 @@ def test_a_canonical_in_the_body_is_not_obeyed() -> None:
     }
     urls = [f"https://a.example/{name}" for name in html]
     audit = wa.audit(pd.DataFrame({"url": urls, "html": list(html.values())}), progress=False)
-    assert audit.pages["canonicalState"].tolist() == ["other", "missing", "missing"]
+    assert audit.pages["canonical_state"].tolist() == ["other", "missing", "missing"]
     outside = audit.issues.loc[audit.issues["rule"] == "canonical_outside_head", "url"]
     assert outside.tolist() == urls[1:]
 

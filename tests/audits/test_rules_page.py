@@ -56,8 +56,8 @@ def issues() -> pd.DataFrame:
     assert pages["status"].eq("ok").all()
     assert pages["url"].is_unique
     for column, default in (
-        *(("imageBytes", {}), ("declaredCharset", "utf-8"), ("content_type", "")),
-        *(("charsetMislabelled", ""), ("headers", None)),
+        *(("image_bytes", {}), ("declared_charset", "utf-8"), ("content_type", "")),
+        *(("charset_mislabelled", ""), ("headers", None)),
     ):
         pages[column] = pd.Series([row[2].get(column, default) for row in rows], dtype=object)
     found = find_issues(Site(pages))

@@ -198,7 +198,7 @@ def test_issues_by_rule_and_page(lab: Lab) -> None:
     assert explanation in panel.locator(".wa-rule").inner_text()
     assert fix in panel.locator(".wa-rule").inner_text()
     lines = pages.locator("tbody tr[data-row]")
-    widths = notebook.execute("print(*audit.pages['titlePixels'][:3])").split()
+    widths = notebook.execute("print(*audit.pages['title_pixels'][:3])").split()
     assert lines.all_inner_texts() == [
         f"https://a.example/{row}\t{widths[row]}\t300\t{len(text)} characters: {text}"
         for row, text in enumerate(["Tea", hostile, "Cups and cans"])
@@ -264,7 +264,7 @@ def test_a_page_shows_its_issues_first_and_its_fields_last(lab: Lab, site: Sampl
     assert not page.locator("> :last-child table").is_visible()
     title = page.locator(".wa-meter").first.get_attribute("aria-label")
     pixels, characters = notebook.execute(
-        "p = audit.pages.iloc[0]; print(p['titlePixels'], p['titleLength'])"
+        "p = audit.pages.iloc[0]; print(p['title_pixels'], p['title_length'])"
     ).split()
     assert title == f"Title: {pixels} pixels of 200 to 561, {characters} characters: fits"
 

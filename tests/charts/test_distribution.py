@@ -30,8 +30,8 @@ def test_every_index_of_the_operation_is_known() -> None:
         "wordCount",
         "sentenceCount",
         "readingTimeMinutes",
-        "readabilityScore",
-        "wienerSachtextformel",
+        "readability_score",
+        "wiener_sachtextformel",
     }
     numbers = {field.name for field in READABILITY.fields if field.dtype in ("float", "integer")}
     assert set(INDICES) == numbers - left_out

@@ -173,7 +173,7 @@ def mixed(pages: int = 1) -> pd.DataFrame:
     ]  # fmt: skip
     notes: list[Unjudged] = ["language undetermined", "language undetermined", "fewer than 3 sentences"]
     rows = kinds * pages + [(None, None, None, note) for note in notes]
-    names = ["averageGradeLevel", "readabilityScore", "readabilityScale", "readabilityNote"]
+    names = ["averageGradeLevel", "readability_score", "readability_scale", "readability_note"]
     frame = pd.DataFrame(rows, columns=names)
     return frame.assign(url=[f"https://a.example/p{row}" for row in range(len(frame))], status="ok")
 
@@ -204,7 +204,7 @@ def test_many_pages_have_a_row_for_each_language(picture: Picture) -> None:
 
 def test_one_other_language_shows_the_limits_of_its_scale(picture: Picture) -> None:
     frame = mixed()
-    ax = readability(frame[frame["readabilityScale"] == SCALES["de"].name])
+    ax = readability(frame[frame["readability_scale"] == SCALES["de"].name])
     assert [label.get_text() for label in ax.get_xticklabels()] == ["100", "90", "60", "50", "30", "0"]
     assert ax.get_xlabel() == "Flesch reading ease (Amstad 1978, German)"
     assert "45.0" in texts(ax)
@@ -220,7 +220,7 @@ def test_without_scales_a_reading_ease_without_a_grade_is_another_languages() ->
 
 def test_english_alone_names_why_others_are_missing() -> None:
     frame = mixed()
-    ax = readability(frame[frame["averageGradeLevel"].notna() | frame["readabilityNote"].notna()])
+    ax = readability(frame[frame["averageGradeLevel"].notna() | frame["readability_note"].notna()])
     assert ax.get_title(loc="left") == "Readability of 2 of 5 pages"
     assert dots(ax) == [17, 8]
     assert texts(ax)[-1] == "2 of unknown language · 1 under 3 sentences"

@@ -82,7 +82,7 @@ def answer(job: Job, write: Write) -> JobResult:
         "nofollow": page.nofollow,
         "sketch": sketch(page.text),
         "lines": [crc32(line.encode()) for line in page.text.split("\n")],
-        "textHash": page.text,
+        "text_hash": page.text,
     }
     return JobResult(job.number, (Outcome({}),), fetched, apart=(Outcome(data),))
 

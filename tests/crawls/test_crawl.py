@@ -320,4 +320,4 @@ def test_what_pages_load_and_do_not_get_is_an_issue_of_a_crawl() -> None:
         audit = crawled(site, resources="check")
     issues = audit.issues
     assert issues.loc[issues["rule"] == "broken_image", "url"].tolist() == [audit.raw.loc[0, "url"]]
-    assert audit.raw.loc[1, "brokenResources"] == []
+    assert audit.raw.loc[1, "broken_resources"] == []

@@ -23,7 +23,7 @@ def test_one_that_cannot_be_read_is_told_and_judges_no_page() -> None:
         with pytest.warns(IncompleteRunWarning, match=r"`sitemap` .*/none\.xml .*HTTP 404"):
             audit = crawled(site, sitemap=f"{site.url}/none.xml", max_depth=1)
         assert "/none.xml" in audit.origin.crawl.stopped
-        assert audit.pages["inSitemap"].isna().all()
+        assert audit.pages["in_sitemap"].isna().all()
         assert "sitemap_missing_page" not in set(audit.issues["rule"])
 
 

@@ -122,7 +122,7 @@ def test_what_is_asked_besides_and_own_columns_are_there_too(tmp_path: Path) -> 
         kept = crawled(site, store=tmp_path / "crawl", **options)
     same(whole, kept)
     assert kept["price"].tolist()[0] == "7"
-    assert kept["brokenResources"].tolist()[0][0]["url"].endswith("/gone.png")
+    assert kept["broken_resources"].tolist()[0][0]["url"].endswith("/gone.png")
     same(whole, wa.load(tmp_path / "crawl"))
 
 

@@ -30,14 +30,14 @@ KNOWN_WHERE_FETCHED: dict[str, tuple[str, ...]] = {
     "hosted": (
         *("http_status", "elapsed", "bytes", "redirects", "density", "note", "content_type", "x_robots_tag"),
         *("redirect_kinds", "headers"),
-        *("readabilityScale", "readabilityNote", "wienerSachtextformel"),
+        *("readability_scale", "readability_note", "wiener_sachtextformel"),
         *("distinctiveness", "in_title", "in_h1", "in_description", "in_first_paragraph"),
         *("kept", "quality", "lossless", "ssim"),
     )
 }
 """Columns by backend that are null there: only who fetches and counts by itself knows them."""
 
-JUDGED = ("audience", "readabilityScore")
+JUDGED = ("audience", "readability_score")
 """Columns that are derived from a service's answer where it has a grade or a reading ease."""
 
 LANGUAGE_KNOWN = ("text", "audit")

@@ -51,7 +51,7 @@ def test_a_hosted_crawl_is_as_a_local_one(server: Server, tmp_path: Path) -> Non
     assert there.raw["error_type"].isna().tolist() == [True, True, True, False]
     # no service returns the page that it was sent with an HTTP error
     read = (here.raw["status"] == "ok").tolist()
-    columns = ["title", "status", "error_type", "text", "links", "internalLinks", "keywords", "own"]
+    columns = ["title", "status", "error_type", "text", "links", "internal_links", "keywords", "own"]
     equal(here.raw[read][columns], there.raw[read][columns])
     left, right = here.origin.crawl, there.origin.crawl
     assert left is not None

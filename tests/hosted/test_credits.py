@@ -202,7 +202,7 @@ def test_a_plan_without_premium_fields(call: Call, server: Server, pages: SiteSe
         assert set(left_out) == PREMIUM[call.name]
     for name in set(left_out) & set(free.columns):
         assert free[name].isna().all(), name
-    derived = {"saved", "saved_share", "audience", "readabilityScore"}  # from Premium fields
+    derived = {"saved", "saved_share", "audience", "readability_score"}  # from Premium fields
     if call.name == "audit":  # facts are read from the page that the plan leaves out
         derived |= {field.audit_name for field in FACTS.fields}
         assert all(free[name].isna().all() for name in derived & set(free.columns))

@@ -110,7 +110,7 @@ def test_details_of_a_row(frame: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> N
     assert (content["row"], content["name"], content["error"]) == (1, "https://a.example/1", "")
     title = content["search"]["title"]
     assert (title["text"], title["characters"], title["limits"]) == ("Coffee", 6, [200, 561])
-    assert title["pixels"] == frame.pages.loc[1, "titlePixels"]
+    assert title["pixels"] == frame.pages.loc[1, "title_pixels"]
     assert title["state"] == "short"
     assert {"Title too short", "Viewport missing"} <= {issue["title"] for issue in content["issues"]}
     assert content["card"]["host"] == "a.example"

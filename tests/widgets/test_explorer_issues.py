@@ -92,7 +92,7 @@ def test_the_overview_is_that_of_the_audit(audit: wa.Audit, monkeypatch: pytest.
     faults = issues[issues["type"].isin(["issue", "opportunity"])]
     costs = faults["priority"].map({"high": 20, "medium": 5, "low": 1}).groupby(faults["url"]).sum()
     assert columns["score"] == [100 - costs[url] for url in audit.raw["url"]]
-    assert columns["titlePixels"] == audit.pages["titlePixels"].tolist()
+    assert columns["title_pixels"] == audit.pages["title_pixels"].tolist()
 
 
 def test_another_frame_has_the_issues_that_its_columns_allow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -186,7 +186,7 @@ def test_the_pages_of_a_rule(audit: wa.Audit, monkeypatch: pytest.MonkeyPatch) -
     assert content["rows"] == [0]
     table = content["table"]
     assert cells(table, "url") == ["https://a.example/0"]
-    widths = audit.pages["titlePixels"].tolist()[:1]
+    widths = audit.pages["title_pixels"].tolist()[:1]
     assert cells(table, "evidence") == ["3 characters: Tea"]
     assert (cells(table, "value"), cells(table, "threshold")) == (widths, [200])
     assert all("decimals" not in column for column in table["columns"])

@@ -250,7 +250,7 @@ def analyse(page: Page, entries: list[list[Any]]) -> dict[str, Any]:
     >>> page = Page("<h1>Tea</h1><a>Milk</a><a>Ice</a>", "https://a.example/")
     >>> wanted = [Selector("head", "css", "h1").entry(), Selector("links", "css", "a", 0, True).entry()]
     >>> analyse(page, wanted)
-    {'extracted': {'head': 'Tea', 'links': ['Milk', 'Ice']}, 'extractNote': ''}
+    {'extracted': {'head': 'Tea', 'links': ['Milk', 'Ice']}, 'extract_note': ''}
     """
     extracted: dict[str, Any] = {}
     notes: list[str] = []
@@ -266,7 +266,7 @@ def analyse(page: Page, entries: list[list[Any]]) -> dict[str, Any]:
             notes.append(too_long(selector.name, REGEX_SECONDS))
         except (ValueError, SelectolaxError, etree.XPathError) as error:
             notes.append(f"{selector.name}: {str(error)[:100]}")
-    return {"extracted": extracted, "extractNote": "; ".join(notes)}
+    return {"extracted": extracted, "extract_note": "; ".join(notes)}
 
 
 def too_long(name: str, seconds: float) -> str:

@@ -168,8 +168,8 @@ async def readability(
         One row per input: the indices (float64, two decimals, NaN where a formula is not defined for the
         page's language), ``wordCount`` and ``sentenceCount`` (Int64), ``readingTimeMinutes``,
         ``averageGradeLevel`` and ``targetAudience`` as the API answers them; ``language`` of the main
-        text, ``readabilityScore`` on that language's ``readabilityScale``, the ``audience`` that follows,
-        or in ``readabilityNote`` why there is none; ``wienerSachtextformel`` of German texts.
+        text, ``readability_score`` on that language's ``readability_scale``, the ``audience`` that
+        follows, or in ``readability_note`` why there is none; ``wiener_sachtextformel`` of German texts.
 
     Raises
     ------
@@ -186,7 +186,7 @@ async def readability(
     2019), Chinese 255 and Japanese 357 characters (Trauzettel-Klosinski and Dietz 2012). No formula
     scores a text of undetermined language. ``targetAudience`` follows the API: general public for every
     text without a grade, which only English texts have; ``audience`` is missing instead. A hosted API
-    answers without the columns after ``targetAudience``: ``readabilityScore`` and ``audience`` are
+    answers without the columns after ``targetAudience``: ``readability_score`` and ``audience`` are
     derived from its grade or its reading ease.
 
     Examples
@@ -195,7 +195,7 @@ async def readability(
     >>> import webanalytics as wa
     >>> html = "<p>" + "The cat sat on the mat. The dog ran to the door. " * 8 + "</p>"
     >>> frame = wa.readability(pd.DataFrame({"url": ["https://cat.example/"], "html": [html]}))
-    >>> frame.loc[0, ["fleschReadingEaseText", "audience", "readabilityScale"]].tolist()
+    >>> frame.loc[0, ["fleschReadingEaseText", "audience", "readability_scale"]].tolist()
     ['Very Easy', 'elementary', 'average of five grade indices (English)']
     """
     return await collect(

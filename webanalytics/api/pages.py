@@ -192,16 +192,16 @@ async def audit(
         `webanalytics.rules` lists them all.
     image_sizes : bool, default False
         Fetch the images of the pages too, each once and up to 2 MB, for the rule on large images: the column
-        ``imageBytes`` maps their addresses to their sizes.
+        ``image_bytes`` maps their addresses to their sizes.
     resources : {"ignore", "check"}, default "ignore"
         With "check", ask each image, script and style sheet of the pages once whether it answers, for the
-        rules on broken ones: the column ``brokenResources`` lists those that do not. On this machine only.
+        rules on broken ones: the column ``broken_resources`` lists those that do not. On this machine only.
     extract : mapping, optional
         Columns of one's own: name to a CSS selector (``".price::text"``, ``"a::attr(href)"``), an XPath 1.0
         (``"//meta[@itemprop='sku']/@content"``) or a compiled regular expression, which is searched in the
         source and gives its first group. The column has the first value as a string, missing where there is
         none; ``[selector]``, a list of one, makes a column of lists of all values. What takes longer than
-        five seconds on a page is missing there, and ``extractNote`` says so.
+        five seconds on a page is missing there, and ``extract_note`` says so.
     **options
         Options of this call: those of `webanalytics.option_types.PageOptions`.
 
@@ -211,7 +211,7 @@ async def audit(
         Its ``pages`` is a DataFrame with one row per input: what was found, and the columns of all four
         operations; ``keywords`` is the map of keyword to frequency, and the meta keywords are in
         ``meta_keywords``. Then come facts that rules
-        examine, such as ``links``, ``canonicals`` and ``imagesWithoutAlt``, the ``headers`` of the answer and
+        examine, such as ``links``, ``canonicals`` and ``images_without_alt``, the ``headers`` of the answer and
         in ``redirect_kinds`` the status of each redirect. A page that came with an HTTP error has its title,
         headings and links, and no text. For pages fetched by a hosted API, the facts are extracted on this
         machine from the HTML it returns (Premium), and the headers are missing. The audit's ``issues``,
@@ -299,7 +299,7 @@ def own_selectors(extract: Any) -> tuple[Selector, ...]:
     """Return the checked selectors of ``extract=``, or raise `ParameterError` before any work."""
     from webanalytics.analysis.extraction import selectors  # its parsers take time to load
 
-    known = frozenset((*declared("audit"), *DERIVED, *FOUND, "extracted", "extractNote"))
+    known = frozenset((*declared("audit"), *DERIVED, *FOUND, "extracted", "extract_note"))
     return selectors(extract, known - REPLACED, single=REPLACED)
 
 

@@ -94,7 +94,7 @@ def rivals(site: Site, min_score: float) -> pd.DataFrame:
 
 def _groups(site: Site) -> Iterator[Terms]:
     """Yield the terms of the pages of each host and language, where there are several."""
-    clusters = site.values("nearDuplicateCluster")
+    clusters = site.values("near_duplicate_cluster")
     first: dict[Any, int] = {}
     for row in site.distinct:
         if clusters[row] is not None:

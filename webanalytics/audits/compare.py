@@ -25,7 +25,7 @@ LEFT_OUT = frozenset(("url", "elapsed", "bytes", "responseBody", "error", "error
 """Columns that differ from one fetch of a page to the next, or say what others say."""
 OF_FETCHES = frozenset(("status", "error_type", "http_status", "final_url", "redirects"))
 """Columns compared if a page was not read in one of the audits."""
-DERIVED = ("indexable", "indexability", "inSitemap")
+DERIVED = ("indexable", "indexability", "in_sitemap")
 """Derived columns that are compared; the others follow from columns that are."""
 OF_ROBOTS = ("robots_txt_problems",)
 """Rules that look at robots.txt, which is read where an audit is made from a sitemap."""

@@ -60,12 +60,12 @@ SUMMARY_COLUMNS: dict[str, Dtype] = {
 _FILLED = frozenset(
     (
         *(field.audit_name for field in FACTS.columns),
-        "imageBytes",
-        "brokenResources",
+        "image_bytes",
+        "broken_resources",
         "elapsed",
         "bytes",
         "inlinks",
-        "inSitemap",
+        "in_sitemap",
         "headers",
     )
 )
@@ -108,7 +108,7 @@ def find_issues(
 
     Examples
     --------
-    >>> pages = {"url": ["https://a.example/"], "status": ["ok"], "titlePixels": [562], "title": ["Tea"]}
+    >>> pages = {"url": ["https://a.example/"], "status": ["ok"], "title_pixels": [562], "title": ["Tea"]}
     >>> issues = find_issues(Site(pd.DataFrame(pages)))
     >>> issues[["rule", "priority", "value", "threshold", "evidence"]].values.tolist()
     [['title_too_long', 'medium', 562.0, 561.0, 'Tea']]

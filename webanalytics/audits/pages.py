@@ -23,25 +23,25 @@ from webanalytics.frames.stored import StoredValues
 from webanalytics.operations.model import Dtype
 
 DERIVED: Mapping[str, tuple[Dtype, str]] = {
-    "titleLength": ("integer", "Characters of the title."),
-    "titlePixels": ("integer", "Width of the title in search results, in pixels."),
-    "descriptionLength": ("integer", "Characters of the meta description."),
-    "descriptionPixels": ("integer", "Width of the meta description in search results, in pixels."),
+    "title_length": ("integer", "Characters of the title."),
+    "title_pixels": ("integer", "Width of the title in search results, in pixels."),
+    "description_length": ("integer", "Characters of the meta description."),
+    "description_pixels": ("integer", "Width of the meta description in search results, in pixels."),
     "h1Count": ("integer", "First headings with text."),
     "h2Count": ("integer", "Second headings with text."),
-    "headingOrder": ("boolean", "Whether no heading is more than one level below the one before it."),
-    "urlLength": ("integer", "Characters of the URL."),
+    "heading_order": ("boolean", "Whether no heading is more than one level below the one before it."),
+    "url_length": ("integer", "Characters of the URL."),
     "noindex": ("boolean", "Whether the page or its X-Robots-Tag header asks not to be indexed."),
     "nofollow": ("boolean", "Whether the page or its X-Robots-Tag header asks not to follow its links."),
     "indexable": ("boolean", "Whether search engines may index the page at this URL."),
     "indexability": ("string", "indexable, or why it is not."),
-    "canonicalUrl": ("string", "Canonical URL, absolute; the first one of several."),
-    "canonicalState": ("string", "missing, self, other, multiple (they contradict each other) or invalid."),
+    "canonical_url": ("string", "Canonical URL, absolute; the first one of several."),
+    "canonical_state": ("string", "missing, self, other, multiple (they contradict each other) or invalid."),
     "section": ("string", "First folder of the URL's path, empty for pages at the top."),
     "depth": ("integer", "Segments of the URL's path."),
     "inlinks": ("integer", "Other pages of the audit that link to this one."),
-    "nearDuplicateCluster": ("integer", "Number that near duplicates have in common."),
-    "inSitemap": ("boolean", "Whether the sitemap lists the URL."),
+    "near_duplicate_cluster": ("integer", "Number that near duplicates have in common."),
+    "in_sitemap": ("boolean", "Whether the sitemap lists the URL."),
 }
 """Derived columns: dtype and meaning."""
 
@@ -109,7 +109,7 @@ def derived(
     --------
     >>> row = {"url": "https://example.org/a", "final_url": "https://example.org/a", "status": "ok"}
     >>> pages = derived(pd.DataFrame([{**row, "robots": "noindex", "title": "Lamps", "canonical": ""}]))
-    >>> pages.loc[0, "indexability"], pages.loc[0, "canonicalState"], int(pages.loc[0, "titleLength"])
+    >>> pages.loc[0, "indexability"], pages.loc[0, "canonical_state"], int(pages.loc[0, "title_length"])
     ('noindex', 'missing', 5)
     """
     return make_site(frame, sitemap, near_duplicates=near_duplicates).pages
@@ -139,8 +139,8 @@ def make_site(
     nothing: Cells = [None] * len(pages)
     listed_links = None if crawl is not None else site.inlinks
     cells["inlinks"] = nothing if listed_links is None else listed_links.counts
-    cells["inSitemap"] = _listed(site, sitemap)
-    cells["nearDuplicateCluster"] = (
+    cells["in_sitemap"] = _listed(site, sitemap)
+    cells["near_duplicate_cluster"] = (
         nothing
         if near_duplicates is None
         else near_clusters(site.addresses, site.values("text"), cells["indexable"], near_duplicates)
@@ -207,11 +207,11 @@ def _texts(site: Site) -> dict[str, Cells]:
 
     titles, descriptions = _of_pages(site, "title"), _of_pages(site, "description")
     return {
-        "titleLength": _lengths(titles),
-        "titlePixels": list(text_widths(titles, size=TITLE_SIZE)),
-        "descriptionLength": _lengths(descriptions),
-        "descriptionPixels": list(text_widths(descriptions, size=DESCRIPTION_SIZE)),
-        "urlLength": _lengths(site.values("url")),
+        "title_length": _lengths(titles),
+        "title_pixels": list(text_widths(titles, size=TITLE_SIZE)),
+        "description_length": _lengths(descriptions),
+        "description_pixels": list(text_widths(descriptions, size=DESCRIPTION_SIZE)),
+        "url_length": _lengths(site.values("url")),
     }
 
 
@@ -225,7 +225,7 @@ def _lengths(texts: Iterable[Any]) -> Cells:
 
 
 def _headings(site: Site) -> dict[str, Cells]:
-    cells: dict[str, Cells] = {"h1Count": [], "h2Count": [], "headingOrder": []}
+    cells: dict[str, Cells] = {"h1Count": [], "h2Count": [], "heading_order": []}
     for headings in _of_pages(site, "headings"):
         if not isinstance(headings, list):
             for column in cells.values():
@@ -235,7 +235,7 @@ def _headings(site: Site) -> dict[str, Cells]:
         filled = [entry["level"] for entry in headings if (entry.get("text") or "").strip()]
         cells["h1Count"].append(filled.count("h1"))
         cells["h2Count"].append(filled.count("h2"))
-        cells["headingOrder"].append(
+        cells["heading_order"].append(
             all(int(below[1]) - int(above[1]) <= 1 for above, below in pairwise(levels))
         )
     return cells
@@ -297,7 +297,7 @@ def _place(url: str) -> _Place:
 
 
 def _canonicals(site: Site) -> dict[str, Cells]:
-    cells: dict[str, Cells] = {"canonicalUrl": [], "canonicalState": []}
+    cells: dict[str, Cells] = {"canonical_url": [], "canonical_state": []}
     rows = zip(
         site.good,
         site.addresses.final,
@@ -307,8 +307,8 @@ def _canonicals(site: Site) -> dict[str, Cells]:
     )
     for good, own, canonicals, canonical in rows:
         url, count, known = canonical_of(canonicals, canonical) if good else (None, 0, False)
-        cells["canonicalUrl"].append(url)
-        cells["canonicalState"].append(_state(url, count, own) if known else None)
+        cells["canonical_url"].append(url)
+        cells["canonical_state"].append(_state(url, count, own) if known else None)
     return cells
 
 
@@ -329,7 +329,7 @@ def _indexability(site: Site, cells: Mapping[str, Cells]) -> dict[str, Cells]:
     why = [
         _INDEXABILITY.get(trip.problem, trip.problem)
         or ("noindex" if noindex else "canonicalised" if state == "other" else "indexable")
-        for trip, noindex, state in zip(site.fetches, cells["noindex"], cells["canonicalState"], strict=True)
+        for trip, noindex, state in zip(site.fetches, cells["noindex"], cells["canonical_state"], strict=True)
     ]
     return {"indexability": list(why), "indexable": [reason == "indexable" for reason in why]}
 

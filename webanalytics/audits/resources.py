@@ -26,7 +26,7 @@ KINDS = ("image", "script", "stylesheet")
 """Kinds of links whose targets are checked."""
 MOST_RESOURCES = 50_000
 """Most distinct addresses that are checked; those on the most pages first."""
-BROKEN = "brokenResources"
+BROKEN = "broken_resources"
 """The column that lists what a page loads and does not get."""
 
 _OUTLINKS = CRAWL_PAGES.index(OUTLINKS)

@@ -156,7 +156,7 @@ class Site:
     @cached_property
     def graph(self) -> LinkGraph:
         """The links of the site: those of the crawl, else what the columns of the pages know of them."""
-        states, targets = self.values("canonicalState"), self.values("canonicalUrl")
+        states, targets = self.values("canonical_state"), self.values("canonical_url")
         canonical = list(range(len(states)))
         for row, (state, url) in enumerate(zip(states, targets, strict=True)):
             if state == "other":
@@ -169,7 +169,7 @@ class Site:
         nofollow = [value is True for value in self.values("nofollow")]
         crawl = self.crawl
         if crawl is None:
-            names = ("links", "canonicals", "hreflangs", "redirects", "brokenResources", "nofollowLinks")
+            names = ("links", "canonicals", "hreflangs", "redirects", "broken_resources", "nofollow_links")
             cells = [self.values(name) for name in names]
             table = table_of_pages(self.addresses, *cells)
             return LinkGraph(table, self.addresses, Standing(nofollow, scored, canonical))
@@ -274,7 +274,7 @@ class Site:
         row = self.addresses.page(target)
         if self.values("noindex")[row]:
             return "noindex"
-        if self.values("canonicalState")[row] == "other":
+        if self.values("canonical_state")[row] == "other":
             return "canonicalised"
         return "blocked by robots.txt" if self.fetches[row].problem == "blocked by robots.txt" else ""
 

@@ -208,7 +208,7 @@ def with_robots(origin: Origin, kept: RobotsKept, origins: Collection[str] | Non
 
 
 async def with_image_sizes(frame: pd.DataFrame, options: Mapping[str, Any]) -> pd.DataFrame:
-    """Return the frame with a column ``imageBytes``: the sizes of each page's images, as far as known.
+    """Return the frame with a column ``image_bytes``: the sizes of each page's images, as far as known.
 
     Returns
     -------
@@ -226,7 +226,7 @@ async def with_image_sizes(frame: pd.DataFrame, options: Mapping[str, Any]) -> p
         {source: sizes[source] for source in page if source in sizes} if good else None
         for page, good in zip(sources, read, strict=True)
     ]
-    return frame.assign(imageBytes=make_series(cells, "object", frame.index))
+    return frame.assign(image_bytes=make_series(cells, "object", frame.index))
 
 
 def _sources(tags: Any) -> list[str]:

@@ -9,9 +9,9 @@ import pandas as pd
 from webanalytics.audits.rules import RULES
 
 LACKED: Mapping[str, str] = {
-    "inSitemap": "a sitemap (`sitemap=` reads one)",
-    "imageBytes": "the sizes of images (`image_sizes=True` fetches them)",
-    "brokenResources": 'what the pages load (`resources="check"` asks for it)',
+    "in_sitemap": "a sitemap (`sitemap=` reads one)",
+    "image_bytes": "the sizes of images (`image_sizes=True` fetches them)",
+    "broken_resources": 'what the pages load (`resources="check"` asks for it)',
     "http_status": "the HTTP status of the answers",
     "redirects": "the redirects on the way",
     "headers": "the headers of the answers",

@@ -33,8 +33,8 @@ async def extracted(
             notes.append(too_long(str(entry[0]), seconds))
         elif not isinstance(alone, Message):
             found |= alone["extracted"]
-            notes += [alone["extractNote"]] if alone["extractNote"] else []
-    return {"extracted": found, "extractNote": "; ".join(notes)}
+            notes += [alone["extract_note"]] if alone["extract_note"] else []
+    return {"extracted": found, "extract_note": "; ".join(notes)}
 
 
 async def _asked(

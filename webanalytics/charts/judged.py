@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from webanalytics.charts import data
 from webanalytics.thresholds import ANY_FLESCH, AUDIENCES, ENGLISH_SCALE, SCALES_BY_NAME, Scale
 
-OPTIONAL = ("readabilityScore", "readabilityScale", "readabilityNote", "fleschReadingEase")
+OPTIONAL = ("readability_score", "readability_scale", "readability_note", "fleschReadingEase")
 """Columns that are read where a frame has them."""
 
 _WORDED = {
@@ -52,15 +52,15 @@ class Judged:
 def judge(pages: pd.DataFrame) -> Judged:
     """Return the judged pages of a frame of distinct pages with ``averageGradeLevel``."""
     grades = data.numbers(pages["averageGradeLevel"])
-    if "readabilityScore" in pages:
-        scores = data.numbers(pages["readabilityScore"])
+    if "readability_score" in pages:
+        scores = data.numbers(pages["readability_score"])
     elif "fleschReadingEase" in pages:
         scores = np.where(np.isnan(grades), data.numbers(pages["fleschReadingEase"]), grades)
     else:
         scores = grades
     scales = [
         SCALES_BY_NAME.get(name or "", ANY_FLESCH if np.isnan(grade) else ENGLISH_SCALE)
-        for name, grade in zip(_strings(pages, "readabilityScale"), grades, strict=True)
+        for name, grade in zip(_strings(pages, "readability_scale"), grades, strict=True)
     ]
     good = ~np.isnan(scores) & ~data.has_failed(pages)
     places = np.array([scale.place(score) for scale, score in zip(scales, scores, strict=True)], dtype=float)
@@ -85,6 +85,6 @@ def _strings(pages: pd.DataFrame, name: str) -> list[str | None]:
 def _reasons(pages: pd.DataFrame, good: NDArray[np.bool_]) -> str:
     """Return how many pages that were read are not judged, by reason."""
     lacking = ~good & ~data.has_failed(pages)
-    pairs = zip(_strings(pages, "readabilityNote"), lacking, strict=True)
+    pairs = zip(_strings(pages, "readability_note"), lacking, strict=True)
     counts = Counter(_WORDED.get(note or "", "without a grade") for note, lacks in pairs if lacks)
     return data.joined(*(f"{count:,} {reason}" for reason, count in counts.most_common()))

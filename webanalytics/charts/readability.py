@@ -39,7 +39,7 @@ def readability(
     ----------
     frame : DataFrame
         What `webanalytics.readability` or `webanalytics.audit` returned: ``url``, ``averageGradeLevel``
-        and, if there, ``readabilityScore``, ``readabilityScale``, ``readabilityNote``,
+        and, if there, ``readability_score``, ``readability_scale``, ``readability_note``,
         ``fleschReadingEase``, ``status``, ``error_type``.
     ax : Axes, optional
         Where to draw; a new figure otherwise.

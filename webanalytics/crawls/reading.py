@@ -70,7 +70,7 @@ def read(requested: str, result: JobResult) -> Read:
     page.blind = "outlinks" not in data
     page.nofollow = page.nofollow or bool(data.get("nofollow"))
     page.sketch, page.lines = data.get("sketch") or (), data.get("lines") or ()
-    page.text = str(data.get("textHash") or "")
+    page.text = str(data.get("text_hash") or "")
     page.links = [*_header_links(page.url, fetched.headers or ""), *_links(data.get("outlinks") or {})]
     return page
 

@@ -54,9 +54,9 @@ def declared(name: str) -> Mapping[str, Field]:
 
 ADDED = {
     "audit": (
-        Field("imageBytes", dict[str, int], "Size of each image of the page."),
+        Field("image_bytes", dict[str, int], "Size of each image of the page."),
         Field(
-            "brokenResources",
+            "broken_resources",
             list[dict[str, str]],
             "Images, scripts and style sheets of the page that do not answer: `url`, `kind`, `reason`.",
         ),

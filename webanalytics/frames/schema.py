@@ -51,8 +51,8 @@ AUDIT_FETCH_COLUMNS = (
 AUDIT_FIRST = (
     *("url", "status", "title", "description", "headings", "robots", "canonical", "wordCount", "language"),
     *("error", "error_type", "http_status", "final_url", "redirects", "keywords", "averageGradeLevel"),
-    *("fleschReadingEase", "readingTimeMinutes", "targetAudience", "internalLinks", "externalLinks"),
-    *("imagesWithoutAlt", "lang", "elapsed", "bytes"),
+    *("fleschReadingEase", "readingTimeMinutes", "targetAudience", "internal_links", "external_links"),
+    *("images_without_alt", "lang", "elapsed", "bytes"),
 )
 """Columns with which an audit begins, by use; the others follow in the order of their operations."""
 AUDIT_LAST = (

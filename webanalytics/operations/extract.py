@@ -21,7 +21,7 @@ EXTRACT = Operation(
     ),
     fields=(
         Field("extracted", dict[str, Any], "What each selector found, by its name."),
-        Field("extractNote", str, "Selectors that took too long or failed on the page, and why."),
+        Field("extract_note", str, "Selectors that took too long or failed on the page, and why."),
     ),
     credits=0,
     analysis="webanalytics.analysis.extraction:analyse",

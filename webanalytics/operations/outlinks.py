@@ -42,7 +42,7 @@ OUTLINKS = Operation(
             audited=False,
         ),
         Field("lines", list[int], "Hashes of the lines of the visible text, numbers and all.", audited=False),
-        Field("textHash", str, "Hash of all visible text.", audited=False),
+        Field("text_hash", str, "Hash of all visible text.", audited=False),
     ),
     credits=0,
     analysis="webanalytics.analysis.facts.outlinks:analyse",

@@ -95,16 +95,16 @@ READABILITY = Operation(
             derived=audience_of,
         ),
         Field(
-            "readabilityScore",
+            "readability_score",
             float | None,
             "Value on the scale of the text's language.",
             extra=True,
             derived=score_of,
         ),
-        Field("readabilityScale", str | None, "That scale: formula, source and language.", extra=True),
-        Field("readabilityNote", Unjudged | None, "Why the text is not judged.", extra=True),
+        Field("readability_scale", str | None, "That scale: formula, source and language.", extra=True),
+        Field("readability_note", Unjudged | None, "Why the text is not judged.", extra=True),
         Field(
-            "wienerSachtextformel",
+            "wiener_sachtextformel",
             float | None,
             "German school grade of German texts, 4 to 15.",
             extra=True,
@@ -154,9 +154,9 @@ READABILITY = Operation(
             "One row per input: the indices (float64, two decimals, NaN where a formula is not defined "
             "for the page's language), ``wordCount`` and ``sentenceCount`` (Int64), "
             "``readingTimeMinutes``, ``averageGradeLevel`` and ``targetAudience`` as the API answers them; "
-            "``language`` of the main text, ``readabilityScore`` on that language's ``readabilityScale``, "
-            "the ``audience`` that follows, or in ``readabilityNote`` why there is none; "
-            "``wienerSachtextformel`` of German texts."
+            "``language`` of the main text, ``readability_score`` on that language's ``readability_scale``, "
+            "the ``audience`` that follows, or in ``readability_note`` why there is none; "
+            "``wiener_sachtextformel`` of German texts."
         ),
         notes=(
             "Flesch (1948), Kincaid et al. (1975), Gunning (1952), Coleman and Liau (1975), McLaughlin "
@@ -167,14 +167,14 @@ READABILITY = Operation(
             "No formula scores a text of undetermined language. ``targetAudience`` follows the API: "
             "general public for every text without a grade, which only English texts have; ``audience`` "
             "is missing instead. A hosted API answers without the columns after ``targetAudience``: "
-            "``readabilityScore`` and ``audience`` are derived from its grade or its reading ease."
+            "``readability_score`` and ``audience`` are derived from its grade or its reading ease."
         ),
         examples="""
 >>> import pandas as pd
 >>> import webanalytics as wa
 >>> html = "<p>" + "The cat sat on the mat. The dog ran to the door. " * 8 + "</p>"
 >>> frame = wa.readability(pd.DataFrame({"url": ["https://cat.example/"], "html": [html]}))
->>> frame.loc[0, ["fleschReadingEaseText", "audience", "readabilityScale"]].tolist()
+>>> frame.loc[0, ["fleschReadingEaseText", "audience", "readability_scale"]].tolist()
 ['Very Easy', 'elementary', 'average of five grade indices (English)']
 """,
     ),

@@ -151,20 +151,20 @@ def access_facts(page: Page, elements: AccessElements) -> dict[str, Any]:
     >>> from webanalytics.analysis.page.page import collected
     >>> page = Page("<label for=a>Tea</label><input id=a><select name=b></select><iframe src=/c></iframe>")
     >>> found = access_facts(page, collected(page, AccessElements))
-    >>> found["fieldsWithoutLabel"], found["iframesWithoutTitle"]
+    >>> found["fields_without_label"], found["iframes_without_title"]
     ([{'field': '<select name="b">'}], ['/c'])
     """
     repeated, used = _repeated_ids(page)
     limit = elements.max_entries
     return {
-        "fieldsWithoutLabel": elements.fields,
-        "iframesWithoutTitle": elements.iframes,
-        "buttonsWithoutName": elements.buttons,
-        "emptyHeadings": elements.empty_headings,
-        "imageHeadings": elements.image_headings,
-        "duplicateIds": [name[: elements.max_length] for name in repeated[:limit]],
-        "duplicateIdsUsed": [name[: elements.max_length] for name in used[:limit]],
-        "positiveTabindex": _positive(page)[:limit],
+        "fields_without_label": elements.fields,
+        "iframes_without_title": elements.iframes,
+        "buttons_without_name": elements.buttons,
+        "empty_headings": elements.empty_headings,
+        "image_headings": elements.image_headings,
+        "duplicate_ids": [name[: elements.max_length] for name in repeated[:limit]],
+        "duplicate_ids_used": [name[: elements.max_length] for name in used[:limit]],
+        "positive_tabindex": _positive(page)[:limit],
     }
 
 

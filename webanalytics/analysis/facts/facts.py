@@ -222,7 +222,7 @@ def analyse(page: Page) -> dict[str, Any]:
     --------
     >>> page = Page('<title>Tea</title><a href="/milk#cold">Milk</a>', "https://example.org/tea")
     >>> facts = analyse(page)
-    >>> facts["titles"], facts["links"], facts["internalLinks"]
+    >>> facts["titles"], facts["links"], facts["internal_links"]
     (['Tea'], ['https://example.org/milk'], 1)
     """
     elements = collected(page, FactElements)
@@ -234,34 +234,34 @@ def analyse(page: Page) -> dict[str, Any]:
         "descriptions": elements.descriptions,
         "canonicals": elements.canonicals,
         "hreflangs": elements.hreflangs,
-        "outsideHead": elements.outside_head,
-        "declaredCharset": (page.declared_charset or order_mark(page.content))[:100],
+        "outside_head": elements.outside_head,
+        "declared_charset": (page.declared_charset or order_mark(page.content))[:100],
         "googlebot": ", ".join(page.metas("googlebot"))[:500],
         "refresh": elements.refresh,
-        "internalLinks": links.internal,
-        "externalLinks": links.external,
-        "subdomainLinks": links.subdomains,
+        "internal_links": links.internal,
+        "external_links": links.external,
+        "subdomain_links": links.subdomains,
         "links": links.pages,
-        "linksWithoutName": judged.nameless,
-        "genericLinks": judged.generic,
-        "uncrawlableLinks": judged.uncrawlable,
-        "nofollowLinks": judged.nofollow,
-        "insecureLinks": judged.insecure,
+        "links_without_name": judged.nameless,
+        "generic_links": judged.generic,
+        "uncrawlable_links": judged.uncrawlable,
+        "nofollow_links": judged.nofollow,
+        "insecure_links": judged.insecure,
         "images": elements.images,
-        "imagesWithoutAlt": elements.without_alt,
-        "imagesWithEmptyAlt": elements.empty_alt,
-        "imagesWithoutSize": elements.without_size,
-        "imagesWithLongAlt": elements.long_alt,
+        "images_without_alt": elements.without_alt,
+        "images_with_empty_alt": elements.empty_alt,
+        "images_without_size": elements.without_size,
+        "images_with_long_alt": elements.long_alt,
         **loading_facts(page, collected(page, LoadingElements)),
-        "structuredTypes": structured.types,
-        "structuredErrors": structured.faults,
+        "structured_types": structured.types,
+        "structured_errors": structured.faults,
         **access_facts(page, collected(page, AccessElements)),
         **head_facts(page),
         "amphtml": elements.amphtml,
         "amp": page.root.get("amp") is not None or page.root.get("⚡") is not None,
-        "relativeImages": elements.relative_images,
+        "relative_images": elements.relative_images,
         "scripts": collected(page, ScriptElements).count,
-        "contentHash": content_hash(main_text(page)),
+        "content_hash": content_hash(main_text(page)),
     }
 
 

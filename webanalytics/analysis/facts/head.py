@@ -30,24 +30,24 @@ _END_TAGS = frozenset(("head", "body", "html", "br"))
 def head_facts(page: Page) -> dict[str, Any]:
     """Return the facts about the head.
 
-    ``headEndedBy`` is the element or text that does not belong in a head and so starts the body before the
+    ``head_ended_by`` is the element or text that does not belong in a head and so starts the body before the
     source says that the head ends (HTML Standard, section 13.2.6.4.4 "in head").
 
     Examples
     --------
     >>> facts = head_facts(Page("<head><title>Tea</title><div>x</div></head>"))
-    >>> facts["heads"], facts["headEndedBy"]
+    >>> facts["heads"], facts["head_ended_by"]
     (1, '<div>')
     """
     html = page.html
     heads, ended = _read_head(html)
     return {
         "doctype": _DOCTYPE.match(html, 1 if html[:1] == "\ufeff" else 0) is not None,
-        "charsetLate": _is_late(page),
-        "charsetMislabelled": page.decoded.mislabelled[:100],
+        "charset_late": _is_late(page),
+        "charset_mislabelled": page.decoded.mislabelled[:100],
         "heads": heads,
-        "headEndedBy": ended,
-        "xmlLang": "" if page.root.get("lang") else (page.root.get("xml:lang") or "").strip()[:100],
+        "head_ended_by": ended,
+        "xml_lang": "" if page.root.get("lang") else (page.root.get("xml:lang") or "").strip()[:100],
     }
 
 

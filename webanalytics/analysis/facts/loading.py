@@ -287,21 +287,21 @@ def loading_facts(page: Page, elements: LoadingElements) -> dict[str, Any]:
     >>> html = "<script src=a.js></script><body style='background: url(http://b.example/c.png)'>"
     >>> page = Page(html, "https://a.example/")
     >>> facts = loading_facts(page, collected(page, LoadingElements))
-    >>> facts["mixedContent"], facts["blockingScripts"], facts["elements"]
+    >>> facts["mixed_content"], facts["blocking_scripts"], facts["elements"]
     (['http://b.example/c.png'], ['https://a.example/a.js'], 4)
     """
     elements.check_attributes(page)
     upgraded = "upgrade-insecure-requests" in elements.policy.lower()
     return {
-        "mixedContent": [] if upgraded else list(dict.fromkeys(elements.insecure)),
-        "insecureForms": [] if upgraded else list(dict.fromkeys(elements.insecure_forms)),
+        "mixed_content": [] if upgraded else list(dict.fromkeys(elements.insecure)),
+        "insecure_forms": [] if upgraded else list(dict.fromkeys(elements.insecure_forms)),
         "resources": list(dict.fromkeys(elements.resources)),
-        "blockingScripts": elements.scripts,
-        "blockingStyles": elements.styles,
-        "imagesNotLazy": elements.not_lazy,
-        "imagesInOldFormats": elements.old_formats,
-        "imagesWithoutSrcset": elements.without_srcset,
+        "blocking_scripts": elements.scripts,
+        "blocking_styles": elements.styles,
+        "images_not_lazy": elements.not_lazy,
+        "images_in_old_formats": elements.old_formats,
+        "images_without_srcset": elements.without_srcset,
         "elements": page.size,
-        "metaPolicy": elements.policy[:LONGEST_POLICY],
-        "metaReferrer": elements.referrer[:100],
+        "meta_policy": elements.policy[:LONGEST_POLICY],
+        "meta_referrer": elements.referrer[:100],
     }

@@ -258,7 +258,7 @@ def analyse(page: Page) -> dict[str, Any]:
         "nofollow": "nofollow" in robots or "none" in robots,
         "sketch": sketch(text),
         "lines": sorted({crc32(line.encode("utf-8", "replace")) for line in text.split("\n")})[:SKETCH_SIZE],
-        "textHash": blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest(),
+        "text_hash": blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest(),
     }
 
 

@@ -53,8 +53,8 @@ def score(text: str, language: str = "en", words_per_minute: float = 238) -> dic
         ``gunningFog``, ``colemanLiauIndex``, ``smogIndex``, ``automatedReadabilityIndex``,
         ``daleChallReadabilityScore``, ``daleChallReadabilityScoreText``, ``wordCount``,
         ``sentenceCount``, ``readingTimeMinutes``, ``averageGradeLevel``, ``targetAudience``;
-        ``language``, ``audience``, ``readabilityScore``, ``readabilityScale``, ``readabilityNote`` and
-        ``wienerSachtextformel``. Numbers have at most two decimals.
+        ``language``, ``audience``, ``readability_score``, ``readability_scale``, ``readability_note`` and
+        ``wiener_sachtextformel``. Numbers have at most two decimals.
 
     Notes
     -----
@@ -68,9 +68,9 @@ def score(text: str, language: str = "en", words_per_minute: float = 238) -> dic
     ``averageGradeLevel`` is the mean of the five unrounded grade indices, rounded at the end; None
     unless all five are known. The texts and the audience follow from the numbers as shown.
 
-    ``readabilityScore`` is the value on the scale of the language, `webanalytics.thresholds.SCALES`, and
+    ``readability_score`` is the value on the scale of the language, `webanalytics.thresholds.SCALES`, and
     ``audience`` follows from it. Texts that are no prose, of fewer than three sentences or of more than forty
-    words a sentence, have neither: ``readabilityNote`` says why.
+    words a sentence, have neither: ``readability_note`` says why.
 
     Languages written without spaces have the words that a segmenter finds (extra ``cjk``), None without one.
 
@@ -80,7 +80,7 @@ def score(text: str, language: str = "en", words_per_minute: float = 238) -> dic
     >>> result["wordCount"], result["sentenceCount"], result["fleschReadingEase"]
     (16, 2, 100.0)
     >>> result = score("Der Hund schläft im Garten. Die Katze sitzt im Baum. Es regnet den ganzen Tag.", "de")
-    >>> result["averageGradeLevel"], result["audience"], result["readabilityScale"]
+    >>> result["averageGradeLevel"], result["audience"], result["readability_scale"]
     (None, 'elementary', 'Flesch reading ease (Amstad 1978, German)')
     """
     root = primary(language)
@@ -106,10 +106,10 @@ def score(text: str, language: str = "en", words_per_minute: float = 238) -> dic
         "targetAudience": target_audience(grade),
         "language": root,
         "audience": scale.audience(value) if scale and judged and value is not None else None,
-        "readabilityScore": value if judged else None,
-        "readabilityScale": scale.name if scale else None,
-        "readabilityNote": note,
-        "wienerSachtextformel": shown(wiener_sachtextformel(counts)) if root == "de" and judged else None,
+        "readability_score": value if judged else None,
+        "readability_scale": scale.name if scale else None,
+        "readability_note": note,
+        "wiener_sachtextformel": shown(wiener_sachtextformel(counts)) if root == "de" and judged else None,
     }
 
 

@@ -112,10 +112,10 @@ def _language(
 
 def readability(content: Content) -> Chapter | None:
     """Return how hard the pages are to read, each language on its own scale."""
-    if not {"readabilityScore", "readabilityNote"} & content.pages.keys():
+    if not {"readability_score", "readability_note"} & content.pages.keys():
         return None
-    scores, scales = content.values("readabilityScore"), content.values("readabilityScale")
-    audiences, notes = content.values("audience"), content.values("readabilityNote")
+    scores, scales = content.values("readability_score"), content.values("readability_scale")
+    audiences, notes = content.values("audience"), content.values("readability_note")
     groups: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
     missing: Counter[str] = Counter()
     for row, (score, scale, language, status) in enumerate(
@@ -152,7 +152,7 @@ def _audiences(found: Sequence[Scalar]) -> list[str]:
 
 
 def _scale(content: Content, language: str, scale: str, rows: list[int], names: list[str]) -> list[Cell]:
-    scores, audiences = content.values("readabilityScore"), content.values("audience")
+    scores, audiences = content.values("readability_score"), content.values("audience")
     low, middle, high = _quartiles(sorted(_value(scores[row]) for row in rows))
     counts = Counter(audiences[row] for row in rows)
     known = SCALES_BY_NAME.get(scale)

@@ -39,7 +39,7 @@ _LISTS: Mapping[str, Mapping[str, str]] = {
         "kind": "kind",
         "position": "position",
     },
-    "orphans": {"url": "url", "inSitemap": "in_the_sitemap", "found_on": "known_from"},
+    "orphans": {"url": "url", "in_sitemap": "in_the_sitemap", "found_on": "known_from"},
     "traps": {name: name for name in ("pattern", "kind", "fetched", "skipped", "example", "evidence")},
     "skipped": {
         "reason": "reason",

@@ -14,7 +14,7 @@ from webanalytics.audits.site import Site
 def _fields(with_example: bool) -> Find:
     @page_by_page
     def find(site: Site, _: Any) -> Iterator[Finding]:
-        for row, fields in site.read("fieldsWithoutLabel"):
+        for row, fields in site.read("fields_without_label"):
             found = [field for field in fields or () if ("placeholder" in field) == with_example]
             if found:
                 yield Finding(row, len(found), enumerated(map(_shown, found)))
@@ -29,7 +29,7 @@ def _shown(field: dict[str, str]) -> str:
 
 @page_by_page
 def _ids(site: Site, _: Any) -> Iterator[Finding]:
-    for row, ids, used in site.read("duplicateIds", "duplicateIdsUsed"):
+    for row, ids, used in site.read("duplicate_ids", "duplicate_ids_used"):
         others = [name for name in ids or () if name not in (used or ())]
         if others:
             yield Finding(row, len(others), enumerated(others))
@@ -46,7 +46,7 @@ RULES = (
         "(WCAG 2.2, criteria 1.3.1, 3.3.2 and 4.1.2; axe: label, select-name).",
         fix="Add a label element for the field, or an aria-label.",
         find=_fields(with_example=False),
-        columns=("fieldsWithoutLabel",),
+        columns=("fields_without_label",),
         measured="Fields of forms without a label element, aria-label, aria-labelledby or title are "
         "counted; hidden ones and those with a placeholder are left out.",
         source=sources.wcag("1.3.1", "3.3.2", "4.1.2"),
@@ -61,7 +61,7 @@ RULES = (
         "is no label (WCAG 2.2, criterion 3.3.2).",
         fix="Add a label element for the field, or an aria-label, and keep the placeholder for an example.",
         find=_fields(with_example=True),
-        columns=("fieldsWithoutLabel",),
+        columns=("fields_without_label",),
         measured="Fields of forms that have a placeholder, but no label element, aria-label, aria- "
         "labelledby or title.",
         source=sources.wcag("3.3.2"),
@@ -75,8 +75,8 @@ RULES = (
         explanation="Screen readers say only that there is a button, not what it does "
         "(WCAG 2.2, criterion 4.1.2; axe: button-name, input-button-name, input-image-alt).",
         fix="Give the button a text, or one that shows a mere icon an aria-label.",
-        find=listed("buttonsWithoutName"),
-        columns=("buttonsWithoutName",),
+        find=listed("buttons_without_name"),
+        columns=("buttons_without_name",),
         measured="Buttons are counted that have neither text nor an alternative text, label or title; "
         "hidden ones are left out.",
         source=sources.wcag("4.1.2"),
@@ -90,8 +90,8 @@ RULES = (
         explanation="Screen readers name a frame by its title; without one, people must enter it to learn "
         "what it is (WCAG 2.2, criterion 4.1.2; axe: frame-title).",
         fix="Add a title to the iframe that says what it shows.",
-        find=listed("iframesWithoutTitle"),
-        columns=("iframesWithoutTitle",),
+        find=listed("iframes_without_title"),
+        columns=("iframes_without_title",),
         measured="iframe and frame elements without title, aria-label or aria-labelledby are counted; "
         "hidden ones are left out.",
         source=sources.wcag("4.1.2"),
@@ -105,8 +105,8 @@ RULES = (
         explanation="A label or an attribute of ARIA refers to an id that several elements have: only the "
         "first of them is named by it (WCAG 2.2, criterion 1.3.1; axe: duplicate-id-aria).",
         fix="Give each element an id of its own, and let each label name the one it is for.",
-        find=listed("duplicateIdsUsed"),
-        columns=("duplicateIdsUsed",),
+        find=listed("duplicate_ids_used"),
+        columns=("duplicate_ids_used",),
         measured="Ids that several elements have and that a label, a cell or an attribute of ARIA refers to.",
         source=sources.both(sources.wcag("1.3.1", "4.1.2"), sources.ID),
     ),
@@ -120,7 +120,7 @@ RULES = (
         "HTML Standard allows one (section 3.2.6; axe: duplicate-id).",
         fix="Give each element an id of its own.",
         find=_ids,
-        columns=("duplicateIds",),
+        columns=("duplicate_ids",),
         measured="Ids that several elements have and that no label, cell or attribute of ARIA refers to.",
         source=sources.ID,
     ),
@@ -133,8 +133,8 @@ RULES = (
         explanation="People who go from heading to heading come to one that says nothing "
         "(WCAG 2.2, criteria 1.3.1 and 2.4.6; axe: empty-heading).",
         fix="Remove the heading, or give it a text; make room between parts by style alone.",
-        find=listed("emptyHeadings"),
-        columns=("emptyHeadings",),
+        find=listed("empty_headings"),
+        columns=("empty_headings",),
         measured="Headings without text, alternative text or label are counted; hidden ones are left out.",
         source=sources.wcag("1.3.1", "2.4.6"),
     ),
@@ -147,8 +147,8 @@ RULES = (
         explanation="A tabindex over 0 puts an element before all others, so the tab key jumps about "
         "(WCAG 2.2, criterion 2.4.3; axe: tabindex).",
         fix="Use tabindex 0 or none, and put elements into the order in which they are used.",
-        find=listed("positiveTabindex"),
-        columns=("positiveTabindex",),
+        find=listed("positive_tabindex"),
+        columns=("positive_tabindex",),
         measured="Elements whose tabindex is over 0 are counted.",
         source=sources.wcag("2.4.3"),
     ),

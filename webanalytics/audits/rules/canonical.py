@@ -22,7 +22,7 @@ def _hrefs(cell: Any) -> list[str]:
 
 def _links(site: Site) -> Iterator[tuple[int, Any, Any]]:
     """Yield the pages that were read with the state of their canonical and all canonical links."""
-    return ((row, state, site.canonicals[row]) for row, state in site.read("canonicalState"))
+    return ((row, state, site.canonicals[row]) for row, state in site.read("canonical_state"))
 
 
 def _where(cell: Any) -> str:
@@ -33,7 +33,7 @@ def _where(cell: Any) -> str:
 
 @page_by_page
 def _missing(site: Site, _: Any) -> Iterator[Finding]:
-    for row, state in site.read("canonicalState"):
+    for row, state in site.read("canonical_state"):
         if state == "missing":
             yield Finding(row)
 
@@ -62,7 +62,7 @@ def _relative(site: Site, _: Any) -> Iterator[Finding]:
 
 @page_by_page
 def _invalid(site: Site, _: Any) -> Iterator[Finding]:
-    for row, state, url in site.read("canonicalState", "canonicalUrl"):
+    for row, state, url in site.read("canonical_state", "canonical_url"):
         if state == "invalid":
             yield Finding(row, url, listed([url]))
 
@@ -76,7 +76,7 @@ def _fragment(site: Site, _: Any) -> Iterator[Finding]:
 
 def targets(site: Site) -> Iterator[tuple[int, str, Target]]:
     """Yield the pages that name another page of the audit as canonical."""
-    for row, state, url in site.read("canonicalState", "canonicalUrl"):
+    for row, state, url in site.read("canonical_state", "canonical_url"):
         target = site.find(url) if state == "other" else None
         if target is not None:
             yield row, url, target
@@ -125,7 +125,7 @@ RULES = (
         ),
         fix="Give every page a canonical link, to itself where no other page is meant.",
         find=_missing,
-        columns=("canonicalState",),
+        columns=("canonical_state",),
         measured="Canonical links with an address in the head of the page.",
         source=sources.CANONICALS,
     ),
@@ -186,7 +186,7 @@ RULES = (
         ),
         fix="Write the canonical link as a whole address, with https and the host.",
         find=_invalid,
-        columns=("canonicalState",),
+        columns=("canonical_state",),
         measured="A canonical link in the head that is not an address of http or https, once it is joined "
         "to the page's.",
         source=sources.both(sources.CANONICALS, sources.rfc(6596, "3 (canonical)")),
@@ -217,7 +217,7 @@ RULES = (
         ),
         fix="Let the canonical link point to a page that answers with HTTP 200.",
         find=_failing,
-        columns=("canonicalState",),
+        columns=("canonical_state",),
         needs=("http_status",),
         measured="What the audit knows of the canonical address: whether it redirected, answered with an "
         "error, or did not answer. An address that is not in the audit is not judged.",
@@ -235,7 +235,7 @@ RULES = (
         ),
         fix="Let the canonical link point to an indexable page, or make the canonical page indexable.",
         find=_not_indexable,
-        columns=("canonicalState",),
+        columns=("canonical_state",),
         measured="What the audit knows of the canonical page: noindex, or closed by robots.txt. A page that "
         "is not in the audit is not judged.",
         source=sources.both(sources.CANONICALS, sources.NOINDEX),
@@ -251,7 +251,7 @@ RULES = (
         ),
         fix="Let the canonical link point to the last page of the chain.",
         find=_chain,
-        columns=("canonicalState",),
+        columns=("canonical_state",),
         measured="Canonical links are followed from page to page within the audit; two steps or more are a "
         "chain.",
         source=sources.both(sources.CANONICALS, sources.CANONICALIZATION),
@@ -267,7 +267,7 @@ RULES = (
         fix="Move the link element into the head, and look for an element before it that ends the head "
         "too early.",
         find=outside_head("canonical"),
-        columns=("outsideHead",),
+        columns=("outside_head",),
         measured="Whether a canonical link comes after the start of the body, in the tree that a browser "
         "builds.",
         source=sources.both(sources.CANONICALS, sources.HEAD_METADATA),

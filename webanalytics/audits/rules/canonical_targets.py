@@ -16,7 +16,7 @@ _LONGEST_CIRCLE = 10
 
 def _addresses(site: Site) -> Iterator[tuple[int, str, str]]:
     """Yield the pages with another canonical, their own address and that, both in normal form."""
-    for row, state, url in site.read("canonicalState", "canonicalUrl"):
+    for row, state, url in site.read("canonical_state", "canonical_url"):
         own, target = site.addresses.final[row], normal(url)
         if state == "other" and own is not None and target is not None:
             yield row, own, target
@@ -58,7 +58,7 @@ def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
 
 @page_by_page
 def _amp_alone(site: Site, _: Any) -> Iterator[Finding]:
-    for row, amp, state in site.read("amp", "canonicalState"):
+    for row, amp, state in site.read("amp", "canonical_state"):
         if amp and state == "missing":
             yield Finding(row)
 
@@ -71,7 +71,7 @@ def _amp_fails(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _amp_silent(site: Site, _: Any) -> Iterator[Finding]:
-    canonicals = site.values("canonicalUrl")
+    canonicals = site.values("canonical_url")
     amp = site.values("amp")
     for row, url in site.read("amphtml"):
         target = site.find(url) if url else None
@@ -97,7 +97,7 @@ RULES = (
         "right for copies alone.",
         fix="Check that the other host has the original; else let the canonical point to the page itself.",
         find=_other_host,
-        columns=("canonicalState",),
+        columns=("canonical_state",),
         measured="A page whose canonical has another host than the page, subdomains and www included.",
         source=both(CANONICALS, rfc(6596, "3 (canonical)")),
     ),
@@ -111,7 +111,7 @@ RULES = (
         "the one that browsers call not secure.",
         fix="Write the canonical link with https.",
         find=_to_http,
-        columns=("canonicalState",),
+        columns=("canonical_state",),
         measured="A page in https whose canonical is an address in http.",
         source=CANONICALS,
     ),
@@ -125,7 +125,7 @@ RULES = (
         "which of them is meant.",
         fix="Let all pages of the circle name one of them.",
         find=_circle,
-        columns=("canonicalState",),
+        columns=("canonical_state",),
         measured="The canonical links of the audit's pages lead from the page back to it.",
         source=rfc(6596, "3 (canonical)"),
     ),
@@ -139,7 +139,7 @@ RULES = (
         "opposite signs.",
         fix="Link to the canonical page wherever its copies are linked.",
         find=_unlinked,
-        columns=("canonicalState", "inlinks"),
+        columns=("canonical_state", "inlinks"),
         measured="A page whose canonical is another page of the audit that none of its pages links to; home "
         "pages are left out.",
         source=CANONICALS,
@@ -154,7 +154,7 @@ RULES = (
         "is not valid.",
         fix="Add a canonical link to the page that the AMP page is made from, or to itself.",
         find=_amp_alone,
-        columns=("amp", "canonicalState"),
+        columns=("amp", "canonical_state"),
         measured="A page whose html element has the attribute amp or ⚡, and no canonical link.",
         source=AMP,
     ),

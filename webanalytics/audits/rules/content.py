@@ -1,7 +1,7 @@
 """Rules for the text of a page.
 
 What judges sentences leaves out a main text without any: it is a list or a failure of the extraction, and
-the column ``readabilityNote`` says so.
+the column ``readability_note`` says so.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _eases(site: Site) -> Iterator[tuple[int, float, str]]:
     """Yield each judged page with its Flesch reading ease, or what stands for it on another scale."""
     columns = ("wordCount", "sentenceCount", "fleschReadingEase", "fleschReadingEaseText")
     for row, words, sentences, ease, name, score, scale in site.read(
-        *columns, "readabilityScore", "readabilityScale"
+        *columns, "readability_score", "readability_scale"
     ):
         if not_prose(words, sentences):
             continue

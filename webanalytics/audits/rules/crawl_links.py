@@ -69,7 +69,7 @@ def _one_text(site: Site, _: Any) -> Iterator[Finding]:
     """Yield the pages of which one text of links leads to several pages of the site."""
     graph = site.graph
     folded = np.array([" ".join(text.casefold().split()) for text in graph.table.anchors], object)
-    generic = site.values("genericLinks")
+    generic = site.values("generic_links")
     links = np.flatnonzero(graph.hyperlinks & graph.internal & (graph.table.anchor > 0))
     pages: dict[int, dict[str, dict[int, int]]] = {}
     ends = zip(graph.source_row[links], graph.table.anchor[links], graph.table.target[links], strict=True)
@@ -137,7 +137,7 @@ RULES = (
         "what the canonical says.",
         fix="Link to the canonical address.",
         find=_to_canonicalised,
-        columns=("links", "canonicalState"),
+        columns=("links", "canonical_state"),
         measured="Links to other pages of the audit whose canonical link names another address.",
         source="Google Search Central, How to specify a canonical URL: "
         "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",

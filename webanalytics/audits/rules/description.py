@@ -30,10 +30,10 @@ RULES = (
         explanation="Search results have room for a description of a certain width and cut what is longer, "
         "often in the middle of a sentence.",
         fix="Shorten the description and put what matters first.",
-        find=above("descriptionPixels", "description", beside="descriptionLength"),
+        find=above("description_pixels", "description", beside="description_length"),
         threshold=DESCRIPTION_PIXELS[1],
         unit="pixels",
-        columns=("descriptionPixels",),
+        columns=("description_pixels",),
         measured="Width in pixels of the description at 14 pixels in an Arial-like font. Search engines "
         "publish no limit: the default is the usual one of SEO tools.",
         source=sources.SNIPPETS,
@@ -46,10 +46,10 @@ RULES = (
         priority="low",
         explanation="A short description leaves room unused that could win readers over.",
         fix="Extend the description by what readers find on the page and what they gain from it.",
-        find=below("descriptionPixels", "description", beside="descriptionLength"),
+        find=below("description_pixels", "description", beside="description_length"),
         threshold=DESCRIPTION_PIXELS[0],
         unit="pixels",
-        columns=("descriptionPixels",),
+        columns=("description_pixels",),
         measured="Width in pixels of the description at 14 pixels in an Arial-like font. No search engine "
         "publishes a least width: the default is the usual one of SEO tools.",
         source=sources.SNIPPETS,
@@ -78,7 +78,7 @@ RULES = (
         fix="Move the meta description into the head, and look for an element before it that ends the head "
         "too early.",
         find=outside_head("description"),
-        columns=("outsideHead",),
+        columns=("outside_head",),
         measured="Whether a meta description comes after the start of the body, in the tree that a browser "
         "builds.",
         source=sources.both(sources.HEAD_METADATA, sources.HEAD),

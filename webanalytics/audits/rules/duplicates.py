@@ -20,7 +20,7 @@ def _shared(site: Site, values: Sequence[Any]) -> Iterator[Finding]:
 
 
 def _exact(site: Site, _: Any) -> Iterator[Finding]:
-    for group in site.alike(site.values("contentHash")):
+    for group in site.alike(site.values("content_hash")):
         for row in group:
             yield Finding(row, len(group), f"Same text as {site.others(group, row)}")
 
@@ -30,7 +30,7 @@ def _near(site: Site, threshold: Any) -> Iterator[Finding]:
     for row, cluster in enumerate(_clusters(site, float(threshold))):
         if cluster is not None:
             groups.setdefault(int(cluster), []).append(row)
-    hashes = site.values("contentHash")
+    hashes = site.values("content_hash")
     for group in (own for cluster in groups.values() for own in site.by_domain(cluster)):
         # Pages with exactly the same text are left to another rule.
         if len({hashes[row] or row for row in group}) > 1:
@@ -40,7 +40,7 @@ def _near(site: Site, threshold: Any) -> Iterator[Finding]:
 
 def _clusters(site: Site, threshold: float) -> Sequence[Any]:
     if threshold == site.near_duplicates:
-        return site.values("nearDuplicateCluster")
+        return site.values("near_duplicate_cluster")
     from webanalytics.audits.pages import near_clusters
 
     return near_clusters(site.addresses, site.values("text"), site.indexable, threshold)
@@ -74,7 +74,7 @@ RULES = (
         ),
         fix="Keep one page and redirect the others to it, or name it as canonical.",
         find=_exact,
-        columns=("contentHash",),
+        columns=("content_hash",),
         measured="The main texts of indexable pages are equal, white space folded (SHA-256).",
         source=sources.both(sources.CANONICALIZATION, sources.CANONICALS),
     ),

@@ -26,7 +26,7 @@ def _no_doctype(site: Site, _: Any) -> Iterator[Finding]:
 
 @page_by_page
 def _charset_late(site: Site, _: Any) -> Iterator[Finding]:
-    for row, late, declared in site.read("charsetLate", "declaredCharset"):
+    for row, late, declared in site.read("charset_late", "declared_charset"):
         if late:
             yield Finding(row, evidence=f"{declared or ''} after the first 1,024 bytes".strip())
 
@@ -40,7 +40,7 @@ def _several_heads(site: Site, threshold: float) -> Iterator[Finding]:
 
 @page_by_page
 def _head_ended(site: Site, _: Any) -> Iterator[Finding]:
-    for row, what in site.read("headEndedBy"):
+    for row, what in site.read("head_ended_by"):
         if what:
             yield Finding(row, evidence=what[:LONGEST])
 
@@ -67,7 +67,7 @@ def _is_file(text: str) -> bool:
 
 @page_by_page
 def _h1_image(site: Site, _: Any) -> Iterator[Finding]:
-    for row, headings in site.read("imageHeadings"):
+    for row, headings in site.read("image_headings"):
         texts = [heading["alt"] for heading in headings or () if heading["level"] == "h1"]
         if texts:
             yield Finding(row, len(texts), enumerated(texts))
@@ -75,7 +75,7 @@ def _h1_image(site: Site, _: Any) -> Iterator[Finding]:
 
 @page_by_page
 def _other_url(site: Site, _: Any) -> Iterator[Finding]:
-    for row, shared, canonical, given in site.read("og:url", "canonicalUrl", "url"):
+    for row, shared, canonical, given in site.read("og:url", "canonical_url", "url"):
         known = {normal(url) for url in (site.name(row), canonical, given) if url}
         if shared and (normal(shared) or shared) not in known:
             yield Finding(row, evidence=f"og:url {shared[:300]}, the page is {canonical or site.name(row)}")
@@ -106,7 +106,7 @@ RULES = (
         "guess, and may have to read the page again.",
         fix='Put <meta charset="utf-8"> first into the head, or name the encoding in the header.',
         find=_charset_late,
-        columns=("charsetLate",),
+        columns=("charset_late",),
         measured="Whether the first 1,024 bytes declare the encoding that a later meta element names, where "
         "the header and a byte order mark do not.",
         source=sources.CHARSET,
@@ -136,7 +136,7 @@ RULES = (
         "robots tags after it stand in the body, where search engines may ignore them.",
         fix="Move what is named into the body.",
         find=_head_ended,
-        columns=("headEndedBy",),
+        columns=("head_ended_by",),
         measured="The first element or text before </head> at which a browser ends the head.",
         source=sources.both(sources.HEAD_PARSING, sources.HEAD_METADATA),
     ),
@@ -149,7 +149,7 @@ RULES = (
         explanation="Search engines look for the robots meta tag in the head, and may ignore others.",
         fix="Move the tag into the head, before anything that ends it.",
         find=outside_head("robots"),
-        columns=("outsideHead",),
+        columns=("outside_head",),
         measured="Whether a robots meta element comes after the start of the body, in the tree that a "
         "browser builds.",
         source=sources.both(sources.HEAD_METADATA, sources.ROBOTS_META),
@@ -192,7 +192,7 @@ RULES = (
         "what the page is about.",
         fix="Write the main heading as text, and keep the logo out of it.",
         find=_h1_image,
-        columns=("imageHeadings",),
+        columns=("image_headings",),
         measured="h1 elements without text of their own whose name is the alternative text of an image.",
         source=sources.both(sources.WAI_HEADINGS, sources.STARTER_GUIDE),
     ),
@@ -217,8 +217,8 @@ RULES = (
         priority="low",
         explanation="Networks read og:image as it stands: one without scheme and host is not shown.",
         fix="Write the full address of the image, beginning with https://.",
-        find=listed("relativeImages"),
-        columns=("relativeImages",),
+        find=listed("relative_images"),
+        columns=("relative_images",),
         measured="Addresses in og:image and twitter:image that do not begin with http:// or https:// are "
         "counted.",
         source=sources.OPEN_GRAPH,

@@ -57,7 +57,7 @@ def _hsts_short(site: Site, threshold: float) -> Iterator[Finding]:
 
 
 def _no_policy(site: Site, _: Any) -> Iterator[Finding]:
-    for row, headers, meta in _answers(site, "metaPolicy"):
+    for row, headers, meta in _answers(site, "meta_policy"):
         if not headers.policies and not meta:
             reports = "content-security-policy-report-only" in headers
             yield Finding(row, evidence="Content-Security-Policy-Report-Only alone" if reports else "")
@@ -79,7 +79,7 @@ def _framing(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _referrer(site: Site, _: Any) -> Iterator[Finding]:
-    for row, headers, meta in _answers(site, "metaReferrer"):
+    for row, headers, meta in _answers(site, "meta_referrer"):
         said = headers.get("referrer-policy") or meta or ""
         # The last policy that a browser knows is the one that counts.
         known = [part for part in map(str.strip, said.lower().split(",")) if part in _REFERRERS]

@@ -26,7 +26,7 @@ def _without(headings: list[dict[str, str]] | None, level: str) -> str | None:
 @page_by_page
 def _h1_missing(site: Site, _: Any) -> Iterator[Finding]:
     """Find pages without a text in an h1; the alternative text of an image is one, for another rule."""
-    for row, headings, pictures in site.read("headings", "imageHeadings"):
+    for row, headings, pictures in site.read("headings", "image_headings"):
         evidence = _without(headings, "h1")
         if evidence is not None and not any(heading["level"] == "h1" for heading in pictures or ()):
             yield Finding(row, evidence=evidence)

@@ -224,7 +224,7 @@ RULES = (
         fix="Move the link elements into the head, and look for an element before them that ends the head "
         "too early.",
         find=outside_head("hreflang"),
-        columns=("outsideHead",),
+        columns=("outside_head",),
         measured="Whether an alternate with hreflang comes after the start of the body, in the tree that a "
         "browser builds.",
         source=sources.both(sources.LANGUAGES, sources.HEAD_METADATA),

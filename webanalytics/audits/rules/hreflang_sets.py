@@ -38,7 +38,7 @@ def _return_differs(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _not_canonical(site: Site, _: Any) -> Iterator[Finding]:
-    states, urls = site.values("canonicalState"), site.values("canonicalUrl")
+    states, urls = site.values("canonical_state"), site.values("canonical_url")
     for row in site.alternates:
         if states[row] == "other":
             yield Finding(row, evidence=f"The canonical page is {listed([urls[row]])}.")
@@ -99,7 +99,7 @@ RULES = (
         "ignored.",
         fix="Put the entries on the canonical page, or let the canonical point to the page itself.",
         find=_not_canonical,
-        columns=("hreflangs", "canonicalState"),
+        columns=("hreflangs", "canonical_state"),
         measured="A page with hreflang entries whose canonical is another page.",
         source=LANGUAGES,
     ),

@@ -39,28 +39,28 @@ def _zoom_blocked(site: Site, _: Any) -> Iterator[Finding]:
 
 @page_by_page
 def _charset_missing(site: Site, _: Any) -> Iterator[Finding]:
-    for row, declared, header, charset in site.read("declaredCharset", "content_type", "charset"):
+    for row, declared, header, charset in site.read("declared_charset", "content_type", "charset"):
         if declared is not None and not declared and not _HEADER_CHARSET.search(header or ""):
             yield Finding(row, evidence=f"read as {charset}" if charset else "")
 
 
 @page_by_page
 def _charset_not_utf8(site: Site, _: Any) -> Iterator[Finding]:
-    for row, charset, mislabelled in site.read("charset", "charsetMislabelled"):
+    for row, charset, mislabelled in site.read("charset", "charset_mislabelled"):
         if charset and not mislabelled and charset.strip().lower() not in ("utf-8", "utf8"):
             yield Finding(row, evidence=charset[:100])
 
 
 @page_by_page
 def _charset_wrong(site: Site, _: Any) -> Iterator[Finding]:
-    for row, mislabelled, headers in site.read("charsetMislabelled", "headers"):
+    for row, mislabelled, headers in site.read("charset_mislabelled", "headers"):
         if mislabelled and headers:
             yield Finding(row, evidence=f"declared as {mislabelled}, and UTF-8 in fact")
 
 
 @page_by_page
 def _lang_missing(site: Site, _: Any) -> Iterator[Finding]:
-    for row, lang, xml, header in site.read("lang", "xmlLang", "content_type"):
+    for row, lang, xml, header in site.read("lang", "xml_lang", "content_type"):
         if lang is not None and not lang.strip():
             yield Finding(row)
         elif xml and _XML not in (header or "").lower():
@@ -138,7 +138,7 @@ RULES = (
         explanation="Without a declared encoding, browsers guess, and accented letters may come out wrong.",
         fix='Add <meta charset="utf-8"> as the first element of the head.',
         find=_charset_missing,
-        columns=("declaredCharset",),
+        columns=("declared_charset",),
         measured="Whether a meta element, a byte order mark or the Content-Type header declares the "
         "encoding.",
         source=sources.CHARSET,
@@ -167,7 +167,7 @@ RULES = (
         "characters in place of accented letters and other scripts.",
         fix='Declare UTF-8 in the Content-Type header, or by <meta charset="utf-8"> where that names none.',
         find=_charset_wrong,
-        columns=("charsetMislabelled", "headers"),
+        columns=("charset_mislabelled", "headers"),
         needs=("headers",),
         measured="Whether all bytes beyond ASCII are valid UTF-8 where the header, or else the page, names "
         "another encoding. Of saved pages without headers nothing is said: tools that save pages write "

@@ -21,7 +21,7 @@ def _alt_too_long(site: Site, threshold: float) -> Iterator[Finding]:
 
 @page_by_page
 def _too_large(site: Site, threshold: float) -> Iterator[Finding]:
-    for row, sizes in site.read("imageBytes"):
+    for row, sizes in site.read("image_bytes"):
         large = sorted(
             ((size, source) for source, size in (sizes or {}).items() if size and size > threshold * 1000),
             key=lambda pair: (-pair[0], pair[1]),
@@ -43,7 +43,7 @@ RULES = (
         find=_too_large,
         threshold=100,
         unit="kB",
-        columns=("imageBytes",),
+        columns=("image_bytes",),
         measured="Bytes of each image of the page as it was fetched; they are known only where "
         "`image_sizes=True` was given.",
         source=sources.both(sources.WEBP, sources.IMAGES),
@@ -56,8 +56,8 @@ RULES = (
         priority="low",
         explanation="Without an alt attribute, screen readers read out the name of the file instead.",
         fix="Give every image an alt attribute: a description, or an empty one for a mere decoration.",
-        find=listed("imagesWithoutAlt"),
-        columns=("imagesWithoutAlt",),
+        find=listed("images_without_alt"),
+        columns=("images_without_alt",),
         measured="img elements that have no alt attribute are counted.",
         source=sources.both(sources.ALT, sources.IMAGES),
     ),
@@ -69,8 +69,8 @@ RULES = (
         priority="low",
         explanation="Search engines and people who do not see an image learn from alt text what it shows.",
         fix="Describe in the alt attribute what the image shows; leave it empty only for mere decorations.",
-        find=listed("imagesWithEmptyAlt"),
-        columns=("imagesWithEmptyAlt",),
+        find=listed("images_with_empty_alt"),
+        columns=("images_with_empty_alt",),
         measured="img elements whose alt attribute is empty or white space are counted, those left out that "
         "are marked as decoration by their role or aria-hidden.",
         source=sources.both(sources.IMAGES, sources.WAI_IMAGES),
@@ -100,8 +100,8 @@ RULES = (
         explanation="Without width and height, the browser keeps no room for an image, and the text jumps "
         "when it arrives.",
         fix="Add the width and height attributes to each image.",
-        find=listed("imagesWithoutSize"),
-        columns=("imagesWithoutSize",),
+        find=listed("images_without_size"),
+        columns=("images_without_size",),
         measured="img elements without width or without height are counted; data: addresses and pixels that "
         "count visits are left out. Style sheets are not read.",
         source=sources.LAYOUT_SHIFT,

@@ -56,7 +56,7 @@ def _expired(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _canonicalised(site: Site, _: Any) -> Iterator[Finding]:
-    for row, state, url in site.read("canonicalState", "canonicalUrl"):
+    for row, state, url in site.read("canonical_state", "canonical_url"):
         if state == "other":
             yield Finding(row, url, f"{site.name(row)} names {url} as canonical.")
 
@@ -143,7 +143,7 @@ RULES = (
             "Check that the other page is meant to be found; else let the canonical point to the page itself."
         ),
         find=_canonicalised,
-        columns=("canonicalState",),
+        columns=("canonical_state",),
         measured="The canonical address against the address at which the page was read, both in normal form.",
         source=sources.CANONICALS,
     ),

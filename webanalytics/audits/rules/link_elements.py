@@ -15,7 +15,7 @@ _SCRIPT = 60
 
 @page_by_page
 def _nameless(site: Site, _: Any) -> Iterator[Finding]:
-    for row, links in site.read("linksWithoutName"):
+    for row, links in site.read("links_without_name"):
         if links:
             shown = (f"{link['href']} ({link['inside'] or 'empty'})" for link in links)
             yield Finding(row, len(links), enumerated(shown))
@@ -23,14 +23,14 @@ def _nameless(site: Site, _: Any) -> Iterator[Finding]:
 
 @page_by_page
 def _generic(site: Site, _: Any) -> Iterator[Finding]:
-    for row, links in site.read("genericLinks"):
+    for row, links in site.read("generic_links"):
         if links:
             yield Finding(row, len(links), enumerated(f'"{link["text"]}" {link["href"]}' for link in links))
 
 
 @page_by_page
 def _uncrawlable(site: Site, _: Any) -> Iterator[Finding]:
-    for row, links in site.read("uncrawlableLinks"):
+    for row, links in site.read("uncrawlable_links"):
         if links:
             yield Finding(row, len(links), enumerated(map(_written, links)))
 
@@ -51,7 +51,7 @@ RULES = (
         "engines nothing of the page that it leads to.",
         fix="Give the link a text, the image in it an alt text, or a link of a mere icon an aria-label.",
         find=_nameless,
-        columns=("linksWithoutName",),
+        columns=("links_without_name",),
         measured="Links are counted that have neither text nor an alternative text, label or title; hidden "
         "ones are left out.",
         source=sources.both(sources.wcag("2.4.4", "4.1.2"), sources.LINKS),
@@ -66,7 +66,7 @@ RULES = (
         "link nor search engines what they lead to.",
         fix="Write what the other page is about into the text of the link.",
         find=_generic,
-        columns=("genericLinks",),
+        columns=("generic_links",),
         measured="Links are counted whose text is, in the language of the page or in English, one of those "
         "that say nothing; a label of ARIA that says more makes up for it.",
         source=sources.both(sources.LINK_TEXT, sources.LINKS, sources.wcag("2.4.4")),
@@ -81,7 +81,7 @@ RULES = (
         "script in its place, leads them nowhere.",
         fix="Give links to pages an address in href, and make what only runs a script a button.",
         find=_uncrawlable,
-        columns=("uncrawlableLinks",),
+        columns=("uncrawlable_links",),
         measured="Anchors are counted that have a text but no href, and links whose href is a script, a "
         "local file or an address without a host.",
         source=sources.LINKS,
@@ -95,8 +95,8 @@ RULES = (
         explanation="The page asks search engines not to follow links to pages of its own site, which may "
         "then be found late or not at all.",
         fix="Remove nofollow from links to own pages; keep others from being indexed with noindex.",
-        find=listed("nofollowLinks"),
-        columns=("nofollowLinks",),
+        find=listed("nofollow_links"),
+        columns=("nofollow_links",),
         measured="Links with rel=nofollow to pages of the page's own host are counted.",
         source=sources.both(sources.NOFOLLOW, sources.LINKS),
     ),
@@ -109,8 +109,8 @@ RULES = (
         explanation="A page in https links to its own site over http: a detour without encryption, "
         "and two addresses for one page.",
         fix="Link to the https addresses.",
-        find=listed("insecureLinks"),
-        columns=("insecureLinks",),
+        find=listed("insecure_links"),
+        columns=("insecure_links",),
         measured="Links of a page in https to addresses in http of its own host are counted.",
         source=sources.both(sources.CANONICALIZATION, sources.MIXED_CONTENT),
     ),

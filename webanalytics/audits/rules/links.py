@@ -14,7 +14,7 @@ from webanalytics.frames.link_table import KINDS
 
 
 def _no_internal(site: Site, _: Any) -> Iterator[Finding]:
-    for row, count, external, own in site.read("internalLinks", "externalLinks", "subdomainLinks"):
+    for row, count, external, own in site.read("internal_links", "external_links", "subdomain_links"):
         if (
             count == 0 and not own and site.addresses.final[row] is not None
         ):  # of a saved file no host is known
@@ -29,7 +29,7 @@ def _over(site: Site, column: str, threshold: Any) -> Iterator[Finding]:
 
 @page_by_page
 def _many_external(site: Site, threshold: Any) -> Iterator[Finding]:
-    for row, external, own in site.read("externalLinks", "subdomainLinks"):
+    for row, external, own in site.read("external_links", "subdomain_links"):
         count = (external or 0) - (own or 0)
         if count > threshold:
             more = f", {own:,} more to other hosts of its domain" if own else ""
@@ -37,11 +37,11 @@ def _many_external(site: Site, threshold: Any) -> Iterator[Finding]:
 
 
 def _many_internal(site: Site, threshold: Any) -> Iterator[Finding]:
-    return _over(site, "internalLinks", threshold)
+    return _over(site, "internal_links", threshold)
 
 
 def _no_inlinks(site: Site, _: Any) -> Iterator[Finding]:
-    listing = site.values("inSitemap")
+    listing = site.values("in_sitemap")
     # Pages in a sitemap are the orphans of another rule.
     return (finding for finding in unlinked(site) if not listing[finding.row])
 
@@ -136,7 +136,7 @@ RULES = (
         ),
         fix="Link to related pages and to the site's navigation, in HTML rather than by script alone.",
         find=_no_internal,
-        columns=("internalLinks",),
+        columns=("internal_links",),
         measured="Links to pages of the page's own host are counted; those to a place on the page itself "
         "are none.",
         source=sources.LINKS,
@@ -168,7 +168,7 @@ RULES = (
         find=_many_external,
         threshold=100,
         unit="links",
-        columns=("externalLinks",),
+        columns=("external_links",),
         measured="Links to other hosts, repeated ones too. No search engine publishes a limit: the default "
         "is meant to be looked at.",
         source=sources.SPAM,
@@ -184,7 +184,7 @@ RULES = (
         find=_many_internal,
         threshold=1_000,
         unit="links",
-        columns=("internalLinks",),
+        columns=("internal_links",),
         measured="Links to the page's own host, repeated ones too. No search engine publishes a limit: the "
         "default is meant to be looked at.",
         source=sources.LINKS,

@@ -64,8 +64,8 @@ RULES = (
         priority="low",
         explanation="Browsers show nothing until these scripts of the head have been fetched and run.",
         fix="Add defer or async to the scripts, or move them to the end of the body.",
-        find=listed("blockingScripts"),
-        columns=("blockingScripts",),
+        find=listed("blocking_scripts"),
+        columns=("blocking_scripts",),
         measured="Scripts in the head with src and without async, defer, nomodule or the type module.",
         source=both(RENDER_BLOCKING, SCRIPT),
     ),
@@ -78,10 +78,10 @@ RULES = (
         explanation="Browsers show nothing until all style sheets of the head have been fetched.",
         fix="Join style sheets, write the few styles that the top needs into the page, and load others "
         "later.",
-        find=_more("blockingStyles"),
+        find=_more("blocking_styles"),
         threshold=2,
         unit="style sheets",
-        columns=("blockingStyles",),
+        columns=("blocking_styles",),
         measured="Distinct style sheets in the head for all media or for screens, over a limit that is ours: "
         "one or two are common.",
         source=both(RENDER_BLOCKING, STYLE_SHEET),
@@ -94,8 +94,8 @@ RULES = (
         priority="low",
         explanation="Images further down compete for the line with what visitors see first.",
         fix='Add loading="lazy" to images that are not in view when the page opens.',
-        find=listed("imagesNotLazy"),
-        columns=("imagesNotLazy",),
+        find=listed("images_not_lazy"),
+        columns=("images_not_lazy",),
         measured="Images after the first five of the page without loading=lazy and without an address that "
         "scripts read; the limit is ours, since styles decide what is in view.",
         source=both(LAZY_IMAGES, LAZY_LOADING),
@@ -109,8 +109,8 @@ RULES = (
         explanation="WebP and AVIF take a quarter to a half less bytes than JPEG and PNG at the same "
         "quality.",
         fix="Save the images as WebP or AVIF, or offer them in a picture element.",
-        find=listed("imagesInOldFormats"),
-        columns=("imagesInOldFormats",),
+        find=listed("images_in_old_formats"),
+        columns=("images_in_old_formats",),
         measured="Images whose address ends in jpg, jpeg, png or bmp, larger than 64 pixels where the size "
         "is given, and with no WebP or AVIF in srcset or picture. What a server sends by Accept is not "
         "seen.",
@@ -124,8 +124,8 @@ RULES = (
         priority="low",
         explanation="Phones load the same large file as wide screens, though they show it small.",
         fix="Offer the image in several widths with srcset and sizes.",
-        find=listed("imagesWithoutSrcset"),
-        columns=("imagesWithoutSrcset",),
+        find=listed("images_without_srcset"),
+        columns=("images_without_srcset",),
         measured="Images with a width attribute over 600 and neither srcset nor a picture element with "
         "sources; drawings in SVG are left out.",
         source=both(RESPONSIVE_IMAGES, SRCSET),

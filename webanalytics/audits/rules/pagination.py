@@ -50,7 +50,7 @@ def _noindex(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _canonical_first(site: Site, _: Any) -> Iterator[Finding]:
-    later, states, urls = _later(site), site.values("canonicalState"), site.values("canonicalUrl")
+    later, states, urls = _later(site), site.values("canonical_state"), site.values("canonical_url")
     for row in sorted(later):
         target = site.find(urls[row]) if states[row] == "other" else None
         page = None if target is None else site.addresses.page(target)
@@ -94,7 +94,7 @@ def _loop(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _redirected_on(site: Site, _: Any) -> Iterator[Finding]:
-    states, urls = site.values("canonicalState"), site.values("canonicalUrl")
+    states, urls = site.values("canonical_state"), site.values("canonical_url")
     for row, outcome in enumerate(site.fetches):
         end = site.addresses.final[row]
         if outcome.problem == "redirected" and states[row] == "other" and end is not None:
@@ -145,7 +145,7 @@ RULES = (
         "what it lists.",
         fix="Give each page of a series a canonical link to itself.",
         find=_canonical_first,
-        columns=("crawl_depth", "canonicalState"),
+        columns=("crawl_depth", "canonical_state"),
         measured="The canonical page is among those that rel=prev and rel=next say come before.",
         source=_PAGINATION,
     ),
@@ -187,7 +187,7 @@ RULES = (
         "where it came from: search engines get two different answers.",
         fix="Redirect to the canonical page at once, and let its canonical link name itself.",
         find=_redirected_on,
-        columns=("canonicalState",),
+        columns=("canonical_state",),
         needs=("redirects",),
         measured="Addresses that redirect, and the canonical link of the page where they end.",
         source="Google Search Central, How to specify a canonical URL: "

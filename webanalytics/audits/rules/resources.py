@@ -20,7 +20,7 @@ _SOURCE = rfc(9110, "15.5 and 15.6 (client and server errors)")
 def _broken(kind: str) -> Find:
     @page_by_page
     def find(site: Site, _: Any) -> Iterator[Finding]:
-        for row, resources in site.read("brokenResources"):
+        for row, resources in site.read("broken_resources"):
             found = [item for item in resources or () if item["kind"] == kind]
             if found:
                 shown = (f"{item['url'][:200]} ({item['reason']})" for item in found)
@@ -39,7 +39,7 @@ RULES = (
         explanation="The page shows images whose addresses do not answer: visitors see a gap.",
         fix="Correct the addresses of the images, or remove them.",
         find=_broken("image"),
-        columns=("brokenResources",),
+        columns=("broken_resources",),
         measured=_MEASURED,
         source=_SOURCE,
     ),
@@ -52,7 +52,7 @@ RULES = (
         explanation="The page loads scripts whose addresses do not answer, so that parts of it may not work.",
         fix="Correct the addresses of the scripts, or remove them.",
         find=_broken("script"),
-        columns=("brokenResources",),
+        columns=("broken_resources",),
         measured=_MEASURED,
         source=_SOURCE,
     ),
@@ -65,7 +65,7 @@ RULES = (
         explanation="The page loads style sheets whose addresses do not answer, and looks broken.",
         fix="Correct the addresses of the style sheets, or remove them.",
         find=_broken("stylesheet"),
-        columns=("brokenResources",),
+        columns=("broken_resources",),
         measured=_MEASURED,
         source=_SOURCE,
     ),

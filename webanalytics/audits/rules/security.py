@@ -26,11 +26,11 @@ def _addresses(site: Site, column: str) -> Iterator[Finding]:
 
 
 def _mixed(site: Site, _: Any) -> Iterator[Finding]:
-    return _addresses(site, "mixedContent")
+    return _addresses(site, "mixed_content")
 
 
 def _form(site: Site, _: Any) -> Iterator[Finding]:
-    return _addresses(site, "insecureForms")
+    return _addresses(site, "insecure_forms")
 
 
 RULES = (
@@ -58,7 +58,7 @@ RULES = (
         explanation="An https page loads something over http, which browsers block or warn about.",
         fix="Load everything over https.",
         find=_mixed,
-        columns=("mixedContent",),
+        columns=("mixed_content",),
         measured="Addresses in http of images, scripts, style sheets, frames and media that a page in https "
         "loads are counted; a page that lets its requests be upgraded has none.",
         source=sources.MIXED_CONTENT,
@@ -72,7 +72,7 @@ RULES = (
         explanation="A form on an https page sends what visitors type without encryption.",
         fix="Let the form send to an https address.",
         find=_form,
-        columns=("insecureForms",),
+        columns=("insecure_forms",),
         measured="Forms of a page in https whose action is in http are counted; a page that lets its "
         "requests be upgraded has none.",
         source=sources.MIXED_CONTENT,

@@ -25,8 +25,8 @@ def above(measure: str, shown: str, beside: str = "") -> Find:
     Examples
     --------
     >>> import pandas as pd
-    >>> site = Site(pd.DataFrame({"status": ["ok"] * 2, "titlePixels": [561, 562], "title": ["A", "B"]}))
-    >>> list(above("titlePixels", "title")(site, 561))
+    >>> site = Site(pd.DataFrame({"status": ["ok"] * 2, "title_pixels": [561, 562], "title": ["A", "B"]}))
+    >>> list(above("title_pixels", "title")(site, 561))
     [Finding(row=1, value=562, evidence='B')]
     """
 
@@ -89,7 +89,7 @@ def outside_head(kind: str) -> Find:
 
     @page_by_page
     def find(site: Site, _: Any) -> Iterator[Finding]:
-        for row, kinds in site.read("outsideHead"):
+        for row, kinds in site.read("outside_head"):
             if kinds is not None and kind in kinds:
                 yield Finding(row, evidence=f"{kind} after the end of the head")
 

@@ -15,7 +15,7 @@ _LONGEST = 400
 
 
 def _listed(site: Site) -> Iterator[int]:
-    return (row for row, inside in enumerate(site.values("inSitemap")) if inside)
+    return (row for row, inside in enumerate(site.values("in_sitemap")) if inside)
 
 
 def _not_indexable(site: Site, _: Any) -> Iterator[Finding]:
@@ -34,14 +34,14 @@ def _failing(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _not_listed(site: Site, _: Any) -> Iterator[Finding]:
-    listing = site.values("inSitemap")
+    listing = site.values("in_sitemap")
     for row in site.distinct:
         if listing[row] is not None and not listing[row]:
             yield Finding(row)
 
 
 def _orphan(site: Site, _: Any) -> Iterator[Finding]:
-    listing = site.values("inSitemap")
+    listing = site.values("in_sitemap")
     return (finding for finding in unlinked(site) if listing[finding.row])
 
 
@@ -68,7 +68,7 @@ RULES = (
         explanation="The sitemap asks search engines to index a page that may not be indexed.",
         fix="Remove the page from the sitemap, or make it indexable.",
         find=_not_indexable,
-        columns=("inSitemap",),
+        columns=("in_sitemap",),
         measured="Pages of the sitemap that are noindex, canonicalised to another page, or closed by "
         "robots.txt.",
         source=sources.SITEMAPS,
@@ -82,7 +82,7 @@ RULES = (
         explanation="The sitemap lists an address that redirects, answers with an error or does not answer.",
         fix="List only addresses that answer with HTTP 200.",
         find=_failing,
-        columns=("inSitemap",),
+        columns=("in_sitemap",),
         needs=("http_status",),
         measured="Addresses of the sitemap that redirected, answered with an error or did not answer.",
         source=sources.both(sources.SITEMAPS, sources.SITEMAP_PROTOCOL),
@@ -96,7 +96,7 @@ RULES = (
         explanation="An indexable page is not in the sitemap, so search engines may find it late.",
         fix="Add the page to the sitemap if it is meant to be found.",
         find=_not_listed,
-        columns=("inSitemap",),
+        columns=("in_sitemap",),
         measured="Indexable pages of the audit whose address, in normal form, no sitemap of it lists.",
         source=sources.SITEMAPS,
     ),
@@ -111,7 +111,7 @@ RULES = (
         ),
         fix="Link to the page from related ones, or remove it from the sitemap if it is not needed.",
         find=_orphan,
-        columns=("inSitemap", "inlinks"),
+        columns=("in_sitemap", "inlinks"),
         measured="Indexable pages of the sitemap that no other page of the audit links to; home pages and "
         "hosts with one page are left out.",
         source=sources.both(sources.LINKS, sources.SITEMAPS),

@@ -48,10 +48,10 @@ RULES = (
         explanation="Search results have room for a title of a certain width and cut what is longer, so that "
         "readers do not see how it ends.",
         fix="Shorten the title and put what matters first; capital letters take the most room.",
-        find=above("titlePixels", "title", beside="titleLength"),
+        find=above("title_pixels", "title", beside="title_length"),
         threshold=TITLE_PIXELS[1],
         unit="pixels",
-        columns=("titlePixels",),
+        columns=("title_pixels",),
         measured="Width in pixels of the title at 20 pixels in an Arial-like font, by the advance width of "
         "each letter. Search engines publish no limit: the default is the usual one of SEO tools.",
         source=sources.TITLE_LINKS,
@@ -64,10 +64,10 @@ RULES = (
         priority="medium",
         explanation="A short title leaves room unused that could say what the page offers and for whom.",
         fix="Extend the title by what the page is about, in the words that readers search for.",
-        find=below("titlePixels", "title", beside="titleLength"),
+        find=below("title_pixels", "title", beside="title_length"),
         threshold=TITLE_PIXELS[0],
         unit="pixels",
-        columns=("titlePixels",),
+        columns=("title_pixels",),
         measured="Width in pixels of the title at 20 pixels in an Arial-like font. No search engine "
         "publishes a least width: the default is the usual one of SEO tools.",
         source=sources.TITLE_LINKS,
@@ -112,7 +112,7 @@ RULES = (
         fix="Move the title element into the head, and look for an element before it that ends the head "
         "too early.",
         find=outside_head("title"),
-        columns=("outsideHead",),
+        columns=("outside_head",),
         measured="Whether a title element comes after the start of the body, in the tree that a browser "
         "builds.",
         source=sources.both(sources.HEAD_METADATA, sources.HEAD),

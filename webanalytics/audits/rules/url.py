@@ -86,10 +86,10 @@ RULES = (
         priority="low",
         explanation="Long addresses are hard to read, to share and to remember.",
         fix="Choose a shorter path for new pages; redirect the old address where you change one.",
-        find=above("urlLength", "url"),
+        find=above("url_length", "url"),
         threshold=115,
         unit="characters",
-        columns=("urlLength",),
+        columns=("url_length",),
         measured="Characters of the address as it was given. No standard has a limit: the default is the "
         "usual one of SEO tools.",
         source=sources.URLS,

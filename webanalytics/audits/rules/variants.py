@@ -94,7 +94,7 @@ def _same_page(form: Form) -> Find:
     """Return the search for indexable pages with one main text whose addresses have one form."""
 
     def find(site: Site, _: Any) -> Iterator[Finding]:
-        hashes = site.values("contentHash")
+        hashes = site.values("content_hash")
         groups: dict[tuple[str, str], list[int]] = {}
         for row in site.distinct:
             url = site.addresses.final[row]
@@ -153,7 +153,7 @@ def _variant(name: str, title: str, explanation: str, fix: str, form: Form, meas
         explanation=explanation,
         fix=fix,
         find=_same_page(form),
-        columns=("contentHash",),
+        columns=("content_hash",),
         measured=f"{measured} Pages are compared that are indexable, were read at these addresses and have "
         "the same main text.",
         source=sources.both(sources.CANONICALIZATION, sources.URLS),

@@ -32,7 +32,7 @@ MOST_ISSUES = 5_000
 
 MOST_OF_A_PAGE = 100
 LONGEST_TEXT = 1_000
-PER_PAGE = ("indexable", "indexability", "titlePixels", "descriptionPixels", "inlinks")
+PER_PAGE = ("indexable", "indexability", "title_pixels", "description_pixels", "inlinks")
 """Columns that rules make and the tables of pages show."""
 
 

@@ -17,7 +17,7 @@ MOST_NEIGHBOURS = 100
 _LABELS = {
     "url": "URL",
     "http_status": "HTTP status",
-    "inSitemap": "In the sitemap",
+    "in_sitemap": "In the sitemap",
     "crawl_depth": "Clicks from the start",
     "inlinks": "Pages that link here",
     "inlinks_followed": "Without nofollow",
@@ -38,7 +38,7 @@ def site_tables(audit: Audit) -> list[dict[str, Any]]:
         ("Pages by clicks from the start", "row", depths(pages)),
         ("Broken links", "link", broken),
         ("Most weight in the links", "page", weight[weight["link_score"].notna()]),
-        ("Orphans, to which no page links", "page", orphans[["url", "found_on", "inSitemap"]]),
+        ("Orphans, to which no page links", "page", orphans[["url", "found_on", "in_sitemap"]]),
         ("Traps", "trap", audit.traps),
         ("Seen and left out, by reason", "reason", left_out(audit.skipped)),
         ("Seen and left out", "target", audit.skipped),

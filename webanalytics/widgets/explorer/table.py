@@ -30,12 +30,12 @@ PAGES: tuple[str, ...] = (
     *("wordCount", "averageGradeLevel", "audience", "language", "http_status", "elapsed", "error"),
 )
 METADATA: tuple[str, ...] = (
-    *("url", "title", "titlePixels", "title_length", "description", "descriptionPixels"),
-    *("description_length", "h1", "h1_count", "images_without_alt", "robots", "canonical"),
+    *("url", "title", "title_pixels", "title_length", "description", "description_pixels"),
+    *("description_length", "h1", "h1_count", "images_without_alt_count", "robots", "canonical"),
     *("og:title", "og:image"),
 )
 READABILITY: tuple[str, ...] = (
-    *("url", "audience", "readabilityScore", "readabilityScale", "readabilityNote"),
+    *("url", "audience", "readability_score", "readability_scale", "readability_note"),
     *("averageGradeLevel", "fleschReadingEase", "fleschReadingEaseText"),
     *("fleschKincaidGrade", "gunningFog", "colemanLiauIndex", "smogIndex"),
     *("automatedReadabilityIndex", "daleChallReadabilityScore", "wordCount", "sentenceCount"),
@@ -58,14 +58,14 @@ LABELS = {
     "low": "Low",
     "title": "Title",
     "title_length": "Title characters",
-    "titlePixels": "Title pixels",
+    "title_pixels": "Title pixels",
     "title_repeated": "Same title",
     "description": "Description",
     "description_length": "Description characters",
-    "descriptionPixels": "Description pixels",
+    "description_pixels": "Description pixels",
     "h1": "h1",
     "h1_count": "h1 headings",
-    "images_without_alt": "Images without alt",
+    "images_without_alt_count": "Images without alt",
     "indexable": "Indexable",
     "indexability": "Indexability",
     "inlinks": "Internal links to it",
@@ -77,10 +77,10 @@ LABELS = {
     "readingTimeMinutes": "Minutes to read",
     "averageGradeLevel": "Grade",
     "audience": "Audience",
-    "readabilityScore": "Score",
-    "readabilityScale": "Scale of the score",
-    "readabilityNote": "Not judged because",
-    "wienerSachtextformel": "Wiener Sachtextformel",
+    "readability_score": "Score",
+    "readability_scale": "Scale of the score",
+    "readability_note": "Not judged because",
+    "wiener_sachtextformel": "Wiener Sachtextformel",
     "fleschReadingEase": "Flesch ease",
     "fleschReadingEaseText": "Flesch in words",
     "fleschKincaidGrade": "Flesch-Kincaid",
@@ -212,12 +212,16 @@ def with_derived(frame: pd.DataFrame) -> dict[str, list[Any]]:
         found = [_first_headings(items) for items in lists(frame, "headings")]
         derived["h1"] = [clean(texts[0]) if texts else None for texts in found]
         derived["h1_count"] = [len(texts) if ok else None for texts, ok in zip(found, read, strict=True)]
-    if "imagesWithoutAlt" in frame.columns:
-        bare = [len(items) for items in lists(frame, "imagesWithoutAlt")]
-        derived["images_without_alt"] = [count if ok else None for count, ok in zip(bare, read, strict=True)]
+    if "images_without_alt" in frame.columns:
+        bare = [len(items) for items in lists(frame, "images_without_alt")]
+        derived["images_without_alt_count"] = [
+            count if ok else None for count, ok in zip(bare, read, strict=True)
+        ]
     elif "imgTags" in frame.columns:
         bare = [sum(not _get(item, "alt") for item in items) for items in lists(frame, "imgTags")]
-        derived["images_without_alt"] = [count if ok else None for count, ok in zip(bare, read, strict=True)]
+        derived["images_without_alt_count"] = [
+            count if ok else None for count, ok in zip(bare, read, strict=True)
+        ]
     return derived
 
 
