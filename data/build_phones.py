@@ -4,7 +4,7 @@ Usage, with the package unpacked into a folder (``npm pack @ip1sms/disposable-ph
 
     python data/build_phones.py path/to/package
 
-Writes ``phones.npz`` and ``phones.LICENSE.txt`` into ``webanalytics/analysis/data``.
+Writes ``phones.npz`` and ``phones.LICENSE.txt`` into ``webanalytics/page/data``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from webanalytics.analysis.phones.phone_list import EPOCH, PACKAGED_FILE, PhoneList, from_bytes, to_bytes
+from webanalytics.records.phones.phone_list import EPOCH, PACKAGED_FILE, PhoneList, from_bytes, to_bytes
 
 TARGET = Path(__file__).parents[1] / "webanalytics" / "analysis" / "data"
 NOTICE = """phones.npz: phone numbers of disposable-number services and the date each was first seen.

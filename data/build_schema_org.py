@@ -4,7 +4,7 @@ Usage, with the package unpacked into a folder (``npm pack schema-dts``)::
 
     python data/build_schema_org.py path/to/package
 
-Writes ``schema-org.csv`` and ``schema-org.LICENSE.txt`` into ``webanalytics/analysis/data``: names of types
+Writes ``schema-org.csv`` and ``schema-org.LICENSE.txt`` into ``webanalytics/page/data``: names of types
 with their parents, of properties, and of the members of enumerations; no descriptions.
 """
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import phonenumbers
 
-from webanalytics.analysis.phones import phone_list
+from webanalytics.records.phones import phone_list
 
 TARGET = Path(__file__).parent / "sign-ups.csv"
 FIRST_DAY, DAYS = dt.date(2024, 1, 1), 182

@@ -8,8 +8,8 @@ from pathlib import Path
 import pandas as pd
 
 import webanalytics as wa
-from webanalytics import charts
-from webanalytics.testing import sample_site
+from webanalytics.fetching.testing import sample_site
+from webanalytics.notebook import charts
 
 FOLDER = Path(__file__).parent / "charts"
 DATA = Path(__file__).parents[1] / "data"

@@ -9,23 +9,23 @@ from typing import Any
 
 import rule_pages
 
-from webanalytics import charts
-from webanalytics.analysis.structured.vocabulary import rows_of
-from webanalytics.audits.failures import COLUMNS as FAILURE_COLUMNS
 from webanalytics.audits.issues import COLUMNS as ISSUE_COLUMNS
 from webanalytics.audits.issues import SUMMARY_COLUMNS
+from webanalytics.audits.overview.failures import COLUMNS as FAILURE_COLUMNS
 from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Rule
-from webanalytics.frames.arrow import arrow_type, declared
-from webanalytics.messages import ERROR_TYPES, advised
-from webanalytics.messages.kinds import MEANINGS, Table
-from webanalytics.messages.service import SERVICE
-from webanalytics.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS
-from webanalytics.messages.told import TOLD
+from webanalytics.core.messages import ERROR_TYPES, advised
+from webanalytics.core.messages.kinds import MEANINGS, Table
+from webanalytics.core.messages.service import SERVICE
+from webanalytics.core.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS
+from webanalytics.core.messages.told import TOLD
+from webanalytics.core.operations.types import shape_of
+from webanalytics.core.run_options import FUNCTIONS, RECORDS
+from webanalytics.notebook import charts
 from webanalytics.operations import OPERATIONS, Field
-from webanalytics.operations.types import shape_of
-from webanalytics.run_options import FUNCTIONS, RECORDS
+from webanalytics.page.structured.vocabulary import rows_of
+from webanalytics.runs.frames.arrow import arrow_type, declared
 from webanalytics.service.billing.plans import PLANS
 from webanalytics.service.config.configuration import settings_table
 from webanalytics.service.config.settings import ServiceSettings

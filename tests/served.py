@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from webanalytics.run_options import RECORDS
+from webanalytics.core.run_options import RECORDS
 from webanalytics.runs.boundary import kind_of_options
 
 

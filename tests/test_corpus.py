@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import quote
 
 import webanalytics as wa
-from webanalytics.testing import Reply, SiteServer
+from webanalytics.fetching.testing import Reply, SiteServer
 
 
 def f_score(texts: dict[str, str], segments: dict[str, dict[str, Any]]) -> float:

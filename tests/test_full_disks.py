@@ -24,9 +24,9 @@ from tests.effort import BUSY_SECONDS
 from webanalytics import files
 from webanalytics.cli import main
 from webanalytics.errors import WriteError
-from webanalytics.frames.writing import write_frame
-from webanalytics.runs.checkpoints.folder import WRITE_SECONDS
-from webanalytics.testing import Reply, SiteServer
+from webanalytics.fetching.testing import Reply, SiteServer
+from webanalytics.runs.frames.writing import write_frame
+from webanalytics.runs.storage.checkpoints.folder import WRITE_SECONDS
 
 FULL = "No space left on device"
 MESSAGES = [f"message {number}" for number in range(300)]
@@ -113,7 +113,7 @@ def test_where_no_place_is_left_the_rows_are_printed(tmp_path: Path) -> None:
 def test_a_workbook_on_a_full_disk_leaves_one_sentence(tmp_path: Path) -> None:
     """What writes workbooks has files of its own, which complain when they are collected."""
     code = (
-        "import resource, pandas, webanalytics.frames.writing as w;"
+        "import resource, pandas, webanalytics.runs.frames.writing as w;"
         "frame = pandas.DataFrame({'a': [str(n) for n in range(9000)]});"
         "import openpyxl; resource.setrlimit(resource.RLIMIT_FSIZE, (limit := 40_000, limit));"
         "import sys; sys.tracebacklimit = 0; w.write_frame(frame, sys.argv[1])"

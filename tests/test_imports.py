@@ -12,7 +12,7 @@ HEAVY = {"pandas", "matplotlib", "ipywidgets", "IPython", "pyarrow", "polars"}
 SERVICE = """
 import importlib, pkgutil
 import webanalytics.service.app
-for name in ("webanalytics.service", "webanalytics.workers"):
+for name in ("webanalytics.service", "webanalytics.runs.workers"):
     package = importlib.import_module(name)
     for module in pkgutil.walk_packages(package.__path__, f"{name}."):
         importlib.import_module(module.name)
@@ -20,7 +20,7 @@ for name in ("webanalytics.service", "webanalytics.workers"):
 
 WORKER = """
 from webanalytics.operations import OPERATIONS
-from webanalytics.workers.worker import prepare
+from webanalytics.runs.workers.worker import prepare
 prepare(tuple(operation.analysis for operation in OPERATIONS.values()))
 """
 

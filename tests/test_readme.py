@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 import webanalytics as wa
+from webanalytics.core.messages import MESSAGES
+from webanalytics.core.messages.kinds import MEANINGS
 from webanalytics.errors import ERROR_TYPES
-from webanalytics.messages import MESSAGES
-from webanalytics.messages.kinds import MEANINGS
 from webanalytics.operations import OPERATIONS
 
 ROOT = Path(__file__).parent.parent

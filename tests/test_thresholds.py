@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import inspect
 
-from webanalytics import charts
 from webanalytics.audits.rules import RULES
+from webanalytics.core.operations.types import shape_of
+from webanalytics.notebook import charts
 from webanalytics.operations import READABILITY
-from webanalytics.operations.types import shape_of
 from webanalytics.thresholds import (
     DESCRIPTION_CHARACTERS,
     DESCRIPTION_PIXELS,

@@ -23,12 +23,32 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from webanalytics._version import __version__
-from webanalytics.api.polars_names import register_when_there
+from webanalytics.notebook.polars_accessors import register_when_there
 
 if TYPE_CHECKING:
-    from webanalytics import aio, charts, testing, widgets
-    from webanalytics.api.rules import rule, rules
-    from webanalytics.api.sync import (
+    from webanalytics import aio
+    from webanalytics.audits.ai.roster import ai_crawlers
+    from webanalytics.audits.audit import Audit
+    from webanalytics.audits.compare.comparison import Comparison
+    from webanalytics.audits.rules.registration import rule, rules
+    from webanalytics.core.run_options import option_context, options, use
+    from webanalytics.errors import (
+        AuditInterrupted,
+        BackendError,
+        HostedError,
+        ParameterError,
+        WebAnalyticsError,
+    )
+    from webanalytics.fetching import testing
+    from webanalytics.fetching.archives.sources import pages
+    from webanalytics.notebook import charts, widgets
+    from webanalytics.notebook.widgets import app, explore
+    from webanalytics.runs.backends.dask import Dask
+    from webanalytics.runs.backends.hosted import Hosted
+    from webanalytics.runs.estimates import estimate
+    from webanalytics.runs.frames.kinds import to_arrow, to_polars
+    from webanalytics.runs.partial import last_partial
+    from webanalytics.sync import (
         audit,
         compare,
         content_gap,
@@ -46,24 +66,6 @@ if TYPE_CHECKING:
         text,
         tlsa_record,
     )
-    from webanalytics.archives.sources import pages
-    from webanalytics.audits.ai.roster import ai_crawlers
-    from webanalytics.audits.audit import Audit
-    from webanalytics.audits.comparison import Comparison
-    from webanalytics.backends.dask import Dask
-    from webanalytics.backends.hosted import Hosted
-    from webanalytics.errors import (
-        AuditInterrupted,
-        BackendError,
-        HostedError,
-        ParameterError,
-        WebAnalyticsError,
-    )
-    from webanalytics.frames.kinds import to_arrow, to_polars
-    from webanalytics.run_options import option_context, options, use
-    from webanalytics.runs.estimates import estimate
-    from webanalytics.runs.partial import last_partial
-    from webanalytics.widgets import app, explore
 
 __all__ = [
     "Audit",
@@ -111,24 +113,29 @@ __all__ = [
     "widgets",
 ]
 
-_MODULES = frozenset({"aio", "charts", "testing", "widgets"})
+_MODULES = {
+    "aio": "aio",
+    "charts": "notebook.charts",
+    "testing": "fetching.testing",
+    "widgets": "notebook.widgets",
+}
 _HOMES = {
-    "api.rules": ("rule", "rules"),
-    "frames.kinds": ("to_arrow", "to_polars"),
-    "archives.sources": ("pages",),
+    "audits.rules.registration": ("rule", "rules"),
+    "runs.frames.kinds": ("to_arrow", "to_polars"),
+    "fetching.archives.sources": ("pages",),
     "errors": ("AuditInterrupted", "BackendError", "HostedError", "ParameterError", "WebAnalyticsError"),
-    "run_options": ("option_context", "options", "use"),
+    "core.run_options": ("option_context", "options", "use"),
     "runs.partial": ("last_partial",),
     "audits.ai.roster": ("ai_crawlers",),
     "audits.audit": ("Audit",),
-    "audits.comparison": ("Comparison",),
+    "audits.compare.comparison": ("Comparison",),
     "runs.estimates": ("estimate",),
-    "backends.dask": ("Dask",),
-    "backends.hosted": ("Hosted",),
-    "widgets": ("app", "explore"),
+    "runs.backends.dask": ("Dask",),
+    "runs.backends.hosted": ("Hosted",),
+    "notebook.widgets": ("app", "explore"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
-"""Modules of the names that are not in `webanalytics.api.sync`."""
+"""Modules of the names that are not in `webanalytics.sync`."""
 
 
 def __getattr__(name: str) -> Any:
@@ -140,17 +147,17 @@ def __getattr__(name: str) -> Any:
         a_file = name.isidentifier() and find_spec(f"{__name__}.{name}") is not None  # yet to be imported
         inside = a_file or name.startswith("_")
         if inside or name not in _registered():
-            from webanalytics.strings import did_you_mean
+            from webanalytics.core.strings import did_you_mean
 
             hint = "" if inside else did_you_mean(name, __dir__())
             raise AttributeError(f"module 'webanalytics' has no attribute {name!r}{hint}")
     if name in _MODULES:
-        return import_module(f"webanalytics.{name}")
-    value = getattr(import_module(f"webanalytics.{_HOME.get(name, 'api.sync')}"), name)
+        return import_module(f"webanalytics.{_MODULES[name]}")
+    value = getattr(import_module(f"webanalytics.{_HOME.get(name, 'sync')}"), name)
     if name in __all__:  # the function of another package's operation may be gone later
         globals()[name] = value
     if "pandas" in sys.modules:
-        import_module("webanalytics.api.accessors")
+        import_module("webanalytics.notebook.accessors")
     return value
 
 
@@ -166,6 +173,6 @@ def _registered() -> tuple[str, ...]:
 
 
 if "pandas" in sys.modules:  # so that `frame.web` is there; the service and its workers do without both
-    import webanalytics.api.accessors  # noqa: F401
+    import webanalytics.notebook.accessors  # noqa: F401
 
 register_when_there()

@@ -1,7 +1,7 @@
 """The functions of webanalytics for asynchronous code: await each of them.
 
 `webanalytics.metadata` and the other plain functions are these, each run on its own event loop.
-Written by ``python -m webanalytics.api.generate``: change the declarations, or the generator, not this file.
+Written by ``python -m webanalytics.generate``: change the declarations, or the generator, not this file.
 
 Examples
 --------
@@ -16,9 +16,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from webanalytics.api import crawls, generated, images, pages, records, sites
-from webanalytics.api.functions import later_function, later_names
+from webanalytics.audits import function as audits_function
+from webanalytics.audits import site_functions as audits_site_functions
+from webanalytics.crawls import function as crawls_function
+from webanalytics.records.dane import function as dane_function
+from webanalytics.records.images import function as images_function
+from webanalytics.records.phones import function as phones_function
 from webanalytics.runs.boundary import awaited
+from webanalytics.runs.functions import generated as functions_generated
+from webanalytics.runs.functions import keywords as functions_keywords
+from webanalytics.runs.functions.later import later_function, later_names
 
 __all__ = [
     "audit",
@@ -35,18 +42,18 @@ __all__ = [
     "text",
 ]
 
-audit = awaited(pages.audit)
-convert = awaited(images.convert)
-crawl = awaited(crawls.crawl)
-dane = awaited(records.dane)
-hmac = awaited(generated.hmac)
-keywords = awaited(pages.keywords)
-llms_txt = awaited(sites.llms_txt)
-metadata = awaited(generated.metadata)
-phones = awaited(records.phones)
-readability = awaited(generated.readability)
-sitemap = awaited(sites.sitemap)
-text = awaited(generated.text)
+audit = awaited(audits_function.audit)
+convert = awaited(images_function.convert)
+crawl = awaited(crawls_function.crawl)
+dane = awaited(dane_function.dane)
+hmac = awaited(functions_generated.hmac)
+keywords = awaited(functions_keywords.keywords)
+llms_txt = awaited(audits_site_functions.llms_txt)
+metadata = awaited(functions_generated.metadata)
+phones = awaited(phones_function.phones)
+readability = awaited(functions_generated.readability)
+sitemap = awaited(audits_site_functions.sitemap)
+text = awaited(functions_generated.text)
 
 
 def __getattr__(name: str) -> Any:

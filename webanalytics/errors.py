@@ -28,12 +28,12 @@ from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
-from webanalytics import messages
 from webanalytics._version import how_to_install
-from webanalytics.messages import ERROR_TYPES as ERROR_TYPES
-from webanalytics.messages import ErrorType as ErrorType
-from webanalytics.messages import Message as Message
-from webanalytics.messages.visible import for_terminal
+from webanalytics.core import messages
+from webanalytics.core.messages import ERROR_TYPES as ERROR_TYPES
+from webanalytics.core.messages import ErrorType as ErrorType
+from webanalytics.core.messages import Message as Message
+from webanalytics.core.messages.visible import for_terminal
 
 
 class WebAnalyticsError(Exception):
@@ -309,7 +309,7 @@ class RowError(Exception):
     Parameters
     ----------
     key : str
-        Which sentence of `webanalytics.messages` says so; it also has the error type.
+        Which sentence of `webanalytics.core.messages` says so; it also has the error type.
     **values : object
         Values shown in the sentence, including the name of the ``parameter`` to change.
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webanalytics.audits import duplicates
+from webanalytics.audits.content import duplicates
 
 
 @pytest.fixture

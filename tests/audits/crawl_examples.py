@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
-from webanalytics.analysis.facts.outlinks import analyse
-from webanalytics.analysis.page.page import Page
-from webanalytics.frames.crawl import CHECKED, SKIPPED, TRAPS, CrawlFacts, table
-from webanalytics.frames.link_table import Link, LinkTableBuilder
+from webanalytics.page.facts.outlinks import analyse
+from webanalytics.page.page import Page
+from webanalytics.runs.frames.crawl import CHECKED, SKIPPED, TRAPS, CrawlFacts, table
+from webanalytics.runs.frames.link_table import Link, LinkTableBuilder
 
 
 def crawl_of(site: Mapping[str, Any]) -> CrawlFacts | None:

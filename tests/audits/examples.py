@@ -21,13 +21,13 @@ import pandas as pd
 
 import webanalytics as wa
 from tests.audits.crawl_examples import crawl_of
-from webanalytics.audits.link_graph import robots_problems
+from webanalytics.audits.graph.site_links import robots_problems
 from webanalytics.audits.origin import Origin
+from webanalytics.core.messages import FETCHING, sentence
+from webanalytics.core.messages.table import MESSAGES
 from webanalytics.fetching.robots_kept import RobotsCopy
-from webanalytics.frames.records import COLUMNS
-from webanalytics.frames.schema import SITEMAP_FIELDS
-from webanalytics.messages import FETCHING, sentence
-from webanalytics.messages.table import MESSAGES
+from webanalytics.runs.frames.records import COLUMNS
+from webanalytics.runs.frames.schema import SITEMAP_FIELDS
 
 FOLDER = Path(__file__).parents[2] / "docs" / "rules" / "examples"
 SITE = "https://example.org"

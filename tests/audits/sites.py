@@ -16,9 +16,9 @@ import pandas as pd
 
 from webanalytics.audits.pages import derived
 from webanalytics.audits.site import Site
-from webanalytics.frames.schema import frame_fields, make_series
-from webanalytics.messages import FETCHING, sentence
+from webanalytics.core.messages import FETCHING, sentence
 from webanalytics.operations import AUDIT_PAGES
+from webanalytics.runs.frames.schema import frame_fields, make_series
 
 HOST = "https://example.org"
 

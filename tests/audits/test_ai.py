@@ -13,10 +13,10 @@ from webanalytics.audits.ai.access import signal_faults
 from webanalytics.audits.ai.llms import llms_facts
 from webanalytics.audits.ai.roster import COLUMNS, PURPOSES, chosen, parse_roster, roster, update_roster
 from webanalytics.audits.origin import Origin
-from webanalytics.audits.storage import load, save
+from webanalytics.audits.storage.folders import load, save
 from webanalytics.cli import main
 from webanalytics.fetching.robots_kept import RobotsCopy
-from webanalytics.testing import Reply, SiteServer
+from webanalytics.fetching.testing import Reply, SiteServer
 
 ROBOTS = """\
 User-agent: *

@@ -18,11 +18,11 @@ from pandas.testing import assert_frame_equal
 import webanalytics as wa
 from tests.audits.saved import HOME, HOSTILE, PAGES, audit
 from tests.effort import BUSY_SECONDS
-from webanalytics.audits import display as showing
 from webanalytics.audits.origin import Origin
+from webanalytics.audits.overview import display as showing
 from webanalytics.audits.pages import DERIVED, FOUND
+from webanalytics.fetching.testing import Reply, SiteServer, sample_site
 from webanalytics.runs.blocking import Run, current_run, run_plain
-from webanalytics.testing import Reply, SiteServer, sample_site
 
 LOCAL = {"allow_private": True, "progress": False}
 
@@ -280,8 +280,8 @@ def test_further_urls_come_first_and_none_twice(listed_site: SiteServer) -> None
     ],
 )
 def test_a_robots_txt_that_cannot_be_read(reply: Reply, sentence: str) -> None:
-    from webanalytics.audits.sources import all_problems, read_robots
-    from webanalytics.run_options import resolve
+    from webanalytics.audits.requests.sources import all_problems, read_robots
+    from webanalytics.core.run_options import resolve
 
     with SiteServer({"/robots.txt": reply}) as site:
         files = asyncio.run(read_robots([site.url], resolve({"allow_private": True, "retries": 0})))
@@ -290,8 +290,8 @@ def test_a_robots_txt_that_cannot_be_read(reply: Reply, sentence: str) -> None:
 
 
 def test_an_origin_without_an_answer_says_so() -> None:
-    from webanalytics.audits.sources import all_problems, read_robots
-    from webanalytics.run_options import resolve
+    from webanalytics.audits.requests.sources import all_problems, read_robots
+    from webanalytics.core.run_options import resolve
 
     with SiteServer({}) as site:
         gone = site.url
@@ -336,7 +336,7 @@ def test_sizes_of_images_are_had_when_they_are_asked_for(listed_site: SiteServer
 def test_of_an_enormous_image_only_a_part_is_read(
     listed_site: SiteServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webanalytics.audits.sources.LARGEST_IMAGE", 5_000)
+    monkeypatch.setattr("webanalytics.audits.requests.sources.LARGEST_IMAGE", 5_000)
     found = wa.audit([f"{listed_site.url}/a"], image_sizes=True, **LOCAL)
     assert found.raw["image_bytes"].iloc[0][f"{listed_site.url}/large.png"] == 5_000
 

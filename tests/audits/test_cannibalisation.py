@@ -9,7 +9,7 @@ import pytest
 
 import webanalytics as wa
 from tests.audits.test_terms import HOST, audited, page
-from webanalytics.audits import cannibalisation
+from webanalytics.audits.content import cannibalisation
 from webanalytics.errors import ParameterError
 
 OTHERS = {

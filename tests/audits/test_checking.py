@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from tests.effort import BUSY_SECONDS
-from webanalytics.audits.checking import check
+from webanalytics.audits.requests.link_checker import check
 from webanalytics.fetching import Fetcher, FetchSettings
-from webanalytics.frames.crawl import CHECKED, table
-from webanalytics.testing import crawl_site
+from webanalytics.fetching.testing import crawl_site
+from webanalytics.runs.frames.crawl import CHECKED, table
 
 Answer = Callable[[str], Awaitable[bytes | None] | bytes | None]
 

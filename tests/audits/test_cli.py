@@ -15,7 +15,7 @@ import pytest
 import webanalytics as wa
 from tests.effort import PROCESS_SECONDS
 from webanalytics.cli import main
-from webanalytics.testing import Reply, SiteServer
+from webanalytics.fetching.testing import Reply, SiteServer
 
 SITEMAP = b"""<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
 <url><loc>{{origin}}/</loc></url><url><loc>{{origin}}/b</loc></url></urlset>"""
@@ -217,7 +217,7 @@ def test_an_interrupted_audit_does_not_take_the_place_of_a_whole_one(
     def interrupted(*_: object, **__: object) -> None:
         raise wa.AuditInterrupted(wa.Audit(whole.raw.head(1)), 2)
 
-    monkeypatch.setattr("webanalytics.api.sync.audit", interrupted)
+    monkeypatch.setattr("webanalytics.sync.audit", interrupted)
     told = Told(capsys, "audit", "x", "y", "--save", tmp_path / "kept", "--fail-on", "high")
     assert told.status == 130
     assert "not kept" in told.err

@@ -9,9 +9,9 @@ import pytest
 
 import webanalytics as wa
 from tests.audits.saved import HOME, HOSTILE, audit
-from webanalytics.audits.compare import LEFT_OUT, OF_ROBOTS
+from webanalytics.audits.compare.differences import LEFT_OUT, OF_ROBOTS
 from webanalytics.audits.origin import Origin
-from webanalytics.testing import Reply, SiteServer
+from webanalytics.fetching.testing import Reply, SiteServer
 
 OLD = f"{HOME}old"
 GONE = f"{HOME}gone"

@@ -10,10 +10,10 @@ import pytest
 import webanalytics as wa
 from tests.audits.saved import audit as saved_audit
 from webanalytics.audits.rules import RULES
+from webanalytics.notebook.explorer.issues import _detail, _line
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.reference.docs import docs_page
 from webanalytics.service.reference.openapi import document
-from webanalytics.widgets.explorer.issues import _detail, _line
 
 DOCS = "https://docs.example.org/web"
 

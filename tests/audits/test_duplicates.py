@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webanalytics.audits import duplicates
-from webanalytics.audits.duplicates import (
+from webanalytics.audits.content import duplicates
+from webanalytics.audits.content.duplicates import (
     _OTHER_SCRIPT,
     _PLAIN_WORD,
     _WORD,
@@ -174,7 +174,7 @@ def test_the_order_of_rows_does_not_matter_where_comparisons_are_bounded(
 def test_processes_agree() -> None:
     code = (
         "from tests.audits.test_duplicates import pairs\n"
-        "from webanalytics.audits.duplicates import near_duplicates, shingles\n"
+        "from webanalytics.audits.content.duplicates import near_duplicates, shingles\n"
         "print(near_duplicates(pairs(10, 30)), shingles('one two three').tolist())"
     )
     found = {

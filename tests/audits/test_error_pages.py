@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
-from tests.hosted.running import equal
+from tests.runs.hosted.running import equal
+from webanalytics.core.messages import Message
+from webanalytics.core.outcomes import ErrorPage, PackedOutcomes
 from webanalytics.fetching.exchange import ERROR_BYTES
-from webanalytics.messages import Message
-from webanalytics.outcomes import ErrorPage, PackedOutcomes
-from webanalytics.testing import Reply, SiteServer
+from webanalytics.fetching.testing import Reply, SiteServer
 
 LOCAL: dict[str, Any] = {"allow_private": True, "progress": False, "workers": 1, "retries": 0}
 HTML = {"Content-Type": "text/html"}

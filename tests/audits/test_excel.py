@@ -95,7 +95,7 @@ def test_what_xml_cannot_hold_is_left_out_everywhere(tmp_path: Path) -> None:
 def test_more_rows_than_a_sheet_can_have_go_on_in_another(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("webanalytics.frames.excel.MOST_ROWS", 2)
+    monkeypatch.setattr("webanalytics.runs.frames.excel.MOST_ROWS", 2)
     excel.write_workbook(tmp_path / "long.xlsx", {"Pages": pd.DataFrame({"n": range(5)})})
     found = sheets(tmp_path / "long.xlsx")
     assert {name: [row[0] for row in rows] for name, rows in found.items()} == {

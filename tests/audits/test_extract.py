@@ -11,16 +11,16 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
-from tests.hosted.running import equal
-from webanalytics.analysis import extraction
-from webanalytics.analysis.extraction import Selector, analyse, selectors, values
-from webanalytics.analysis.page.page import Page
-from webanalytics.backends import extracting
-from webanalytics.backends.local import LocalBackend
+from tests.runs.hosted.running import equal
 from webanalytics.cli import main
+from webanalytics.core.outcomes import PackedOutcomes
+from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.operations import Operation
-from webanalytics.outcomes import PackedOutcomes
-from webanalytics.testing import Reply, SiteServer
+from webanalytics.page import extraction
+from webanalytics.page.extraction import Selector, analyse, selectors, values
+from webanalytics.page.page import Page
+from webanalytics.runs.backends import extracting
+from webanalytics.runs.backends.local import LocalBackend
 
 HTML = """<!doctype html><html lang=en><title>Tea</title><meta itemprop="sku" content=" A12 ">
 <body><h1>Tea</h1><p class="price" data-old="11"> 9.90 <b>EUR</b> </p><p class="price">8</p><p class="price"> </p>

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
-from webanalytics.audits.failures import COLUMNS, failures
-from webanalytics.messages import ADVICE
-from webanalytics.run_options import RECORDS
-from webanalytics.testing import Reply, SiteServer, sample_site
+from webanalytics.audits.overview.failures import COLUMNS, failures
+from webanalytics.core.messages import ADVICE
+from webanalytics.core.run_options import RECORDS
+from webanalytics.fetching.testing import Reply, SiteServer, sample_site
 
 LOCAL = {"allow_private": True, "progress": False, "retries": 0}
 PAGES = {"/": b"<title>x", "/a": Reply(404), "/b": Reply(404), "/c": Reply(500)}

@@ -11,8 +11,8 @@ import pytest
 import webanalytics as wa
 from tests.audits.test_stored import cells, pages, same
 from webanalytics.audits import site
-from webanalytics.frames.schema import PANDAS_3
-from webanalytics.frames.stored import HELD
+from webanalytics.runs.frames.schema import PANDAS_3
+from webanalytics.runs.storage.lazy_columns import HELD
 
 
 @pytest.fixture(scope="module")

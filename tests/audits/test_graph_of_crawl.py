@@ -9,7 +9,7 @@ import pytest
 
 import webanalytics as wa
 from tests.effort import BUSY_SECONDS
-from webanalytics.testing.crawl_site import CrawlSite, crawl_site
+from webanalytics.fetching.testing.crawl_site import CrawlSite, crawl_site
 
 DEFAULT = {"link", "redirect", "refresh", "canonical", "frame"}
 

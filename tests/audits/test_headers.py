@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.audits.sites import HOST, alternates, page, site
-from webanalytics.audits.headers import Headers, links, shared_headers
+from webanalytics.audits.directives.headers import Headers, links, shared_headers
 from webanalytics.audits.rules import RULES
 
 TOKENS = st.text("abcdefghijklmnopqrstuvwxyz-", min_size=1, max_size=8)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import webanalytics as wa
-from webanalytics.audits.health import costs_by_rule, page_scores, row_scores, score, score_of
+from webanalytics.audits.score import costs_by_rule, page_scores, row_scores, score, score_of
 from webanalytics.audits.site import Site
 
 

@@ -12,13 +12,13 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
-from webanalytics.audits.found import plain
+from webanalytics.audits.findings import plain
 from webanalytics.audits.issues import COLUMNS, SUMMARY_COLUMNS, find_issues, summary
 from webanalytics.audits.pages import derived
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Finding
 from webanalytics.audits.site import Site
-from webanalytics.frames.schema import PANDAS_3
+from webanalytics.runs.frames.schema import PANDAS_3
 
 STRING = "str" if PANDAS_3 else "object"
 DTYPES = {"string": STRING, "float": "float64", "integer": "Int64"}

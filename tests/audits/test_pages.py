@@ -9,7 +9,7 @@ import pytest
 
 from tests.audits.sites import HOST, canonical, failed, frame, h1, h2, moved, page, prose, sitemap
 from webanalytics.audits.pages import DERIVED, derived
-from webanalytics.messages import FETCHING, sentence
+from webanalytics.core.messages import FETCHING, sentence
 
 
 def values(column: str, *rows: dict[str, Any], **options: Any) -> list[Any]:

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import ImageFont
 
-from webanalytics.audits import pixels
-from webanalytics.audits.pixels import DESCRIPTION_SIZE, TITLE_SIZE, text_width, text_widths
+from webanalytics.audits.content import pixels
+from webanalytics.audits.content.pixels import DESCRIPTION_SIZE, TITLE_SIZE, text_width, text_widths
 
 AFM = Path(matplotlib.get_data_path()) / "fonts" / "pdfcorefonts"
 EMOJI = ("🙂", "❤️", "1️⃣", "🇩🇪", "👍🏽", "👨‍👩‍👧", "🏳️‍🌈", "©️")

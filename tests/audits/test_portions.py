@@ -15,8 +15,8 @@ from webanalytics.audits.issues import find_issues
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Finding, PageByPage, Rule, page_by_page
 from webanalytics.audits.site import Site
-from webanalytics.frames import parts
-from webanalytics.runs import saving
+from webanalytics.runs.storage import parts
+from webanalytics.runs.storage import row_folder as saving
 
 
 @pytest.fixture

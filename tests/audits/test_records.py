@@ -11,14 +11,14 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
-from tests.hosted.running import equal
-from webanalytics.backends.base import RunSpec, Task
-from webanalytics.backends.local import LocalBackend
+from tests.runs.hosted.running import equal
+from webanalytics.core.outcomes import SAVED, Fetched, Job, PageRecord, digest
+from webanalytics.core.run_options import resolve
 from webanalytics.fetching.response import MOST_HEADER_TEXT, MOST_HEADERS, header_block, header_lines
-from webanalytics.frames.records import page_records
-from webanalytics.outcomes import SAVED, Fetched, Job, PageRecord, digest
-from webanalytics.run_options import resolve
-from webanalytics.testing import Reply, SiteServer
+from webanalytics.fetching.testing import Reply, SiteServer
+from webanalytics.runs.backends.base import RunSpec, Task
+from webanalytics.runs.backends.local import LocalBackend
+from webanalytics.runs.frames.records import page_records
 
 URL = "https://lamps.example/"
 OPTIONS: dict[str, Any] = {"progress": False, "workers": 1}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.audits.sites import page, site
-from webanalytics.audits.found import plain
+from webanalytics.audits.findings import plain
 from webanalytics.audits.issues import find_issues
 from webanalytics.audits.redaction import without_secrets
 

@@ -11,8 +11,8 @@ from tests.audits.crawled import HOST, at, crawl, failed, found, link, page
 from tests.audits.sites import alternates, moved, sitemap
 from webanalytics.audits.rules import RULES, crawl_links, hreflang_groups, pagination
 from webanalytics.audits.rules import crawl as crawl_rules
-from webanalytics.audits.untried import LACKED
-from webanalytics.frames.crawl import CHECKED, SKIPPED, TRAPS, table
+from webanalytics.audits.unavailable_rules import LACKED
+from webanalytics.runs.frames.crawl import CHECKED, SKIPPED, TRAPS, table
 
 FILES = (crawl_rules, crawl_links, pagination, hreflang_groups)
 

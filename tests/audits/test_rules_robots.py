@@ -13,7 +13,7 @@ from webanalytics.audits import rules
 from webanalytics.audits.rules import ai, robots, sitemap_files
 from webanalytics.audits.site import Site
 from webanalytics.fetching.robots_kept import RobotsCopy
-from webanalytics.frames.schema import SITEMAP_FIELDS
+from webanalytics.runs.frames.schema import SITEMAP_FIELDS
 
 RULES = {rule.name: rule for file in (robots, ai, sitemap_files) for rule in file.RULES}
 FILE = f"{HOST}/sitemap.xml"

@@ -8,9 +8,9 @@ import pytest
 
 from tests.audits.sites import HOST, failed, moved, page, site
 from tests.effort import effort_since
-from webanalytics.audits.languages import LANGUAGES, REGIONS, hreflang_problem
-from webanalytics.audits.link_graph import Addresses, inlinks, listed, normal, origin, robots_problems
-from webanalytics.audits.robots import LARGEST
+from webanalytics.audits.directives.languages import LANGUAGES, REGIONS, hreflang_problem
+from webanalytics.audits.directives.robots import LARGEST
+from webanalytics.audits.graph.site_links import Addresses, inlinks, listed, normal, origin, robots_problems
 
 GOOD = "User-agent: *\nDisallow: /cart/\n\nSitemap: https://example.org/sitemap.xml\n"
 

@@ -20,11 +20,11 @@ from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
 from tests.audits.saved import HOME, audit
-from webanalytics.audits import storage
 from webanalytics.audits.origin import Origin
+from webanalytics.audits.storage import folders as storage
 from webanalytics.errors import MissingExtraError
-from webanalytics.frames.arrow import LAYOUT
-from webanalytics.frames.schema import PANDAS_3
+from webanalytics.runs.frames.arrow import LAYOUT
+from webanalytics.runs.frames.schema import PANDAS_3
 
 SITEMAP = pd.DataFrame({"url": [HOME, None], "priority": [0.5, np.nan], "status": ["ok", "error"]})
 

@@ -17,9 +17,9 @@ from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
 from tests.audits.crawled import at, crawl, link
-from webanalytics.audits.crawl_parts import PARTS
-from webanalytics.audits.storage import MANIFEST
-from webanalytics.frames.crawl import CHECKED, HOSTS, SKIPPED, TRAPS, table
+from webanalytics.audits.storage.crawl_parts import PARTS
+from webanalytics.audits.storage.folders import MANIFEST
+from webanalytics.runs.frames.crawl import CHECKED, HOSTS, SKIPPED, TRAPS, table
 
 
 @pytest.fixture(scope="module")

@@ -17,12 +17,12 @@ import webanalytics as wa
 from tests.answers import rows_of
 from tests.effort import BUSY_SECONDS
 from webanalytics import aio
+from webanalytics.core.outcomes import digest
 from webanalytics.errors import ParameterError
-from webanalytics.frames.arrow import arrow_table
-from webanalytics.frames.stored import StoredDtype
-from webanalytics.outcomes import digest
-from webanalytics.runs import saving
-from webanalytics.testing import Reply, SiteServer
+from webanalytics.fetching.testing import Reply, SiteServer
+from webanalytics.runs.frames.arrow import arrow_table
+from webanalytics.runs.storage import row_folder as saving
+from webanalytics.runs.storage.lazy_columns import StoredDtype
 
 WORDS = ["lamps", "tea", "island", "harbour", "brass", "lantern", "storm", "glass", "mended", "fleet"]
 

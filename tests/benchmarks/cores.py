@@ -45,7 +45,7 @@ def _measured(cores: set[int]) -> dict[str, float]:
 
 def serve() -> None:
     """Serve the saved pages, each after a delay, until standard input ends."""
-    from webanalytics.testing import SiteServer
+    from webanalytics.fetching.testing import SiteServer
 
     contents = list(corpus_pages().values())
     pages = {f"/{number}.html": contents[number % len(contents)] for number in range(len(contents) * REPEATS)}

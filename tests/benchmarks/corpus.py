@@ -28,7 +28,7 @@ def offline_textstat() -> None:
     """Give textstat the pronouncing dictionary in NLTK's format, so that it asks no network."""
     import nltk
 
-    from webanalytics.analysis.readability.syllables import pronouncing_dictionary
+    from webanalytics.page.readability.syllables import pronouncing_dictionary
 
     folder = Path(tempfile.mkdtemp())
     target = folder / "corpora" / "cmudict"

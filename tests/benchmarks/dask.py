@@ -28,7 +28,7 @@ CORE_SHARE = 0.9
 
 def serve() -> None:
     """Serve the saved pages at all addresses of the loopback network, until standard input ends."""
-    from tests.backends.origin import Origin
+    from tests.runs.backends.origin import Origin
 
     contents = list(corpus_pages().values())
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from webanalytics.audits.duplicates import near_duplicates
+from webanalytics.audits.content.duplicates import near_duplicates
 
 TEXTS = 50_000
 WORDS = 520

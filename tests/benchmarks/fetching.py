@@ -10,7 +10,7 @@ from collections.abc import Awaitable, Callable
 import aiohttp
 
 from webanalytics.fetching import Fetcher, FetchSettings
-from webanalytics.testing import SiteServer
+from webanalytics.fetching.testing import SiteServer
 
 PAGES = 3_000
 CONNECTIONS = 100

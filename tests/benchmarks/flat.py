@@ -24,10 +24,10 @@ import pandas as pd
 from tests.benchmarks.corpus import corpus_pages
 from tests.benchmarks.memory import _resident
 from webanalytics.audits.origin import Origin
-from webanalytics.audits.storage import keep_stored
-from webanalytics.frames.parts import FRAME_ROWS, PART_ROWS, RowParts
-from webanalytics.frames.schema import make_series
-from webanalytics.frames.stored import frame_over
+from webanalytics.audits.storage.folders import keep_stored
+from webanalytics.runs.frames.schema import make_series
+from webanalytics.runs.storage.lazy_columns import frame_over
+from webanalytics.runs.storage.parts import FRAME_ROWS, PART_ROWS, RowParts
 
 HOSTS = 50
 EVERY = 20
@@ -64,7 +64,7 @@ def _watched(folder: Path, process: subprocess.Popen[str]) -> tuple[list[tuple[f
 
 def picture(found: list[tuple[float, int, int]], file: str) -> None:
     """Draw the memory of all processes against the pages that are done."""
-    from webanalytics.charts import style
+    from webanalytics.notebook.drawing import style
 
     seconds = [second for second, *_ in found]
     parts = [number for _, number, _ in found]
@@ -86,7 +86,7 @@ def picture(found: list[tuple[float, int, int]], file: str) -> None:
 
 def the_run(pages: int, folder: Path) -> str:
     """Return the table of one run: peak of memory, and speed of the first and last parts."""
-    from webanalytics.testing import SiteServer
+    from webanalytics.fetching.testing import SiteServer
 
     contents = list(corpus_pages().values())
     served = {f"/{number}.html": contents[number % len(contents)] for number in range(pages)}

@@ -47,7 +47,7 @@ def _resident(pid: int) -> int:
 
 def report() -> str:
     """Return the table."""
-    from webanalytics.testing import SiteServer
+    from webanalytics.fetching.testing import SiteServer
 
     contents = list(corpus_pages().values())
     pages = {f"/{number}.html": contents[number % len(contents)] for number in range(URLS)}

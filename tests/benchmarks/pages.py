@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.benchmarks.corpus import corpus_pages, folder_pages, offline_textstat
 from webanalytics.operations import AUDIT_PAGES
-from webanalytics.workers.worker import answer_page, prepare
+from webanalytics.runs.workers.worker import answer_page, prepare
 
 ANALYSES = {operation.name: operation.analysis for operation in AUDIT_PAGES}
 SETTINGS: dict[str, dict[str, Any]] = {name: {} for name in ANALYSES}

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 
 from tests.benchmarks import fetching, hosted, pages, service, whole
 from tests.service.live import Server
-from webanalytics.charts import style
+from webanalytics.notebook.drawing import style
 
 FILE = Path(__file__).parents[2] / "docs" / "charts" / "how_fast.png"
 

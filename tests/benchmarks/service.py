@@ -17,7 +17,7 @@ from statistics import median
 
 from tests.benchmarks.corpus import corpus_pages
 from tests.service.live import Server
-from webanalytics.testing import SiteServer
+from webanalytics.fetching.testing import SiteServer
 
 HMAC = {"message": "what do ya want for nothing?", "secret": "Jefe", "algorithm": "sha256"}
 PHONE = {"phone": "+12085813945"}

@@ -21,9 +21,9 @@ from typing import Any
 
 import webanalytics as wa
 from tests.service.live import Server
+from webanalytics.fetching.testing import SampleSite
 from webanalytics.operations import AUDIT_PAGES
-from webanalytics.testing import SampleSite
-from webanalytics.workers.worker import answer_page
+from webanalytics.runs.workers.worker import answer_page
 
 PACKAGE = f"{Path(wa.__file__).parent}{os.sep}"
 OPTIONS: dict[str, Any] = {"allow_private": True, "progress": False, "workers": 1}

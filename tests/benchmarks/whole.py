@@ -14,8 +14,8 @@ import webanalytics as wa
 from tests.benchmarks.corpus import corpus_pages
 from tests.benchmarks.service import busy_seconds
 from webanalytics.operations import AUDIT_PAGES
-from webanalytics.workers.pool import _idle
-from webanalytics.workers.worker import answer_page
+from webanalytics.runs.workers.pool import _idle
+from webanalytics.runs.workers.worker import answer_page
 
 TIMES = 2
 _FIRST = """

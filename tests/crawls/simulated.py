@@ -9,13 +9,13 @@ from typing import Any
 from urllib.parse import urljoin
 from zlib import crc32
 
-from webanalytics.analysis.facts.outlinks import sketch
+from webanalytics.core.outcomes import Fetched, Job, JobResult, Outcome
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Skip
 from webanalytics.crawls.frontier import Frontier
-from webanalytics.crawls.reading import read
+from webanalytics.crawls.page_answers import read
 from webanalytics.crawls.scope import Scope
-from webanalytics.outcomes import Fetched, Job, JobResult, Outcome
+from webanalytics.page.facts.outlinks import sketch
 
 ORIGIN = "https://a.example"
 

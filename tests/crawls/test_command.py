@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from webanalytics.cli import main
-from webanalytics.testing import SiteServer
+from webanalytics.fetching.testing import SiteServer
 
 PAGES = {
     "/": b"<title>Home</title><a href=/a>A</a><a href=/b rel=nofollow>B</a><a href='/x?utm_source=1'>X</a>",

@@ -19,9 +19,9 @@ import pytest
 
 import webanalytics as wa
 from tests.effort import BUSY_SECONDS
-from tests.hosted.running import equal
+from tests.runs.hosted.running import equal
 from webanalytics.errors import IncompleteRunWarning
-from webanalytics.testing import Reply, SiteServer
+from webanalytics.fetching.testing import Reply, SiteServer
 
 OPTIONS: dict[str, Any] = {"allow_private": True, "workers": 1, "progress": False, "timeout": BUSY_SECONDS}
 TIMES = ["elapsed", "fetched_at"]

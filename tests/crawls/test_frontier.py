@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.crawls.simulated import ORIGIN, Made, crawl, words
-from webanalytics.frames.link_table import KINDS
+from webanalytics.runs.frames.link_table import KINDS
 
 
 def site(pages: dict[str, Made]) -> Any:

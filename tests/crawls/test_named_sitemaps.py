@@ -7,7 +7,7 @@ import pytest
 import webanalytics as wa
 from tests.crawls.test_crawl import OPTIONS, SITE, crawled, paths
 from webanalytics.errors import IncompleteRunWarning, ParameterError
-from webanalytics.testing import SiteServer
+from webanalytics.fetching.testing import SiteServer
 
 
 @pytest.mark.parametrize(

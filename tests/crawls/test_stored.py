@@ -25,10 +25,10 @@ from webanalytics.audits.audit import Audit
 from webanalytics.cli import main
 from webanalytics.crawls import rows, run
 from webanalytics.errors import IncompleteRunWarning, ParameterError
-from webanalytics.frames.stored import StoredDtype
-from webanalytics.runs import saving
-from webanalytics.runs.checkpoints import Checkpoint, settled
-from webanalytics.testing import Reply, SiteServer
+from webanalytics.fetching.testing import Reply, SiteServer
+from webanalytics.runs.storage import row_folder as saving
+from webanalytics.runs.storage.checkpoints import Checkpoint, settled
+from webanalytics.runs.storage.lazy_columns import StoredDtype
 
 PAGES = web(60)
 ASKED_BESIDES = ("robots", "sitemap", "no-such-page")

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from tests.effort import BUSY_SECONDS
+from webanalytics.core.messages import recognise
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import FetchError, FetchSettings
-from webanalytics.messages import recognise
 
 
 def test_a_page(one: Any, answer: Any) -> None:

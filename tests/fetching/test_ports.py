@@ -6,7 +6,7 @@ import pytest
 
 import webanalytics as wa
 from webanalytics.cli import main
-from webanalytics.testing import sample_site
+from webanalytics.fetching.testing import sample_site
 
 
 def test_all_ports_by_default() -> None:

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from tests.effort import effort_since
+from webanalytics.core.messages import recognise
 from webanalytics.fetching import Fetcher, SitemapLimits, read_sitemap
 from webanalytics.fetching.response import Problem
 from webanalytics.fetching.sitemap import parse_sitemap
-from webanalytics.messages import recognise
 
 NS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 AT = "https://example.com/sitemap.xml"

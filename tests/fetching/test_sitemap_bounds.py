@@ -18,7 +18,7 @@ import pytest
 from tests.effort import BUSY_SECONDS, effort_since
 from webanalytics.fetching.response import Problem
 from webanalytics.fetching.sitemap_parser import BLOCK, Budget, SitemapParser
-from webanalytics.testing import Reply, SiteServer
+from webanalytics.fetching.testing import Reply, SiteServer
 
 AT = "https://example.com/s.xml"
 SIZE = 40_000_000

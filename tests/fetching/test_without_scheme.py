@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import webanalytics as wa
-from webanalytics.backends import local
-from webanalytics.backends.hosted.wire import sendable
+from webanalytics.core.outcomes import Job
 from webanalytics.fetching import FetchError
 from webanalytics.fetching.recording import Asked
+from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.operations import METADATA
-from webanalytics.outcomes import Job
-from webanalytics.testing import Reply, SiteServer
+from webanalytics.runs.backends import local
+from webanalytics.runs.backends.hosted.wire import sendable
 from webanalytics.urls import lacks_scheme
 
 HOSTS = [

@@ -13,7 +13,7 @@ import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
-from webanalytics.testing import crawl_site
+from webanalytics.fetching.testing import crawl_site
 
 FILE = Path(__file__).parent / "advertools_crawl_site.json"
 TRAPS = r"/calendar/|/session/|/tour/|/news/page/(?:[4-9]|\d\d)|/lamps/\?"

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.peers.record import FILE
-from webanalytics.testing.crawl_site import table
+from webanalytics.fetching.testing.crawl_site import table
 
 LAB = "/lab/"
 FOLLOWS_NOFOLLOW = {

@@ -14,9 +14,9 @@ import pytest
 
 from tests.service.live import Server
 from webanalytics.cli.tables import _parser
+from webanalytics.core.operations.register import TAKEN
+from webanalytics.fetching.testing import SiteServer
 from webanalytics.operations import OPERATIONS
-from webanalytics.operations.declared import TAKEN
-from webanalytics.testing import SiteServer
 
 EXAMPLE = Path(__file__).parent / "example"
 DOCS = Path(__file__).parents[2] / "docs"
@@ -26,7 +26,7 @@ slugify = lanterns.operations:slugify
 headline = lanterns.operations:headline
 [webanalytics.rules]
 lantern_in_title = lanterns.rules:lantern_in_title
-[webanalytics.backends]
+[webanalytics.runs.backends]
 lighthouse = lanterns.backends:Lighthouse
 broken = lanterns.backends:Broken
 """

@@ -14,11 +14,11 @@ import pytest
 
 import webanalytics as wa
 from tests.effort import BUSY_SECONDS
-from webanalytics.backends.base import Task
-from webanalytics.backends.local import LocalBackend
-from webanalytics.frames.build import FrameBuilder
-from webanalytics.outcomes import Job, JobResult
+from webanalytics.core.outcomes import Job, JobResult
+from webanalytics.runs.backends.base import Task
+from webanalytics.runs.backends.local import LocalBackend
 from webanalytics.runs.blocking import Run
+from webanalytics.runs.frames.build import FrameBuilder
 
 MESSAGES = [f"message {number}" for number in range(400)]
 

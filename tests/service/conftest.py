@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from tests.service.live import Server
-from webanalytics.testing import SampleSite, sample_site
+from webanalytics.fetching.testing import SampleSite, sample_site
 
 
 @pytest.fixture(scope="session")

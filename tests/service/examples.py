@@ -11,11 +11,11 @@ from typing import Any
 
 import orjson
 
-from webanalytics.analysis.page.page import Page
 from webanalytics.operations import OPERATIONS
+from webanalytics.page.page import Page
+from webanalytics.runs.workers.worker import analysis_function
 from webanalytics.service.parameters import IN_PLACE_OF_IMAGE
 from webanalytics.service.reference.json_schema import visible
-from webanalytics.workers.worker import analysis_function
 
 SITE = Path(__file__).parents[2] / "data" / "site"
 ORIGIN = "https://lanterns.example"

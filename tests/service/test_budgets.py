@@ -16,7 +16,7 @@ import pytest
 from tests.effort import slowdown
 from tests.service.live import Server, processor_seconds
 from tests.service.test_incoming import open_request
-from webanalytics.testing import SiteServer
+from webanalytics.fetching.testing import SiteServer
 
 HMAC = {"message": "m", "secret": "s"}
 LARGE_PAGE = b"<title>large</title><p>" + b"word word word word\n" * 40_000  # 0.8 MB

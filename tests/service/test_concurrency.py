@@ -17,7 +17,7 @@ from tests.effort import BUSY_SECONDS
 from tests.service import postgres
 from tests.service.live import Gunicorn, Server
 from tests.service.pages import RICH_PAGE
-from webanalytics.testing import SiteServer
+from webanalytics.fetching.testing import SiteServer
 
 HMAC = {"message": "m", "secret": "s"}
 

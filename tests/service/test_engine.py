@@ -16,14 +16,14 @@ from PIL import Image
 
 from tests.effort import BUSY_SECONDS
 from tests.service.evil import BASE, UPLOAD, Evil, ask, http, open_engine, streaming
-from webanalytics.analysis.page.page import Page
+from webanalytics.core.operations.parameter import AS_DEFAULT
+from webanalytics.core.operations.secret import Secret
 from webanalytics.operations import AUDIT, OPERATIONS
-from webanalytics.operations.parameter import AS_DEFAULT
-from webanalytics.operations.secret import Secret
+from webanalytics.page.page import Page
+from webanalytics.runs.workers.worker import analysis_function
 from webanalytics.service.engine import Engine
 from webanalytics.service.images import PATH
 from webanalytics.service.results import Result
-from webanalytics.workers.worker import analysis_function
 
 ARTICLE = (
     "<!doctype html><html lang=en><head><title>Lanterns &amp; wicks</title>"
@@ -317,7 +317,7 @@ def test_a_secret_is_in_no_log_when_signing_fails(
     def broken(message: str, **settings: Any) -> None:
         raise ValueError(f"{message} {settings['secret'].reveal()!r}")
 
-    monkeypatch.setattr("webanalytics.analysis.hmac.analyse", broken)
+    monkeypatch.setattr("webanalytics.records.hmac.signature.analyse", broken)
     analysis_function.cache_clear()
     try:
         result = record(

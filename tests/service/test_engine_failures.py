@@ -18,8 +18,8 @@ from tests.effort import BUSY_SECONDS
 from tests.service.evil import Evil, Names, ask, http, one, open_engine, streaming
 from tests.service.test_engine import ARTICLE, png
 from webanalytics.errors import BackendError
+from webanalytics.runs.workers import pool as workers
 from webanalytics.service.results import Result
-from webanalytics.workers import pool as workers
 
 
 # Status by the contract: 503 what may work later, 400 what the caller has to change.
@@ -174,10 +174,10 @@ def trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             return dict.fromkeys(
                 ("date", "description", "title", "title_alt", "text", "language", "publisher", "url"), what
             )
-        fake = types.ModuleType("webanalytics.analysis.text.text")
+        fake = types.ModuleType("webanalytics.page.text.text")
         fake.analyse = analyse
-        analyse.__module__ = "webanalytics.analysis.text.text"
-        sys.modules["webanalytics.analysis.text.text"] = fake
+        analyse.__module__ = "webanalytics.page.text.text"
+        sys.modules["webanalytics.page.text.text"] = fake
     """
     (tmp_path / "sitecustomize.py").write_text(textwrap.dedent(code))
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))

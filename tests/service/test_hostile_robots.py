@@ -11,7 +11,7 @@ import pytest
 
 from tests.effort import BUSY_SECONDS, slowdown
 from tests.service.live import Server, processor_seconds
-from webanalytics.testing import Reply, SiteServer
+from webanalytics.fetching.testing import Reply, SiteServer
 
 LONG = "a" * 8_000
 RULES = [f"Disallow: /*{'a' * 30}*{'a' * number}b\n" for number in range(1, 90)]

@@ -17,7 +17,7 @@ import pytest
 from tests.effort import BUSY_SECONDS
 from tests.service.live import Server
 from tests.service.pages import RICH_PAGE
-from webanalytics.testing import Reply, SiteServer
+from webanalytics.fetching.testing import Reply, SiteServer
 
 HMAC = {"message": "m", "secret": "s"}
 

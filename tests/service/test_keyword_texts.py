@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 import webanalytics as wa
 from tests.service.live import Server
-from webanalytics.analysis.keywords.keywords import count_keywords
+from webanalytics.page.keywords.keywords import count_keywords
 
 PATH = "/v1/keywordextractor"
 TEXT = "Green lanterns light the harbour. The harbour keeper trims the lanterns, and lanterns glow."

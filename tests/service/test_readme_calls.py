@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from tests.service.live import Server
+from webanalytics.fetching.testing import SampleSite
 from webanalytics.operations import OPERATIONS
-from webanalytics.testing import SampleSite
 
 ROOT = Path(__file__).parents[2]
 GUIDE = ROOT / "docs" / "guides" / "service.md"

@@ -13,7 +13,7 @@ import pytest
 
 from tests.service.live import Got, Server
 from tests.service.pages import RICH_PAGE
-from webanalytics.testing import Reply, SiteServer
+from webanalytics.fetching.testing import Reply, SiteServer
 
 HMAC = {"message": "m", "secret": "s"}
 URL_PATHS = ["metadataextractor", "websitetotext", "websitereadability", "keywordextractor"]

@@ -13,7 +13,7 @@ from lxml import etree
 
 from tests.service.live import Server
 from tests.service.pages import AWKWARD_PAGE, RICH_PAGE
-from webanalytics.testing import SiteServer
+from webanalytics.fetching.testing import SiteServer
 
 HMAC = {"message": "m", "secret": "s"}
 PHONE = "+12085813945"

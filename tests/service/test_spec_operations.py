@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from tests.operations.test_declarations import FIELD_ROWS, OPERATION_ROWS, PARAMETER_ROWS
+from tests.core.operations.test_declarations import FIELD_ROWS, OPERATION_ROWS, PARAMETER_ROWS
 from tests.service.live import Got, Server
 from tests.service.pages import CARD, OPEN_GRAPH, RICH_PAGE, card_name, image
-from webanalytics.testing import SiteServer
+from webanalytics.fetching.testing import SiteServer
 
 RECORD = f"_443._tcp.www.example.com. 3600 IN TLSA 3 1 1 {'ab' * 32}"
 PATHS = {name: f"/v1/{path}" for name, _, path, _ in OPERATION_ROWS}

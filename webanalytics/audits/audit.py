@@ -12,20 +12,20 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
-from webanalytics.audits.comparison import Comparison
-from webanalytics.audits.content import ContentMethods
+from webanalytics.audits.compare.comparison import Comparison
+from webanalytics.audits.content.methods import ContentMethods
 from webanalytics.audits.export import ExportMethods
-from webanalytics.audits.linked import LinkMethods
+from webanalytics.audits.graph.methods import LinkMethods
 from webanalytics.audits.origin import Origin, Thresholds
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.selection import as_read, is_of_pages, issues_of, matched, rows_of
 from webanalytics.errors import ParameterError
-from webanalytics.frames.foreign import as_pandas
+from webanalytics.runs.frames.foreign import as_pandas
 
 if TYPE_CHECKING:
-    from webanalytics.audits.compare import Judged
-    from webanalytics.audits.display import Overview
+    from webanalytics.audits.compare.differences import Judged
+    from webanalytics.audits.overview.display import Overview
     from webanalytics.audits.site import Site
 
 T = TypeVar("T")
@@ -93,7 +93,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         ParameterError
             For something else.
         """
-        from webanalytics.audits import storage
+        from webanalytics.audits.storage import folders as storage
 
         if isinstance(value, Audit):
             return value
@@ -262,9 +262,9 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         -------
         pandas.DataFrame
             ``reason``, ``error_type``, ``pages``, ``option``, ``advice``, ``url`` (of the first page) and
-            ``error_key``, the most frequent first; see `webanalytics.audits.failures.failures`.
+            ``error_key``, the most frequent first; see `webanalytics.audits.overview.failures.failures`.
         """
-        from webanalytics.audits.failures import failures
+        from webanalytics.audits.overview.failures import failures
 
         return self._once("failures", lambda: failures(self.raw))
 
@@ -275,7 +275,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         Only what rules of the types issue and opportunity found counts; a page that answers with an error
         has 0, and pages that could not be asked are left out. None where no page could be judged.
         """
-        from webanalytics.audits.health import score, score_of
+        from webanalytics.audits.score import score, score_of
 
         if self._whole is not None:
             whole, rows = self._whole
@@ -333,14 +333,14 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
 
     def judged(self) -> Judged:
         """Return what a comparison reads of an audit."""
-        from webanalytics.audits.compare import Judged
-        from webanalytics.audits.health import costs_by_rule
+        from webanalytics.audits.compare.differences import Judged
+        from webanalytics.audits.score import costs_by_rule
 
         costs = costs_by_rule(self.site, self.issues, None if self._whole is None else self._whole[1])
         return Judged(self.raw, self.pages, self.issues, bool(self.origin.robots), costs)
 
     def _overview(self) -> Overview:
-        from webanalytics.audits.display import MOST_PAGES, audit_overview
+        from webanalytics.audits.overview.display import MOST_PAGES, audit_overview
 
         whole, rows = self._whole or (self, None)
         known = "issues" in self._known or "issues" in whole._known
@@ -349,12 +349,12 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         return audit_overview(self, judged=bool(found), selected=selected)
 
     def __repr__(self) -> str:
-        from webanalytics.audits.display import as_text
+        from webanalytics.audits.overview.display import as_text
 
         return as_text(self._overview())
 
     def _repr_html_(self) -> str:
-        from webanalytics.audits.display import as_html
+        from webanalytics.audits.overview.display import as_html
 
         return as_html(self._overview())
 

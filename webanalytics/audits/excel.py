@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from webanalytics.audits.display import Overview
+from webanalytics.audits.overview.display import Overview
 from webanalytics.audits.rules import RULES
 from webanalytics.errors import ParameterError
-from webanalytics.frames.excel import write_sheets
-from webanalytics.frames.writing import flat, new_file
+from webanalytics.runs.frames.excel import write_sheets
+from webanalytics.runs.frames.writing import flat, new_file
 
 LEFT_OUT = frozenset(("responseBody",))
 """Columns omitted from sheets: the page itself."""

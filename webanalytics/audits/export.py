@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from webanalytics.audits.origin import Audited
-from webanalytics.strings import did_you_mean
+from webanalytics.core.strings import did_you_mean
 
 
 class Plots:
@@ -22,7 +22,7 @@ class Plots:
         self._audit = audit
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        from webanalytics import charts
+        from webanalytics.notebook import charts
 
         if name not in charts.__all__:
             hint = "" if name.startswith("_") else did_you_mean(name, charts.__all__)
@@ -33,7 +33,7 @@ class Plots:
         return drawn
 
     def __dir__(self) -> list[str]:
-        from webanalytics import charts
+        from webanalytics.notebook import charts
 
         return list(charts.__all__)
 
@@ -84,8 +84,8 @@ class ExportMethods:
         MissingExtraError
             Where openpyxl is not installed.
         """
-        from webanalytics.audits.display import audit_overview
         from webanalytics.audits.excel import sheets_of, write_workbook
+        from webanalytics.audits.overview.display import audit_overview
 
         return write_workbook(path, sheets_of(audit_overview(self), self.parts()))
 
@@ -109,6 +109,6 @@ class ExportMethods:
         MissingExtraError
             Where pyarrow is not installed.
         """
-        from webanalytics.audits.storage import save
+        from webanalytics.audits.storage.folders import save
 
         return save(self.raw, replace(self.origin, score=self.score), folder)

@@ -14,15 +14,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from webanalytics.audits.found import Evidence, Found, Rows, evidence_of
+from webanalytics.audits.findings import Evidence, Found, Rows, evidence_of
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import PageByPage, Rule
 from webanalytics.audits.site import Site
-from webanalytics.frames.schema import as_frame, make_series
-from webanalytics.frames.stored import parts_of
+from webanalytics.core.operations.model import Dtype
 from webanalytics.operations import FACTS
-from webanalytics.operations.model import Dtype
+from webanalytics.runs.frames.schema import as_frame, make_series
+from webanalytics.runs.storage.lazy_columns import parts_of
 from webanalytics.thresholds import PRIORITIES
 
 log = logging.getLogger("webanalytics.audits")

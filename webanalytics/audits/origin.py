@@ -12,10 +12,10 @@ import pandas as pd
 
 from webanalytics.audits.profiles import Profile
 from webanalytics.fetching.robots_kept import RobotsCopy
-from webanalytics.frames.crawl import CrawlFacts
+from webanalytics.runs.frames.crawl import CrawlFacts
 
 if TYPE_CHECKING:
-    from webanalytics.audits.compare import Judged
+    from webanalytics.audits.compare.differences import Judged
     from webanalytics.audits.site import Site
 
 T = TypeVar("T")
@@ -52,7 +52,7 @@ class Origin:
         Links, and what was not fetched and why, if the pages were found by a crawl.
     checked : pandas.DataFrame or None
         What the pages load and whether it answers, if that was asked; with the columns of
-        `webanalytics.frames.crawl.CHECKED`.
+        `webanalytics.runs.frames.crawl.CHECKED`.
     """
 
     sitemap: pd.DataFrame | None = None

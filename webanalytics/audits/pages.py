@@ -10,17 +10,17 @@ from urllib.parse import urlsplit
 
 import pandas as pd
 
+from webanalytics.audits.directives.robots import directives
+from webanalytics.audits.graph.site_links import Addresses, canonical_of, normal
 from webanalytics.audits.graph.tables import crawl_columns
-from webanalytics.audits.link_graph import Addresses, canonical_of, normal
-from webanalytics.audits.robots import directives
 from webanalytics.audits.site import Site
+from webanalytics.core.operations.model import Dtype
 from webanalytics.fetching.robots_kept import RobotsCopy
-from webanalytics.frames.crawl import CrawlFacts
-from webanalytics.frames.schema import AUDIT_LAST as LAST
-from webanalytics.frames.schema import make_series
-from webanalytics.frames.spilled import SpilledSequence
-from webanalytics.frames.stored import StoredValues
-from webanalytics.operations.model import Dtype
+from webanalytics.runs.frames.crawl import CrawlFacts
+from webanalytics.runs.frames.schema import AUDIT_LAST as LAST
+from webanalytics.runs.frames.schema import make_series
+from webanalytics.runs.storage.lazy_columns import StoredValues
+from webanalytics.runs.storage.temporary_texts import SpilledSequence
 
 DERIVED: Mapping[str, tuple[Dtype, str]] = {
     "title_length": ("integer", "Characters of the title."),
@@ -167,7 +167,7 @@ def _with_links(site: Site) -> Site:
 
 def with_counts(site: Site, issues: pd.DataFrame) -> pd.DataFrame:
     """Return a site's pages with what was found on each, in the order of use."""
-    from webanalytics.audits.health import counts_by_priority, row_scores
+    from webanalytics.audits.score import counts_by_priority, row_scores
 
     cells: dict[str, Cells] = {"score": list(row_scores(site, issues))}
     counts = counts_by_priority(issues, site.values("url"))
@@ -192,7 +192,7 @@ def near_clusters(
     known: Addresses, texts: Sequence[Any], indexable: Sequence[bool], threshold: float
 ) -> list[int | None]:
     """Return the number of each row's cluster of near duplicates, None without one."""
-    from webanalytics.audits.duplicates import near_duplicates  # its library takes time to load
+    from webanalytics.audits.content.duplicates import near_duplicates  # its library takes time to load
 
     chosen = (
         text if isinstance(text, str) and indexable[row] and known.first(row) else None
@@ -203,7 +203,7 @@ def near_clusters(
 
 
 def _texts(site: Site) -> dict[str, Cells]:
-    from webanalytics.audits.pixels import DESCRIPTION_SIZE, TITLE_SIZE, text_widths
+    from webanalytics.audits.content.pixels import DESCRIPTION_SIZE, TITLE_SIZE, text_widths
 
     titles, descriptions = _of_pages(site, "title"), _of_pages(site, "description")
     return {

@@ -25,8 +25,8 @@ from typing import Any
 
 from webanalytics.audits.rules import REMOVED, RULES
 from webanalytics.audits.rules.base import Rule
+from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
-from webanalytics.strings import did_you_mean
 from webanalytics.thresholds import PRIORITIES, Priority
 
 DEFAULT_PROFILE = "desktop_crawler"

@@ -11,9 +11,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
+from webanalytics.core.strings import did_you_mean, one_line, shortened
 from webanalytics.errors import ParameterError
-from webanalytics.frames.foreign import as_pandas
-from webanalytics.strings import did_you_mean, one_line, shortened
+from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.urls import address
 
 NEEDED = frozenset(("url", "status"))

@@ -11,11 +11,10 @@ from typing import Any
 
 import pandas as pd
 
-from webanalytics.audits.alternates import Alternate, alternate_entries, sitemap_entries
+from webanalytics.audits.directives.alternates import Alternate, alternate_entries, sitemap_entries
+from webanalytics.audits.directives.headers import Headers, shared_headers
 from webanalytics.audits.graph.links import CLICKED, LinkGraph, Standing
-from webanalytics.audits.graph.tables import table_of_pages
-from webanalytics.audits.headers import Headers, shared_headers
-from webanalytics.audits.link_graph import (
+from webanalytics.audits.graph.site_links import (
     SHOWN,
     Addresses,
     FetchOutcome,
@@ -27,9 +26,16 @@ from webanalytics.audits.link_graph import (
     listed,
     normal,
 )
+from webanalytics.audits.graph.tables import table_of_pages
 from webanalytics.fetching.robots_kept import RobotsCopy
-from webanalytics.frames.crawl import CrawlFacts
-from webanalytics.frames.stored import ColumnValues, parts_of, release_unused, rows_by_part, stored
+from webanalytics.runs.frames.crawl import CrawlFacts
+from webanalytics.runs.storage.lazy_columns import (
+    ColumnValues,
+    parts_of,
+    release_unused,
+    rows_by_part,
+    stored,
+)
 from webanalytics.urls import lacks_scheme, registrable_domain
 
 _ANSWERED = ("client error", "server error")

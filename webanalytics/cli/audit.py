@@ -14,11 +14,11 @@ from typing import IO, Any
 import pandas as pd
 
 from webanalytics.audits.audit import Audit
-from webanalytics.audits.display import as_text, audit_overview, counted
+from webanalytics.audits.overview.display import as_text, audit_overview, counted
 from webanalytics.cli.keeping import tried
 from webanalytics.cli.names import as_flags
 from webanalytics.errors import ParameterError
-from webanalytics.frames.writing import write_frame
+from webanalytics.runs.frames.writing import write_frame
 from webanalytics.thresholds import PRIORITIES
 
 GATE = 3
@@ -194,7 +194,7 @@ def _gate(issues: pd.DataFrame, lowest: str | None, what: str, flag: str) -> int
 
 def run_compare(arguments: argparse.Namespace) -> int:
     """Run the sub-command ``compare``."""
-    from webanalytics.audits.saved import compare
+    from webanalytics.audits.storage.functions import compare
 
     check(arguments)
     comparison = compare(arguments.before, arguments.after)

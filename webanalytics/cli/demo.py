@@ -9,15 +9,15 @@ from typing import Any
 
 import pandas as pd
 
-from webanalytics import charts
-from webanalytics.api import sync as face
+from webanalytics import sync as face
 from webanalytics.audits.audit import Audit
-from webanalytics.audits.display import as_text, audit_overview
+from webanalytics.audits.overview.display import as_text, audit_overview
 from webanalytics.audits.profiles import resolve_profile
 from webanalytics.cli.names import as_flags
-from webanalytics.frames.terminal import table
-from webanalytics.frames.writing import write_frame
-from webanalytics.testing import sample_site
+from webanalytics.fetching.testing import sample_site
+from webanalytics.notebook import charts
+from webanalytics.runs.frames.terminal import table
+from webanalytics.runs.frames.writing import write_frame
 
 MOST_RULES = 8
 SHOWN = 8

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from webanalytics.analysis.phones.phone_list import UpdateReport, update
-from webanalytics.backends.local import fetch_settings
+from webanalytics.core.run_options import resolve
 from webanalytics.errors import ParameterError, RowError
 from webanalytics.fetching import Fetcher
-from webanalytics.run_options import resolve
+from webanalytics.records.phones.phone_list import UpdateReport, update
+from webanalytics.runs.backends.local import fetch_settings
 from webanalytics.runs.blocking import Run, run_plain
 
 

@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from webanalytics.frames.writing import IN_PARTS
 from webanalytics.operations import AUDIT, by_function
-from webanalytics.runs.saving import keeps_rows
+from webanalytics.runs.frames.writing import IN_PARTS
+from webanalytics.runs.storage.row_folder import keeps_rows
 
 MANY = 1_000
 """Rows from which a table is not held in memory."""

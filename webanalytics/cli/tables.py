@@ -17,11 +17,9 @@ from typing import Any
 
 import pandas as pd
 
+from webanalytics import sync
 from webanalytics._version import __version__
-from webanalytics.api import sync
 from webanalytics.audits.audit import Audit
-from webanalytics.backends.hosted import Hosted
-from webanalytics.backends.hosted.backend import KEY_VARIABLE
 from webanalytics.cli import audit as audits
 from webanalytics.cli import crawl as crawls
 from webanalytics.cli.crawlers import add_crawlers
@@ -37,14 +35,16 @@ from webanalytics.cli.keeping import (
 )
 from webanalytics.cli.names import DESCRIPTION, SERVICE_COMMANDS, as_flags
 from webanalytics.cli.streaming import kept_on_disk
+from webanalytics.core.messages.visible import for_terminal
+from webanalytics.core.run_options import RECORDS, Setting, option_context, options_for
+from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import AuditInterrupted, HostedError, ParameterError, WriteError
-from webanalytics.frames.reading import SUFFIXES, read_csv, read_frame
-from webanalytics.frames.terminal import print_errors, print_table
-from webanalytics.frames.writing import FORMATS, write_text, wrong_suffix
-from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import METADATA, OPERATIONS, Operation, Parameter, by_function
-from webanalytics.run_options import RECORDS, Setting, option_context, options_for
-from webanalytics.strings import did_you_mean
+from webanalytics.runs.backends.hosted import Hosted
+from webanalytics.runs.backends.hosted.backend import KEY_VARIABLE
+from webanalytics.runs.frames.reading import SUFFIXES, read_csv, read_frame
+from webanalytics.runs.frames.terminal import print_errors, print_table
+from webanalytics.runs.frames.writing import FORMATS, write_text, wrong_suffix
 
 SECRET_VARIABLE = "WEBANALYTICS_SECRET"  # noqa: S105 - the name of a variable
 TAKEN = ("format",)
@@ -62,10 +62,8 @@ _PLACES = {"archive": "FILE", "store": "FOLDER"}
 
 def _option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool) -> None:
     flag, key = "--" + option.key.replace("_", "-"), option.key
-    default = f"{option.default}"
-    if hosted and key == "concurrency":
-        default += "; with --base-url, requests under way at once, at most 8 by default"
-    meaning = f"{option.meaning} (default: {default})"
+    api = "; with --base-url, requests under way at once, at most 8 by default"
+    meaning = f"{option.meaning} (default: {option.default}{api if hosted and key == 'concurrency' else ''})"
     if key == "redo":
         parser.add_argument(flag, dest=key, choices=("missing", "failed"), help=meaning)
     elif key in _PLACES:
@@ -436,7 +434,7 @@ def _run_demo(arguments: argparse.Namespace) -> int:
 
 
 def _run_site(arguments: argparse.Namespace) -> int:
-    from webanalytics.testing import sample_site
+    from webanalytics.fetching.testing import sample_site
 
     try:
         with sample_site(port=arguments.port) as site:
@@ -456,6 +454,6 @@ def run(arguments: Sequence[str]) -> int:
         flags = (text.partition("=")[0] for text in unknown if text.startswith("--"))
         hint = next((did_you_mean(flag, known) for flag in flags), "")
         parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
-    docs_url = getattr(parsed, "docs_url", None)
-    with option_context(**({"docs_url": docs_url} if docs_url is not None else {})):
+    given = {"docs_url": parsed.docs_url} if getattr(parsed, "docs_url", None) is not None else {}
+    with option_context(**given):
         return int(parsed.run(parsed))

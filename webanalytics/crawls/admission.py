@@ -6,13 +6,13 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from webanalytics.core.outcomes import JobResult
 from webanalytics.crawls.candidates import Candidate, Skip, State
+from webanalytics.crawls.page_answers import Read
 from webanalytics.crawls.patterns import pattern_of
-from webanalytics.crawls.reading import Read
 from webanalytics.crawls.scope import PAGE_KINDS, Scope, Site, start_address
 from webanalytics.crawls.traps import Trace, Traps
-from webanalytics.frames.link_table import Link, LinkTableBuilder
-from webanalytics.outcomes import JobResult
+from webanalytics.runs.frames.link_table import Link, LinkTableBuilder
 from webanalytics.urls import address
 
 _PAGE: Final = 1

@@ -10,13 +10,13 @@ from urllib.parse import urlsplit
 import numpy as np
 import pandas as pd
 
-from webanalytics.audits.link_graph import normal
-from webanalytics.audits.resources import loaded_of_links, with_broken
+from webanalytics.audits.graph.site_links import normal
+from webanalytics.audits.requests.resources import loaded_of_links, with_broken
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Candidate, Skip
 from webanalytics.crawls.scope import PAGE_KINDS
-from webanalytics.frames.crawl import CHECKED, HOSTS, SKIPPED, TRAPS, CrawlFacts, table
-from webanalytics.frames.link_table import KINDS, LinkTable
+from webanalytics.runs.frames.crawl import CHECKED, HOSTS, SKIPPED, TRAPS, CrawlFacts, table
+from webanalytics.runs.frames.link_table import KINDS, LinkTable
 
 GIVEN_UP = "host_given_up"
 """Key of the failure of a page whose host was not asked any more."""

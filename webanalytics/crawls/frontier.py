@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Callable
 
+from webanalytics.core.outcomes import Job, JobResult
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Candidate, State
+from webanalytics.crawls.page_answers import Read
 from webanalytics.crawls.patterns import folder_of
-from webanalytics.crawls.reading import Read
-from webanalytics.outcomes import Job, JobResult
 
 AHEAD = 400
 """Most addresses that are fetched, or kept, before it is known whether their turn comes."""

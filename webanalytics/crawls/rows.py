@@ -16,16 +16,16 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from webanalytics.core.outcomes import Job, JobResult, digest
+from webanalytics.crawls.answers import whole
 from webanalytics.crawls.candidates import Candidate
-from webanalytics.crawls.joining import whole
-from webanalytics.frames.build import FrameBuilder
-from webanalytics.frames.inputs import Rows
-from webanalytics.frames.parts import FRAME_ROWS
 from webanalytics.operations import Operation
-from webanalytics.outcomes import Job, JobResult, digest
-from webanalytics.runs.checkpoints import NOT_DONE, Checkpoint
-from webanalytics.runs.checkpoints.settled import Settled, SettledPages
-from webanalytics.runs.saving import GrowingBuilder, Lay
+from webanalytics.runs.frames.build import FrameBuilder
+from webanalytics.runs.frames.inputs import Rows
+from webanalytics.runs.storage.checkpoints import NOT_DONE, Checkpoint
+from webanalytics.runs.storage.checkpoints.settled import Settled, SettledPages
+from webanalytics.runs.storage.parts import FRAME_ROWS
+from webanalytics.runs.storage.row_folder import GrowingBuilder, Lay
 
 NO_ROWS = frozenset(("robots", "not_html"))
 """Failures of pages that have no row, unless they are starts."""

@@ -1,6 +1,7 @@
 """One crawl: jobs from the frontier to a backend, answers back, and in the end an audit of the pages.
 
-`webanalytics.api.crawls` calls `crawl`; it does for a crawl what `runs.run` does for inputs known in advance.
+`webanalytics.crawls.function` calls `crawl`; it does for a crawl what `runs.run` does for inputs known in
+advance.
 """
 
 from __future__ import annotations
@@ -18,31 +19,31 @@ from typing import Any
 
 import pandas as pd
 
-from webanalytics.archives.writing import recording
-from webanalytics.audits.bodies import FactsOfBodies
-from webanalytics.audits.checking import check
-from webanalytics.backends.answering import worker_count
-from webanalytics.backends.base import WAVE, Backend, Report, RunSpec, Task, in_waves, streams
-from webanalytics.backends.local import LocalBackend, affordable_settings
+from webanalytics.audits.requests.bodies import FactsOfBodies
+from webanalytics.audits.requests.link_checker import check
+from webanalytics.core.outcomes import Job, JobResult
 from webanalytics.crawls.admission import Admission
+from webanalytics.crawls.answers import Joining
 from webanalytics.crawls.facts import crawl_facts, given_up, to_check, with_resources
 from webanalytics.crawls.frontier import AHEAD, Frontier
-from webanalytics.crawls.joining import Joining
-from webanalytics.crawls.listed import Listed, read_listed
-from webanalytics.crawls.reading import read
+from webanalytics.crawls.page_answers import read
 from webanalytics.crawls.rows import Laying, RowsInFolder, RowsInMemory
 from webanalytics.crawls.scope import Scope
+from webanalytics.crawls.sitemaps import Listed, read_listed
 from webanalytics.crawls.soft404 import seen_in, soft_404s
 from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError, WriteError
 from webanalytics.fetching import Fetcher
-from webanalytics.frames.crawl import CrawlFacts
+from webanalytics.fetching.archives.writing import recording
 from webanalytics.operations import EXTRACT, OUTLINKS, Operation
-from webanalytics.outcomes import Job, JobResult
+from webanalytics.runs.backends.answering import worker_count
+from webanalytics.runs.backends.base import WAVE, Backend, Report, RunSpec, Task, in_waves, streams
+from webanalytics.runs.backends.local import LocalBackend, affordable_settings
 from webanalytics.runs.blocking import Run, current_run
-from webanalytics.runs.checkpoints import Checkpoint
+from webanalytics.runs.frames.crawl import CrawlFacts
 from webanalytics.runs.partial import Partial, forget, keep
 from webanalytics.runs.run import STAYS_HERE, TURN_SECONDS
-from webanalytics.runs.saving import Lay
+from webanalytics.runs.storage.checkpoints import Checkpoint
+from webanalytics.runs.storage.row_folder import Lay
 
 log = logging.getLogger("webanalytics")
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Any, Literal, get_args
 
 from webanalytics.errors import ParameterError
-from webanalytics.frames.link_table import KINDS, Kind
+from webanalytics.runs.frames.link_table import KINDS, Kind
 from webanalytics.urls import address, lacks_scheme
 
 PAGE_KINDS: tuple[Kind, ...] = (

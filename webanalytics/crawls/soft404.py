@@ -16,10 +16,10 @@ from urllib.parse import unquote, urlsplit
 
 import pandas as pd
 
-from webanalytics.audits.duplicates import jaccard, shingles, words
+from webanalytics.audits.content.duplicates import jaccard, shingles, words
 from webanalytics.errors import RowError
 from webanalytics.fetching import Fetcher, FetchError
-from webanalytics.frames.stored import values_of_column
+from webanalytics.runs.storage.lazy_columns import values_of_column
 
 ALIKE = 0.85
 """Similarity of texts from which two pages are the same one: shared among all shingles of three words."""
@@ -183,8 +183,8 @@ async def _asked(fetcher: Fetcher, url: str) -> Seen | None:
 
 
 def _read(content: bytes, url: str, final_url: str, content_type: str) -> tuple[str, str]:
-    from webanalytics.analysis.page.page import Page  # parsers and extractors take time to load
-    from webanalytics.analysis.text.text import analyse
+    from webanalytics.page.page import Page  # parsers and extractors take time to load
+    from webanalytics.page.text.text import analyse
 
     found = analyse(Page(content, url, final_url, content_type))
     return found["title"], found["text"]

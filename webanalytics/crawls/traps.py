@@ -16,8 +16,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
+from webanalytics.crawls.page_answers import Read
 from webanalytics.crawls.patterns import Pattern, folder_of, kind_of, pattern_of, repeats, without_session
-from webanalytics.crawls.reading import Read
 
 NEW_SHARE = 0.1
 """Share of a page's pairs of words from which its text is new to its family."""
@@ -289,7 +289,7 @@ class Traps:
         return ALLOWED // 2 if self.suspects(key) else ALLOWED + 2 * family.novel
 
     def rows(self, skipped: dict[str, int]) -> list[dict[str, Any]]:
-        """Return the rows of `webanalytics.frames.crawl.TRAPS`, given how many addresses each refused."""
+        """Return the rows of `frames.crawl.TRAPS`, given how many addresses each refused."""
         return [
             {
                 "pattern": trap.pattern,

@@ -16,6 +16,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
+from webanalytics.core.messages import FETCHING
 from webanalytics.fetching.carried import Elsewhere, HostKnown
 from webanalytics.fetching.content import Accept
 from webanalytics.fetching.exchange import (
@@ -35,7 +36,6 @@ from webanalytics.fetching.robots import RobotsCache, Rules, parse_in_thread
 from webanalytics.fetching.robots_kept import RobotsCopy, copy_of, keep
 from webanalytics.fetching.session import Method, open_session
 from webanalytics.fetching.state import FetchState
-from webanalytics.messages import FETCHING
 
 _NO_RULES = Rules()
 
@@ -185,7 +185,8 @@ class Fetcher:
     def hosts(self) -> list[dict[str, Any]]:
         """Return one row for each host that was asked: how it was asked in the end, and why.
 
-        The columns are those of `webanalytics.frames.crawl.HOSTS`. A host without connections was given up.
+        The columns are those of `webanalytics.runs.frames.crawl.HOSTS`. A host without connections was
+        given up.
         """
         return list(self._limits.hosts())
 

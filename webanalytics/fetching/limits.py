@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from webanalytics.core.run_options import USER_AGENT
 from webanalytics.errors import ParameterError
-from webanalytics.run_options import USER_AGENT
 
 _HEADER_TEXT = re.compile(r"[\x20-\x7e]*[\x21-\x7e]")
 

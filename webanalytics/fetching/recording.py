@@ -1,6 +1,6 @@
 """What a recorder is told of each fetch: its requests and answers as they were sent, and how it ended.
 
-`Fetcher` keeps this only where it has a recorder; `webanalytics.archives` writes it to a file.
+`Fetcher` keeps this only where it has a recorder; `webanalytics.fetching.archives` writes it to a file.
 """
 
 from __future__ import annotations

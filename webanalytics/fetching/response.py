@@ -96,7 +96,7 @@ class FetchError(RowError):
     Parameters
     ----------
     key : str
-        Which sentence of `webanalytics.messages` says so.
+        Which sentence of `webanalytics.core.messages` says so.
     values : Mapping
         What the sentence shows.
     http_status : int or None

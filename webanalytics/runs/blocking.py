@@ -17,12 +17,12 @@ from collections.abc import Callable, Coroutine
 from contextvars import ContextVar, copy_context
 from typing import Any, ParamSpec, TypeVar
 
+from webanalytics.core.environment import kernel
+from webanalytics.core.operations.secret import Secret
 from webanalytics.errors import AuditInterrupted, WebAnalyticsError
-from webanalytics.frames.kinds import as_kind, kind_of_call
-from webanalytics.notebook import kernel
-from webanalytics.operations.secret import Secret
 from webanalytics.runs.boundary import check_call, keeps_frames
 from webanalytics.runs.dask_frames import inputs_of, lazily
+from webanalytics.runs.frames.kinds import as_kind, kind_of_call
 from webanalytics.runs.partial import Partial, begin, forget, keep
 
 P = ParamSpec("P")

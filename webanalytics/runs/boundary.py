@@ -12,12 +12,12 @@ import re
 from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, ParamSpec, TypeVar
 
+from webanalytics.core.operations.secret import Secret
+from webanalytics.core.run_options import RECORDS, check_served, options_for
+from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError, WebAnalyticsError
-from webanalytics.frames.kinds import as_kind, kind_of_call
-from webanalytics.operations.secret import Secret
-from webanalytics.run_options import RECORDS, check_served, options_for
 from webanalytics.runs.dask_frames import inputs_of, lazily
-from webanalytics.strings import did_you_mean
+from webanalytics.runs.frames.kinds import as_kind, kind_of_call
 
 P = ParamSpec("P")
 T = TypeVar("T")

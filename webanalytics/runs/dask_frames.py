@@ -14,13 +14,13 @@ from typing import Any
 
 import pandas as pd
 
-from webanalytics.backends.dask.groups import host_of, site_of
+from webanalytics.core.run_options import options_for, resolve
 from webanalytics.errors import ParameterError
-from webanalytics.frames.arrow import as_json, declared
-from webanalytics.frames.inputs import Wanted, values_of
-from webanalytics.frames.schema import make_series
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field, Operation
-from webanalytics.run_options import options_for, resolve
+from webanalytics.runs.backends.dask.groups import host_of, site_of
+from webanalytics.runs.frames.arrow import as_json, declared
+from webanalytics.runs.frames.inputs import Wanted, values_of
+from webanalytics.runs.frames.schema import make_series
 
 HOST = "__host__"
 """Column by which partitions are sorted."""
@@ -44,7 +44,7 @@ async def lazily(function: Function, inputs: Any, kwargs: Mapping[str, Any]) -> 
     Parameters
     ----------
     function : coroutine function
-        One of `webanalytics.api`.
+        One of `webanalytics.runs.functions`.
     inputs : dask.dataframe.DataFrame or Series
         Its inputs.
     kwargs : Mapping

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from webanalytics.core.outcomes import UNUSABLE
+from webanalytics.core.run_options import RECORDS, options
 from webanalytics.errors import ParameterError
-from webanalytics.frames.inputs import Inputs, read_inputs
 from webanalytics.operations import AUDIT, OPERATIONS, Operation, by_function
-from webanalytics.outcomes import UNUSABLE
-from webanalytics.run_options import RECORDS, options
+from webanalytics.runs.frames.inputs import Inputs, read_inputs
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from webanalytics.backends.base import RunSpec
-from webanalytics.operations.secret import Secret
-from webanalytics.outcomes import Job, digest
+from webanalytics.core.operations.secret import Secret
+from webanalytics.core.outcomes import Job, digest
+from webanalytics.runs.backends.base import RunSpec
 
 REMEMBERED_SECONDS = 3600.0
 """How long an interrupted call is remembered; after that, pages may have changed."""

@@ -1,6 +1,6 @@
 """One call: inputs to jobs, jobs to a backend, results to a frame, finished rows to a checkpoint.
 
-Every function of `webanalytics.api` that answers row by row ends in `collect`.
+Every function of `webanalytics.runs.functions` that answers row by row ends in `collect`.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from webanalytics.backends.base import LOCAL_FAMILY, Backend, Report, RunSpec, Task
-from webanalytics.backends.local import LocalBackend
+from webanalytics.core.messages.visible import for_terminal
+from webanalytics.core.outcomes import Job, JobResult, Outcome, digest
+from webanalytics.core.run_options import resolve
 from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError, RowError, WriteError
-from webanalytics.frames.build import FrameBuilder
-from webanalytics.frames.inputs import Inputs, Rows, read_inputs
-from webanalytics.frames.texts import Texts, about_texts, read_texts
-from webanalytics.messages.visible import for_terminal
 from webanalytics.operations import Operation
-from webanalytics.outcomes import Job, JobResult, Outcome, digest
-from webanalytics.run_options import resolve
+from webanalytics.runs.backends.base import LOCAL_FAMILY, Backend, Report, RunSpec, Task
+from webanalytics.runs.backends.local import LocalBackend
 from webanalytics.runs.blocking import Run, current_run
-from webanalytics.runs.checkpoints import Checkpoint
+from webanalytics.runs.frames.build import FrameBuilder
+from webanalytics.runs.frames.inputs import Inputs, Rows, read_inputs
+from webanalytics.runs.frames.texts import Texts, about_texts, read_texts
 from webanalytics.runs.partial import Partial, forget, keep
 from webanalytics.runs.resume import any_interrupted, identity_of, remember
-from webanalytics.runs.saving import SavingBuilder, keeps_rows
+from webanalytics.runs.storage.checkpoints import Checkpoint
+from webanalytics.runs.storage.row_folder import SavingBuilder, keeps_rows
 
 T = TypeVar("T")
 

@@ -11,7 +11,7 @@ from collections import OrderedDict, deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
-from webanalytics.messages import Message
+from webanalytics.core.messages import Message
 from webanalytics.service.results import Problem
 
 BUSY = Message("busy")

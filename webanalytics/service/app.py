@@ -15,7 +15,7 @@ from typing import Any
 
 from aiohttp import web
 
-from webanalytics.messages import Message
+from webanalytics.core.messages import Message
 from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.service.accounts import digest
 from webanalytics.service.accounts.base import Accounts, AccountsError, Key

@@ -10,7 +10,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from webanalytics.messages import Message, required
+from webanalytics.core.messages import Message, required
 from webanalytics.operations import Operation
 from webanalytics.service.accounts.base import NoCredits, Reservation
 from webanalytics.service.billing.calls import Answer, Caller, Calls

@@ -16,14 +16,16 @@ from typing import Any, Protocol, Self
 
 from aiohttp.abc import AbstractResolver
 
-from webanalytics.analysis.images.formats import EXTENSIONS, ImageLimits
-from webanalytics.backends.answering import Answering, worker_count
+from webanalytics.core.messages import Message
+from webanalytics.core.operations.secret import Secret
+from webanalytics.core.outcomes import PackedOutcomes, TextRecord
 from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
-from webanalytics.messages import Message
 from webanalytics.operations import METADATA, OPERATIONS, Operation
-from webanalytics.operations.secret import Secret
-from webanalytics.outcomes import PackedOutcomes, TextRecord
+from webanalytics.records.images.formats import EXTENSIONS, ImageLimits
+from webanalytics.runs.backends.answering import Answering, worker_count
+from webanalytics.runs.workers.pool import START_SECONDS, WorkerPool
+from webanalytics.runs.workers.worker import analysis_function
 from webanalytics.service.admission import BUSY, RETRY_SECONDS, FairSlots
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.images import ImageStore
@@ -38,8 +40,6 @@ from webanalytics.service.results import (
     fetch_failure,
     service_failure,
 )
-from webanalytics.workers.pool import START_SECONDS, WorkerPool
-from webanalytics.workers.worker import analysis_function
 
 log = logging.getLogger("webanalytics.service")
 

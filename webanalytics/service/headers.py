@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from aiohttp import web
 
-from webanalytics.messages import Message
+from webanalytics.core.messages import Message
 from webanalytics.operations import Operation
 from webanalytics.service.accounts.base import Key
 from webanalytics.service.addresses import Address, Network, read_address, within

@@ -26,9 +26,9 @@ from uuid import UUID, uuid4
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
-from webanalytics.analysis.images.formats import EXTENSIONS, MIME_TYPES
+from webanalytics.core.messages import Message
 from webanalytics.errors import ParameterError
-from webanalytics.messages import Message
+from webanalytics.records.images.formats import EXTENSIONS, MIME_TYPES
 from webanalytics.service.results import Problem
 
 log = logging.getLogger("webanalytics.service")

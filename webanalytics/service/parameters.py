@@ -18,11 +18,11 @@ from aiohttp import BodyPartReader, MultipartReader, web
 from aiohttp.http_exceptions import HttpProcessingError
 from aiohttp.web_protocol import RequestPayloadError
 
+from webanalytics.core.messages import Message, required
+from webanalytics.core.operations.parameter import REQUIRED
 from webanalytics.errors import ParameterError, RowError
 from webanalytics.fetching.data_urls import base64_content, data_url_content, is_data_url
-from webanalytics.messages import Message, required
 from webanalytics.operations import Operation, Parameter
-from webanalytics.operations.parameter import REQUIRED
 from webanalytics.service.admission import ByteBudget
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.results import Problem

@@ -8,7 +8,7 @@ from __future__ import annotations
 import orjson
 from aiohttp import web
 
-from webanalytics.messages import Message
+from webanalytics.core.messages import Message
 from webanalytics.service.accounts.base import Accounts
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.formats.negotiation import render

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any
 
+from webanalytics.core.messages import ErrorType, Message, must_be
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import FetchError
-from webanalytics.messages import ErrorType, Message, must_be
 from webanalytics.operations import Operation
 
 TYPE_FIELD, KEY_FIELD = "errorType", "errorKey"

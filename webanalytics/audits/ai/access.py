@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from webanalytics.audits.ai.roster import PURPOSES, Crawler
-from webanalytics.audits.link_graph import origin
-from webanalytics.audits.robots import every_directive
+from webanalytics.audits.directives.robots import every_directive
+from webanalytics.audits.graph.site_links import origin
 from webanalytics.audits.site import Site
+from webanalytics.core.operations.model import Dtype
 from webanalytics.fetching.robots_kept import RobotsCopy
 from webanalytics.fetching.robots_rules import RuleSet, path_of
-from webanalytics.frames.schema import make_series
-from webanalytics.operations.model import Dtype
+from webanalytics.runs.frames.schema import make_series
 
 ACCESS: Mapping[str, Dtype] = {
     "url": "string",

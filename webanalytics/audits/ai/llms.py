@@ -12,14 +12,14 @@ from typing import Any
 
 import pandas as pd
 
-from webanalytics.audits.link_graph import origin
-from webanalytics.backends.local import fetch_settings
+from webanalytics.audits.graph.site_links import origin
+from webanalytics.core.messages import told
+from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, FetchError
-from webanalytics.frames.inputs import addresses_of
-from webanalytics.frames.schema import as_frame, make_series
-from webanalytics.messages import told
-from webanalytics.operations.model import Dtype
+from webanalytics.runs.backends.local import fetch_settings
+from webanalytics.runs.frames.inputs import addresses_of
+from webanalytics.runs.frames.schema import as_frame, make_series
 
 MOST_ORIGINS = 100
 """Sites that are asked in one call."""

@@ -66,7 +66,7 @@ class CrawlerMethods:
         pandas.DataFrame
             ``section`` (first folder of the path, empty for pages at the top), ``crawler``, ``operator``,
             ``purpose``, ``pages``, ``allowed`` and ``share``, of the pages that `ai_access` judges;
-            `webanalytics.charts.crawler_access` draws it.
+            `webanalytics.notebook.charts.crawler_access` draws it.
         """
         from webanalytics.audits.ai.access import section_frame
 

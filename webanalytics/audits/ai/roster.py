@@ -17,10 +17,10 @@ from typing import Literal, NamedTuple, get_args
 
 import pandas as pd
 
-from webanalytics.analysis.phones.phone_list import data_folder
 from webanalytics.errors import ParameterError
 from webanalytics.files import written_whole
-from webanalytics.frames.schema import make_series
+from webanalytics.records.phones.phone_list import data_folder
+from webanalytics.runs.frames.schema import make_series
 
 Purpose = Literal["search", "user", "training"]
 """What a crawler reads pages for: an index of a search, the request of a user, the training of models."""

@@ -11,10 +11,10 @@ import pandas as pd
 from webanalytics.audits.graph.links import LinkGraph
 from webanalytics.audits.graph.metrics import by_end
 from webanalytics.audits.graph.verdicts import BROKEN
-from webanalytics.frames.crawl import table
-from webanalytics.frames.link_table import KINDS, POSITIONS, RELS
-from webanalytics.frames.schema import make_series
-from webanalytics.operations.model import Dtype
+from webanalytics.core.operations.model import Dtype
+from webanalytics.runs.frames.crawl import table
+from webanalytics.runs.frames.link_table import KINDS, POSITIONS, RELS
+from webanalytics.runs.frames.schema import make_series
 
 BROKEN_LINKS: Mapping[str, Dtype] = {
     "url": "string",

@@ -24,8 +24,8 @@ from webanalytics.audits.graph.metrics import (
     pagerank,
     scaled,
 )
-from webanalytics.audits.link_graph import Addresses, normal
-from webanalytics.frames.link_table import KINDS, Kind, LinkTable
+from webanalytics.audits.graph.site_links import Addresses, normal
+from webanalytics.runs.frames.link_table import KINDS, Kind, LinkTable
 
 CLICKED: tuple[Kind, ...] = ("link", "frame", "refresh")
 """Kinds of links that lead a visitor on."""

@@ -8,8 +8,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import pandas as pd
 
 from webanalytics.audits.graph.links import LinkGraph
-from webanalytics.frames.crawl import table
-from webanalytics.operations.model import Dtype
+from webanalytics.core.operations.model import Dtype
+from webanalytics.runs.frames.crawl import table
 
 Side: TypeAlias = Literal["in", "out"]
 

@@ -8,8 +8,8 @@ from itertools import pairwise
 from typing import Any
 
 from webanalytics.audits.graph.links import LinkGraph
-from webanalytics.audits.link_graph import Addresses, in_head, normal
-from webanalytics.frames.link_table import KINDS, Kind, Link, LinkTable, LinkTableBuilder
+from webanalytics.audits.graph.site_links import Addresses, in_head, normal
+from webanalytics.runs.frames.link_table import KINDS, Kind, Link, LinkTable, LinkTableBuilder
 
 
 def table_of_pages(

@@ -18,9 +18,8 @@ from urllib.parse import quote
 import pandas as pd
 from markupsafe import Markup
 
-from webanalytics import templates
 from webanalytics._version import __version__
-from webanalytics.audits.failures import failures as why_not_read
+from webanalytics.audits.overview.failures import failures as why_not_read
 from webanalytics.audits.report import charts, gaps, parts, site
 from webanalytics.audits.report.cells import Cells, table
 from webanalytics.audits.report.chapters import chapters
@@ -29,9 +28,10 @@ from webanalytics.audits.report.large import note, packed
 from webanalytics.audits.report.movement import movement
 from webanalytics.audits.report.site import CrawlParts
 from webanalytics.audits.report.tables import Chapter, counted
+from webanalytics.core import templates
+from webanalytics.core.strings import percent, to_one_decimal
 from webanalytics.errors import ParameterError
 from webanalytics.files import written_whole
-from webanalytics.strings import percent, to_one_decimal
 from webanalytics.thresholds import PRIORITIES
 
 SCRIPTS = ("data.js", "filter.js", "lists.js", "card.js", "pages.js", "report.js")
@@ -110,7 +110,7 @@ def write_report(
         When the pages were read, in UTC.
     failures : pandas.DataFrame, optional
         Columns ``reason``, ``pages`` and, if known, ``option`` and ``advice``: why pages were not read; by
-        default what `webanalytics.audits.failures.failures` says of the pages.
+        default what `webanalytics.audits.overview.failures.failures` says of the pages.
     keywords : pandas.DataFrame, optional
         Columns ``keyword``, ``pages``, ``frequency``, ``best_page`` and ``distinctiveness``.
     cannibalisation : pandas.DataFrame, optional

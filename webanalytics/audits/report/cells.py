@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from webanalytics.frames.stored import values_of_column
+from webanalytics.runs.storage.lazy_columns import values_of_column
 
 Scalar = str | int | float | bool | None
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from webanalytics.audits.languages import same_language
+from webanalytics.audits.directives.languages import same_language
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
 from webanalytics.audits.report.tables import (
@@ -24,7 +24,7 @@ from webanalytics.audits.report.tables import (
     page_cell,
     page_link,
 )
-from webanalytics.strings import percent
+from webanalytics.core.strings import percent
 from webanalytics.thresholds import AUDIENCES, SCALES_BY_NAME
 
 MOST_LANGUAGES = 20

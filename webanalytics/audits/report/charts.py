@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from webanalytics.audits.health import COSTS
 from webanalytics.audits.report.cells import Scalar
 from webanalytics.audits.report.content import Content, RuleLine
-from webanalytics.strings import percent
+from webanalytics.audits.score import COSTS
+from webanalytics.core.strings import percent
 from webanalytics.thresholds import TITLE_CHARACTERS, TITLE_PIXELS
 
 FEWEST_RULES, MOST_RULES = 8, 12

@@ -10,7 +10,7 @@ import pandas as pd
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
 from webanalytics.audits.report.tables import counted
-from webanalytics.audits.untried import LACKED, OTHERS
+from webanalytics.audits.unavailable_rules import LACKED, OTHERS
 
 MOST_FAILURES = 8
 

@@ -9,7 +9,6 @@ from typing import Any
 
 import pandas as pd
 
-from webanalytics import plugins
 from webanalytics.audits.rules import (
     accessibility,
     ai,
@@ -48,8 +47,9 @@ from webanalytics.audits.rules import (
     variants,
 )
 from webanalytics.audits.rules.base import Rule
-from webanalytics.frames.schema import make_series
-from webanalytics.operations.model import Dtype
+from webanalytics.core import plugins
+from webanalytics.core.operations.model import Dtype
+from webanalytics.runs.frames.schema import make_series
 
 _FILES = (
     response,

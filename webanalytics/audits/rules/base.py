@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from webanalytics.audits.site import Site
-from webanalytics.outcomes import Fact
-from webanalytics.run_options import options
+from webanalytics.core.outcomes import Fact
+from webanalytics.core.run_options import options
 from webanalytics.thresholds import Priority
 
 Category = Literal[
@@ -155,7 +155,7 @@ class Rule:
         Examples
         --------
         >>> from webanalytics.audits.rules import RULES
-        >>> from webanalytics.run_options import option_context
+        >>> from webanalytics.core.run_options import option_context
         >>> with option_context(docs_url="https://docs.example.org/"):
         ...     RULES["title_missing"].link
         'https://docs.example.org/rules/title_missing.html'

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.link_graph import listed, normal
+from webanalytics.audits.graph.site_links import listed, normal
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.canonical import following, targets
 from webanalytics.audits.rules.sources import AMP, AMP_DISCOVERY, CANONICALS, both, rfc

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.languages import same_language
+from webanalytics.audits.directives.languages import same_language
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.shared import empty

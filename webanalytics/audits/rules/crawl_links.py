@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.audits.graph.metrics import Mask
-from webanalytics.audits.link_graph import Target
+from webanalytics.audits.graph.site_links import Target
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.leads import badly
 from webanalytics.audits.site import CHECKED_LINKS, Site

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.link_graph import normal
+from webanalytics.audits.graph.site_links import normal
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.shared import LONGEST, enumerated, listed, outside_head

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.headers import Headers
+from webanalytics.audits.directives.headers import Headers
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.sources import (
     BACK_FORWARD,

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.languages import hreflang_problem
-from webanalytics.audits.link_graph import Target, listed
+from webanalytics.audits.directives.languages import hreflang_problem
+from webanalytics.audits.graph.site_links import Target, listed
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import outside_head

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.languages import same_language
-from webanalytics.audits.link_graph import listed
+from webanalytics.audits.directives.languages import same_language
+from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.alternates import PLACES, Place
-from webanalytics.audits.languages import same_language
-from webanalytics.audits.link_graph import listed
+from webanalytics.audits.directives.alternates import PLACES, Place
+from webanalytics.audits.directives.languages import same_language
+from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.sources import LANG, LANGUAGES, both
 from webanalytics.audits.site import Site

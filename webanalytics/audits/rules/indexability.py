@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from webanalytics.audits.robots import directives, unavailable_after
+from webanalytics.audits.directives.robots import directives, unavailable_after
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.site import Site

@@ -9,7 +9,7 @@ import numpy as np
 from webanalytics.audits.graph.links import LinkGraph
 from webanalytics.audits.graph.metrics import Mask, by_end
 from webanalytics.audits.graph.sections import common_section
-from webanalytics.audits.link_graph import LONGEST, SHOWN, Target, listed
+from webanalytics.audits.graph.site_links import LONGEST, SHOWN, Target, listed
 from webanalytics.audits.rules.base import Finding
 from webanalytics.audits.site import Site
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.link_graph import LONGEST
+from webanalytics.audits.graph.site_links import LONGEST
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.leads import badly, faults
 from webanalytics.audits.site import Site
-from webanalytics.frames.link_table import KINDS
+from webanalytics.runs.frames.link_table import KINDS
 
 
 def _no_internal(site: Site, _: Any) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from webanalytics.audits.link_graph import LONGEST, listed
+from webanalytics.audits.graph.site_links import LONGEST, listed
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.leads import badly, faults
 from webanalytics.audits.site import Site

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
 
-from webanalytics.audits.link_graph import normal
+from webanalytics.audits.graph.site_links import normal
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.response import FAILING, hops
 from webanalytics.audits.rules.sources import HTTP_ERRORS, HTTPS_SIGNAL, REDIRECTS, SITE_MOVES, both, rfc

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from webanalytics.audits.link_graph import listed, normal, origin
+from webanalytics.audits.directives.sitemap_dates import day_of, moment_of
+from webanalytics.audits.graph.site_links import listed, normal, origin
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.sources import SITEMAP_PROTOCOL, SITEMAPS, VIDEO_SITEMAPS
 from webanalytics.audits.site import Site
-from webanalytics.audits.sitemap_dates import day_of, moment_of
-from webanalytics.frames.sitemap import sitemap_files
+from webanalytics.runs.frames.sitemap import sitemap_files
 
 LARGEST_FILE = 52_428_800
 """Bytes of a sitemap without compression."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 from urllib.parse import unquote_plus
 
-from webanalytics.audits.link_graph import listed
+from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.shared import Find

@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from webanalytics.messages import Message
+from webanalytics.core.messages import Message
 from webanalytics.operations import Operation
 from webanalytics.service.accounts.base import (
     Accounts,

@@ -14,8 +14,8 @@ from typing import Any, TypeVar
 
 import orjson
 
-from webanalytics.messages import Message
-from webanalytics.operations.secret import Secret
+from webanalytics.core.messages import Message
+from webanalytics.core.operations.secret import Secret
 from webanalytics.service.accounts.base import Conflict, Idempotency, NoCredits
 from webanalytics.service.formats.negotiation import render
 from webanalytics.service.headers import REMAINING_HEADER

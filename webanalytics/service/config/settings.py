@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from webanalytics.core.run_options import USER_AGENT, Setting, flag, integer, seconds
 from webanalytics.errors import ParameterError
-from webanalytics.run_options import USER_AGENT, Setting, flag, integer, seconds
 from webanalytics.service.addresses import read_networks
 from webanalytics.service.billing.plans import PLANS, Plan
 

@@ -16,10 +16,10 @@ from typing import Any
 import orjson
 import yaml
 
-from webanalytics.messages import one_of
+from webanalytics.core.messages import one_of
+from webanalytics.core.strings import encodable
 from webanalytics.service.formats.xml_csv import to_csv, to_xml
 from webanalytics.service.results import Problem
-from webanalytics.strings import encodable
 
 MEDIA_TYPES: dict[str, tuple[str, ...]] = {
     "json": ("application/json",),

@@ -27,9 +27,9 @@ from typing import Any
 
 from lxml import etree
 
+from webanalytics.core.operations.types import shape_of
+from webanalytics.core.strings import for_xml
 from webanalytics.operations import OPERATIONS
-from webanalytics.operations.types import shape_of
-from webanalytics.strings import for_xml
 
 XSI = "http://www.w3.org/2001/XMLSchema-instance"
 COLUMNS = ("key", "value")

@@ -26,11 +26,11 @@ from graphql import (
     validate,
 )
 
+from webanalytics.core.strings import one_line
 from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.graphql.schema import Root, build_schema
 from webanalytics.service.results import Problem, Result, visible_fields
-from webanalytics.strings import one_line
 
 STATUS_EXTENSION = "statusCode"
 """The entry of an error's ``extensions`` with the status that a single call would have had."""

@@ -28,8 +28,8 @@ from graphql import (
     GraphQLString,
 )
 
+from webanalytics.core.operations.types import Kind, Shape, shape_of
 from webanalytics.operations import Field, Operation
-from webanalytics.operations.types import Kind, Shape, shape_of
 
 INPUT = "input"
 """Name of the argument that holds an operation's parameters."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from webanalytics.core.operations.types import Shape, shape_of
 from webanalytics.operations import Field, Operation, Parameter
-from webanalytics.operations.types import Shape, shape_of
 from webanalytics.service.parameters import IN_PLACE_OF_IMAGE
 from webanalytics.service.results import CODE_FIELD
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from webanalytics.messages import ERROR_TYPES, MESSAGES
+from webanalytics.core.messages import ERROR_TYPES, MESSAGES
 from webanalytics.service.billing.plans import Plan
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.formats.negotiation import MEDIA_TYPES

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from webanalytics.backends.local import LocalBackend
+from webanalytics.runs.backends.local import LocalBackend
 
 here = LocalBackend()
 

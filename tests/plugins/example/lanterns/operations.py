@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Literal
 
+from webanalytics.core.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL
 from webanalytics.operations import Field, Operation, Parameter
-from webanalytics.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL
 
 slugify = Operation(
     name="slugify",

@@ -1,0 +1,174 @@
+"""Pages that say "not found" with status 200: real servers, and what is nearly one."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+import pandas as pd
+import pytest
+
+import webanalytics as wa
+from tests.effort import BUSY_SECONDS
+from webanalytics.crawls.soft404 import Seen, SeenPages, Soft, impossible, probe, seen_in, soft_404s
+from webanalytics.fetching import Fetcher, FetchSettings
+from webanalytics.fetching.testing import CrawlSite, Reply, SiteServer, crawl_site
+
+SETTINGS = FetchSettings(allow_private=True, robots=False, timeout=BUSY_SECONDS)
+NOTHING = b"<title>Our shop</title><h1>Not found</h1><p>We are sorry, the page that you ask for is not in our shop any more."
+SHELL = b"<title>App</title><div id=app></div><script src=/app.js></script>"
+WORDS = [
+    "lantern",
+    "wick",
+    "flame",
+    "brass",
+    "copper",
+    "glass",
+    "chimney",
+    "oil",
+    "candle",
+    "harbour",
+    "keeper",
+    "storm",
+]
+
+
+def page(title: str, shift: int) -> bytes:
+    turned = WORDS[shift:] + WORDS[:shift]
+    return (
+        f"<title>{title}</title><h1>{title}</h1><p>{' '.join(turned * 2)}. {' '.join(turned[::2])}.".encode()
+    )
+
+
+def read(server: SiteServer, *paths: str) -> pd.DataFrame:
+    urls = [server.url + path for path in paths]
+    return wa.audit(urls, allow_private=True, workers=1, progress=False, robots=False)
+
+
+def found(frame: pd.DataFrame) -> Soft:
+    async def main() -> Soft:
+        async with Fetcher(SETTINGS) as fetcher:
+            return await soft_404s(fetcher, seen_in(frame))
+
+    return asyncio.run(main())
+
+
+def paths(server: SiteServer, soft: Soft) -> set[str]:
+    return {url.removeprefix(server.url) for url in soft.pages}
+
+
+def test_a_site_that_answers_all_with_200() -> None:
+    pages = {"/": page("Home", 0), "/tea": page("Tea", 3), "/also": page("Our shop", 6)}
+    with SiteServer(pages, not_found=Reply(200, {}, NOTHING)) as server:
+        soft = found(read(server, "/", "/tea", "/also", "/gone", "/lost/and/gone.html"))
+        assert paths(server, soft) == {"/gone", "/lost/and/gone.html"}
+        assert (soft.shells, soft.asked) == ((), 1)
+
+
+def test_a_site_that_answers_404_has_none() -> None:
+    with SiteServer({"/": page("Home", 0), "/tea": page("Tea", 3), "/nothing": NOTHING}) as server:
+        assert found(read(server, "/", "/tea", "/nothing", "/gone")) == Soft(asked=1)
+
+
+def test_an_answer_that_repeats_the_address() -> None:
+    class Echo(SiteServer):
+        def answer(self, target: str, method: str = "GET") -> Any:
+            known = super().answer(target, method)
+            if known is not self._missing:
+                return known
+            text = f"<title>Sorry</title><p>Nothing was found at {target}, neither {target.title()} nor its like."
+            return known._replace(
+                head=b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: %d\r\n" % len(text),
+                body=text.encode(),
+            )
+
+    with Echo({"/": page("Home", 0), "/tea": page("Tea", 3)}) as server:
+        assert paths(server, found(read(server, "/", "/tea", "/green-lamp", "/red/lamp-7"))) == {
+            "/green-lamp",
+            "/red/lamp-7",
+        }
+
+
+def test_one_shell_for_every_address_is_not_called_soft_404() -> None:
+    with SiteServer({"/app.js": b""}, not_found=Reply(200, {}, SHELL)) as server:
+        soft = found(read(server, "/", "/tea", "/lamps"))
+        assert soft == Soft(shells=(f"{server.url}/",), asked=2)
+
+
+def test_a_shell_is_known_though_the_home_page_was_not_read() -> None:
+    with SiteServer({}, not_found=Reply(200, {}, SHELL)) as server:
+        assert found(read(server, "/tea", "/lamps")).shells == (f"{server.url}/",)
+
+
+def test_unknown_addresses_that_lead_to_the_home_page() -> None:
+    pages = {"/": page("Home", 0), "/tea": page("Tea", 3), "/index.html": Reply(301, {"Location": "/"})}
+    with SiteServer(pages, not_found=Reply(302, {"Location": "/"})) as server:
+        soft = found(read(server, "/", "/tea", "/index.html", "/gone"))
+        assert paths(server, soft) == {"/gone"}
+        assert soft.shells == ()
+
+
+def test_one_page_for_all_queries_of_a_folder_is_a_place_of_its_own() -> None:
+    """A page on a session is the same under any address there: it says nothing of what is not found."""
+
+    class Session(SiteServer):
+        def answer(self, target: str, method: str = "GET") -> Any:
+            return super().answer("/basket/" if target.startswith("/basket/") else target, method)
+
+    basket = b"<title>Your basket</title><h1>Your basket</h1><p>You are not signed in at the moment."
+    with Session({"/": page("Home", 0), "/basket/": basket}) as server:
+        soft = found(read(server, "/", "/basket/?sid=1", "/basket/?sid=2"))
+        assert soft == Soft(shells=(f"{server.url}/basket/",), asked=3)
+
+
+def test_queries_that_lead_to_nothing_while_their_folder_is_there() -> None:
+    class Shop(SiteServer):
+        def answer(self, target: str, method: str = "GET") -> Any:
+            known = target == "/shop/" or not target.startswith("/shop/")
+            return super().answer(target if known else "/nothing", method)
+
+    with Shop({"/": page("Home", 0), "/shop/": page("Shop", 4), "/nothing": NOTHING}) as server:
+        soft = found(read(server, "/", "/shop/?lamp=1", "/shop/?lamp=2"))
+        assert paths(server, soft) == {"/shop/?lamp=1", "/shop/?lamp=2"}
+
+
+@pytest.fixture(scope="module")
+def site() -> Any:
+    with crawl_site(slow=0.0) as site:
+        yield site
+
+
+def test_the_made_up_site(site: CrawlSite) -> None:
+    """It answers 404 in general and 200 in one folder, in which one real page speaks of what is not found."""
+    urls = [row["url"] for row in site.expected.pages if row["status"] == 200 and row["how"] != "pdf"]
+    frame = wa.audit(urls, allow_private=True, workers=2, progress=False)
+    soft = found(frame)
+    assert soft.pages == {row["url"] for row in site.expected.pages if row["how"] == "soft"}
+    assert soft.shells == ()
+    assert soft.asked <= 11
+
+
+def test_an_address_that_cannot_exist() -> None:
+    assert impossible("http://a.example/") == impossible("http://a.example/")
+    assert impossible("http://a.example/") != impossible("http://b.example/")
+
+    async def main() -> Any:
+        async with Fetcher(SETTINGS) as fetcher:
+            with SiteServer({}) as server:
+                return await probe(fetcher, f"{server.url}/")
+
+    assert asyncio.run(main()) is None
+
+
+def test_odd_pages_are_no_trouble() -> None:
+    pages = [
+        Seen("", "", "", ""),
+        Seen("http://[", "http://[", "", ""),
+        Seen("file:///a", "file:///a", "", ""),
+    ]
+
+    async def main() -> Any:
+        async with Fetcher(SETTINGS) as fetcher:
+            return await soft_404s(fetcher, SeenPages.of(pages))
+
+    assert asyncio.run(main()) == Soft()

@@ -1,0 +1,88 @@
+"""What is told of a page in another record: revisits, duplicates, redirects."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import webanalytics as wa
+from tests.fetching.archives.files import DATE, answer, page, record, response, title, write
+from tests.fetching.archives.reading import told
+from webanalytics.fetching.archives.sources import pages as read
+
+BODY = title("Tea")
+
+
+def revisit(url: str, *, head: bool = True, **more: str) -> bytes:
+    profile = "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+    block = answer(b"", "Content-Type: text/html", "X-Now: 1") if head else b""
+    return record(
+        "revisit", block, url, "application/http", "2026-11-23T10:00:00Z", WARC_Profile=profile, **more
+    )
+
+
+@pytest.mark.parametrize("head", [True, False])
+@pytest.mark.parametrize(
+    "refers",
+    [
+        {"WARC_Refers_To_Target_URI": "https://a.example/x", "WARC_Refers_To_Date": DATE},
+        {"WARC_Payload_Digest": "sha1:AAAA"},
+    ],
+)
+def test_a_revisit_has_the_content_of_what_it_refers_to(
+    path: Path, refers: dict[str, str], head: bool
+) -> None:
+    first = response("https://a.example/x", BODY, WARC_Payload_Digest="sha1:AAAA")
+    file = write(path, first, revisit("https://b.example/y", head=head, **refers))
+    found = list(read(file))
+    assert [(entry.url, entry.html, entry.http_status) for entry in found] == [
+        ("https://a.example/x", BODY.decode(), 200),
+        ("https://b.example/y", BODY.decode(), 200),
+    ]
+    assert ("X-Now: 1" in (found[1].headers or "")) == head
+    assert [entry.fetched_at for entry in found] == ["2026-11-22T10:00:00+00:00", "2026-11-23T10:00:00+00:00"]
+
+
+def test_a_revisit_by_the_name_of_a_record_in_another_archive(tmp_path: Path) -> None:
+    first = response("https://a.example/x", BODY)
+    name = first.partition(b"WARC-Record-ID: ")[2].partition(b"\r\n")[0].decode()
+    one = write(tmp_path / "one.warc.gz", first)
+    two = write(tmp_path / "two.warc.gz", revisit("https://a.example/y", WARC_Refers_To=name))
+    assert told(two) == [("y", "parse")]
+    assert told([two, one]) == [("y", "Tea"), ("x", "Tea")]  # type: ignore[arg-type]
+    assert next(iter(read(two))).error == "The content of the page is in an archive that was not given."
+
+
+def test_the_latest_of_an_address_wins_or_all_are_there(path: Path) -> None:
+    dates = ("2026-11-02T00:00:00Z", "2026-11-03T00:00:00.5Z", "2026-11-03T00:00:00Z")
+    several = [response("https://a.example/x", title(date), date=date) for date in dates]
+    file = write(path, *several, page("y"))
+    assert told(file) == [("x", dates[1]), ("y", "y")]
+    assert told(file, duplicates="all") == [*(("x", date) for date in dates), ("y", "y")]
+    assert read(file).counts["duplicates"] == 2
+    assert wa.metadata(read(file, duplicates="all"))["title"].tolist() == [*dates, "y"]
+
+
+def moved(name: str, to: str, date: str = DATE, status: str = "301 Moved") -> bytes:
+    return response(f"https://a.example/{name}", b"", f"Location: {to}", status=status, date=date)
+
+
+def test_redirects_lead_to_their_target_in_the_archive(path: Path) -> None:
+    file = write(path, moved("1", "/2"), page("3"), moved("2", "3#top", status="302 Found"))
+    frame = wa.audit(file)
+    assert frame.raw["url"].tolist() == [f"https://a.example/{name}" for name in "132"]
+    assert frame.raw["title"].tolist() == ["3", "3", "3"]
+    assert frame.raw["final_url"].tolist() == ["https://a.example/3"] * 3
+    assert [list(way) for way in frame.raw["redirect_kinds"]] == [["301", "302"], [], ["302"]]
+    assert list(frame.raw["redirects"].iloc[0]) == ["https://a.example/1", "https://a.example/2"]
+
+
+def test_redirects_in_a_circle_and_out_of_the_archive_are_rows(path: Path) -> None:
+    found = list(read(write(path, moved("1", "/2"), moved("2", "/1"), moved("3", "https://b.example/"))))
+    assert [entry.error for entry in found] == [
+        "The page redirects in a circle.",
+        "The page redirects in a circle.",
+        "The page redirects with HTTP 301 to what is not in the archive.",
+    ]
+    assert [entry.http_status for entry in found] == [302 - 1] * 3

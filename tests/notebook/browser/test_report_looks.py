@@ -1,0 +1,128 @@
+"""The report for every reader: by keyboard, narrow and wide, dark and light, on paper, and of thousands of pages."""
+
+from __future__ import annotations
+
+import statistics
+from pathlib import Path
+
+import pytest
+
+from tests.audits.report_data import made_audit
+from tests.notebook.browser.report_page import Reader, shown, until
+from webanalytics.audits.report import write_report
+
+PAGES = 5000
+SECONDS = 2.0
+"""How long a report of 5,000 pages may take until its first screen is shown."""
+
+
+def test_a_card_by_keyboard(reader: Reader, report: Path) -> None:
+    page = reader.open(report)
+    link = page.locator("#list tbody a").first
+    link.focus()
+    page.keyboard.press("Enter")
+    card = page.get_by_role("dialog")
+    card.wait_for()
+    assert page.evaluate("document.activeElement.id") == "card-title"
+    number = shown(page)[1]
+    card.get_by_role("button", name="Next").press("Enter")
+    assert page.evaluate("location.hash") == f"#page-{number}"
+    page.keyboard.press("Escape")
+    until(page, "!document.querySelector('dialog').open")
+    assert page.evaluate("document.activeElement === document.querySelector('#list tbody a')")
+    assert page.evaluate("location.hash") == "#pages"
+    link.press("Enter")
+    card.locator(".issues a").first.press("Enter")
+    until(page, "!document.querySelector('dialog').open")
+    assert (
+        page.evaluate("document.activeElement.parentElement.open && document.activeElement.tagName")
+        == "SUMMARY"
+    )
+
+
+def test_landmarks_and_names(reader: Reader, report: Path) -> None:
+    page = reader.open(report)
+    for role, name in (
+        ("banner", None), ("main", None), ("contentinfo", None), ("search", "Filter issues and pages"),
+        ("navigation", "Parts of the report"), ("region", "Overview"), ("region", "Issues"), ("region", "Pages"),
+        ("region", "What changed"), ("region", "Table of pages"), ("table", "Pages"),
+    ):  # fmt: skip
+        found = page.get_by_role(role, name=name, exact=True) if name else page.get_by_role(role)
+        assert found.count() == 1, (role, name)
+    assert page.get_by_role("heading", level=1).count() == 1
+    nameless = page.evaluate("""() => [...document.querySelectorAll("button, select, input")].filter(
+        e => !(e.textContent.trim() || e.getAttribute("aria-label") || e.labels?.length)).length""")
+    assert nameless == 0
+
+
+@pytest.mark.parametrize("width", [360, 800, 1400])
+@pytest.mark.parametrize("view", ["table", "cards"])
+def test_nothing_sticks_out_of_the_window(reader: Reader, report: Path, width: int, view: str) -> None:
+    page = reader.open(report, viewport={"width": width, "height": 800})
+    page.locator(f"[data-view={view}]").click()
+    page.locator("details.rule summary").first.click()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.goto(f"{report.as_uri()}#page-2")
+    assert page.evaluate(
+        "document.querySelector('dialog').scrollWidth <= document.querySelector('dialog').clientWidth"
+    )
+
+
+def test_dark_and_light_differ_and_can_be_read(reader: Reader, report: Path) -> None:
+    grounds = {}
+    for scheme in ("light", "dark"):
+        page = reader.open(report, color_scheme=scheme)
+        grounds[scheme] = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        for selector in (
+            ".note",
+            ".badge.high",
+            ".badge.medium",
+            ".badge.low",
+            ".address",
+            ".tile .after",
+            "ol.first p",
+            ".reach span",
+            ".of-chapter td .set, .of-chapter th .set",
+            ".number small",
+            "a",
+        ):
+            assert page.evaluate(CONTRAST, selector) >= 4.5, (scheme, selector)
+    assert grounds["light"] != grounds["dark"]
+
+
+CONTRAST = """selector => {
+    const numbers = colour => colour.match(/[\\d.]+/g).map(Number);
+    const light = ([r, g, b]) => [r, g, b].map(p => p / 255).map(
+        p => p <= 0.04045 ? p / 12.92 : ((p + 0.055) / 1.055) ** 2.4).reduce(
+        (sum, p, i) => sum + p * [0.2126, 0.7152, 0.0722][i], 0);
+    const element = document.querySelector(selector.split(', ').map(part => `main ${part}`).join(', '));
+    let ground = element;
+    while (numbers(getComputedStyle(ground).backgroundColor)[3] === 0) ground = ground.parentElement;
+    const pair = [getComputedStyle(element).color, getComputedStyle(ground).backgroundColor].map(numbers).map(light);
+    return (Math.max(...pair) + 0.05) / (Math.min(...pair) + 0.05);
+}"""
+
+
+def test_print_has_every_rule_and_no_controls(reader: Reader, report: Path) -> None:
+    page = reader.open(report)
+    page.emulate_media(media="print")
+    assert not page.locator("#filter").is_visible()
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    rules = page.locator("details.rule")
+    assert page.locator("details.rule[open] .list tbody").count() == rules.count()
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert page.locator("details.rule[open]").count() == 0
+    assert page.pdf()[:5] == b"%PDF-"
+
+
+def test_five_thousand_pages_open_in_two_seconds(reader: Reader, tmp_path: Path) -> None:
+    audit = made_audit(PAGES)
+    file = write_report(tmp_path / "r.html", audit.pages, audit.issues, audit.summary)
+    times = []
+    for _ in range(5):
+        page = reader.open(file)
+        until(page, "performance.getEntriesByName('report-shown').length")
+        times.append(page.evaluate("performance.getEntriesByName('report-shown')[0].startTime") / 1000)
+        assert page.locator("#list tbody tr").count() == 100
+        page.context.close()
+    assert statistics.median(times) < SECONDS, times

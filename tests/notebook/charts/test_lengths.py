@@ -1,0 +1,98 @@
+"""Titles and descriptions against their limits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import pytest
+from matplotlib.axes import Axes
+
+from tests.notebook.charts.reading import labels, note, texts, title
+from webanalytics.errors import ParameterError
+from webanalytics.notebook.charts import text_lengths
+from webanalytics.notebook.drawing import style
+
+Picture = Callable[[Axes], Any]
+
+
+def frame_of(*lengths: tuple[int, int]) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "url": [f"https://a.example/p{row}" for row in range(len(lengths))],
+            "title": ["t" * one or None for one, _ in lengths],
+            "description": ["d" * other or None for _, other in lengths],
+        }
+    )
+
+
+def marks(ax: Axes, marker: str, filled: bool) -> dict[str, float]:
+    """Return label and length of one kind of mark."""
+    found = {}
+    for line in ax.lines:
+        if line.get_marker() == marker and (line.get_markerfacecolor() != style.CARD) is filled:
+            found.update(zip([labels(ax)[row] for row in line.get_ydata()], line.get_xdata(), strict=True))
+    return found
+
+
+def test_texts_are_inside_or_outside_their_limits(picture: Picture) -> None:
+    ax = text_lengths(frame_of((30, 70), (60, 155), (29, 69), (61, 156)))
+    assert marks(ax, "o", True) == {"/p0": 30, "/p1": 60}
+    assert marks(ax, "o", False) == {"/p2": 29, "/p3": 61}
+    assert marks(ax, "D", True) == {"/p0": 70, "/p1": 155}
+    assert marks(ax, "D", False) == {"/p2": 69, "/p3": 156}
+    assert note(ax) == "2 titles within 30–60 · 2 descriptions within 70–155"
+    bands = sorted((patch.get_x(), patch.get_x() + patch.get_width()) for patch in ax.patches)
+    assert bands == [(30, 60), (70, 155)]
+    picture(ax)
+
+
+def test_the_page_furthest_from_its_limits_is_at_the_top() -> None:
+    ax = text_lengths(frame_of((40, 100), (65, 100), (0, 0), (40, 200)))
+    assert labels(ax) == ["/p2", "/p3", "/p1", "/p0"]
+
+
+def test_limits_are_the_callers(picture: Picture) -> None:
+    ax = text_lengths(frame_of((20, 100)), title_limits=(10, 25), description_limits=[50, 90])
+    assert marks(ax, "o", True) == {"/p0": 20}
+    assert marks(ax, "D", False) == {"/p0": 100}
+    assert {0, 10, 25, 50, 90} <= set(ax.get_xticks())
+    picture(ax)
+
+
+def test_a_text_beyond_the_scale_stands_at_its_end_with_its_length(picture: Picture) -> None:
+    ax = text_lengths(frame_of((40, 50_000)))
+    end = ax.get_xlim()[1]
+    assert end < 500
+    assert marks(ax, "D", False) == {"/p0": end}
+    assert "50,000" in texts(ax)
+    picture(ax)
+
+
+def test_white_space_counts_once() -> None:
+    frame = frame_of((0, 100)).assign(title=f" {'x' * 20} \n\t {'y' * 10} ")
+    assert marks(text_lengths(frame), "o", True) == {"/p0": 31}
+
+
+def test_many_pages_become_two_histograms(picture: Picture) -> None:
+    ax = text_lengths(frame_of(*[(45, 0)] * 50, *[(10, 100)] * 10))
+    assert labels(ax) == ["title", "description"]
+    assert title(ax) == "Title and description of 60 pages"
+    assert "0 none\n10 short\n0 long" in texts(ax)
+    assert "50 none\n0 short\n0 long" in texts(ax)
+    bars = [bar for bar in ax.patches if bar.get_height() < 0 and bar.get_y() < 1]
+    assert [round(bar.get_height() / min(b.get_height() for b in bars), 2) for bar in bars] == [0.2, 1]
+    picture(ax)
+
+
+@pytest.mark.parametrize(
+    "wrong", [(60, 30), (30,), (30, 60, 90), "ab", None, (-1, 5), (1.5, 3), (True, 5), (30, 30)]
+)
+@pytest.mark.parametrize("parameter", ["title_limits", "description_limits"])
+def test_wrong_limits(parameter: str, wrong: Any) -> None:
+    with pytest.raises(
+        ParameterError, match=f"`{parameter}` parameter must be two rising integers"
+    ) as caught:
+        text_lengths(frame_of((1, 1)), **{parameter: wrong})
+    assert caught.value.parameter == parameter

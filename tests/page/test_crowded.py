@@ -1,0 +1,95 @@
+"""The attributes of a tag are counted as a parser counts them: html5lib's tokenizer says what is right."""
+
+from __future__ import annotations
+
+import pytest
+from html5lib._tokenizer import HTMLTokenizer
+from html5lib.constants import tokenTypes
+from hypothesis import given
+from hypothesis import strategies as st
+
+from webanalytics.errors import RowError
+from webanalytics.page import attribute_limits as crowded
+from webanalytics.page.tree import MAX_ATTRIBUTES, parse
+
+MANY = 2 * MAX_ATTRIBUTES
+
+
+def names(pattern: str, between: str = "") -> str:
+    return between.join(pattern.format(number) for number in range(MANY))
+
+
+HIDDEN = {
+    "values without white space": "<p " + names('a{}=""') + ">",
+    "both quotes": "<p " + names("a{0}=\"'\"b{0}='\"'") + ">",
+    "signs that open tags": "<p " + names("<a{}", " ") + ">",
+    "a quoted end of the tag": '<p x=">" ' + names("a{}", " ") + ">",
+    "an end tag": "</p " + names("a{}=''") + ">",
+    "a page that ends in the tag": "<p " + names("a{}", "/"),
+    "a comment in a title": "<title><!--</title><p " + names("a{}", " ") + ">",
+    "an empty comment": "<!--><p " + names("a{}", " ") + "> -->",
+    "a style in a drawing": "<svg><style><p " + names("a{}", " ") + ">",
+    "a textarea in a selection": "<select><textarea><p " + names("a{}", " ") + ">",
+    "a script in a value": '<i x="<script>"><p ' + names("a{}", " ") + ">",
+    "a script after a drawing": "<svg></svg><title><script></title><p " + names("a{}", " ") + ">",
+}
+
+
+@pytest.mark.parametrize("name", HIDDEN)
+def test_attributes_cannot_be_hidden_from_the_count(name: str) -> None:
+    with pytest.raises(RowError, match="attributes"):
+        parse(HIDDEN[name])
+
+
+HARMLESS = {
+    "a comparison in a script": "<script>if (a<b " + names("a{}", " ") + ")</script>",
+    "markup in a comment": "Tea<!-- <p " + names("a{}", " ") + "> -->",
+    "markup in a textarea": "<textarea><p " + names("a{}", " ") + "></textarea>",
+    "a tag that a quote ends": '<p =">' + names("a{}", " "),
+    "a long value": '<p title="' + names("a{}=1", " ") + '">',
+    "many small tags": names("<p a{} b c>"),
+}
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+def test_what_is_no_attribute_is_not_counted(name: str) -> None:
+    assert parse(HARMLESS[name]) is not None
+
+
+def attributes_of(page: str) -> list[int]:
+    """Return the numbers of attributes of the first tag, as an independent tokenizer finds them."""
+    kinds = (tokenTypes["StartTag"], tokenTypes["EndTag"], tokenTypes["EmptyTag"])
+    tokenizer = HTMLTokenizer(page)
+    counts = []
+
+    def counting() -> bool:
+        counts.append(len(tokenizer.currentToken["data"]))
+        return emit()
+
+    emit = tokenizer.emitCurrentToken
+    tokenizer.emitCurrentToken = counting
+    for token in tokenizer:
+        assert token["type"] not in kinds or counts
+    return counts
+
+
+PIECES = st.sampled_from([*" /='\"ab", "a=", '="', "=''", 'a="b"', "<", "\n", "é", "a='>'", "!"])
+
+
+@given(st.lists(PIECES, max_size=40).map("".join))
+def test_the_count_is_that_of_an_independent_tokenizer(inner: str) -> None:
+    page = f"<p {inner}>"
+    expected = attributes_of(page)
+    if not expected:  # a quote swallows the end: no tag at all
+        return
+    found = crowded._TOKEN.search(page.encode())
+    assert found is not None
+    assert len(crowded._ATTRIBUTE.findall(found[3])) == expected[0]
+
+
+@pytest.mark.parametrize(
+    "page",
+    ["<a x='" * 150_000, "<a " * 300 + 'x="' + "a" * 900_000, "<a" + " " * 900_000, "<a a" + " =" * 400_000],
+)
+def test_counting_takes_time_in_proportion_to_the_page(page: str) -> None:
+    assert crowded.crowd(page.encode()) <= len(page) // 2

@@ -1,0 +1,299 @@
+"""Dates of a page."""
+
+from __future__ import annotations
+
+import time
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.effort import effort_since
+from webanalytics.page.page import Page
+from webanalytics.page.text import dates
+from webanalytics.page.text.dates import dateline, days_in, page_dates, parse_date
+
+DAY = date(2022, 5, 4)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "2022-05-04",
+            "2022-05-04T23:59:59-11:00",
+            "2022-05-04 01:00:00 UTC",
+            " 2022-05-04T01:00Z",
+            "2022/5/4",
+        ),
+        *(
+            "2022.05.04",
+            "20220504",
+            "20220504T120000Z",
+            "Wed, 04 May 2022 12:00:00 GMT",
+            "4 May 2022 10:00:00 +0200",
+        ),
+    ],
+)
+def test_machine_readable_dates(text: str) -> None:
+    assert parse_date(text) == DAY
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(
+            "",
+            "yesterday",
+            "04 mayo 2022",
+            "2022",
+            "2022-05",
+            "2022-13-01",
+            "2022-02-30",
+            "0000-00-00",
+            "1900-01-01",
+        ),
+        *(
+            "2022-05-045",
+            "202205041",
+            "20220504123",
+            None,
+            1651622400,
+            ["2022-05-04"],
+            "9999-12-31",
+            "Wed, 99 May 2022",
+        ),
+    ],
+)
+def test_what_is_no_date(value: object) -> None:
+    assert parse_date(value) is None
+
+
+def test_no_date_is_later_than_tomorrow() -> None:
+    today = date.today()
+    assert parse_date((today + timedelta(days=1)).isoformat()) == today + timedelta(days=1)
+    assert parse_date((today + timedelta(days=2)).isoformat()) is None
+
+
+@given(st.text(max_size=40))
+def test_any_text(text: str) -> None:
+    day = parse_date(text)
+    assert day is None or day.year >= 1990
+
+
+@given(st.dates(date(1990, 1, 1), date(2024, 12, 31)))
+def test_iso_dates_come_back(day: date) -> None:
+    assert parse_date(day.isoformat()) == day
+
+
+def jsonld(text: str) -> str:
+    return f'<script type="application/ld+json">{text}</script>'
+
+
+@pytest.mark.parametrize(
+    ("markup", "published", "modified"),
+    [
+        (jsonld('{"@type":"NewsArticle","datePublished":"2022-05-04T01:00:00Z","dateModified":"2022-05-06"}'),
+         "2022-05-04", "2022-05-06"),
+        # The article goes before the page around it, and what is not the page has no say.
+        (jsonld('[{"@type":"WebPage","datePublished":"2021-01-01"},{"@type":["Thing","BlogPosting"],"datePublished":"2022-05-04"}]'),
+         "2022-05-04", None),
+        (jsonld('[{"@type":"Review","datePublished":"2021-01-01"},{"@type":"Recipe","datePublished":"2022-05-04"}]'),
+         "2022-05-04", None),
+        (jsonld('{"@type":"VideoObject","uploadDate":"2022-05-04"}'), "2022-05-04", None),
+        (jsonld('{"@type":"Article","datePublished":"soon"}') + '<meta name=date content="2022-05-04">', "2022-05-04", None),
+        ('<meta property="article:published_time" content="2022-05-04T01:00:00+00:00">'
+         '<meta property="og:updated_time" content="2022-05-05">', "2022-05-04", "2022-05-05"),
+        ('<meta name="DC.date.issued" content="2022-05-04">', "2022-05-04", None),
+        ('<meta itemprop=datePublished content="2022-05-04">', "2022-05-04", None),
+        ('<time itemprop="datePublished dateModified" datetime="2022-05-04">4 May</time>', "2022-05-04", "2022-05-04"),
+        ("<span itemprop=dateModified>2022-05-04</span><p>x", None, "2022-05-04"),
+    ],
+)  # fmt: skip
+def test_sources(markup: str, published: str | None, modified: str | None) -> None:
+    assert page_dates(Page(markup)) == {"published": published, "modified": modified}
+
+
+VIDEO = '{"@type":"VideoObject","uploadDate":"2019-01-01","datePublished":"2019-01-02"}'
+
+
+@pytest.mark.parametrize(
+    "own",
+    [
+        jsonld('{"@type":"Article","datePublished":"2022-05-04"}'),
+        '<meta property="article:published_time" content="2022-05-04">',
+        "<time itemprop=datePublished datetime=2022-05-04>4 May</time>",
+        "<h1>Tea</h1><p>4 May 2022</p>",
+        "<time datetime=2022-05-04 pubdate>4 May</time>",
+        jsonld('{"@type":"WebPage","uploadDate":"2019-02-02","dateCreated":"2022-05-04"}'),
+    ],
+)
+def test_a_videos_day_does_not_outrank_the_pages_own(own: str) -> None:
+    assert (page_dates(Page(jsonld(VIDEO) + own)) or {})["published"] == "2022-05-04"
+
+
+def test_a_page_with_nothing_but_a_video_has_its_day() -> None:
+    page = Page(jsonld('{"@type":"VideoObject","uploadDate":"2019-01-01"}') + "<p>x")
+    assert (page_dates(page) or {})["published"] == "2019-01-01"
+
+
+@pytest.mark.parametrize(
+    ("markup", "published", "modified"),
+    [
+        # Near midnight UTC is another day than the page's own, which its other stamps show.
+        (jsonld('{"@type":"Article","datePublished":"2022-05-04T22:30:00Z","dateModified":"2022-05-06T10:00:00+02:00"}'),
+         "2022-05-05", "2022-05-06"),
+        ('<meta property=article:published_time content="2022-05-04T02:30:00Z">'
+         '<time itemprop=dateModified datetime="2022-05-04T09:00:00-05:00">', "2022-05-03", "2022-05-04"),
+        # Summer and winter time: the nearest stamp counts.
+        (jsonld('[{"@type":"Article","datePublished":"2022-01-04T22:30:00Z","dateModified":"2022-07-01T10:00:00+02:00"},'
+                '{"@type":"WebPage","datePublished":"2022-01-04T23:30:00+01:00"}]'), "2022-01-04", "2022-07-01"),
+        # British winter time is no UTC, unless the same moment is written in another way.
+        (jsonld('{"@type":"Article","datePublished":"2022-01-04T23:30:00+00:00","dateModified":"2022-07-01T10:00:00+01:00"}'),
+         "2022-01-04", "2022-07-01"),
+        (jsonld('{"@type":"Article","datePublished":"2022-01-04T23:30:00+00:00","dateModified":"2022-01-05T00:30:00+01:00"}'),
+         "2022-01-05", "2022-01-05"),
+        (jsonld('{"@type":"Article","datePublished":"2022-05-04T23:30:00Z"}'), "2022-05-04", None),
+        (jsonld('{"@type":"Article","datePublished":"9999-12-31T23:30:00Z","dateModified":"2022-05-04T23:30:00+14:00"}'),
+         None, "2022-05-04"),
+    ],
+)  # fmt: skip
+def test_the_day_is_that_of_the_pages_own_time_zone(
+    markup: str, published: str | None, modified: str | None
+) -> None:
+    assert page_dates(Page(markup)) == {"published": published, "modified": modified}
+
+
+@pytest.mark.parametrize(
+    ("line", "language"),
+    [
+        *(("4. Mai 2022", "de"), ("Berlin, den 04.05.2022, 10:15 Uhr", "de"), ("Von Anna | 4.5.2022", "de")),
+        *(
+            ("May 4, 2022", "en"),
+            ("Posted on May 4th, 2022 by Ann", "en"),
+            ("Wed 4 May 2022 10.00 BST", "en"),
+        ),
+        *(
+            ("4 mai 2022 à 10h", "fr"),
+            ("Publicado el 4 de mayo de 2022", "es"),
+            ("Miércoles, 4 Mayo 2022", "es"),
+        ),
+        *(
+            ("4 maggio 2022", "it"),
+            ("4 de maio de 2022", "pt"),
+            ("4 maja 2022", "pl"),
+            ("4 мая 2022 г.", "ru"),
+        ),
+        *(
+            ("2022年5月4日", "ja"),
+            ("2022년 5월 4일", "ko"),
+            ("2022-05-04", "sv"),
+            ("04/05/2022", "it"),
+            ("4 mei 2022", "nl"),
+        ),
+        *(("4. května 2022", "cs"), ("4 Mayıs 2022", "tr"), ("4 Μαΐου 2022", "el"), ("May 4, 2022", "ja")),
+    ],
+)
+def test_datelines(line: str, language: str) -> None:
+    assert days_in(line, language) == {DAY}
+
+
+@pytest.mark.parametrize(
+    ("line", "language"),
+    [
+        ("04/05/2022", "en"),
+        ("Tea in 2022", "en"),
+        ("4 cups of 2022", "en"),
+        ("31 February 2022", "en"),
+        ("1.2.2022.3", "de"),
+        ("4. Mai 1848", "de"),
+        ("12 May 20221", "en"),
+    ],
+)
+def test_what_is_no_dateline(line: str, language: str) -> None:
+    assert days_in(line, language) == set()
+
+
+PROSE = (
+    "<p>Tea is made of leaves and of hot water, and it is drunk from cups all over the world, every day.</p>"
+)
+
+
+@pytest.mark.parametrize(
+    ("html", "day"),
+    [
+        (f"<title>Tea | Times</title><h1>Tea</h1><div>By Ann</div><div>4 May 2022</div>{PROSE}", DAY),
+        (f"<title>All about tea | Times</title><h1>Times</h1><div>4 May 2022</div><div>All about tea</div>{PROSE}", DAY),
+        # The line stands beside the article's headline, not beside the same one in a list of news.
+        (f"<title>Tea</title><li>Tea<li>3 May 2022<li>x<li>x<li>x<li>x<li>x<li>x<h1>Tea</h1><p>4 May 2022{PROSE}", DAY),
+        (f"<h1>Tea</h1><p>Updated 5 May 2022</p><p>4 May 2022</p>{PROSE}", DAY),
+        (f"<h1>Tea</h1><p>4 May 2022</p><p>5 May 2022</p>{PROSE}", None),
+        (f"<h1>Tea</h1>{PROSE}<p>{'It was on 4 May 2022 that ' * 4}</p>", None),
+        (f"{PROSE}<p>4 May 2022", None),
+    ],
+)  # fmt: skip
+def test_datelines_stand_beside_the_headline(html: str, day: date | None) -> None:
+    assert dateline(Page(html)) == day
+
+
+def test_datelines_are_the_days_that_pages_declare(corpus_pages: dict[str, bytes]) -> None:
+    """What saved pages show is what they declare: the day of publication, or of the last change."""
+    shown = {name: day for name, content in corpus_pages.items() if (day := dateline(Page(content)))}
+    declared = {name: (page_dates(Page(corpus_pages[name])) or {}).values() for name in shown}
+    others = [name for name, day in shown.items() if day.isoformat() not in declared[name]]
+    assert len(shown) >= 48
+    assert others == ["deutscheweine.de-riesling.html"]
+
+
+def test_address() -> None:
+    page = Page("<p>Tea", "https://example.org/2022/05/04/tea.html")
+    assert page_dates(page) == {"published": "2022-05-04", "modified": None}
+
+
+@pytest.mark.parametrize(
+    "markup", ["<p>Tea", "<p>Tea in 1848", jsonld("[]"), "<meta name=date content=never>"]
+)
+def test_no_date_is_made_up(markup: str) -> None:
+    assert page_dates(Page(markup)) is None
+
+
+def test_large_pages_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    page = Page("<p>Tea", "https://example.org/2022/05/04/tea.html")
+    monkeypatch.setattr(dates, "MAX_ELEMENTS", 1)
+    assert page_dates(page) is None
+
+
+# Read by eye on the saved pages: the line under the headline, or the page's own declaration.
+KNOWN = {
+    "bayrische-bembel.de.504.html": "2015-08-25",
+    "tomshardware.com.rtx.html": "2020-11-04",
+    "oekonomenstimme.org.keynes.html": "2015-01-21",
+    "focus.de.leasen.html": "2018-07-06",
+    "hss.de-Regierung.html": "2021-11-03",
+    "nnz-online.de-Quantensprung.html": "2023-11-06",
+    "spox.com-corona-fealle.html": "2022-02-04",
+}
+
+
+def test_corpus(corpus_pages: dict[str, bytes]) -> None:
+    found = {name: page_dates(Page(content)) for name, content in corpus_pages.items()}
+    for name, day in KNOWN.items():
+        assert (found[name] or {})["published"] == day
+    assert sum(dates is not None for dates in found.values()) >= 80
+    today = date.today().isoformat()
+    days = [day for dates in found.values() if dates for day in dates.values() if day]
+    assert all("1990-01-01" <= day < today for day in days)
+
+
+def test_a_stamp_of_huge_numbers_is_no_date() -> None:
+    stamp = "Wed, 99999999999999999999 May 2022 12:00:00 GMT"
+    assert parse_date(stamp) is None
+    assert page_dates(Page(f"<meta name=date content='{stamp}'><h1>Tea</h1>")) is None
+
+
+def test_many_microdata_take_time_in_proportion() -> None:
+    page = Page("<h1>Tea</h1>" + "<time itemprop='date'>x</time>" * 100_000)
+    started = time.process_time()
+    assert page_dates(page) is None
+    assert effort_since(started) < 5

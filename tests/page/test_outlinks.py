@@ -1,0 +1,188 @@
+"""Links of all kinds, as a crawl reads them from a page."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, get_args
+
+import pytest
+
+from tests.effort import effort_since
+from webanalytics.core.outcomes import PackedOutcomes
+from webanalytics.operations import OUTLINKS
+from webanalytics.page.facts import outlinks
+from webanalytics.page.facts.outlinks import DEFAULT_MAX_LINKS, sketch
+from webanalytics.page.page import Page
+from webanalytics.runs.frames.link_table import KINDS, POSITIONS, RELS, Kind
+from webanalytics.runs.workers.worker import answer_page
+
+URL = "https://shop.example/tea/green.html?x=1"
+
+
+def read(html: str, url: str = URL) -> dict[str, Any]:
+    return outlinks.analyse(Page(html, url, url, "text/html"))
+
+
+def rows(html: str, url: str = URL) -> list[tuple[Any, ...]]:
+    links = read(html, url)["outlinks"]
+    return list(zip(*(links[name] for name in ("target", "anchor", "rel", "kind", "position")), strict=True))
+
+
+EVERY_KIND = """<html><head>
+<link rel=canonical href=/tea><link rel="alternate" hreflang=de href=/de/tea><link rel=next href=?page=2>
+<link rel=prev href="?page=0"><link rel=amphtml href=/amp/tea><link rel=stylesheet href=/a.css>
+<link rel="shortcut icon" href=/i.ico><script src=//cdn.example/s.js></script>
+<meta http-equiv=Refresh content="5; URL='/later'"><link rel=alternate type=application/rss+xml href=/feed>
+</head><body><header><a href=/>Home</a></header><div role=navigation><a href=/a#b>A</a></div>
+<main><p><a href="b c" rel="nofollow ugc">B <b>bold</b></a><img src=/p.png srcset="/p2.png 2x" alt=Pot></main>
+<aside><iframe src=/f title=Film></iframe></aside><video src=/v poster=/v.png></video>
+<form action="/find?x=1"><input type=image src=/go.png alt=Go></form><form method=post action=/buy></form>
+<footer><a href=https://other.example rel=sponsored><img src=/l.png alt="The other"></a></footer>
+<a href=mailto:x@y.example>mail</a><a href=#top>top</a><a href=javascript:x()>s</a><a>none</a>"""
+
+
+def test_every_kind_with_its_text_rel_and_position() -> None:
+    at = "https://shop.example"
+    assert rows(EVERY_KIND) == [
+        (f"{at}/tea", "", 0, "canonical", "head"),
+        (f"{at}/de/tea", "de", 0, "hreflang", "head"),
+        (f"{at}/tea/green.html?page=2", "", 0, "next", "head"),
+        (f"{at}/tea/green.html?page=0", "", 0, "prev", "head"),
+        (f"{at}/amp/tea", "", 0, "amp", "head"),
+        (f"{at}/a.css", "", 0, "stylesheet", "head"),
+        (f"{at}/i.ico", "", 0, "icon", "head"),
+        ("https://cdn.example/s.js", "", 0, "script", "head"),
+        (f"{at}/later", "", 0, "refresh", "head"),
+        (f"{at}/", "Home", 0, "link", "header"),
+        (f"{at}/a", "A", 0, "link", "nav"),
+        (f"{at}/tea/b%20c", "B bold", 3, "link", "main"),
+        (f"{at}/p.png", "Pot", 0, "image", "main"),
+        (f"{at}/p2.png", "Pot", 0, "image", "main"),
+        (f"{at}/f", "Film", 0, "frame", "aside"),
+        (f"{at}/v", "", 0, "media", "body"),
+        (f"{at}/v.png", "", 0, "image", "body"),
+        (f"{at}/find", "", 0, "form", "body"),
+        (f"{at}/go.png", "Go", 0, "image", "body"),
+        ("https://other.example/", "The other", 4, "link", "footer"),
+        (f"{at}/l.png", "The other", 0, "image", "footer"),
+    ]
+
+
+def test_the_names_are_those_of_the_link_table() -> None:
+    found = rows(EVERY_KIND)
+    assert {row[3] for row in found} == {kind for kind in get_args(Kind) if kind != "redirect"}
+    assert {row[3] for row in found} < set(KINDS)
+    assert {row[4] for row in found} == set(POSITIONS) - {"http"}
+    assert [1 << place for place in range(3)] == [outlinks._REL[name] for name in RELS]
+
+
+def test_the_answer_has_the_declared_fields_and_can_be_kept() -> None:
+    found = read(EVERY_KIND)
+    assert list(found) == [field.name for field in OUTLINKS.fields]
+    assert OUTLINKS.is_told(found)
+    assert all(field.holds(field.read(found)) for field in OUTLINKS.fields)
+    (answer,) = answer_page({"outlinks": OUTLINKS.analysis}, {"outlinks": {}}, (EVERY_KIND.encode(), URL))
+    assert PackedOutcomes(PackedOutcomes.pack([answer]))[0].data == found
+
+
+def test_base_and_what_is_not_read() -> None:
+    html = "<base href=https://b.example/x/><a href=y>1</a><noscript><a href=z></a></noscript><a href=''>2"
+    assert [row[:2] for row in rows(html)] == [
+        ("https://b.example/x/y", "1"),
+        ("https://b.example/x/", "2"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("html", "anchor"),
+    [
+        ("<a href=/x aria-label=Cart><i></i></a>", "Cart"),
+        ("<a href=/x aria-label=Cart>Basket</a>", "Basket"),
+        ("<a href=/x title=Cart></a>", "Cart"),
+        ("<a href=/x>  a\n\tb </a>", "a b"),
+        ("<map><area href=/x alt=Zone></map>", "Zone"),
+        ("<a href=/x>" + "é" * 300, "é" * 200),
+        ("<a href=/x></a>", ""),
+    ],
+)
+def test_anchor_texts(html: str, anchor: str) -> None:
+    assert rows(html)[0][1] == anchor
+
+
+@pytest.mark.parametrize(
+    ("content", "target"),
+    [
+        ("0;url=/a", "/a"),
+        ("3, /a", "/a"),
+        ('3;URL = "/a b" c\'', "/a%20b"),
+        ("300", None),
+        (" ; ;", "/tea/;"),
+    ],
+)
+def test_refresh(content: str, target: str | None) -> None:
+    html = f"<meta http-equiv=refresh content='{content}'>" if "'" not in content else None
+    html = html or "<meta http-equiv=refresh content='{}'>".format(content.replace("'", "&#39;"))
+    found = [row[0].removeprefix("https://shop.example") for row in rows(html) if row[3] == "refresh"]
+    assert found == ([] if target is None else [target])
+
+
+def test_form_without_an_action_leads_to_its_page() -> None:
+    assert rows("<form>") == [("https://shop.example/tea/green.html", "", 0, "form", "body")]
+
+
+def test_an_image_for_a_script_to_load() -> None:
+    html = "<img src=data:image/gif;base64,R0 data-src=/late.png><img src=/now.png data-src=/late2.png><img>"
+    assert [row[0][20:] for row in rows(html)] == ["/late.png", "/now.png"]
+
+
+def test_robots_of_the_page() -> None:
+    said = ("nofollow", "NOINDEX, NoFollow", "none", "noindex", "follow")
+    assert [read(f'<meta name=robots content="{one}"><p>x')["nofollow"] for one in said] == [
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
+
+
+def test_more_links_than_are_kept_and_too_long_ones_are_said() -> None:
+    many = "".join(f"<a href=/{number}>x</a>" for number in range(DEFAULT_MAX_LINKS + 1))
+    found = read(many)["outlinks"]
+    assert (len(found["target"]), found["cut"]) == (DEFAULT_MAX_LINKS, True)
+    assert read(many.replace("<a href=/0>", "<a>"))["outlinks"]["cut"] is False
+    assert read(f"<a href=/{'x' * 3_000}>")["outlinks"] == {
+        **{name: [] for name in ("target", "anchor", "rel", "kind", "position")},
+        "cut": True,
+    }
+
+
+def test_near_equal_texts_have_equal_sketches() -> None:
+    def share(one: str, other: str) -> float:
+        first, second = set(sketch(one)), set(sketch(other))
+        return len(first & second) / len(first | second)
+
+    long = "\n".join(f"{a}{b} {c}{a} {b}{c}" for a in "abcdef" for b in "ghijkl" for c in "mnopqr")
+    assert share("Events of May 2026\n1 2 3", "Events of May 2031\n4 5") == 1.0
+    assert share(long, long + "\none more line") > 0.95
+    assert share("green tea from Japan", "black coffee of Peru") == 0.0
+    assert len(sketch(long)) == outlinks.SKETCH_SIZE
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<div>" * 1_000 + "<a href=x>y</a>" * 4_000,
+        "<img srcset='" + "," * 200_000 + "'>",
+        "<img srcset='" + "a, " * 100_000 + "'>",
+        "<meta http-equiv=refresh content='" + "1 " * 100_000 + "'>",
+        "<meta http-equiv=refresh content='" + " " * 200_000 + "x'>",
+        "<p>" + "ab " * 200_000,
+    ],
+)
+def test_no_page_keeps_it_busy(html: str) -> None:
+    page = Page(html, URL, URL, "text/html")
+    _ = page.tree, page.visible_text
+    before = time.process_time()
+    outlinks.analyse(page)
+    assert effort_since(before) < 4

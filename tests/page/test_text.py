@@ -1,0 +1,106 @@
+"""The text operation: fields, publisher, and what it answers on saved pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from webanalytics.page.page import Page
+from webanalytics.page.text.text import analyse, page_publisher
+
+# Field names and their order in the specification of the operation, and ours.
+FIELDS = ["date", "description", "title", "title_alt", "text", "language", "publisher", "url", "note"]
+
+
+def test_fields() -> None:
+    page = Page(
+        '<html><head><title>Tea | The Tea Times</title><meta name=description content="All about tea">'
+        '<meta property="article:published_time" content="2022-05-04"></head>'
+        "<body><h1>Tea</h1><p>The leaves of the tea plant are picked by hand and dried in the sun.</p></body>",
+        "https://example.org/tea?",
+        "https://www.example.org/tea",
+    )
+    assert analyse(page) == {
+        "date": {"published": "2022-05-04", "modified": None},
+        "description": "All about tea",
+        "title": "Tea | The Tea Times",
+        "title_alt": "Tea",
+        "text": "Tea\nThe leaves of the tea plant are picked by hand and dried in the sun.",
+        "language": "en",
+        "publisher": None,
+        "url": "https://example.org/tea?",
+        "note": "",
+    }
+
+
+def test_a_page_that_supplies_nothing() -> None:
+    answer = analyse(Page("<p>42"))
+    assert list(answer) == FIELDS
+    assert {name: value for name, value in answer.items() if value} == {"text": "42"}
+    assert answer["date"] is None
+    assert answer["publisher"] is None
+    assert [answer[name] for name in ("description", "title", "title_alt", "language", "url")] == [""] * 5
+
+
+def jsonld(text: str) -> str:
+    return f'<script type="application/ld+json">{text}</script>'
+
+
+TIMES = {"name": "The Tea Times", "url": None, "logo": None}
+
+
+@pytest.mark.parametrize(
+    ("markup", "publisher"),
+    [
+        (jsonld('{"@type":"Article","publisher":{"@type":"Organization","name":"The Tea Times",'
+                '"url":"/","logo":{"@type":"ImageObject","url":"logo.png"}}}'),
+         {"name": "The Tea Times", "url": "https://example.org/", "logo": "https://example.org/a/logo.png"}),
+        (jsonld('{"@graph":[{"@type":"Article","publisher":{"@id":"#us"}},{"@type":"Organization","@id":"#us",'
+                '"name":" The Tea\\nTimes ","logo":{"@id":"#logo"}},'
+                '{"@type":"ImageObject","@id":"#logo","contentUrl":"https://cdn.example/l.png"}]}'),
+         {"name": "The Tea Times", "url": None, "logo": "https://cdn.example/l.png"}),
+        (jsonld('{"publisher":["The Tea Times","Other"]}'), TIMES),
+        (jsonld('{"publisher":{"@id":"#nobody"}}') + '<meta property=og:site_name content="The Tea Times">', TIMES),
+        (jsonld('{"publisher":{"@id":"#a"},"@id":"#a"}') + '<meta name=publisher content="The Tea Times">', TIMES),
+        (jsonld('[{"@type":"Person","name":"A"},{"@type":["Thing","NewsMediaOrganization"],"name":"The Tea Times"}]'), TIMES),
+        (jsonld('{"@type":"Article","publisher":{"name":["The Tea Times","TT"],"logo":["l.png"]}}'),
+         {"name": "The Tea Times", "url": None, "logo": "https://example.org/a/l.png"}),
+        (jsonld('{"@type":"Article","publisher":{"name":5,"logo":6,"url":[]}}'), None),
+        (jsonld('{"publisher":"https://example.org/"}'), None),
+        # Character references mean nothing in JSON; some pages write them all the same, once or twice.
+        (jsonld('{"publisher":{"name":"La Naci&#xF3;n","url":"/?a=1&amp;copy=2&lt=3","logo":"/l&amp;amp;m.png"}}'),
+         {"name": "La Nación", "url": "https://example.org/?a=1&copy=2&lt=3", "logo": "https://example.org/l&m.png"}),
+        (jsonld('{"publisher":"Tea &amp;amp; Times"}'), {"name": "Tea & Times", "url": None, "logo": None}),
+        ('<meta property=og:site_name content="La Naci&amp;oacute;n">', {"name": "La Nación", "url": None, "logo": None}),
+        ('<meta property="article:publisher" content="https://facebook.com/tea">', None),
+        ("<p>x", None),
+    ],
+)  # fmt: skip
+def test_publisher(markup: str, publisher: dict[str, Any] | None) -> None:
+    assert page_publisher(Page(f"{markup}<p>x", "https://example.org/a/b")) == publisher
+
+
+def test_corpus(corpus_pages: dict[str, bytes], corpus_segments: dict[str, dict[str, Any]]) -> None:
+    for name, content in corpus_pages.items():
+        answer = analyse(Page(content, corpus_segments[name]["url"]))
+        assert list(answer) == FIELDS
+        assert answer["text"]
+        assert answer["title"]
+        assert len(answer["language"]) == 2
+        assert answer["url"] == corpus_segments[name]["url"]
+
+
+# Read by eye in the source of the saved pages.
+PUBLISHERS = {
+    "0a12df42d1764095989ab078ee0f940b.html": ("ZEIT ONLINE", "https://www.zeit.de/index"),
+    "abc7news.com-Napa.html": ("ABC7 San Francisco", None),
+    "doschu.com.solopreneur.html": ("DoSchu.Com", "https://www.doschu.com/"),
+    "tomshardware.com.rtx.html": ("Tom's Hardware", "https://www.tomshardware.com"),
+}
+
+
+@pytest.mark.parametrize("name", PUBLISHERS)
+def test_known_publishers(name: str, corpus_pages: dict[str, bytes]) -> None:
+    publisher = page_publisher(Page(corpus_pages[name])) or {}
+    assert (publisher["name"], publisher["url"]) == PUBLISHERS[name]

@@ -1,0 +1,1 @@
+"""What the pages of a site write about: their terms, duplicates, and pages that compete."""

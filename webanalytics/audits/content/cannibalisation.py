@@ -1,0 +1,201 @@
+"""Pages of one site that compete for the same searches: they make the same terms their own.
+
+Candidates come from an index of the terms, and each page meets few others for each of its terms: the work
+grows with the number of pages.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import pandas as pd
+
+from webanalytics.audits.content.terms import Numbers, PageTerms, Scores, Terms, grouped_terms
+from webanalytics.audits.site import Site
+from webanalytics.core.operations.model import Dtype
+from webanalytics.errors import ParameterError
+from webanalytics.page.keywords.keyness import UNLIKELY, keyness
+from webanalytics.runs.frames.schema import make_series
+
+NEIGHBOURS = 10
+"""Pages with which each page is compared for each of its terms: those that claim it next most."""
+
+SHORTEST_TERM = 3
+"""Fewest letters of a word: shorter ones are seldom what a page is about."""
+
+_COLUMNS: dict[str, Dtype] = {
+    "keyword": "string",
+    "url": "string",
+    "rival": "string",
+    "score": "float",
+    "places": "string",
+    "rival_places": "string",
+    "frequency": "integer",
+    "rival_frequency": "integer",
+    "distinctiveness": "float",
+    "rival_distinctiveness": "float",
+    "shared": "string",
+    "language": "string",
+}
+
+
+@dataclass(eq=False)
+class _Claims:
+    """What one page is about: the terms in its title or main heading that its text has too.
+
+    Attributes
+    ----------
+    page : PageTerms
+        All terms of the page.
+    places : dict
+        Each term that it claims, word or phrase, to its position among the page's terms.
+    scores : dict
+        How distinctive each of them is against the pages that do not claim it.
+    weights : dict
+        How much the page makes of each single word among them; rare words count for more.
+    """
+
+    page: PageTerms
+    places: dict[int, int]
+    scores: dict[int, float] = field(default_factory=dict)
+    weights: dict[int, float] = field(default_factory=dict)
+
+    def about(self, term: int) -> bool:
+        """Return whether the text is about a term, not only the title."""
+        return self.scores[term] > UNLIKELY
+
+
+def rivals(site: Site, min_score: float) -> pd.DataFrame:
+    """Return the frame of `Audit.cannibalisation`."""
+    if isinstance(min_score, bool) or not isinstance(min_score, (int, float)) or not 0 < min_score <= 1:
+        raise ParameterError("The `min_score` parameter must be a number above 0 and at most 1.", "min_score")
+    found = []
+    names: list[str] = []
+    for group in _groups(site):
+        names = group.names()
+        claims = _claims(group)
+        for one, other in _candidates(claims):
+            score = _likeness(claims[one].weights, claims[other].weights)
+            if score >= min_score:
+                pair = _pair(claims[one], claims[other], score, names)
+                found += [] if pair is None else [pair]
+    found.sort(key=lambda row: (-row["score"], -row["distinctiveness"]))
+    index = pd.RangeIndex(len(found))
+    columns = {
+        name: make_series([row[name] for row in found], kind, index) for name, kind in _COLUMNS.items()
+    }
+    return pd.DataFrame(columns, index=index)
+
+
+def _groups(site: Site) -> Iterator[Terms]:
+    """Yield the terms of the pages of each host and language, where there are several."""
+    clusters = site.values("near_duplicate_cluster")
+    first: dict[Any, int] = {}
+    for row in site.distinct:
+        if clusters[row] is not None:
+            first.setdefault(clusters[row], row)
+
+    def group_of(row: int, language: str) -> tuple[str, str] | None:
+        alone = site.indexable[row] and first.get(clusters[row], row) == row
+        return (_host(site.name(row)), language) if alone else None
+
+    for group in grouped_terms(site, group_of, min_length=SHORTEST_TERM).values():
+        if len(group.pages) > 1:
+            yield group
+
+
+def _host(url: str) -> str:
+    try:
+        return (urlsplit(url).hostname or "").removeprefix("www.")
+    except ValueError:
+        return ""
+
+
+def _claims(group: Terms) -> list[_Claims]:
+    """Return what each page of a group is about."""
+    counts, _ = group.frequencies()
+    words_of_others, users = np.tile(group.totals, (len(counts), 1)), np.zeros(len(counts), np.int64)
+    found = []
+    for page in group.pages:
+        nowhere = np.zeros(len(page.terms), bool)
+        places = np.flatnonzero(page.places.get("title", nowhere) | page.places.get("h1", nowhere))
+        terms = page.terms[places]
+        counts[terms] -= page.counts[places]
+        words_of_others[terms] -= page.totals
+        users[terms] += 1
+        found.append(_Claims(page, dict(zip(terms.tolist(), places.tolist(), strict=True))))
+    for one in found:
+        _weigh(one, counts, words_of_others, np.log((len(found) + 1) / np.maximum(1, users)))
+    return found
+
+
+def _weigh(one: _Claims, counts: Numbers, totals: Numbers, rarity: Scores) -> None:
+    """Fill in how distinctive the terms of a page are, and how much it makes of each word."""
+    page, places = one.page, np.array([*one.places.values()], np.int64)
+    terms, words = page.terms[places], page.words[places]
+    scores = np.nan_to_num(
+        keyness(page.counts[places], page.sizes[places], counts[terms], totals[terms, words])
+    )
+    one.scores = dict(zip(terms.tolist(), scores.tolist(), strict=True))
+    standing = [page.places[place][places] for place in ("title", "h1") if place in page.places]
+    claim = (np.sum(standing, axis=0) + (scores > UNLIKELY)) / 3 * rarity[terms]
+    one.weights = {int(terms[n]): float(claim[n]) for n in np.flatnonzero(words == 1).tolist()}
+
+
+def _candidates(claims: list[_Claims]) -> list[tuple[int, int]]:
+    """Return pairs of pages to compare: for each word, pages with claims next to each other in strength."""
+    index: defaultdict[int, list[tuple[float, int]]] = defaultdict(list)
+    for number, one in enumerate(claims):
+        for term, weight in one.weights.items():
+            if one.about(term):
+                index[term].append((-weight, number))
+    pairs = set()
+    for users in index.values():
+        users.sort()
+        for place, (_, number) in enumerate(users):
+            for _, other in users[place + 1 : place + 1 + NEIGHBOURS]:
+                pairs.add((min(number, other), max(number, other)))
+    return sorted(pairs)
+
+
+def _likeness(one: Mapping[int, float], other: Mapping[int, float]) -> float:
+    """Return the weighted Jaccard similarity of two pages' claims."""
+    least = sum(min(weight, other[term]) for term, weight in one.items() if term in other)
+    return least / (sum(one.values()) + sum(other.values()) - least) if least else 0.0
+
+
+def _pair(one: _Claims, other: _Claims, score: float, names: list[str]) -> dict[str, Any] | None:
+    """Return the row of a pair, None where no term that both texts are about stands behind it."""
+    shared = [term for term in one.places if term in other.places]
+    about = [term for term in shared if one.about(term) and other.about(term)]
+    if not about:
+        return None
+    length = {term: int(one.page.words[one.places[term]]) for term in shared}
+    term = max(about, key=lambda term: (length[term], min(one.scores[term], other.scores[term])))
+    if other.scores[term] > one.scores[term]:
+        one, other = other, one
+    place, rival = one.places[term], other.places[term]
+    return {
+        "keyword": names[term],
+        "url": one.page.name,
+        "rival": other.page.name,
+        "score": score,
+        "places": _places(one.page, place),
+        "rival_places": _places(other.page, rival),
+        "frequency": int(one.page.counts[place]),
+        "rival_frequency": int(other.page.counts[rival]),
+        "distinctiveness": one.scores[term],
+        "rival_distinctiveness": other.scores[term],
+        "shared": ", ".join(names[number] for number in shared if length[number] == 1),
+        "language": one.page.language,
+    }
+
+
+def _places(page: PageTerms, term: int) -> str:
+    standing = [name.replace("_", " ") for name, known in page.places.items() if known[term]]
+    return ", ".join([*standing, "text"])

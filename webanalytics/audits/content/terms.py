@@ -1,0 +1,379 @@
+"""The words and phrases of an audit's pages: counted from what the audit holds, and compared by pages.
+
+`Audit.keywords` shows them; `audits.cannibalisation` and `audits.content_gap` build on the same counts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from webanalytics.audits.site import Site
+from webanalytics.core.operations.model import Dtype
+from webanalytics.errors import ParameterError
+from webanalytics.operations import KEYWORDS
+from webanalytics.page.keywords.keyness import keyness
+from webanalytics.page.keywords.place_names import PLACES
+from webanalytics.runs.frames.schema import make_series
+
+Numbers = npt.NDArray[np.int64]
+Scores = npt.NDArray[np.float64]
+
+LONGEST = 3
+"""Most words of a term."""
+
+TOP_OF_PAGE, TOP_OF_SITE = 20, 200
+"""Most terms shown of a page and of a site."""
+
+
+LEAST = 2
+"""How often a phrase must occur on a page to be a term of it."""
+
+
+@dataclass(frozen=True, eq=False)
+class PageTerms:
+    """The terms of one page: its words, and the phrases that it has twice or more.
+
+    Attributes
+    ----------
+    row : int
+        Row of the page in the audit.
+    name : str
+        Its address.
+    language : str
+        Language that its text was read in.
+    terms : numpy.ndarray
+        Numbers of its terms in the vocabulary: by falling frequency, then first appearance.
+    counts : numpy.ndarray
+        How often each occurs.
+    words : numpy.ndarray
+        How many words each has.
+    whole : numpy.ndarray
+        Whether each stands for itself, and not only within one longer phrase.
+    totals : numpy.ndarray
+        By words of a term: all words of the page, all runs of two words, and so on; the first is 0.
+    places : dict
+        By place, whether each term stands there; a place is missing where that is not known.
+    once : numpy.ndarray
+        Hashes of the phrases that the page has once: they are terms of other pages only.
+    """
+
+    row: int
+    name: str
+    language: str
+    terms: Numbers
+    counts: Numbers
+    words: Numbers
+    whole: npt.NDArray[np.bool_]
+    totals: Numbers
+    places: dict[str, npt.NDArray[np.bool_]]
+    once: Numbers
+
+    @property
+    def sizes(self) -> Numbers:
+        """Of how many words or phrases each term is one."""
+        return self.totals[self.words]
+
+
+@dataclass(eq=False)
+class Terms:
+    """The terms of several pages: each page holds numbers of a common vocabulary.
+
+    Attributes
+    ----------
+    vocabulary : dict
+        Term to number.
+    pages : list of PageTerms
+        The pages, each once.
+    """
+
+    vocabulary: dict[str, int] = field(default_factory=dict)
+    pages: list[PageTerms] = field(default_factory=list)
+
+    def add(
+        self, row: int, name: str, language: str, text: str, texts: dict[str, str | None], **how: Any
+    ) -> None:
+        """Count the terms of a page; ``texts`` are those of its places, ``how`` is for `count_terms`."""
+        from webanalytics.page.keywords.keywords import count_terms, parts_of_phrases
+        from webanalytics.page.keywords.places import places_of
+
+        found = count_terms(text, language, **how)
+        parts = parts_of_phrases(found, LEAST)
+        known: dict[str, tuple[int, int]] = {}
+        once: list[int] = []
+        for size, one in found.items():  # in scripts without spaces a word here is a phrase there
+            for term, times in one.counts.items():
+                if size == 1 or times >= LEAST:
+                    known.setdefault(term, (times, size))
+                elif term not in known:
+                    once.append(hash(term))
+        terms = sorted(known, key=lambda term: -known[term][0])
+        standing = {place: set(those) for place, those in places_of(terms, texts, language, found).items()}
+        self.pages.append(
+            PageTerms(
+                row,
+                name,
+                language,
+                self.numbers(terms),
+                np.array([known[term][0] for term in terms], np.int64),
+                np.array([known[term][1] for term in terms], np.int64),
+                np.array([(known[term][1], term) not in parts for term in terms], bool),
+                totals_of({size: one.total for size, one in found.items()}),
+                {
+                    place: np.array([term in those for term in terms], bool)
+                    for place, those in standing.items()
+                },
+                np.array(once, np.int64),
+            )
+        )
+
+    def numbers(self, terms: Iterable[str]) -> Numbers:
+        """Return the numbers of terms, new ones of new terms."""
+        number = self.vocabulary.setdefault
+        return np.array([number(term, len(self.vocabulary)) for term in terms], np.int64)
+
+    def names(self) -> list[str]:
+        """Return the terms by their numbers."""
+        return list(self.vocabulary)
+
+    @property
+    def totals(self) -> Numbers:
+        """The sums of the pages' totals."""
+        sums: Numbers = np.sum([page.totals for page in self.pages], axis=0, dtype=np.int64)
+        return sums if self.pages else totals_of({})
+
+    def frequencies(self, terms: Sequence[str] | None = None) -> tuple[Numbers, Numbers]:
+        """Return the frequencies of terms over all pages, and their numbers of pages.
+
+        Those of the whole vocabulary by default. Phrases that a page has once are counted too.
+        """
+        counts, pages = np.zeros((2, len(self.vocabulary) + 1), np.int64)
+        for page in self.pages:
+            counts[page.terms] += page.counts
+            pages[page.terms] += 1
+        names = self.names() if terms is None else terms
+        if terms is not None:
+            chosen = np.array([self.vocabulary.get(term, len(self.vocabulary)) for term in terms], np.int64)
+            counts, pages = counts[chosen], pages[chosen]
+        once = np.sort(np.concatenate([np.empty(0, np.int64), *(page.once for page in self.pages)]))
+        hashes = np.array([hash(term) for term in names], np.int64)
+        single = np.searchsorted(once, hashes, "right") - np.searchsorted(once, hashes, "left")
+        return counts[: len(names)] + single, pages[: len(names)] + single
+
+    def keyness(self) -> Iterator[Scores]:
+        """Yield how distinctive its terms are of each page against all others; NaN for a single page."""
+        (counts, _), totals = self.frequencies(), self.totals
+        for page in self.pages:
+            if len(self.pages) < 2:
+                yield np.full(len(page.terms), np.nan)
+                continue
+            elsewhere = counts[page.terms] - page.counts
+            yield keyness(page.counts, page.sizes, elsewhere, totals[page.words] - page.sizes)
+
+
+def totals_of(totals: Mapping[int, int]) -> Numbers:
+    """Return all words of a text, all runs of two words, and so on, by the number of words."""
+    found = np.zeros(LONGEST + 1, np.int64)
+    for size, total in totals.items():
+        found[size] = total
+    return found
+
+
+def language_of(detected: object, declared: object) -> str:
+    """Return the language to read the text of a page in: detected, else declared, else English."""
+    from webanalytics.page.readability.syllables import primary
+
+    known = (primary(said) for said in (detected, declared) if isinstance(said, str))
+    return next(filter(None, known), "en")
+
+
+def grouped_terms(
+    site: Site,
+    group_of: Callable[[int, str], Hashable],
+    *,
+    sizes: Iterable[int] = (1, 2, 3),
+    **how: Any,
+) -> dict[Hashable, Terms]:
+    """Return the terms of the main texts of an audit's pages that were read, each page once, by group.
+
+    ``group_of`` takes the row and the language of a page, and returns None for one to leave out.
+    """
+    from webanalytics.page.keywords.places import first_paragraph
+
+    found: dict[Hashable, Terms] = {}
+    wanted = tuple(sizes)
+    columns = ("text", "title", "headings", "description", "language", "lang")
+    for row, text, title, headings, description, detected, declared in site.read(*columns):
+        if not isinstance(text, str) or not site.addresses.first(row):
+            continue
+        language = language_of(detected, declared)
+        group = group_of(row, language)
+        if group is not None:
+            texts = (title, _first_heading(headings), description, first_paragraph(text))
+            places = dict(zip(PLACES, texts, strict=True))
+            terms = found.setdefault(group, Terms())
+            terms.add(row, _address(site, row), language, text, places, sizes=wanted, **how)
+    return found
+
+
+def terms_of(site: Site, **how: Any) -> Terms:
+    """Return the terms of all pages of an audit that were read, each page once."""
+    return grouped_terms(site, lambda row, language: True, **how).get(True, Terms())  # noqa: ARG005
+
+
+def _address(site: Site, row: int) -> str:
+    url = site.values("url")[row]
+    return url if isinstance(url, str) else site.name(row)
+
+
+def _first_heading(headings: object) -> str | None:
+    if not isinstance(headings, list):
+        return None
+    mains = (entry.get("text") or "" for entry in headings if entry.get("level") == "h1")
+    return next(filter(str.strip, mains), "")
+
+
+def checked_sizes(ngrams: object) -> tuple[int, ...]:
+    """Return the lengths that a number of words, or the shortest and the longest, stand for."""
+    ends = (ngrams, ngrams) if isinstance(ngrams, int) else ngrams
+    whole = isinstance(ends, (tuple, list)) and len(ends) == 2 and all(type(end) is int for end in ends)
+    if not whole or not 1 <= ends[0] <= ends[1] <= LONGEST:  # type: ignore[index]
+        raise ParameterError(
+            f"The `ngrams` parameter must be an integer from 1 to {LONGEST}, or the shortest and the longest "
+            "as a tuple such as (1, 3).",
+            "ngrams",
+        )
+    return tuple(range(ends[0], ends[1] + 1))  # type: ignore[index]
+
+
+def site_keywords(
+    site: Site,
+    by: Literal["page", "site"] = "page",
+    *,
+    ngrams: int | tuple[int, int] = (1, LONGEST),
+    top: int | None = None,
+    min_length: int = 4,
+    stop_words: Sequence[str] | str | None = None,
+) -> pd.DataFrame:
+    """Return the frame of `Audit.keywords`."""
+    if by not in ("page", "site"):
+        raise ParameterError.one_of("by", ("page", "site"))
+    sizes = checked_sizes(ngrams)
+    most = TOP_OF_PAGE if by == "page" else TOP_OF_SITE
+    words = list(stop_words) if isinstance(stop_words, (tuple, set, frozenset)) else stop_words
+    how = {
+        name: KEYWORDS.parameter(name).check(value)
+        for name, value in (("min_length", min_length), ("stop_words", words))
+    }
+    top = KEYWORDS.parameter("top").check(most if top is None else top)
+    found = terms_of(site, sizes=sizes, **how)
+    return _by_page(found, top) if by == "page" else _by_site(found, top)
+
+
+def _by_page(found: Terms, top: int) -> pd.DataFrame:
+    """Return one row for each page and term, the most distinctive first."""
+    names = found.names()
+    columns: dict[str, list[Any]] = {name: [] for name in _PAGE_COLUMNS}
+    for page, scores in zip(found.pages, found.keyness(), strict=True):
+        ranked = np.argsort(-np.nan_to_num(scores), kind="stable")
+        order = ranked[page.whole[ranked]][:top]
+        count = len(order)
+        columns["url"] += [page.name] * count
+        columns["keyword"] += [names[number] for number in page.terms[order].tolist()]
+        columns["words"] += page.words[order].tolist()
+        columns["frequency"] += page.counts[order].tolist()
+        columns["density"] += (page.counts[order] / np.maximum(1, page.sizes[order])).tolist()
+        columns["distinctiveness"] += scores[order].tolist()
+        columns["rank"] += range(1, count + 1)
+        for place in PLACES:
+            known = page.places.get(place)
+            columns[f"in_{place}"] += [None] * count if known is None else known[order].tolist()
+        columns["language"] += [page.language] * count
+    return _frame(columns, _PAGE_COLUMNS)
+
+
+def _by_site(found: Terms, top: int) -> pd.DataFrame:
+    """Return one row for each term of the site, the most frequent first."""
+    names, (counts, pages) = found.names(), found.frequencies()
+    size = len(names)
+    words, whole = np.zeros(size, np.int64), np.zeros(size, bool)
+    best, best_page = np.full(size, -np.inf), np.full(size, -1, np.int64)
+    standing = {place: np.zeros(size, np.int64) for place in PLACES}
+    for place_of_page, (page, scores) in enumerate(zip(found.pages, found.keyness(), strict=True)):
+        words[page.terms] = page.words
+        whole[page.terms] |= page.whole
+        known = np.where(np.isnan(scores), page.counts, scores)
+        better = known > best[page.terms]
+        best[page.terms[better]] = known[better]
+        best_page[page.terms[better]] = place_of_page
+        for place, stands in page.places.items():
+            standing[place][page.terms[stands]] += 1
+    order = np.lexsort((-best, -pages, -counts))
+    order = order[whole[order]][:top]
+    single = len(found.pages) < 2
+    return _frame(
+        {
+            "keyword": [names[number] for number in order.tolist()],
+            "words": words[order].tolist(),
+            "pages": pages[order].tolist(),
+            "frequency": counts[order].tolist(),
+            "best_page": [found.pages[number].name for number in best_page[order].tolist()],
+            "distinctiveness": [None] * len(order) if single else best[order].tolist(),
+            **{f"in_{place}": standing[place][order].tolist() for place in PLACES},
+        },
+        _SITE_COLUMNS,
+    )
+
+
+_PAGE_COLUMNS: dict[str, Dtype] = {
+    "url": "string",
+    "keyword": "string",
+    "words": "integer",
+    "frequency": "integer",
+    "density": "float",
+    "distinctiveness": "float",
+    "rank": "integer",
+    **{f"in_{place}": "boolean" for place in PLACES},
+    "language": "string",
+}
+_SITE_COLUMNS: dict[str, Dtype] = {
+    "keyword": "string",
+    "words": "integer",
+    "pages": "integer",
+    "frequency": "integer",
+    "best_page": "string",
+    "distinctiveness": "float",
+    **{f"in_{place}": "integer" for place in PLACES},
+}
+
+
+def _frame(columns: dict[str, list[Any]], dtypes: dict[str, Dtype]) -> pd.DataFrame:
+    index = pd.RangeIndex(len(next(iter(columns.values()))))
+    return pd.DataFrame(
+        {name: make_series(columns[name], dtype, index) for name, dtype in dtypes.items()}, index=index
+    )
+
+
+def of_main_texts(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return an audit's frame with the keywords of its main texts, where a service counted whole pages."""
+    from webanalytics.page.keywords.keywords import count_keywords
+
+    settings = {name: KEYWORDS.parameter(name).default for name in ("ngrams", "top", "min_length")}
+    cells: list[dict[str, int] | None] = []
+    for known, text, detected, declared in zip(
+        frame["keywords"], frame["text"], frame["language"], frame["lang"], strict=True
+    ):
+        if not isinstance(known, dict) or not isinstance(text, str):
+            cells.append(None)
+            continue
+        found = count_keywords(text, language_of(detected, declared), **settings)
+        cells.append(dict(zip(found["keywords"], found["frequency"], strict=True)))
+    made = frame.copy(deep=False)
+    made["keywords"] = make_series(cells, "object", frame.index)
+    made.attrs = dict(frame.attrs)
+    return made

@@ -1,0 +1,1 @@
+"""What pages, headers and robots.txt tell machines: robots directives, languages, alternates."""

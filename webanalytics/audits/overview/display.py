@@ -1,0 +1,290 @@
+"""The text and HTML that audits and comparisons show: score, what to fix first, failures, hints.
+
+Made of frames; `audits.audit` calls it for ``print`` and notebooks, and the command line for its summary.
+"""
+
+from __future__ import annotations
+
+import shutil
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from webanalytics.audits.origin import Audited, Origin
+from webanalytics.audits.score import ScoreChange
+from webanalytics.audits.unavailable_rules import title, untried
+from webanalytics.core.strings import one_line, percent, shortened, to_one_decimal
+from webanalytics.core.text_tables import table_lines
+from webanalytics.thresholds import PRIORITIES
+
+MOST_RULES = 10
+MOST_ROWS = 10
+"""Pages shown of a part of an audit."""
+MOST_NOTES = 5
+MOST_NAMES = 3
+MOST_PAGES = 5_000
+"""From this many pages, issues are not computed just to display an audit."""
+LONGEST = 80
+"""Characters of a cell."""
+WIDEST = 110
+"""Cells of a line of text, on a terminal that is wider."""
+
+NUMBERS = frozenset(
+    (
+        *("pages", "share", "before", "after", "new", "fixed", "remaining", "removed", "points"),
+        *("score", "high", "medium", "low"),
+    )
+)
+"""Headings of columns of numbers."""
+
+
+class Block(NamedTuple):
+    """A table with its heading; of a row, ``marks`` has the priority. As text, ``lines`` take its place."""
+
+    heading: str
+    headings: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    more: str = ""
+    marks: Sequence[str] = ()
+    lines: Sequence[str] = ()
+
+    @property
+    def columns(self) -> list[tuple[int, str]]:
+        """Place and heading of the columns of HTML, where the rule stands beside its title."""
+        return [(place, name) for place, name in enumerate(self.headings) if name != "rule"]
+
+
+@dataclass(frozen=True)
+class Overview:
+    """What is shown: a score, figures, tables, notes and a hint, all as plain text."""
+
+    title: str
+    figures: Sequence[tuple[str, str]]
+    score: float | None = None
+    earlier: float | None = None
+    scored: str = ""
+    """The score in words."""
+    blocks: Sequence[Block] = field(default_factory=list)
+    notes: Sequence[str] = field(default_factory=list)
+    hint: str = ""
+
+
+def audit_overview(
+    audit: Audited, *, judged: bool = True, selected: bool = False, most: int = MOST_RULES
+) -> Overview:
+    """Return the overview of an audit, with at most ``most`` rules; of a ``selected`` one with its pages."""
+    frame = audit.raw
+    good = int((frame["status"] == "ok").sum()) if "status" in frame else 0
+    figures = [("pages", f"{len(frame):,}"), ("ok", f"{good:,}"), ("failed", f"{len(frame) - good:,}")]
+    notes = [*_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
+    if not len(frame) or "status" not in frame:
+        return Overview("Audit", figures, notes=notes)
+    failed = _failures(audit.failures())
+    if not judged:
+        hint = "Issues are looked for when asked: see .summary()."
+        return Overview("Audit", figures, blocks=failed, notes=notes, hint=hint)
+    blocks = [*([_pages(audit.pages)] if selected else []), *_fix_first(audit.summary(), most), *failed]
+    return Overview(
+        "Audit of some of its pages" if selected else "Audit",
+        figures + _by_priority(audit.issues),
+        audit.score,
+        scored="" if audit.score is None else f"{to_one_decimal(audit.score)} of 100",
+        blocks=blocks,
+        notes=notes + _rule_notes(audit.issues),
+        hint='See .summary(), .issues, .failures() and .pages; .report("report.html") and '
+        '.to_excel("audit.xlsx") write them.',
+    )
+
+
+def _fix_first(summary: pd.DataFrame, most: int) -> list[Block]:
+    rules = summary[summary["pages"] > 0]
+    if not len(rules):
+        return []
+    shown = rules.head(most)
+    columns = (shown[name].tolist() for name in ("title", "priority", "pages", "share", "rule"))
+    rows = [
+        (_text(name), _text(priority), f"{pages:,}", percent(share), _text(rule))
+        for name, priority, pages, share, rule in zip(*columns, strict=True)
+    ]
+    more = _more(len(rules), "rules: .summary()", most)
+    marks = shown["priority"].astype(str).tolist()
+    return [Block("Fix first", ("title", "priority", "pages", "share", "rule"), rows, more, marks)]
+
+
+def _failures(found: pd.DataFrame) -> list[Block]:
+    if not len(found):
+        return []
+    rows = []
+    for reason, advice, pages, url in found.head(MOST_RULES)[["reason", "advice", "pages", "url"]].itertuples(
+        index=False, name=None
+    ):
+        said = (
+            f"{reason.removesuffix('.')}: {advice}" if isinstance(advice, str) else reason.removesuffix(".")
+        )
+        rows.append((_text(said, 200), f"{pages:,}", _text(url if isinstance(url, str) else "", 60)))
+    more = _more(len(found), "reasons: .failures()")
+    lines = [
+        f"{counted(pages, 'pages')}: {said}" + (f", such as {url}" if url else "")
+        for said, pages, url in rows
+    ]
+    return [Block("Not read", ("reason", "pages", "for example"), rows, more, lines=lines)]
+
+
+def _pages(pages: pd.DataFrame) -> Block:
+    names = {"url": "url", "status": "status", "score": "score", "title": "title"}
+    names |= {f"issues_{priority}": priority for priority in PRIORITIES}
+    shown = pages.head(MOST_ROWS)
+    columns = ("url", "score", *(f"issues_{priority}" for priority in PRIORITIES), "title")
+    cells = [shown[name].astype(object).tolist() for name in columns if name in shown]
+    rows = [
+        tuple("" if pd.isna(value) else _figure(value) for value in row) for row in zip(*cells, strict=True)
+    ]
+    more = f"and {len(pages) - MOST_ROWS:,} more pages" if len(pages) > MOST_ROWS else ""
+    return Block("Pages", [names[name] for name in columns if name in shown], rows, more)
+
+
+def _figure(value: Any) -> str:
+    return f"{value:g}" if isinstance(value, float) else _text(value, 60)
+
+
+def comparison_overview(
+    pages: pd.DataFrame,
+    issues: pd.DataFrame,
+    summary: pd.DataFrame,
+    score: ScoreChange,
+    dates: tuple[pd.Timestamp | None, pd.Timestamp | None] = (None, None),
+    *,
+    hint: bool = True,
+) -> Overview:
+    """Return the overview of a comparison."""
+    changed, found = pages["change"].value_counts(), issues["change"].value_counts()
+    figures = [
+        (f"pages {name}", f"{int(changed.get(name, 0)):,}")
+        for name in ("added", "removed", "changed", "same")
+    ]
+    figures += [(f"issues {name}", f"{int(found.get(name, 0)):,}") for name in ("new", "fixed", "remaining")]
+    for name, label in (("removed", "issues removed with their page"), ("unchecked", "issues unchecked")):
+        figures += [(label, f"{int(found.get(name, 0)):,}")] * (name in found)
+    moved = summary[(summary[["new", "fixed", "removed"]] > 0).any(axis=1)]
+    headings = ["title", "priority", "before", "after", "new", "fixed", "remaining", "removed", "points"]
+    rows = []
+    for row in moved.head(MOST_RULES)[[*headings, "rule"]].astype(object).itertuples(index=False, name=None):
+        *cells, points, rule = row
+        shown = [f"{value:,}" if isinstance(value, int) else _text(value) for value in cells]
+        rows.append((*shown, f"{points:+.1f}" if abs(points) >= 0.05 else "0", _text(rule)))
+    more = _more(len(moved), "rules: .summary()")
+    blocks = [Block("What changed", [*headings, "rule"], rows, more, moved["priority"].astype(str).tolist())]
+    scored = ""
+    if score.before is not None and score.after is not None:
+        before, after = to_one_decimal(score.before), to_one_decimal(score.after)
+        scored = f"{before} -> {after} of 100 ({score.change:+g})"
+    notes = [f"Read {dates[0]:%Y-%m-%d %H:%M} and {dates[1]:%Y-%m-%d %H:%M} UTC."] if all(dates) else []
+    return Overview(
+        "Comparison",
+        figures,
+        score.after,
+        score.before,
+        scored,
+        blocks if rows else [],
+        notes,
+        "See .pages, .changes (field by field), .issues and .summary()." if hint else "",
+    )
+
+
+def _unmatched_note(unmatched: pd.DataFrame) -> list[str]:
+    """Return a sentence on rows given to `webanalytics.Audit.with_columns` that are of no page."""
+    said = "row of the columns added is" if len(unmatched) == 1 else "rows of the columns added are"
+    return [f"{len(unmatched):,} {said} of no page: see .unmatched."] * bool(len(unmatched))
+
+
+def _by_priority(issues: pd.DataFrame) -> list[tuple[str, str]]:
+    counts = issues["priority"].astype(str).value_counts()
+    return [(f"{name} issues", f"{int(counts.get(name, 0)):,}") for name in PRIORITIES]
+
+
+def _site_notes(origin: Origin) -> list[str]:
+    """Return sentences on sitemaps that could not be read, and on robots.txt."""
+    notes = []
+    if origin.sitemap is not None:
+        bad = origin.sitemap[origin.sitemap["status"] != "ok"]
+        notes = [f"{_text(row.sitemap)}: {_text(row.error, 200)}" for row in bad.itertuples()]
+    for site, problems in origin.robots.items():
+        notes += [f"{_text(site)}/robots.txt: {_text(problem, 200)}" for problem in problems]
+    shown = notes[:MOST_NOTES]
+    return [*shown, f"{len(notes) - MOST_NOTES:,} more such notes"] if len(notes) > MOST_NOTES else shown
+
+
+def _rule_notes(issues: pd.DataFrame) -> list[str]:
+    """Return sentences on rules that were not tried or failed: they did not pass."""
+    groups = sorted(untried(issues).items(), key=lambda item: -len(item[1]))
+    parts = [
+        f"{_text(titles[0]) if len(titles) == 1 else f'{len(titles)} rules'} without {why}"
+        for why, titles in groups
+    ]
+    notes = ["Not tried: " + "; ".join(parts) + "."] * bool(parts)
+    failed = [title(rule) for rule in issues.attrs.get("webanalytics", {}).get("rules_failed", ())]
+    return notes + [f"Broke off on odd data: {_named(failed)}"] * bool(failed)
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMES
+    return ", ".join(map(_text, names[:MOST_NAMES])) + (f" and {more:,} more" if more > 0 else "")
+
+
+def _more(count: int, what: str, most: int = MOST_RULES) -> str:
+    return f"and {count - most:,} more {what}" if count > most else ""
+
+
+def _text(value: Any, most: int = LONGEST) -> str:
+    """Return a value as one short line."""
+    return shortened(one_line(str(value)[: most * 2]), most)
+
+
+def counted(value: str, label: str) -> str:
+    """Return a count with its noun.
+
+    Examples
+    --------
+    >>> counted("1", "pages added"), counted("2", "high issues"), counted("1", "failed")
+    ('1 page added', '2 high issues', '1 failed')
+    """
+    if value == "1":
+        label = label.replace("pages", "page").replace("issues", "issue").replace("their page", "its page")
+    return f"{value} {label}"
+
+
+def as_text(overview: Overview, width: int | None = None) -> str:
+    """Return an overview as lines of text, as wide as the terminal."""
+    room = min(width or shutil.get_terminal_size((100, 24)).columns, WIDEST)
+    figures = ", ".join(counted(value, label) for label, value in overview.figures)
+    lines = _wrapped(f"{overview.title}: {figures}", room)
+    lines += [f"Score: {overview.scored}"] * bool(overview.scored)
+    for block in overview.blocks:
+        headings, rows = list(block.headings), [list(row) for row in block.rows]
+        if headings[-1] == "rule" and _needed(headings, rows) > room:  # the title says the same
+            headings, rows = headings[:-1], [row[:-1] for row in rows]
+        shown = [line for text in block.lines for line in _wrapped(text, room)]
+        shown = shown or table_lines(headings, rows, numbers=NUMBERS, width=room)
+        lines += ["", block.heading, *shown]
+        lines += [block.more] * bool(block.more)
+    for part in (overview.notes, [overview.hint] if overview.hint else []):
+        lines += [""] * bool(part) + [line for text in part for line in _wrapped(text, room)]
+    return "\n".join(lines)
+
+
+def _needed(headings: Sequence[str], rows: Sequence[Sequence[str]]) -> int:
+    return max(map(len, table_lines(headings, rows, numbers=NUMBERS)))
+
+
+def _wrapped(text: str, room: int) -> list[str]:
+    return textwrap.wrap(text, room, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
+
+
+def as_html(overview: Overview) -> str:
+    """Return an overview as HTML for notebooks, everything escaped, in the notebook's own colours."""
+    from webanalytics.core.templates import render
+
+    return render("audits/static/overview.html", overview=overview, numbers=NUMBERS, points=to_one_decimal)

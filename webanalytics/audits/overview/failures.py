@@ -1,0 +1,123 @@
+"""The pages of an audit that could not be read: why, how many, and the option that changes it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import pandas as pd
+
+from webanalytics.core.messages import ADVICE, MESSAGES, Advice, recognise
+from webanalytics.core.messages.kinds import MEANINGS
+from webanalytics.core.operations.model import Dtype
+from webanalytics.runs.frames.schema import as_frame, make_series
+
+COLUMNS: dict[str, Dtype] = {
+    "reason": "string",
+    "error_type": "string",
+    "pages": "integer",
+    "option": "string",
+    "advice": "string",
+    "url": "string",
+    "error_key": "string",
+}
+"""Columns of a frame of failures."""
+
+
+class Reason(NamedTuple):
+    """Why a page was not read: a sentence without advice, the failure's type and key, and the advice."""
+
+    sentence: str
+    error_type: str | None = None
+    key: str | None = None
+    advice: Advice | None = None
+
+
+@lru_cache(maxsize=10_000)
+def reason(error_type: str | None, error: str | None, key: str | None = None) -> Reason:
+    """Return why a page was not read, from its error type, its sentence and, where it is known, its key.
+
+    Examples
+    --------
+    >>> found = reason("blocked", "The host is not public; `allow_private=True` lets it through.", "private")
+    >>> found.sentence, found.advice.option, found.advice.change
+    ('The host is not public.', 'allow_private=True', 'lets it through')
+    >>> reason("http", None).sentence
+    'The server answered with an error such as 404, or with invalid HTTP.'
+    """
+    if not error:
+        meaning: str = MEANINGS.get(error_type, "The page was not read, and no reason is known.")  # type: ignore[call-overload]
+        sentence, _, more = meaning.partition(";")
+        advice = ADVICE.get(key or error_type or "")
+        of_all = key is not None or (advice is not None and more.strip() == f"{advice.effect}.")
+        return Reason(f"{sentence.rstrip('.')}.", error_type, key, advice if of_all else None)
+    if key not in MESSAGES:  # a frame that another version, or a file, gave
+        known = recognise(error)
+        key = None if known is None else known.key
+    advice = ADVICE.get(key or "")
+    cut = error if advice is None else error.removesuffix(f"; {advice.effect}.")
+    return Reason(error if cut == error else f"{cut}.", error_type, key, advice)
+
+
+def reasons(pages: pd.DataFrame) -> list[tuple[Reason, list[int]]]:
+    """Return why pages were not read, each reason with the positions of its rows, the most frequent first.
+
+    Examples
+    --------
+    >>> pages = pd.DataFrame({"url": ["a", "b"], "status": ["error", "ok"], "error_type": ["robots", None]})
+    >>> [(found.sentence, rows) for found, rows in reasons(pages)]
+    [("The site's robots.txt forbids the page.", [0])]
+    """
+    groups: dict[Reason, list[int]] = {}
+    columns = (_texts(pages, name) for name in ("status", "error_type", "error", "error_key"))
+    for row, (status, *cause) in enumerate(zip(*columns, strict=True)):
+        if status == "error":
+            groups.setdefault(reason(*cause), []).append(row)
+    return sorted(groups.items(), key=lambda item: -len(item[1]))
+
+
+def failures(pages: pd.DataFrame) -> pd.DataFrame:
+    """Return why pages could not be read: one row for each reason, the most frequent first.
+
+    Parameters
+    ----------
+    pages : pandas.DataFrame
+        The pages of an audit, one per row.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``reason`` (one sentence), ``error_type``, ``pages`` (rows), ``option`` (the option that changes it,
+        such as ``allow_private=True``; missing where there is none), ``advice`` (what the option does),
+        ``url`` (the first of the pages) and ``error_key`` (the name of the failure, which does not change;
+        missing where a foreign service did not name it).
+
+    Examples
+    --------
+    >>> rows = {"url": ["http://10.0.0.1/"], "status": ["error"], "error_type": ["blocked"]}
+    >>> said = "The host is not public; `allow_private=True` lets it through."
+    >>> found = failures(pd.DataFrame({**rows, "error": [said], "error_key": ["private"]}))
+    >>> found[["reason", "pages", "option"]].values.tolist()
+    [['The host is not public.', 1, 'allow_private=True']]
+    """
+    found, urls = reasons(pages), _texts(pages, "url")
+    advice = [why.advice for why, _ in found]
+    cells: dict[str, list[Any]] = {
+        "reason": [why.sentence for why, _ in found],
+        "error_type": [why.error_type for why, _ in found],
+        "pages": [len(rows) for _, rows in found],
+        "option": [None if item is None else item.option for item in advice],
+        "advice": [None if item is None else item.effect for item in advice],
+        "url": [next((urls[row] for row in rows if urls[row] is not None), None) for _, rows in found],
+        "error_key": [why.key for why, _ in found],
+    }
+    index = pd.RangeIndex(len(found))
+    made = {name: make_series(cells[name], dtype, index) for name, dtype in COLUMNS.items()}
+    return as_frame(made, index, "failures")
+
+
+def _texts(frame: pd.DataFrame, name: str) -> list[str | None]:
+    """Return a column's texts; None for what is missing or no text, also where the column is missing."""
+    if list(frame.columns).count(name) != 1:
+        return [None] * len(frame)
+    return [value if isinstance(value, str) else None for value in frame[name].tolist()]

@@ -1,0 +1,1 @@
+"""What an audit asks besides its pages: sitemaps, robots.txt, resources, links to other sites."""

@@ -1,0 +1,1 @@
+"""Audits in folders: saved, loaded, compared."""

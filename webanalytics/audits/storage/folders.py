@@ -1,0 +1,195 @@
+"""Saved audits in folders: tables of typed columns, and a manifest that lists them.
+
+A saved audit is ``audit.json`` and the files that it names, ``pages-<digest>.parquet`` and so on; any reader
+of Parquet can read those. The manifest is written last: a folder always holds either the previous audit or
+the new one. One that was made in a folder has most of its columns in parts, see
+`webanalytics.runs.storage.parts`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from webanalytics._version import __version__
+from webanalytics.audits.origin import Origin
+from webanalytics.audits.profiles import Profile, resolve_profile, without
+from webanalytics.audits.rules import BUILT_IN, RULES
+from webanalytics.audits.storage import row_parts as stored_parts
+from webanalytics.audits.storage.crawl_parts import PARTS, checked_of, crawl_of, frames_of, values_of
+from webanalytics.core.operations.model import Field
+from webanalytics.errors import ParameterError, reason
+from webanalytics.fetching.robots_kept import RobotsCopy
+from webanalytics.runs.frames.arrow import Unreadable, Unstorable, arrow_table, declared, frame_of
+from webanalytics.runs.storage.lazy_columns import parts_of
+from webanalytics.runs.storage.store import NAMED_DIGITS, DamagedPartError, Store, folder_path, refusal, shown
+
+FORMAT = 3
+EARLIER = 2
+"""The format of audits without a score and a date, which are read too."""
+OF_CRAWLS = 4
+"""The format of audits with the parts of a crawl."""
+IN_PARTS = 5
+"""The format of audits whose rows are in parts, of crawls too."""
+MANIFEST = "audit.json"
+
+_DECLARED = {"pages": "audit", "sitemap": "sitemap"}
+_NAMES = (*_DECLARED, *PARTS)
+_PART = re.compile(rf"({'|'.join(_NAMES)})-[0-9a-f]{{{NAMED_DIGITS}}}\.parquet")
+
+
+def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) -> Path:
+    """Save an audit to a folder; see `webanalytics.Audit.save`."""
+    store = _store(folder)
+    crawl = origin.crawl
+    pages, rows = stored_parts.divided(frame)
+    frames = {"pages": pages} if origin.sitemap is None else {"pages": pages, "sitemap": origin.sitemap}
+    frames |= {} if origin.checked is None else {"checked": origin.checked}
+    frames |= {} if crawl is None else frames_of(crawl)
+    try:
+        tables = {name: arrow_table(part, _fields(name)) for name, part in frames.items()}
+    except Unstorable as error:
+        raise ParameterError(
+            f"The `audit` parameter must be a frame that can be kept: {error}.", "audit"
+        ) from None
+    manifest = {
+        "format": IN_PARTS if rows is not None else FORMAT if crawl is None else OF_CRAWLS,
+        "package": __version__,
+        "profile": _profile_parts(origin.profile),
+        "robots": dict(origin.robots),
+        "robots_files": {name: copy.as_dict() for name, copy in origin.robots_files.items()},
+        "date": origin.date,
+        "score": origin.score,
+        **({} if crawl is None else {"crawl": values_of(crawl)}),
+        **({} if rows is None else {"rows": rows.manifest}),
+    }
+    json.dumps(manifest, allow_nan=False)  # raises before anything is written
+    try:
+        store.make()
+        is_home = rows is not None and store.is_at(rows.parts.folder)
+        if not is_home and store.foreign(parts_alone=True):
+            raise refusal("folder", "that is empty or holds a saved audit")
+        if rows is not None and not is_home:
+            rows.copy_to(store)
+        parts = {}
+        for name, table in tables.items():
+            parts[name] = {"file": store.write_part(_named(name), table)}
+        store.write_manifest(manifest | {"parts": parts})
+        store.sweep(("audit", *_NAMES), {part["file"] for part in parts.values()})
+    except OSError as error:
+        raise refusal("folder", f"that can be written to: {reason(error)}") from None
+    return store.path
+
+
+def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.DataFrame, Origin]:
+    """Load what was saved in a folder, the value of a parameter; see `webanalytics.load`."""
+    store = _store(folder, parameter)
+    try:
+        manifest = _checked(store.read_manifest())
+        frames = {name: _read(store, name, part) for name, part in manifest["parts"].items()}
+        profile, (date, score) = _profile(manifest["profile"]), _history(manifest)
+        if manifest["format"] == IN_PARTS:
+            frames["pages"] = stored_parts.joined(store.path, frames["pages"], manifest["rows"])
+        crawl = crawl_of(frames, manifest["crawl"]) if "crawl" in manifest else None
+        checked = checked_of(frames)
+        copies = {name: RobotsCopy.of(values) for name, values in manifest.get("robots_files", {}).items()}
+        sitemap, robots = frames.get("sitemap"), manifest["robots"]
+        origin = Origin(sitemap, robots, profile, date, score, crawl, checked, copies)
+    except FileNotFoundError:
+        raise refusal(
+            parameter,
+            f"that holds a saved audit, unlike `{shown(store.path)}`; a run that has not "
+            "ended goes on with the same call and `store`",
+        ) from None
+    except DamagedPartError as error:
+        raise error.about(parameter) from None
+    except (Unreadable, OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise refusal(
+            parameter,
+            "that holds a saved audit as this version of webanalytics writes it, unchanged, unlike "
+            f"`{shown(store.path)}`",
+        ) from None
+    return frames["pages"], origin
+
+
+def keep_stored(frame: pd.DataFrame, origin: Origin) -> None:
+    """Make the folder that the rows of an audit are in a saved audit."""
+    parts = parts_of(frame)
+    if parts is not None:
+        save(frame, origin, parts.folder)
+
+
+def _store(folder: Any, parameter: str = "folder") -> Store:
+    return Store(folder_path(folder, parameter, "keeping audits").expanduser(), MANIFEST, _PART)
+
+
+def _named(name: str) -> Any:
+    return lambda digest: f"{name}-{digest[:NAMED_DIGITS]}.parquet"
+
+
+def _checked(manifest: Any) -> dict[str, Any]:
+    """Return the manifest, with its outer structure checked."""
+    robots = manifest["robots"]
+    sentences = [text for texts in robots.values() for text in texts]
+    of_crawl = PARTS if "crawl" in manifest else ()
+    good = (
+        manifest["format"] in (FORMAT, EARLIER, OF_CRAWLS, IN_PARTS)
+        and (manifest["format"] == OF_CRAWLS) <= ("crawl" in manifest)
+        and ("crawl" in manifest) <= (manifest["format"] in (OF_CRAWLS, IN_PARTS))
+        and {"pages", *of_crawl} <= manifest["parts"].keys() <= {*_DECLARED, "checked", *of_crawl}
+        and all(isinstance(texts, list) for texts in robots.values())
+        and all(isinstance(text, str) for text in sentences)
+    )
+    if not good:
+        raise Unreadable
+    return dict(manifest)
+
+
+def _history(manifest: Mapping[str, Any]) -> tuple[str | None, float | None]:
+    """Return the date and the score that a manifest has, checked."""
+    date, score = manifest.get("date"), manifest.get("score")
+    if date is not None:
+        datetime.fromisoformat(date)  # raises for anything else
+        pd.Timestamp(date)  # reads fewer of the ways that the standard has to write one
+    if score is not None and not (isinstance(score, (int, float)) and 0 <= score <= 100):
+        raise Unreadable
+    return date, score
+
+
+def _profile_parts(profile: Profile | None) -> dict[str, Any] | None:
+    if profile is None:
+        return None
+    changed = {"priorities": dict(profile.priorities), "thresholds": dict(profile.thresholds)}
+    named = {*profile.off, *profile.priorities, *profile.thresholds}
+    own = {"own": sorted(named - BUILT_IN)} if named - BUILT_IN else {}
+    return {"name": profile.name, "off": sorted(profile.off), **changed, **own}
+
+
+def _profile(parts: Mapping[str, Any] | None) -> Profile | None:
+    """Return the profile of a manifest, checked like one from a user."""
+    if parts is None:
+        return None
+    name = parts["name"]
+    own = parts.get("own", [])
+    if not isinstance(name, str) or len(parts) != 4 + ("own" in parts) or BUILT_IN.intersection(own):
+        raise Unreadable
+    profile = Profile(name, frozenset(parts["off"]), parts["priorities"], parts["thresholds"])
+    return resolve_profile(without(profile, frozenset(own) - RULES.keys()))
+
+
+def _read(store: Store, name: str, part: Mapping[str, Any]) -> pd.DataFrame:
+    found = _PART.fullmatch(part["file"])
+    if found is None or found[1] != name:
+        raise Unreadable
+    return frame_of(store.table(part["file"]), _fields(name))
+
+
+def _fields(name: str) -> Mapping[str, Field]:
+    return declared(_DECLARED[name]) if name in _DECLARED else {}

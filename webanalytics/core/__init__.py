@@ -1,0 +1,1 @@
+"""What everything else stands on: how an operation is described, outcomes, options, and every sentence."""

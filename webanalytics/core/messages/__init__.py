@@ -1,0 +1,230 @@
+"""Failures by key: below every other package, so that an error carries its key from where it is raised.
+
+A `Message` is a key and the values to fill in; the sentence of the table is made where it is shown.
+Behaviour depends on keys and error types, never on words.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cache, lru_cache
+from typing import Any, Final, NamedTuple
+
+from webanalytics.core.messages.kinds import ERROR_TYPES, ErrorType
+from webanalytics.core.messages.table import FETCHING, MESSAGES, PARAMETERS
+from webanalytics.core.messages.told import ADVICE, TOLD, Advice
+
+__all__ = [
+    "ADVICE",
+    "ERROR_TYPES",
+    "FETCHING",
+    "MESSAGES",
+    "Advice",
+    "ErrorType",
+    "Message",
+    "Recognised",
+    "advised",
+    "must_be",
+    "one_of",
+    "recognise",
+    "required",
+    "sentence",
+    "told",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A failure by its key and the values that its sentence shows.
+
+    Examples
+    --------
+    >>> message = Message("status", {"parameter": "url", "status": 404})
+    >>> message.error_type, str(message)
+    ('http', 'The `url` parameter names a page that answered HTTP 404.')
+    """
+
+    key: str
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def error_type(self) -> ErrorType | None:
+        """The kind of failure; None for a request refused for reasons unrelated to an input."""
+        return MESSAGES[self.key][0]
+
+    def __str__(self) -> str:
+        return sentence(self.key, **self.values)
+
+
+def sentence(key: str, /, *, redirected: bool = False, **values: object) -> str:
+    """Return one sentence of the table, filled in.
+
+    Parameters
+    ----------
+    key : str
+        Which sentence.
+    redirected : bool
+        Whether the fault lies behind a redirect.
+    **values : object
+        What the sentence shows: the name of the parameter that the user would change, figures and words.
+
+    Examples
+    --------
+    >>> sentence("status", parameter="url", status=404)
+    'The `url` parameter names a page that answered HTTP 404.'
+    >>> sentence("unknown_host", parameter="image", redirected=True)
+    'The `image` parameter redirects to a host that does not exist.'
+    """
+    return MESSAGES[key][1].format(names="redirects to" if redirected else "names", **values)
+
+
+def required(parameter: str) -> Message:
+    """Return the message about a missing parameter."""
+    return Message("required", {"parameter": parameter})
+
+
+def one_of(parameter: str, choices: Any) -> Message:
+    """Return the message about a value outside a closed set of choices."""
+    return Message("one_of", {"parameter": parameter, "choices": ", ".join(map(str, choices))})
+
+
+def must_be(parameter: str, what: str) -> Message:
+    """Return the message about a wrong value; `what` ends the sentence.
+
+    That of a URL has the key of its own that fetching gives it.
+    """
+    if MESSAGES["invalid_url"][1].endswith(f" must be {what}."):
+        return Message("invalid_url", {"parameter": parameter})
+    return Message("must_be", {"parameter": parameter, "what": what})
+
+
+class Recognised(NamedTuple):
+    """A sentence traced back to the table."""
+
+    key: str
+    error_type: ErrorType | None
+    values: dict[str, str]
+
+
+LONGEST: Final = 4_000
+"""Characters of a sentence beyond which it is not looked up: none of the table is as long."""
+
+
+def _pattern(template: str) -> str:
+    """Return the regular expression of the sentences that a template makes."""
+    known = {"parameter": r"[\w.-]+", "names": "names|redirects to", "page": "page|image|sitemap"}
+    pieces = []
+    for text, name, form, _ in string.Formatter().parse(template):
+        pieces.append(re.escape(text))
+        if name is not None:
+            pieces.append(f"(?P<{name}>{known.get(name) or (r'[0-9.,e+-]+' if form else '.+?')})")
+    return "".join(pieces)
+
+
+@cache
+def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    served = [
+        (key, _pattern(template))
+        for key, (_, template) in MESSAGES.items()
+        if key not in PARAMETERS  # of these the status says enough, and any sentence may look like them
+    ]
+    rows = [
+        (key, _pattern(advised(key, form)))
+        for key, template in TOLD.items()
+        for form in dict.fromkeys((template, _behind_redirect(key)))
+    ]
+    return tuple((key, re.compile(pattern)) for key, pattern in (*served, *rows))
+
+
+@cache
+def _served(key: str) -> re.Pattern[str]:
+    return re.compile(_pattern(MESSAGES[key][1]))
+
+
+_SUBJECT = "The `{parameter}` parameter {names}"
+_ON_THE_WAY = frozenset(("redirects", "redirect_loop"))
+"""Failures of the redirects themselves, which lie behind the first of them as a matter of course."""
+
+
+def _behind_redirect(key: str) -> str:
+    """Return what a row says of a failure behind a redirect: the service's sentence about the page itself."""
+    template = MESSAGES[key][1]
+    if key in _ON_THE_WAY or not template.startswith(_SUBJECT):
+        return TOLD[key]
+    return "The {page} redirects to" + template.removeprefix(_SUBJECT)
+
+
+def advised(key: str, text: str) -> str:
+    """Return a row's sentence with the option that changes the failure, if there is one.
+
+    Examples
+    --------
+    >>> advised("robots", "The site forbids it.")
+    'The site forbids it; `robots=False` fetches it all the same.'
+    """
+    return f"{text.removesuffix('.')}; {ADVICE[key].effect}." if key in ADVICE else text
+
+
+_PAGES = {"image": "image", "sitemap": "sitemap"}
+
+
+@lru_cache(maxsize=10_000)
+def told(key: str | None, text: str, page: str = "") -> str:
+    """Return what the row of a failure says, in the words for who reads a frame.
+
+    Parameters
+    ----------
+    key : str or None
+        Which failure it is; None if a foreign service did not name it.
+    text : str
+        The sentence of the service. One that is not of the table, because the service words it in its own
+        way, is returned unchanged.
+    page : str
+        What failed: "page", "image" or "sitemap"; by default what the sentence's parameter names.
+
+    Examples
+    --------
+    >>> told("status", "The `url` parameter names a page that answered HTTP 404.")
+    'The page answered HTTP 404.'
+    >>> told("unknown_host", "The `image` parameter redirects to a host that does not exist.")
+    'The image redirects to a host that does not exist.'
+    >>> told(None, "No such page.")
+    'No such page.'
+    """
+    if key is None or key not in TOLD or len(text) > LONGEST:
+        return text
+    found = _served(key).fullmatch(text)
+    if found is None:
+        return text
+    values = found.groupdict()
+    redirected = values.pop("names", None) == "redirects to"
+    values["page"] = page or _PAGES.get(values.pop("parameter", ""), "page")
+    template = _FORMS.sub("}", _behind_redirect(key)) if redirected else TOLD[key]
+    return advised(key, template.format(**values))
+
+
+_FORMS = re.compile(r":[,g]\}")
+"""Formats of numbers, which are text already where a sentence is read."""
+
+
+def recognise(text: str) -> Recognised | None:
+    """Return the key, error type and values of a sentence of the table, or None for another text.
+
+    For sentences without a key: those of a foreign server, and those of frames that were read from a file.
+
+    Examples
+    --------
+    >>> recognise("The `url` parameter names a host that does not exist.").key
+    'unknown_host'
+    >>> recognise("It does not work.") is None
+    True
+    """
+    if len(text) > LONGEST:
+        return None
+    for key, pattern in _patterns():
+        if found := pattern.fullmatch(text):
+            return Recognised(key, MESSAGES[key][0], found.groupdict())
+    return None

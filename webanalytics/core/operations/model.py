@@ -1,0 +1,278 @@
+"""The declaration of an operation, with its result fields and what page operations share.
+
+An operation is declared once. Its Python function, the columns and dtypes of its frame, its flags on the
+command line, the sentences about wrong parameters and its JSON Schema all come from that declaration.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from webanalytics.core.operations.docs import Docs as Docs
+from webanalytics.core.operations.parameter import REQUIRED, Declared, Parameter
+from webanalytics.core.operations.types import Shape, holder, shape_of
+from webanalytics.errors import ParameterError
+
+Kind = Literal["page", "image", "record"]
+Dtype = Literal["string", "integer", "float", "boolean", "object"]
+
+_DTYPES: dict[str, Dtype] = {
+    "string": "string",
+    "integer": "integer",
+    "number": "float",
+    "boolean": "boolean",
+}
+
+
+@dataclass(frozen=True)
+class Field(Declared):
+    """One field of an operation's result.
+
+    Attributes
+    ----------
+    name : str
+        The name in an answer.
+    type : type
+        Python type of the value; ``X | None`` where an answer may hold null.
+    premium : bool
+        Absent on plans that do not include it.
+    extra : bool
+        Beyond the specification: a column of frames, never part of an answer of the service.
+    column : str, optional
+        Name of the column where it differs from the field's.
+    audit : str, optional
+        Name of the column in audits, where another operation has a field of the same name.
+    audited : bool
+        Whether an audit has the column.
+    path : tuple of str
+        For a column taken out of an object: where the value stands in the answer.
+    only_with : str
+        Keyword of the local setting that fills the field; without it the field is empty.
+    derived : callable, optional
+        For an extra column: makes its value of an answer that lacks it, as a service's does.
+    """
+
+    name: str
+    type: Any
+    meaning: str
+    premium: bool = False
+    extra: bool = False
+    column: str | None = None
+    audit: str | None = None
+    audited: bool = True
+    path: tuple[str, ...] = ()
+    only_with: str = ""
+    derived: Callable[[Mapping[str, Any]], Any] | None = None
+
+    @property
+    def shape(self) -> Shape:
+        """What the type says."""
+        return shape_of(self.type)
+
+    @property
+    def column_name(self) -> str:
+        """Name of the column in the operation's own frame."""
+        return self.column or self.name
+
+    @property
+    def audit_name(self) -> str:
+        """Name of the column in an audit's frame."""
+        return self.audit or self.column_name
+
+    @property
+    def dtype(self) -> Dtype:
+        """The dtype of the field's column."""
+        return _DTYPES.get(self.shape.kind, "object")
+
+    def read(self, data: Mapping[str, Any]) -> Any:
+        """Return the field's value in an answer, or None."""
+        if self.derived is not None and self.name not in data:
+            return self.derived(data)
+        value: Any = data
+        for key in self.path or (self.name,):
+            value = value.get(key) if isinstance(value, Mapping) else None
+        return value
+
+    def holds(self, value: Any) -> bool:
+        """Return whether the field may have a value; a missing one, None, is always allowed.
+
+        Examples
+        --------
+        >>> Field("wordCount", int, "Words.").holds(12), Field("wordCount", int, "Words.").holds(12.5)
+        (True, False)
+        """
+        return value is None or self._holds(value)
+
+    @cached_property
+    def _holds(self) -> Callable[[Any], bool]:
+        return holder(self.type)
+
+
+@dataclass(frozen=True)
+class Operation(Declared):
+    """One of the package's operations.
+
+    Attributes
+    ----------
+    name : str
+        Name in the code, in errors and prices.
+    path : str
+        Last part of the service's path, ``/v1/<path>``; empty if no service offers it.
+    method : {"POST", "GET"}
+        HTTP method of the service.
+    kind : {"page", "image", "record"}
+        Whether an input is a page or an image to fetch, or a complete record.
+    subject : str
+        Name of the parameter that differs from row to row.
+    input_column : str
+        Column that shows the input as it was given.
+    parameters : tuple of Parameter
+        The subject first; sentences about wrong values go by this order.
+    fields : tuple of Field
+        What an answer holds, in order.
+    analysis : str
+        The pure function, as ``package.module:function``: worker processes import it from there.
+    function : str
+        Name in Python and on the command line; by default `name`.
+    inputs : str
+        Name of the function's first argument; by default the plural of `subject`.
+    column_names : tuple of str
+        Names, in lower case, by which the column of inputs in a DataFrame is detected.
+    column_pattern : str
+        Regular expression of inputs, case ignored, by which their column is found where no name fits; without
+        one, inputs are any text.
+    table : tuple of (str, str)
+        Columns of the table on a terminal, with their headings; by default the first ones.
+    title : str
+        Heading in documents and forms; by default the name with a capital.
+    chart : str
+        The chart of `webanalytics.charts` that shows the frame.
+    audited : bool
+        Whether audits have the operation's columns.
+    graphql : bool
+        Whether the GraphQL endpoint offers it.
+    example : mapping, optional
+        Example call of the service: its ``parameters`` and the ``data`` of the answer.
+    docs : Docs
+        Documentation of the function.
+    """
+
+    name: str
+    path: str
+    method: Literal["POST", "GET"]
+    summary: str
+    kind: Kind
+    subject: str
+    input_column: str
+    parameters: tuple[Parameter, ...]
+    fields: tuple[Field, ...]
+    credits: int
+    analysis: str = ""
+    function: str = ""
+    inputs: str = ""
+    column_names: tuple[str, ...] = ()
+    column_pattern: str = ""
+    table: tuple[tuple[str, str], ...] = ()
+    title: str = ""
+    chart: str = ""
+    audited: bool = False
+    formats: tuple[str, ...] = ("json", "xml", "yaml", "csv")
+    graphql: bool = False
+    example: dict[str, Any] | None = field(default=None, hash=False, repr=False)
+    docs: Docs = field(default_factory=Docs, hash=False, repr=False)
+
+    def __post_init__(self) -> None:
+        derived = {
+            "function": self.name,
+            "inputs": f"{self.subject}s",
+            "title": self.name.capitalize(),
+        }
+        for name, value in derived.items():
+            if not getattr(self, name):
+                object.__setattr__(self, name, value)
+
+    def parameter(self, name: str) -> Parameter:
+        """Return a parameter by its request name or its Python keyword."""
+        return next(item for item in self.parameters if name in (item.name, item.keyword))
+
+    @cached_property
+    def subject_parameter(self) -> Parameter:
+        """The parameter that differs from row to row."""
+        return self.parameter(self.subject)
+
+    @cached_property
+    def alternative(self) -> Parameter | None:
+        """The parameter that may stand in place of the subject."""
+        return next((item for item in self.parameters if item.alternative_to == self.subject), None)
+
+    @cached_property
+    def looks_like_input(self) -> Callable[[str], object]:
+        """Return a match if a text looks like an input, None if any text may be one."""
+        return re.compile(self.column_pattern or "(?!)", re.IGNORECASE).match
+
+    @cached_property
+    def served(self) -> tuple[Parameter, ...]:
+        """The parameters that the service has."""
+        return tuple(item for item in self.parameters if not item.local)
+
+    @property
+    def settings(self) -> tuple[Parameter, ...]:
+        """The parameters that are the same for every row."""
+        return tuple(
+            item for item in self.parameters if item.name != self.subject and not item.alternative_to
+        )
+
+    @property
+    def columns(self) -> Iterator[Field]:
+        """The fields that are columns besides the input's own."""
+        return (item for item in self.fields if item.column_name != self.input_column)
+
+    @cached_property
+    def _certain(self) -> tuple[str, ...]:
+        """Fields that every answer about a record has."""
+        plain = (item for item in self.fields if not (item.premium or item.extra))
+        known = (item.name for item in plain if not item.shape.nullable)
+        return tuple(known) if self.kind == "record" else ()
+
+    def is_told(self, data: Mapping[str, Any]) -> bool:
+        """Return whether an answer has all fields that every answer about a record has."""
+        if any(data.get(name) is None for name in self._certain):
+            return False
+        return any(item.read(data) is not None for item in self.fields)
+
+    def check_settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """Return all settings by Python keyword, defaults filled in.
+
+        Raises
+        ------
+        ParameterError
+            For the first wrong value in the order of declaration.
+        """
+        checked = {}
+        for item in self.settings:
+            value = given.get(item.keyword, item.default_here)
+            if value is REQUIRED:
+                raise ParameterError.required(item.keyword)
+            checked[item.keyword] = item.check_here(value)
+        return checked
+
+
+PAGE_URL = Parameter("url", str, "URL of the web page.", expects="a valid URL in http or https format")
+"""The parameter that every page operation has."""
+PAGE_COLUMNS = ("url", "urls", "link", "links", "loc", "href", "address", "page", "page_url")
+"""Names of columns that hold pages."""
+PAGE_PATTERN = r"\s*https?://\S"
+"""What addresses of pages look like."""
+PAGE_TEXT = Parameter(
+    "text",
+    str,
+    "A text in place of a page: nothing is fetched.",
+    default=None,
+    longest=50_000,
+    alternative_to=PAGE_URL.name,
+)
+"""The parameter that some page operations have beside it."""

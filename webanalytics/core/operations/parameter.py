@@ -1,0 +1,186 @@
+"""One parameter of an operation as it is declared, and the check of what a call gives for it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from enum import Enum
+from functools import cached_property
+from typing import Any
+
+from webanalytics.core.messages import must_be
+from webanalytics.core.operations.secret import Secret
+from webanalytics.core.operations.types import Shape, shape_of, strict
+from webanalytics.errors import ParameterError
+
+
+class _Marker(Enum):
+    """Sentinels for a missing value; they keep their identity when a declaration is pickled."""
+
+    REQUIRED = "required"
+    AS_DEFAULT = "as default"
+
+
+REQUIRED: Any = _Marker.REQUIRED
+AS_DEFAULT: Any = _Marker.AS_DEFAULT
+
+
+def _snake(name: str) -> str:
+    """Return the Python spelling of a parameter: ``maxWidth`` becomes ``max_width``."""
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+
+
+class Declared:
+    """Pickles a declaration by its fields alone: what is cached on it may not be picklable."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {item.name: getattr(self, item.name) for item in fields(self)}  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class Parameter(Declared):
+    """One request parameter.
+
+    Attributes
+    ----------
+    name : str
+        The name in a request.
+    type : type
+        Python type; a ``Literal`` closes the set of choices.
+    default : object
+        Left out means required.
+    low, high : int, optional
+        Smallest and largest allowed integer.
+    expects : str
+        The end of the error after "must be"; derived for choices and integers.
+    premium : bool
+        Takes effect only on plans that include it.
+    local : bool
+        Not part of the service: a hosted call drops it silently.
+    served : object
+        The value that a local parameter has on the service; left out means its default.
+    applied_here : bool
+        A local parameter that takes effect before inputs are sent, so hosted calls may have it too.
+    digits : bool
+        A text of digits: tables may hold it as a number.
+    secret : bool
+        Checked values are wrapped in a `Secret`, which is never shown.
+    longest : int, optional
+        Most characters of a text.
+    alternative_to : str
+        Name of the subject that it may stand in place of: exactly one of the two is given.
+    more : tuple
+        Further choices of calls on this machine.
+    here : object
+        Default in Python and on the command line, where it differs from the service's.
+    """
+
+    name: str
+    type: Any
+    meaning: str
+    default: Any = REQUIRED
+    low: int | None = None
+    high: int | None = None
+    expects: str = ""
+    premium: bool = False
+    local: bool = False
+    served: Any = AS_DEFAULT
+    applied_here: bool = False
+    digits: bool = False
+    secret: bool = False
+    longest: int | None = None
+    alternative_to: str = ""
+    more: tuple[Any, ...] = ()
+    here: Any = AS_DEFAULT
+
+    @property
+    def service_value(self) -> Any:
+        """Value that a local parameter has on the service."""
+        return self.default if self.served is AS_DEFAULT else self.served
+
+    @property
+    def default_here(self) -> Any:
+        """Default in Python and on the command line."""
+        return self.default if self.here is AS_DEFAULT else self.here
+
+    @property
+    def required(self) -> bool:
+        """Whether a request must carry the parameter."""
+        return self.default is REQUIRED
+
+    @cached_property
+    def keyword(self) -> str:
+        """Name of the parameter in Python calls."""
+        return _snake(self.name)
+
+    @property
+    def shape(self) -> Shape:
+        """What the type says."""
+        return shape_of(self.type)
+
+    @property
+    def choices(self) -> tuple[Any, ...]:
+        """The allowed values of a closed set, else an empty tuple."""
+        return self.shape.choices
+
+    @property
+    def expectation(self) -> str:
+        """A description of valid values, as the end of "The parameter must be"."""
+        if self.expects:
+            return self.expects
+        if self.choices:
+            return f"one of: {', '.join(map(str, self.choices))}"
+        kind = self.shape.kind
+        if kind == "integer" and self.low is not None:
+            return f"an integer from {self.low} to {self.high}"
+        if self.longest is not None:
+            return f"a string of at most {self.longest:,} characters"
+        plain = {"integer": "an integer", "boolean": "true or false", "string": "a string"}
+        return plain.get(kind, "a valid value")
+
+    @cached_property
+    def _is_certain(self) -> Callable[[Any], bool]:
+        """Whether a value of a plain type is obviously valid; `strict` checks the rest."""
+        shape, low, high = self.shape, self.low, self.high
+        if shape.kind == "boolean" and not shape.nullable:
+            return lambda value: type(value) is bool
+        if shape.choices:
+            known = frozenset(choice for choice in shape.choices if type(choice) is str)
+            return lambda value: type(value) is str and value in known
+        if shape.kind == "string" and not shape.nullable:
+            longest = self.longest
+            return lambda value: type(value) is str and (longest is None or len(value) <= longest)
+        if shape.kind == "integer" and not shape.nullable and low is not None and high is not None:
+            return lambda value: type(value) is int and low <= value <= high
+        return lambda value: shape.nullable and value is None
+
+    def sentence(self, name: str | None = None) -> str:
+        """Return the error about a wrong value."""
+        return str(must_be(name or self.name, self.expectation))
+
+    def check_here(self, value: Any) -> Any:
+        """Return the value if a call in Python may have it; see `check`."""
+        more = isinstance(value, str) and value in self.more
+        return value if more else self.check(value, self.keyword)
+
+    def check(self, value: Any, name: str | None = None) -> Any:
+        """Return the value if it is allowed.
+
+        Raises
+        ------
+        ParameterError
+            Naming the parameter (as ``name`` where given) and what it may be.
+        """
+        if self._is_certain(value):
+            return Secret(value) if self.secret else value
+        if isinstance(value, Secret):
+            return value
+        if hasattr(value, "dtype") and hasattr(value, "item"):
+            value = value.item()  # a NumPy scalar, as a cell of a frame is
+        if strict(self.type, self.low, self.high)(value) and (
+            self.longest is None or len(value) <= self.longest
+        ):
+            if self.shape.kind == "number" and value is not None:
+                return float(value)
+            return Secret(value) if self.secret else value
+        raise ParameterError.must_be(name or self.name, self.expectation)

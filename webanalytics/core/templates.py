@@ -1,0 +1,36 @@
+"""HTML from templates, escaped by default: the one builder of reports, notebook views and widgets."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, FunctionLoader, StrictUndefined
+from markupsafe import Markup
+
+from webanalytics.core.messages.visible import UNSEEN as UNSEEN
+from webanalytics.core.messages.visible import visible as visible
+
+
+def render(template: str, **values: Any) -> Markup:
+    """Return a template of the package as HTML, every value escaped and every character of it visible."""
+    return Markup(_environment().get_template(template).render(values))  # noqa: S704 - escaped by the template
+
+
+@cache
+def _environment() -> Environment:
+    made = Environment(
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        finalize=lambda value: visible(value) if type(value) is str else value,
+        loader=FunctionLoader(_source),
+    )
+    made.filters["number"] = lambda value: f"{value:,}"
+    return made
+
+
+def _source(name: str) -> str:
+    return resources.files("webanalytics").joinpath(name).read_text("utf-8").replace("\r\n", "\n")

@@ -1,0 +1,131 @@
+"""What a crawl reads from the answer about a page: where it ended, its links, and what is not followed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from webanalytics.audits.directives.robots import directives
+from webanalytics.core.outcomes import Fetched, JobResult
+from webanalytics.runs.frames.link_table import RELS, Kind, Link
+from webanalytics.urls import address
+
+_HEADER_LINK = re.compile(r"<([^<>]{1,2000})>((?:\s*;\s*[\w*-]+\s*(?:=\s*(?:\"[^\"]*\"|[^\s\",;]*))?)*)")
+_PARAMETER = re.compile(r";\s*([\w*-]+)\s*=?\s*(?:\"([^\"]*)\"|([^\s\",;]*))")
+_REL_KINDS: dict[str, Kind] = {
+    **{"canonical": "canonical", "next": "next", "prev": "prev", "previous": "prev"},
+    **{"amphtml": "amp", "stylesheet": "stylesheet", "icon": "icon"},
+}
+_MOST_IN_HEADERS = 100
+
+
+@dataclass
+class Read:
+    """One answer as the frontier sees it.
+
+    Attributes
+    ----------
+    url : str
+        Where the fetch ended, in normal form.
+    hops : list of str
+        The addresses passed through on the way, in normal form, the requested one first.
+    links : list of Link
+        Its links, those of headers first.
+    nofollow : bool
+        Whether the page says that its links are not to be followed.
+    sketch, lines, text : sequence of int, sequence of int, str
+        What tells its content from that of others.
+    failed : str
+        The error type of the fetch, "" for a page that was read.
+    blind : bool
+        Whether the page was read and its links are not known.
+    """
+
+    url: str
+    hops: list[str] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    nofollow: bool = False
+    sketch: Sequence[int] = ()
+    lines: Sequence[int] = ()
+    text: str = ""
+    failed: str = ""
+    blind: bool = False
+
+
+def read(requested: str, result: JobResult) -> Read:
+    """Return what a crawl must know of an answer."""
+    fetched = result.fetched or Fetched()
+    found = address(fetched.final_url or "")
+    page = Read(requested if found is None else found.url)
+    page.hops = [known.url for hop in fetched.redirects or () if (known := address(hop))]
+    if page.url != requested and requested not in page.hops:
+        page.hops.insert(0, requested)  # a host without a scheme that has no https
+    page.nofollow = "nofollow" in directives(fetched.x_robots_tag or "")
+    data = result.apart[0].data if result.apart is not None else None
+    if data is None:
+        page.failed = failure(result)
+        return page
+    page.blind = "outlinks" not in data
+    page.nofollow = page.nofollow or bool(data.get("nofollow"))
+    page.sketch, page.lines = data.get("sketch") or (), data.get("lines") or ()
+    page.text = str(data.get("text_hash") or "")
+    page.links = [*_header_links(page.url, fetched.headers or ""), *_links(data.get("outlinks") or {})]
+    return page
+
+
+def failure(result: JobResult) -> str:
+    """Return the error type of an answer, "" for a page that was read."""
+    outcome = result.apart[0] if result.apart is not None else result.outcomes[0]
+    return outcome.error_type or ""
+
+
+def _links(found: dict[str, Any]) -> Iterator[Link]:
+    columns = [found.get(name) or () for name in Link._fields]
+    return (Link(*values) for values in zip(*columns, strict=True))
+
+
+def _header_links(base: str, headers: str) -> Iterator[Link]:
+    """Yield the links in the headers of an answer.
+
+    Notes
+    -----
+    RFC 8288, section 3.
+
+    Examples
+    --------
+    >>> header = 'Link: </y>; rel="canonical", </de>; rel=alternate; hreflang=de'
+    >>> list(_header_links("https://a.example/x", header))  # doctest: +NORMALIZE_WHITESPACE
+    [Link(target='https://a.example/y', anchor='', rel=0, kind='canonical', position='http'),
+     Link(target='https://a.example/de', anchor='de', rel=0, kind='hreflang', position='http')]
+    """
+    count = 0
+    for line in headers.splitlines():
+        name, _, value = line.partition(":")
+        if name.strip().lower() != "link":
+            continue
+        for target, rest in _HEADER_LINK.findall(value):
+            said = {key.lower(): quoted or plain for key, quoted, plain in _PARAMETER.findall(rest)}
+            link = _header_link(base, target.strip(), said)
+            count += 1
+            if link is not None and count <= _MOST_IN_HEADERS:
+                yield link
+
+
+def _header_link(base: str, target: str, said: dict[str, str]) -> Link | None:
+    from urllib.parse import urljoin
+
+    kinds = said.get("rel", "").lower().split()
+    language = said.get("hreflang")
+    kind = next((_REL_KINDS[name] for name in kinds if name in _REL_KINDS), None)
+    if kind is None and "alternate" in kinds and language:
+        kind = "hreflang"
+    try:
+        found = address(urljoin(base, target)) if kind else None
+    except ValueError:
+        found = None
+    if kind is None or found is None:
+        return None
+    rel = sum(1 << place for place, name in enumerate(RELS) if name in kinds)
+    return Link(found.url, language or "" if kind == "hreflang" else "", rel, kind, "http")

@@ -1,0 +1,224 @@
+"""Writes what follows from the declarations: ``python -m webanalytics.generate``, with ``--check`` in CI.
+
+Committed files keep signatures and documentation where editors and type checkers find them: the functions
+in `webanalytics.runs.functions.generated`, their blocking twins in `webanalytics.sync`,
+`webanalytics.aio`, and the names in `webanalytics`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import re
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import webanalytics
+import webanalytics.audits.function
+import webanalytics.audits.site_functions
+import webanalytics.crawls.function
+import webanalytics.records.dane.function
+import webanalytics.records.images.function
+import webanalytics.records.phones.function
+import webanalytics.runs.functions.keywords
+from webanalytics.core.run_options import RECORDS, options_for
+from webanalytics.operations import OPERATIONS
+from webanalytics.runs.functions.source import module_source
+
+PACKAGE = Path(webanalytics.__file__).parent
+WRITTEN_BY_HAND = (
+    webanalytics.audits.function,
+    webanalytics.audits.site_functions,
+    webanalytics.crawls.function,
+    webanalytics.records.dane.function,
+    webanalytics.records.images.function,
+    webanalytics.records.phones.function,
+    webanalytics.runs.functions.keywords,
+)
+GENERATED = "webanalytics.runs.functions.generated"
+
+_SYNC = '''\
+"""The blocking functions: those of `webanalytics.aio`, each run on its own event loop.
+
+Written by ``python -m webanalytics.generate``: change the declarations, or the generator, not this file.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+{imports}
+
+__all__ = [
+{names}]
+
+{functions}
+
+
+def __getattr__(name: str) -> Any:
+    return later_function(__name__, name, blocking=True)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *later_names(__all__)]
+'''
+
+_AIO = '''\
+"""The functions of webanalytics for asynchronous code: await each of them.
+
+`webanalytics.metadata` and the other plain functions are these, each run on its own event loop.
+Written by ``python -m webanalytics.generate``: change the declarations, or the generator, not this file.
+
+Examples
+--------
+>>> import asyncio
+>>> import webanalytics as wa
+>>> frame = asyncio.run(wa.aio.hmac(["one", "two"], secret="key"))
+>>> frame.shape
+(2, 7)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+{imports}
+
+__all__ = [
+{names}]
+
+{functions}
+
+def __getattr__(name: str) -> Any:
+    return later_function(__name__, name)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *later_names(__all__)]
+'''
+
+_OPTION_TYPES = '''\
+"""The options as keyword arguments, for editors and type checkers; left out means the session's value.
+
+Written by ``python -m webanalytics.generate`` from `webanalytics.core.run_options.RECORDS`: change that.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection
+from typing import Any, TypedDict
+'''
+
+_BESIDES = {
+    "compare": "webanalytics.audits.storage.functions",
+    "content_gap": "webanalytics.audits.content.content_gap",
+    "load": "webanalytics.audits.storage.functions",
+    "tlsa_record": "webanalytics.records.dane.tlsa",
+}
+"""Names in `webanalytics.sync` that are not functions of this kind, and their modules."""
+_LATER = "from webanalytics.runs.functions.later import later_function, later_names"
+
+
+def files() -> dict[Path, str]:
+    """Return the contents of every file that follows from the declarations."""
+    homes = {name: module.__name__ for module in WRITTEN_BY_HAND for name in module.__all__}
+    generated = [operation for operation in OPERATIONS.own.values() if operation.function not in homes]
+    homes |= {operation.function: GENERATED for operation in generated}
+    return {
+        PACKAGE / "runs" / "functions" / "generated.py": module_source(generated),
+        PACKAGE / "sync.py": _SYNC.format(
+            imports=_imports(homes, "from webanalytics.runs.blocking import plain", _BESIDES),
+            names=_entries({*homes, *_BESIDES}),
+            functions=_wrapped(homes, "plain").rstrip("\n"),
+        ),
+        PACKAGE / "aio.py": _AIO.format(
+            imports=_imports(homes, "from webanalytics.runs.boundary import awaited", {}),
+            names=_entries(homes),
+            functions=_wrapped(homes, "awaited"),
+        ),
+        PACKAGE / "core" / "option_types.py": _option_types(),
+        PACKAGE / "__init__.py": _package(sorted({*homes, *_BESIDES})),
+    }
+
+
+def _alias(home: str) -> str:
+    """Return what a module is called where functions are taken from it: ``dane_function``."""
+    return "_".join(home.split(".")[-2:])
+
+
+def _imports(homes: Mapping[str, str], wrapper: str, besides: Mapping[str, str]) -> str:
+    """Return the import lines of a file of functions."""
+    lines = {
+        f"from {home.rpartition('.')[0]} import {home.rpartition('.')[2]} as {_alias(home)}"
+        for home in homes.values()
+    }
+    for home in set(besides.values()):
+        names = ", ".join(sorted(name for name, other in besides.items() if other == home))
+        lines.add(f"from {home} import {names}")
+    return "\n".join(sorted({*lines, wrapper, _LATER}, key=str.split))
+
+
+def _wrapped(homes: Mapping[str, str], wrapper: str) -> str:
+    return "".join(f"{name} = {wrapper}({_alias(homes[name])}.{name})\n" for name in sorted(homes))
+
+
+def _option_types() -> str:
+    """Return the file with a type for the options of each kind of functions, and one for all options."""
+    kinds = {kind: (f"those over {kind}s", options_for(kind)) for kind in ("page", "image", "record")}
+    kinds["site"] = ("those that read files of sites", options_for("site"))
+    kinds["run"] = ("all functions", RECORDS)
+    return _OPTION_TYPES + "".join(
+        f"\n\nclass {kind.title()}Options(TypedDict, total=False):\n"
+        f'    """Options of {what}."""\n\n'
+        + "".join(f"    {key}: {item.annotation}\n" for key, item in known.items())
+        for kind, (what, known) in kinds.items()
+    )
+
+
+def _entries(names: Iterable[str]) -> str:
+    return "".join(f'    "{name}",\n' for name in sorted(names, key=lambda name: (name.islower(), name)))
+
+
+def _package(functions: list[str]) -> str:
+    """Return the package's own file with the names of the functions."""
+    text = (PACKAGE / "__init__.py").read_text("utf-8")
+    lines = "".join(f"        {name},\n" for name in functions)
+    text = re.sub(
+        r"(from webanalytics\.sync import \(\n).*?(    \)\n)",
+        rf"\g<1>{lines}\g<2>",
+        text,
+        count=1,
+        flags=re.S,
+    )
+    names = _entries({*functions, *webanalytics._HOME, *webanalytics._MODULES, "__version__"})
+    return re.sub(r"(\n__all__ = \[\n).*?(\]\n)", rf"\g<1>{names}\g<2>", text, count=1, flags=re.S)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the files, or with ``--check`` show which are out of date and return 1 if any is."""
+    parser = argparse.ArgumentParser(prog="python -m webanalytics.generate", description=__doc__)
+    parser.add_argument(
+        "--check", action="store_true", help="write nothing; exit with 1 where a file is stale"
+    )
+    check = parser.parse_args(arguments).check
+    stale = 0
+    for path, wanted in files().items():
+        found = path.read_text("utf-8") if path.exists() else ""
+        if found == wanted:
+            continue
+        stale += 1
+        if not check:
+            path.write_text(wanted, "utf-8")
+            continue
+        name = str(path.relative_to(PACKAGE.parent))
+        lines = difflib.unified_diff(
+            found.splitlines(True), wanted.splitlines(True), name, f"{name} generated"
+        )
+        sys.stdout.writelines(lines)
+    return int(bool(check and stale))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

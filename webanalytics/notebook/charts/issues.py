@@ -1,0 +1,321 @@
+"""Issues of an audit: by rule and priority, and by section of the site."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.patches import Patch
+
+from webanalytics.errors import ParameterError
+from webanalytics.notebook.charts.heatmap import paint_cells
+from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.drawing.labels import BASE_FONT, counted, lettering, shortened
+from webanalytics.runs.frames.kinds import in_kind
+from webanalytics.thresholds import PRIORITIES, TOP_LEVEL
+
+FILLS = {"high": "#8f2a00", "medium": "#d67d00", "low": style.BLUE_TINT}
+"""Dark, medium and light, so that they also differ in greyscale."""
+
+EDGES = {"high": "#8f2a00", "medium": "#d67d00", "low": style.BLUE}
+"""The outline makes the light one stand out from the card."""
+
+NO_SECTION = "(no URL)"
+_MAKERS = ("audit(urls).issues",)
+
+
+@in_kind
+def issues_by_priority(
+    frame: pd.DataFrame, *, ax: Axes | None = None, top: int = 20, title: str | None = None
+) -> Axes:
+    """Draw on how many pages each rule found an issue, what to fix first at the top.
+
+    The rules of an audit are in the order of its ``summary()``, those of other frames by priority, and within
+    one priority by pages. Each is called by its title, where the frame has titles. A page that is in the
+    frame twice counts once; for an audit, the share of all its pages is given, too.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `webanalytics.audit` returned, or its ``issues``: ``url``, ``rule`` and ``priority``;
+        ``title`` if there is one.
+    ax : Axes, optional
+        Where to draw; a new figure otherwise.
+    top : int
+        The most rules to draw.
+    title : str, optional
+        Title of the chart.
+
+    Returns
+    -------
+    Axes
+        ``ax.figure.savefig(path)`` writes the chart to a file.
+
+    Raises
+    ------
+    ParameterError
+        When `top` is not from 1 to 200, or when the frame lacks the columns.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"url": ["/a", "/b", "/a"], "rule": ["slow", "slow", "noindex"],
+    ...                       "priority": ["low", "low", "high"]})
+    >>> [int(bar.get_width()) for bar in issues_by_priority(frame).patches]
+    [1, 2]
+    """
+    top = data.whole_number(top, "top", 1)
+    total = _page_count(frame)
+    issues = data.pick(_issues(frame), ["url", "rule", "priority"], _MAKERS, optional=["title"])
+    rules = pd.Series(data.strings(issues["rule"]), index=issues.index, dtype=object)
+    levels = pd.Series(_levels(issues["priority"]), index=issues.index, dtype=object)
+    usable = (rules.notna() & levels.notna()).to_numpy() & ~data.has_failed(issues)
+    found = _once(issues.assign(rule=rules, level=levels)[usable], "rule")
+    counts = found.groupby("rule", sort=False).agg(level=("level", "min"), pages=("url", "size"))
+    counts["place"] = _places(frame, counts.index)
+    counts = counts.sort_values(["level", "place", "pages"], ascending=[True, True, False], kind="stable")
+    counts["name"] = _names(issues, counts.index)
+    shown = counts.head(top)
+    with style.context():
+        ax = style.start(ax, style.row_height(len(shown), 1.7))
+        if shown.empty:
+            writing.message(ax, _reason(issues))
+        else:
+            _bars(ax, shown, total)
+        hidden = (
+            f"the {len(shown):,} most urgent of {len(counts):,} rules" if len(shown) < len(counts) else ""
+        )
+        left = data.left_out(issues, usable, "without a rule or priority") if len(issues) > 1 else ""
+        writing.headline(ax, title or _title(found, len(counts)), data.joined(hidden, left))
+    return ax
+
+
+@in_kind
+def issues_by_section(
+    frame: pd.DataFrame,
+    *,
+    ax: Axes | None = None,
+    by: Literal["category", "rule"] = "category",
+    top: int = 15,
+    max_sections: int = 15,
+    title: str | None = None,
+) -> Axes:
+    """Draw how many pages of each section of a site have issues of each category of rules.
+
+    A section is the first folder of a URL's path. Rows are the sections with the most pages that have an
+    issue, columns the `top` categories or rules that concern the most pages. Each cell shows its number,
+    unless there are so many columns that it does not fit. A page that is in the frame twice counts once.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `webanalytics.audit` returned, or its ``issues``: ``url`` and ``category`` or ``rule``. A column
+        ``section`` gives the sections if it is there; otherwise they come from the URLs.
+    ax : Axes, optional
+        Where to draw; a new figure otherwise.
+    by : {"category", "rule"}
+        What the columns are.
+    top : int
+        The most columns to draw.
+    max_sections : int
+        The most sections to draw.
+    title : str, optional
+        Title of the chart.
+
+    Returns
+    -------
+    Axes
+        ``ax.figure.savefig(path)`` writes the chart to a file.
+
+    Raises
+    ------
+    ParameterError
+        When `top` or `max_sections` is out of range (1 to 40, 1 to 100), for another `by`, or when the frame
+        lacks the columns.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"url": ["/blog/a", "/blog/b", "/"], "category": ["title", "title", "links"]})
+    >>> issues_by_section(frame).images[0].get_array().tolist()
+    [[2.0, 0.0], [0.0, 1.0]]
+    """
+    top = data.whole_number(top, "top", 1, 40)
+    max_sections = data.whole_number(max_sections, "max_sections", 1, 100)
+    if by not in ("category", "rule"):
+        raise ParameterError.one_of("by", ["category", "rule"])
+    names = ["section", "title"] if by == "rule" else ["section"]
+    issues = data.pick(_with_sections(frame), ["url", by], _MAKERS, optional=names)
+    kinds = pd.Series(data.strings(issues[by]), index=issues.index, dtype=object)
+    usable = kinds.notna().to_numpy() & ~data.has_failed(issues)
+    sections = pd.Series(_sections(issues), index=issues.index, dtype=object)
+    found = _once(issues.assign(kind=kinds, section=sections)[usable], "kind")
+    columns = found["kind"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
+    rows = _once(found, "section")["section"].value_counts(sort=False)
+    rows = rows.sort_values(ascending=False, kind="stable")
+    kept, shown = columns.head(top).index.tolist(), rows.head(max_sections).index.tolist()
+    with style.context():
+        ax = style.start(ax, style.row_height(len(shown), 2.4))
+        notes = [left_out(len(shown), len(rows), "section"), left_out(len(kept), len(columns), by)]
+        if found.empty:
+            writing.message(ax, _reason(issues))
+        else:
+            table = pd.crosstab(found["section"], found["kind"]).reindex(index=shown, columns=kept)
+            cells = table.fillna(0).to_numpy(dtype=float)
+            name_axes(ax, shown, _names(issues, pd.Index(kept, dtype=object)) if by == "rule" else kept)
+            if not paint_cells(ax, cells):
+                notes.append(f"darker is more pages, up to {np.max(cells):,g}")
+        notes.append(data.left_out(issues, usable, f"without a {by}") if len(issues) > 1 else "")
+        heading = "Pages with issues" + ("" if found.empty else f", by section and {by}")
+        writing.headline(ax, title or heading, data.joined(*notes))
+    return ax
+
+
+def _issues(frame: Any) -> Any:
+    """Return the issues of an audit, and anything else unchanged."""
+    return frame.issues if data.is_audit(frame) else frame
+
+
+def _page_count(frame: Any) -> int | None:
+    """Return how many pages an audit has; a frame of issues does not say."""
+    return len(data.distinct(frame.raw[["url"]])) if data.is_audit(frame) else None
+
+
+def _places(frame: Any, rules: pd.Index) -> list[int]:
+    """Return the places of rules in the order of what to fix first; an audit alone knows it."""
+    order = frame.summary()["rule"].tolist() if data.is_audit(frame) else []
+    known = {rule: place for place, rule in enumerate(order)}
+    return [known.get(rule, len(order)) for rule in rules]
+
+
+def _names(issues: pd.DataFrame, rules: pd.Index) -> list[str]:
+    """Return what rules are called: their titles, else their names as words."""
+    known: dict[str | None, str | None] = {}
+    if "title" in issues.columns:
+        known = dict(zip(data.strings(issues["rule"]), data.strings(issues["title"]), strict=True))
+    return [known.get(str(rule)) or _spoken(str(rule)) for rule in rules]
+
+
+def _with_sections(frame: Any) -> Any:
+    """Return issues; those of an audit with its sections."""
+    issues = _issues(frame)
+    if not data.is_audit(frame):
+        return issues
+    known = dict(zip(data.strings(frame.pages["url"]), frame.pages["section"].tolist(), strict=True))
+    sections = [known.get(url, section_of(url)) for url in data.strings(issues["url"])]
+    return issues.assign(section=pd.Series(sections, index=issues.index, dtype=object))
+
+
+def _levels(priorities: pd.Series[Any]) -> list[int | None]:
+    """Return the places of priorities, None for anything else."""
+    places: dict[str, int] = {name: place for place, name in enumerate(PRIORITIES)}
+    return [places.get((value or "").lower()) for value in data.strings(priorities)]
+
+
+def _once(issues: pd.DataFrame, per: str) -> pd.DataFrame:
+    """Return each page once for each value of a column; pages without a URL are all different."""
+    urls = pd.Series(data.strings(issues["url"]), index=issues.index, dtype=object)
+    repeated = pd.DataFrame({"url": urls, "per": issues[per]}).duplicated().to_numpy()
+    kept: pd.DataFrame = issues[~repeated | urls.isna().to_numpy()]
+    return kept
+
+
+def _sections(issues: pd.DataFrame) -> list[str]:
+    if "section" not in issues.columns:
+        found = [section_of(url) for url in data.strings(issues["url"])]
+    else:
+        given = issues["section"].tolist()
+        # an empty section is the top level; a missing one is unknown
+        found = [
+            "" if isinstance(value, str) and not value.strip() else text
+            for value, text in zip(given, data.strings(issues["section"]), strict=True)
+        ]
+    return [NO_SECTION if name is None else name or TOP_LEVEL for name in found]
+
+
+def section_of(url: str | None) -> str | None:
+    """Return the first folder of a URL's path.
+
+    >>> section_of("https://a.example/blog/tea"), section_of("/about"), section_of("/blog/"), section_of(None)
+    ('blog', '', 'blog', None)
+    """
+    if url is None:
+        return None
+    try:
+        path = urlsplit(url).path
+    except ValueError:  # an unclosed bracket of an IPv6 address, for example
+        return None
+    folders = [part for part in path[: path.rfind("/") + 1].split("/") if part]
+    return folders[0] if folders else ""
+
+
+def _spoken(rule: str) -> str:
+    """Return a rule's name as words.
+
+    >>> _spoken("title_too_long"), _spoken("$x_1$")
+    ('title too long', '$x_1$')
+    """
+    return rule.replace("_", " ") if rule.isidentifier() else rule
+
+
+def _reason(issues: pd.DataFrame) -> str:
+    return data.why_empty(
+        issues, "No issues.", "This row holds no issue.", "None of these rows holds an issue."
+    )
+
+
+def _title(found: pd.DataFrame, rules: int) -> str:
+    if found.empty:
+        return "Issues"
+    pages = len(data.distinct(found))
+    return f"Issues of {counted(rules, 'rule')}, on {counted(pages, 'page')}"
+
+
+def left_out(shown: int, count: int, noun: str) -> str:
+    """Return a note on how many are shown, empty where all are."""
+    plural = "categories" if noun == "category" else f"{noun}s"
+    return f"{shown:,} of {count:,} {plural}" if shown < count else ""
+
+
+def _bars(ax: Axes, shown: pd.DataFrame, total: int | None) -> None:
+    pages: list[int] = shown["pages"].tolist()
+    levels = [PRIORITIES[int(level)] for level in shown["level"].tolist()]
+    bars: Any = ax.barh(
+        range(len(pages)),
+        pages,
+        height=0.72,
+        color=[FILLS[level] for level in levels],
+        edgecolor=[EDGES[level] for level in levels],
+        linewidth=1,
+    )
+    values = [f"{count:,}" + (f"  ({count / total:.0%})" if total else "") for count in pages]
+    writing.row_labels(ax, shown["name"].tolist())
+    writing.label_bars(ax, bars, values, max(pages))
+    writing.count_axis(ax.xaxis)
+    writing.grid(ax, "x")
+    writing.finish_value_axis(ax, "pages")
+    used = [level for level in PRIORITIES if level in levels]
+    writing.legend_below(
+        ax,
+        [Patch(facecolor=FILLS[level], edgecolor=EDGES[level], label=f"{level} priority") for level in used],
+    )
+
+
+def name_axes(ax: Axes, sections: list[str], columns: list[str]) -> None:
+    """Write the names of rows and columns, those of several columns aslant."""
+    writing.row_labels(ax, sections, width=30)
+    names, families = lettering(shortened(list(columns), 24))
+    slant = 0 if len(columns) == 1 else 40
+    ax.set_xticks(
+        range(len(columns)),
+        labels=names,
+        fontfamily=families,
+        parse_math=False,
+        rotation=slant,
+        ha="right" if slant else "center",
+        rotation_mode="anchor",
+    )
+    ax.tick_params(axis="x", length=0, labelcolor=style.ink(ax))
+    ax.spines["bottom"].set_visible(False)
+    ax.set_xlabel("", fontfamily=[BASE_FONT])

@@ -1,0 +1,240 @@
+"""Lengths of titles and descriptions against what search results show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from numpy.typing import NDArray
+
+from webanalytics.errors import ParameterError
+from webanalytics.notebook.charts import ridges
+from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.drawing.labels import counted, path_labels
+from webanalytics.runs.frames.kinds import in_kind
+from webanalytics.thresholds import DESCRIPTION_CHARACTERS, TITLE_CHARACTERS
+
+
+class _Text(NamedTuple):
+    """One of the two texts: its column, limits and looks."""
+
+    column: str
+    limits: tuple[int, int]
+    colour: str
+    tint: str
+    marker: str
+
+
+@in_kind
+def text_lengths(
+    frame: pd.DataFrame,
+    *,
+    ax: Axes | None = None,
+    title_limits: tuple[int, int] = TITLE_CHARACTERS,
+    description_limits: tuple[int, int] = DESCRIPTION_CHARACTERS,
+    max_pages: int = 40,
+    title: str | None = None,
+) -> Axes:
+    """Draw how long the titles and meta descriptions of pages are, against the recommended lengths.
+
+    Up to `max_pages` pages have a row each, those furthest from the limits at the top, with a filled mark for
+    a text within its limits, a hollow one for a text outside, and one at 0 for a missing text.
+    More pages are drawn as two histograms, whose bars end at the limits: they are filled between the limits
+    and hollow below and above. A page that is in the frame twice counts once; pages that failed
+    are left out and counted.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `webanalytics.metadata` or `webanalytics.audit` returned: ``url``, ``title``, ``description``.
+    ax : Axes, optional
+        Where to draw; a new figure otherwise.
+    title_limits, description_limits : tuple of int
+        Fewest and most characters recommended: 30 to 60 and 70 to 155, as in the rules of an audit.
+    max_pages : int
+        The most pages that have a row of their own.
+    title : str, optional
+        Title of the chart.
+
+    Returns
+    -------
+    Axes
+        ``ax.figure.savefig(path)`` writes the chart to a file.
+
+    Raises
+    ------
+    ParameterError
+        When limits are not two increasing integers, when `max_pages` is not from 0 to 200, or when the frame
+        lacks the columns.
+
+    Notes
+    -----
+    Characters are counted after runs of white space are collapsed. Search engines cut titles and
+    descriptions by their width on the screen, so any limit in characters is a rule of thumb.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"url": ["https://a.example/"], "title": ["Lamps"], "description": [None]})
+    >>> text_lengths(frame).get_title(loc="left")
+    'Title and description of 1 page'
+    """
+    texts = (
+        _Text("title", _limits(title_limits, "title_limits"), style.BLUE, style.BLUE_TINT, "o"),
+        _Text(
+            "description",
+            _limits(description_limits, "description_limits"),
+            style.ORANGE,
+            style.ORANGE_TINT,
+            "D",
+        ),
+    )
+    max_pages = data.whole_number(max_pages, "max_pages", 0)
+    pages = data.distinct(data.pick(frame, ["url", "title", "description"], ("metadata", "audit")))
+    usable = ~data.has_failed(pages)
+    found = _measured(pages[usable], texts)
+    rows = len(found) <= max_pages
+    with style.context():
+        ax = style.start(ax, style.row_height(len(found), 1.7, each=0.26) if rows else 3.9)
+        if found.empty:
+            writing.message(ax, _reason(pages))
+        elif rows:
+            _rows(ax, found, texts)
+        else:
+            _histograms(ax, found, texts)
+        heading = title or f"Title and description of {counted(len(pages), 'page')}"
+        note = data.joined(*(_verdict(found, text) for text in texts)) if len(found) else ""
+        failed = data.failures(pages) if len(pages) > 1 else ""
+        # above the heading of the column beside histograms
+        writing.headline(ax, heading, data.joined(note, failed), lift=0 if rows or found.empty else 12)
+    return ax
+
+
+def _reason(pages: pd.DataFrame) -> str:
+    return data.why_empty(pages, "No pages, so no texts.", "This page failed.", "All of these pages failed.")
+
+
+def _limits(limits: Any, parameter: str) -> tuple[int, int]:
+    values = list(limits) if isinstance(limits, (tuple, list)) else []
+    right = all(isinstance(value, (int, np.integer)) and not isinstance(value, bool) for value in values)
+    if len(values) != 2 or not right or not 0 <= values[0] < values[1]:
+        raise ParameterError(
+            f"The `{parameter}` parameter must be two rising integers from 0, such as (30, 60).", parameter
+        )
+    return int(values[0]), int(values[1])
+
+
+def _measured(pages: pd.DataFrame, texts: Sequence[_Text]) -> pd.DataFrame:
+    """Return the lengths, the pages furthest from the limits first."""
+    found = pages[["url"]].copy()
+    off = np.zeros(len(pages))
+    for text in texts:
+        lengths = np.array([len(value or "") for value in data.strings(pages[text.column])], dtype=float)
+        found[text.column] = lengths
+        low, high = text.limits
+        off += np.maximum(low - lengths, 0) / low if low else 0
+        off += np.maximum(lengths - high, 0) / high
+    return found.iloc[np.argsort(-off, kind="stable")]
+
+
+def _within(lengths: NDArray[np.float64], text: _Text) -> NDArray[np.bool_]:
+    return (lengths >= text.limits[0]) & (lengths <= text.limits[1])
+
+
+def _verdict(found: pd.DataFrame, text: _Text) -> str:
+    right = int(_within(found[text.column].to_numpy(), text).sum())
+    return f"{counted(right, text.column)} within {text.limits[0]}–{text.limits[1]}"
+
+
+def _scale(found: pd.DataFrame, texts: Sequence[_Text]) -> float:
+    """Return the right end of the scale; a few very long texts beyond it are drawn at the end."""
+    longest = max(float(found[text.column].max()) for text in texts)
+    return min(max(longest, max(text.limits[1] for text in texts)) * 1.06, 2.2 * texts[1].limits[1] + 60)
+
+
+def _rows(ax: Axes, found: pd.DataFrame, texts: Sequence[_Text]) -> None:
+    """Draw one mark for each text of each page."""
+    end = _scale(found, texts)
+    ax.set_xlim(-end * 0.015, end)
+    for text in texts:
+        ax.axvspan(*text.limits, facecolor=text.tint, alpha=0.75, linewidth=0, zorder=0)
+        lengths = found[text.column].to_numpy()
+        right = _within(lengths, text)
+        for kept, fill in ((right, text.colour), (~right, style.CARD)):
+            rows = np.flatnonzero(kept)
+            if not len(rows):  # an unclipped empty line would take up space in the corner of the figure
+                continue
+            ax.plot(
+                lengths[rows].clip(0, end),
+                rows,
+                text.marker,
+                color=text.colour,
+                markerfacecolor=fill,
+                markeredgewidth=1.6,
+                ms=6.5 if text.marker == "o" else 5.8,
+                clip_on=False,
+                zorder=3,
+            )
+        for row in np.flatnonzero(lengths > end).tolist():
+            writing.inner_text(ax, f"{lengths[row]:,.0f}", (end, row), (-8, 0), ha="right", color=style.INK)
+    ax.hlines(range(len(found)), 0, end, color=style.GRID, linewidth=0.7, zorder=1)
+    writing.row_labels(ax, path_labels(found["url"]))
+    _finish(ax, texts, end)
+    writing.legend_below(ax, _keys(texts))
+
+
+def _keys(texts: Sequence[_Text]) -> list[Any]:
+    marks = [
+        Line2D(
+            [],
+            [],
+            ls="",
+            marker=text.marker,
+            color=text.colour,
+            label=f"{text.column} ({text.limits[0]} to {text.limits[1]})",
+            ms=6,
+        )
+        for text in texts
+    ]
+    hollow: Any = {"marker": "o", "color": style.MUTED, "markerfacecolor": "none", "ms": 6}
+    return [*marks, Line2D([], [], ls="", label="hollow: outside", **hollow)]
+
+
+def _histograms(ax: Axes, found: pd.DataFrame, texts: Sequence[_Text]) -> None:
+    """Draw the distribution of each text's lengths above its limits."""
+    end = _scale(found, texts)
+    ax.set_xlim(-0.5, end)
+    notes = []
+    for row, text in enumerate(texts):
+        lengths = found[text.column].to_numpy()
+        low, high = text.limits
+        ax.fill_betweenx(
+            [row - 0.42, row + 0.42], low - 0.5, high + 0.5, color=text.tint, linewidth=0, zorder=0
+        )
+        # whole numbers lie in the middle of their bars, so that both limits count as inside
+        edges = ridges.between(-0.5, np.floor(end) + 0.5, (low - 0.5, high + 0.5), 40, whole=True)
+        ridges.ridge(ax, row, lengths, edges, text.colour, (low - 0.5, high + 0.5))
+        none, short = int((lengths == 0).sum()), int(((lengths > 0) & (lengths < low)).sum())
+        notes.append(f"{none:,} none\n{short:,} short\n{int((lengths > high).sum()):,} long")
+    writing.row_labels(ax, [text.column for text in texts])
+    ax.set_ylim(len(texts) - 0.45, -0.5)
+    writing.side_column(ax, "outside", notes, offset=34)
+    _finish(ax, texts, end)
+
+
+def _finish(ax: Axes, texts: Sequence[_Text], end: float) -> None:
+    ends = sorted({0, *(limit for text in texts for limit in text.limits)})
+    further = [tick for tick in range(200, int(end) + 1, 100) if tick - ends[-1] > 30]
+    writing.finish_value_axis(ax, "characters", _apart([*ends, *further], end * 0.035))
+
+
+def _apart(ticks: Sequence[float], least: float) -> list[float]:
+    """Return the ticks without those whose labels would touch the previous one."""
+    kept: list[float] = []
+    for tick in ticks:
+        if not kept or tick - kept[-1] >= least:
+            kept.append(tick)
+    return kept

@@ -1,0 +1,186 @@
+"""Pages against the audiences that can read them, by school grades or the scale of each page's language."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from numpy.typing import NDArray
+
+from webanalytics.notebook.charts import audiences, bands
+from webanalytics.notebook.charts.judged import OPTIONAL, Judged, judge
+from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.drawing.labels import counted, path_labels, shorten
+from webanalytics.runs.frames.kinds import in_kind
+from webanalytics.thresholds import GRADE_BANDS
+
+
+@in_kind
+def readability(
+    frame: pd.DataFrame,
+    *,
+    ax: Axes | None = None,
+    max_pages: int = 40,
+    max_grade: float = 22,
+    title: str | None = None,
+) -> Axes:
+    """Draw how hard the pages are to read, against the audiences that can read them.
+
+    Up to `max_pages` pages have a row each, the hardest at the top; more are drawn as histograms, one for
+    each language. Each band's name says how many pages it holds. A page that is in the frame twice counts
+    once. The title says how many pages are drawn, and the line below it why others are not: they failed,
+    their language is undetermined or has no scale, or their text is no prose.
+
+    Pages in English alone stand on an axis of school grades. Those of other languages have no grade:
+    each page then stands among the audiences where the scale of its language puts it, with its own value.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        What `webanalytics.readability` or `webanalytics.audit` returned: ``url``, ``averageGradeLevel``
+        and, if there, ``readability_score``, ``readability_scale``, ``readability_note``,
+        ``fleschReadingEase``, ``status``, ``error_type``.
+    ax : Axes, optional
+        Where to draw; a new figure otherwise.
+    max_pages : int
+        The most pages that have a row of their own.
+    max_grade : float
+        Right end of the axis of school grades; a page beyond it is drawn at the end, with its true number.
+    title : str, optional
+        Title of the chart, instead of the number of pages.
+
+    Returns
+    -------
+    Axes
+        ``ax.figure.savefig(path)`` writes the chart to a file.
+
+    Raises
+    ------
+    ParameterError
+        When `max_pages` is not from 0 to 200, when `max_grade` is not above 16, or when the frame lacks
+        the columns.
+
+    Notes
+    -----
+    The bands are those of the ``audience`` field, of equal width where there are several scales. The average
+    grade level is the mean of Flesch-Kincaid, Gunning Fog, Coleman-Liau, SMOG and the Automated
+    Readability Index, all of them in years of United States schooling.
+
+    Examples
+    --------
+    >>> frame = pd.DataFrame({"url": ["https://a.example/terms"], "averageGradeLevel": [14.2]})
+    >>> readability(frame).get_title(loc="left")
+    'Readability of /terms'
+    """
+    max_pages = data.whole_number(max_pages, "max_pages", 0)
+    max_grade = data.real_number(max_grade, "max_grade", above=GRADE_BANDS[-2][0])
+    picked = data.pick(frame, ["url", "averageGradeLevel"], ("readability", "audit"), optional=OPTIONAL)
+    pages = data.distinct(picked)
+    judged = judge(pages)
+    with style.context():
+        if judged.values:
+            ax = _drawn(ax, judged, max_pages, max_grade)
+        else:
+            ax = style.start(ax, style.row_height(0, 1.9))
+            writing.message(ax, _reason(pages))
+        note = judged.missing if len(pages) > 1 else ""
+        writing.headline(ax, title or _title(pages, judged), note, lift=bands.HEIGHT if judged.values else 0)
+    return ax
+
+
+def _drawn(ax: Axes | None, judged: Judged, max_pages: int, max_grade: float) -> Axes:
+    rows = len(judged.values) <= max_pages
+    height = style.row_height(len(judged.values), 1.9)
+    if not judged.in_years:
+        each = len(audiences.scales_shown(judged))
+        ax = style.start(ax, height if rows else style.row_height(each, 1.9, each=0.52))
+        (audiences.rows if rows else audiences.distributions)(ax, judged)
+        return ax
+    ax = style.start(ax, height if rows else 4.6)
+    grades = np.array(judged.values)
+    grade_bands(ax, grades, max_grade, counts=True)
+    (_rows if rows else _histogram)(ax, judged.pages.assign(averageGradeLevel=grades), max_grade)
+    return ax
+
+
+def _title(pages: pd.DataFrame, judged: Judged) -> str:
+    if len(pages) == 1:
+        (label,) = path_labels(pages["url"])
+        return f"Readability of {shorten(label, 40)}"
+    return f"Readability of {drawn_of(len(judged.values), len(pages))}" if len(pages) else "Readability"
+
+
+def drawn_of(drawn: int, pages: int) -> str:
+    """Return how many pages of how many are drawn.
+
+    >>> drawn_of(3, 3), drawn_of(11, 99), drawn_of(0, 99)
+    ('3 pages', '11 of 99 pages', '99 pages')
+    """
+    return counted(pages, "page") if drawn in (0, pages) else f"{drawn:,} of {counted(pages, 'page')}"
+
+
+def _reason(pages: pd.DataFrame) -> str:
+    """Return why there is nothing to draw."""
+    return data.why_empty(
+        pages, "No pages, so no grades.", "This page has no grade.", "None of these pages has a grade."
+    )
+
+
+def grade_bands(ax: Axes, grades: NDArray[np.float64], max_grade: float, *, counts: bool) -> None:
+    """Draw the bands of grades with their audiences and, given grades, how many each band holds."""
+    lowest = float(np.min(grades))
+    left = math.floor(lowest) - 1.0 if lowest < 0 else 0.0
+    limits = [left, *(limit for limit, _ in GRADE_BANDS[:-1]), max_grade]
+    names = [audience for _, audience in GRADE_BANDS]
+    bands.paint(ax, limits, names, style.SEQUENCE, grades if counts else None)
+
+
+def _rows(ax: Axes, scored: pd.DataFrame, max_grade: float) -> None:
+    """Draw a dot for each page, with its grade and its reading ease."""
+    grades: list[float] = scored["averageGradeLevel"].tolist()
+    places = [min(grade, max_grade) for grade in grades]
+    left = ax.get_xlim()[0]
+    ax.hlines(range(len(places)), left, places, color=style.BLUE, linewidth=1.2, alpha=0.45)
+    for marker, beyond in (("o", False), (">", True)):
+        marked = [row for row, grade in enumerate(grades) if (grade > max_grade) is beyond]
+        if marked:  # an empty line that is not clipped would take up space in the corner of the figure
+            ax.plot([places[row] for row in marked], marked, marker, color=style.BLUE, ms=6.5, clip_on=False)
+    for row, (grade, place) in enumerate(zip(grades, places, strict=True)):
+        inside = place > max_grade - 2.2  # no room on the right of the dot
+        writing.inner_text(
+            ax,
+            f"{grade:,.1f}",
+            (place, row),
+            (-7 if inside else 7, 0),
+            ha="right" if inside else "left",
+            color=style.INK,
+            bbox={"facecolor": style.SEQUENCE[-1], "edgecolor": "none", "pad": 0.5} if inside else None,
+        )
+    if "fleschReadingEase" in scored.columns:
+        eases = data.numbers(scored["fleschReadingEase"]).tolist()
+        writing.side_column(
+            ax, "Flesch\nease", ["–" if math.isnan(ease) else f"{ease:,.0f}" for ease in eases]
+        )
+    writing.row_labels(ax, path_labels(scored["url"]))
+    grade_axis(ax, max_grade)
+
+
+def _histogram(ax: Axes, scored: pd.DataFrame, max_grade: float) -> None:
+    """Draw how many pages have each grade; the first and the last bar hold what lies beyond."""
+    low, high = ax.get_xlim()
+    low = max(low, -10.0)
+    ax.set_xlim(low, high)
+    edges = np.append(np.arange(math.floor(low), high), high)
+    counts, _ = np.histogram(scored["averageGradeLevel"].clip(low, high), bins=edges)
+    ax.bar(edges[:-1], counts, np.diff(edges) * 0.9, align="edge", color=style.BLUE, linewidth=0)
+    writing.finish_count_axis(ax, "pages", max(counts))
+    grade_axis(ax, max_grade)
+
+
+def grade_axis(ax: Axes, max_grade: float, label: str = "average grade level (years of schooling)") -> None:
+    """Put ticks at the limits of the bands."""
+    ends = [limit for limit, _ in GRADE_BANDS[:-1]]
+    low = ax.get_xlim()[0]
+    writing.finish_value_axis(ax, label, sorted({low, 0.0, *ends, max_grade}))

@@ -1,0 +1,217 @@
+"""The desk's form: pages, operations, where the work is done, options."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ipywidgets as w
+
+from webanalytics.core.run_options import RECORDS, options
+from webanalytics.errors import ParameterError
+from webanalytics.notebook.desk.inputs import MOST_URLS
+from webanalytics.notebook.widgets.parts import button, labelled
+from webanalytics.operations import AUDIT
+from webanalytics.records.hmac.widget import SecretField
+from webanalytics.runs.backends.hosted import Hosted
+
+MOST_OF_SITE = 1_000
+"""Pages of a sitemap that a run takes, unless more are asked for."""
+
+HERE, THERE = "This machine", "Hosted API"
+_NARROW = w.Layout(width="110px")
+
+
+def _column(*children: w.Widget, **layout: str) -> w.VBox:
+    return w.VBox(list(children), layout=w.Layout(min_width="0", overflow="visible", **layout))
+
+
+def _row(*children: w.Widget) -> w.Box:
+    return w.Box(
+        list(children), layout=w.Layout(flex_flow="row wrap", grid_gap="4px 14px", overflow="visible")
+    )
+
+
+class Form:
+    """The form's input widgets, and the options they set."""
+
+    def __init__(self, backend: Hosted | None = None) -> None:
+        if backend is None and isinstance(options.backend, Hosted):
+            backend = options.backend
+        self.given = backend
+        self.urls = w.Textarea(
+            placeholder="https://example.org/\nhttps://example.org/about",
+            tooltip="Pages, one URL a line",
+            layout=w.Layout(width="100%", height="120px", margin="0"),
+        )
+        self.site = w.Text(
+            placeholder="https://example.org/ or https://example.org/sitemap.xml",
+            tooltip="Site or sitemap: all pages that the sitemap lists",
+            continuous_update=False,
+            layout=w.Layout(width="100%", margin="0"),
+        )
+        self.crawl = w.Checkbox(
+            value=False,
+            description="Crawl from this address: follow its links",
+            tooltip="Follow links instead of reading the sitemap alone",
+            indent=False,
+            layout=w.Layout(width="auto", margin="0"),
+        )
+        self.upload = w.FileUpload(accept=".csv,.tsv,.txt", multiple=False, description="Upload CSV")
+        self.upload.layout.width = "auto"
+        self.column = w.Dropdown(
+            options=[], tooltip="Column that holds the URLs", layout=w.Layout(width="220px")
+        )
+        self.column_box = labelled("Column that holds the URLs", self.column)
+        self.column_box.layout.display = "none"
+        self.operations = {
+            item.name: w.Checkbox(
+                value=True, description=item.title, indent=False, layout=w.Layout(width="auto")
+            )
+            for item in AUDIT
+        }
+        self._make_backend(backend)
+        self._make_options()
+        self.run = button("Run")
+        self.stop = w.Button(description="Stop", disabled=True, layout=w.Layout(width="auto"))
+        self.report = w.Button(
+            description="Report",
+            disabled=True,
+            tooltip="Write the report, an HTML file, beside the notebook",
+            layout=w.Layout(width="auto"),
+        )
+        self.bar = w.IntProgress(min=0, max=1, layout=w.Layout(width="240px", display="none"))
+
+    def _make_backend(self, backend: Hosted | None) -> None:
+        self.where = w.ToggleButtons(options=[HERE, THERE], value=HERE if backend is None else THERE)
+        self.where.style.button_width = "130px"
+        self.base_url = w.Text(
+            value="" if backend is None else backend.base_url,
+            placeholder="https://api.example.com",
+            tooltip="Address of the API",
+            layout=w.Layout(width="260px"),
+        )
+        self.key = SecretField()
+        self.budget = w.Text(placeholder="no limit", tooltip="Most credits to spend", layout=_NARROW)
+        self.hosted = _column(
+            labelled("Address of the API", self.base_url),
+            labelled("API key", self.key),
+            labelled("Most credits to spend", self.budget),
+        )
+        self.where.observe(self._show_hosted, "value")
+        self._show_hosted(None)
+
+    def _make_options(self) -> None:
+        def number(key: str, low: float, high: float) -> w.Widget:
+            kind = w.BoundedFloatText if isinstance(RECORDS[key].default, float) else w.BoundedIntText
+            value = getattr(options, key)
+            return kind(value=value, min=low, max=high, layout=_NARROW, tooltip=RECORDS[key].meaning)
+
+        self.numbers = {
+            "concurrency": number("concurrency", 1, 1000),
+            "per_host": number("per_host", 1, 100),
+            "delay": number("delay", 0, 3600),
+            "timeout": number("timeout", 0.001, 3600),
+        }
+        self.flags = {
+            "robots": w.Checkbox(value=options.robots, description="Respect robots.txt", indent=False),
+            "allow_private": w.Checkbox(
+                value=options.allow_private, description="Private and loopback addresses too", indent=False
+            ),
+        }
+        for flag in self.flags.values():
+            flag.layout = w.Layout(width="auto", margin="0 14px 0 0")
+        self.most = w.BoundedIntText(
+            value=MOST_OF_SITE,
+            min=1,
+            max=MOST_URLS,
+            layout=_NARROW,
+            tooltip="Most pages that are taken from a sitemap, or fetched by a crawl",
+        )
+        titles = {
+            "concurrency": "Fetches at once",
+            "per_host": "… from one host",
+            "delay": "Seconds between fetches",
+            "timeout": "Seconds for a page",
+        }
+        fields = [labelled(titles[key], field) for key, field in self.numbers.items()]
+        fields.append(labelled("Most pages of a site", self.most))
+        self.accordion = w.Accordion([_column(_row(*fields), _row(*self.flags.values()))])
+        self.accordion.layout = w.Layout(margin="6px 2px")
+        self.accordion.set_title(0, "Options")
+
+    def _show_hosted(self, _change: Any) -> None:
+        self.hosted.layout.display = "" if self.where.value == THERE else "none"
+
+    def layout(self, note: w.Widget) -> w.Widget:
+        """Return the form as one widget."""
+        upload = w.Box([self.upload, note], layout=w.Layout(align_items="center", grid_gap="10px"))
+        left = _column(
+            labelled("Site or sitemap", self.site),
+            self.crawl,
+            labelled("Pages, one URL a line", self.urls),
+            upload,
+            self.column_box,
+        )
+        right = _column(
+            labelled("What to find out", _row(*self.operations.values())),
+            labelled("Where", self.where),
+            self.hosted,
+        )
+        columns = w.Layout(
+            grid_template_columns="repeat(auto-fit, minmax(min(100%, 300px), 1fr))",
+            grid_gap="6px 24px",
+            overflow="visible",
+        )
+        return _column(w.GridBox([left, right], layout=columns), self.accordion)
+
+    def chosen(self) -> tuple[str, ...]:
+        """Return the selected operations.
+
+        Raises
+        ------
+        ParameterError
+            If none is selected.
+        """
+        names = tuple(name for name, box in self.operations.items() if box.value)
+        if not names:
+            raise ParameterError("The `operations` parameter must be at least one of them.", "operations")
+        return names
+
+    def run_options(self) -> dict[str, Any]:
+        """Return the options of a run.
+
+        Raises
+        ------
+        ParameterError
+            For an invalid backend, or a budget that is not a number.
+        """
+        if self.where.value == HERE:
+            fields = self.numbers | self.flags
+            return {"backend": None, **{key: field.value for key, field in fields.items()}}
+        chosen: dict[str, Any] = {"backend": self.backend()}
+        if self.numbers["concurrency"].value != options.concurrency:  # else the backend checks it
+            chosen["concurrency"] = self.numbers["concurrency"].value
+        budget = self.budget.value.strip().replace(",", "")
+        if budget:
+            if not budget.isascii() or not budget.isdecimal():
+                raise ParameterError("The `budget` parameter must be a number of credits.", "budget")
+            chosen["budget"] = int(budget)
+        return chosen
+
+    def credits(self, pages: int) -> int:
+        """Return the most credits that the selected operations may cost; zero on this machine."""
+        if self.where.value == HERE:
+            return 0
+        chosen = [item for item in AUDIT if self.operations[item.name].value]
+        return pages * sum(item.credits if self.given is None else self.given.price(item) for item in chosen)
+
+    def backend(self) -> Hosted:
+        """Return the hosted API that the form names, or the one given if it names none."""
+        address = self.base_url.value.strip()
+        if self.given is not None and self.key.secret is None and address == self.given.base_url:
+            return self.given
+        if self.key.secret is None:
+            raise ParameterError(
+                "The `api_key` parameter is required: type it and leave the field.", "api_key"
+            )
+        return Hosted(address, self.key.secret)

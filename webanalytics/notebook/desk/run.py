@@ -1,0 +1,254 @@
+"""The desk's work: running the chosen operations on an event loop, with progress, until done or stopped."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+import warnings
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from webanalytics import aio
+from webanalytics.audits.audit import Audit
+from webanalytics.audits.origin import Origin
+from webanalytics.notebook.desk.site import list_pages
+from webanalytics.notebook.explorer.table import pages_of
+from webanalytics.operations import AUDIT
+from webanalytics.runs.blocking import Run, current_run
+from webanalytics.runs.partial import Partial
+
+REDRAW_SECONDS = 0.1
+OPERATIONS = tuple(operation.name for operation in AUDIT)
+_ALWAYS = (
+    "url",
+    "status",
+    "error",
+    "error_type",
+    "final_url",
+    "redirects",
+    "http_status",
+    "elapsed",
+    "bytes",
+)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The pages, the operations of an audit to run on them, and the options of the run.
+
+    Attributes
+    ----------
+    site : str
+        A site or a sitemap whose pages come after the given ones.
+    most : int
+        Most pages that are taken where a site is given.
+    crawl : bool
+        Whether the site's pages are found by following links.
+    """
+
+    inputs: Any
+    operations: tuple[str, ...]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    site: str = ""
+    most: int = 1_000
+    crawl: bool = False
+
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """Return the functions to call: a crawl, an audit, or on a hosted API only the chosen operations."""
+        if self.crawl:
+            return ("crawl",)
+        if len(self.operations) == 1:
+            return self.operations
+        hosted = self.options.get("backend") is not None
+        return self.operations if hosted and len(self.operations) < len(OPERATIONS) else ("audit",)
+
+
+class DeskRun(Run):
+    """Passes the progress of one or several calls on to the desk.
+
+    Parameters
+    ----------
+    show : callable
+        Takes how many inputs are done, how many there are, and a note.
+    calls : int
+        How many calls there will be.
+    """
+
+    def __init__(self, show: Callable[[int, int, str], None], calls: int = 1) -> None:
+        super().__init__()
+        self._show, self._calls = show, calls
+        self._before = self._done = self._coming = 0
+        self._shown_at = 0.0
+        self._text = ""
+        self.remarks: list[str] = []
+        self.notes: list[str] = []
+        self.emit = self._remark
+
+    def start(
+        self,
+        total: int,
+        partial: Partial,
+        name: str,
+        wanted: bool | None,
+        done: int = 0,
+        *,
+        grows: bool = False,
+    ) -> None:
+        """Begin the next call."""
+        del name, wanted, grows
+        self._before += self.total or 0
+        self.total, self.partial, self._done = total, partial, done
+        self._draw()
+
+    def step(self, count: int = 1) -> None:
+        """Report that more inputs have their answers."""
+        self._done += count
+        if time.monotonic() - self._shown_at >= REDRAW_SECONDS:
+            self._draw()
+
+    def ahead(self, count: int) -> None:
+        """Report that inputs have answers which are still on their way."""
+        self._coming = count
+        self.step(0)
+
+    def note(self, text: str) -> None:
+        """Show a few words next to the bar."""
+        self._text = text
+        self._draw()
+
+    def _draw(self) -> None:
+        self._shown_at = time.monotonic()
+        self._show(self._before + self._done + self._coming, (self.total or 0) * self._calls, self._text)
+
+    def _remark(self, event: Callable[[], None]) -> None:
+        """Show warnings in the status line, because standard error is not seen in a notebook."""
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            event()
+        self.remarks += [str(warning.message) for warning in caught]
+
+
+async def work(plan: Plan, run: DeskRun, done: list[tuple[str, pd.DataFrame | Audit]]) -> None:
+    """Make the plan's calls one after the other, and put what each returned into `done`.
+
+    If it is interrupted, the last item holds the finished rows of the current call.
+    """
+    token = current_run.set(run)
+    inputs, origin = plan.inputs, None
+    try:
+        if plan.site and not plan.crawl:
+            run.note(f"Looking for the pages of {plan.site[:80]} …")
+            listing = await list_pages(plan.site, list(plan.inputs), plan.most, plan.options)
+            inputs, origin = listing.pages, listing.origin
+            run.notes.append(listing.said)
+            run.partial = None
+            run.note("")
+        for name in plan.calls:
+            run.partial = None
+            try:
+                if plan.crawl:
+                    starts = [plan.site, *inputs]
+                    frame = await aio.crawl(starts, max_pages=plan.most, progress=False, **plan.options)
+                else:
+                    frame = await getattr(aio, name)(inputs, progress=False, **plan.options)
+                done.append((name, _of_site(frame, origin)))
+            except BaseException:
+                if run.partial is not None:
+                    done.append((name, _of_site(run.partial(), origin)))
+                raise
+    finally:
+        current_run.reset(token)
+
+
+def _of_site(frame: Any, origin: Origin | None) -> Any:
+    """Return an audit together with what is known of its site."""
+    return Audit(frame, origin) if origin is not None and isinstance(frame, Audit) else frame
+
+
+def joined(done: Sequence[tuple[str, Any]], operations: Sequence[str]) -> pd.DataFrame | Audit | None:
+    """Return the frames of the calls side by side, with the columns of the chosen operations.
+
+    With all operations, an audit stays one.
+    """
+    if not done:
+        return None
+    if len(done) == 1:
+        _, frame = done[0]
+        some = isinstance(frame, Audit) and len(operations) < len(OPERATIONS)
+        made: pd.DataFrame | Audit = _only(frame.raw, operations) if some else frame
+        return made
+    frames = [_as_in_an_audit(name, frame) for name, frame in done]
+    result = frames[0].copy()
+    for other in frames[1:]:
+        pages = other.reindex(result.index)
+        _take_errors(result, pages)
+        for column in pages.columns.difference(result.columns, sort=False):
+            result[column] = pages[column]
+    return result
+
+
+def _as_in_an_audit(name: str, frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a row per page, with the columns named as in an audit."""
+    return frame.rename(columns={"keywords": "meta_keywords"}) if name == "metadata" else pages_of(frame)
+
+
+def _take_errors(result: pd.DataFrame, pages: pd.DataFrame) -> None:
+    """Count a page as failed if any of the calls failed on it."""
+    failed = (result["status"] == "ok") & (pages["status"] == "error")
+    for name in ("status", "error", "error_type"):
+        result[name] = result[name].where(~failed, pages[name])
+
+
+def _only(frame: pd.DataFrame, operations: Sequence[str]) -> pd.DataFrame:
+    chosen = [operation for operation in AUDIT if operation.name in operations]
+    names = {item.audit_name for operation in chosen for item in operation.columns} | set(_ALWAYS)
+    return frame[[name for name in frame.columns if name in names]]
+
+
+class Background:
+    """A running coroutine: on the running event loop, or without one on a loop in its own thread."""
+
+    def __init__(self, main: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._main = main
+        self._thread: threading.Thread | None = None
+        self._ready = threading.Event()
+        try:
+            self._loop = asyncio.get_running_loop()
+        except RuntimeError:
+            self._thread = threading.Thread(target=self._in_thread, name="webanalytics-desk", daemon=True)
+            self._thread.start()
+            self._ready.wait()
+        else:
+            self._task = self._loop.create_task(main())
+
+    def _in_thread(self) -> None:
+        async def main() -> None:
+            self._loop = asyncio.get_running_loop()
+            self._task = asyncio.ensure_future(self._main())
+            self._ready.set()
+            with suppress(asyncio.CancelledError):
+                await self._task
+
+        asyncio.run(main())
+
+    @property
+    def running(self) -> bool:
+        """Whether there is still work."""
+        return not self._task.done()
+
+    def stop(self) -> None:
+        """Cancel the coroutine, from any thread."""
+        with suppress(RuntimeError):  # its loop is closed, so it has finished
+            self._loop.call_soon_threadsafe(self._task.cancel)
+
+    def join(self, seconds: float | None = None) -> bool:
+        """Wait for work in its own thread, and return whether it is done."""
+        if self._thread is not None:
+            self._thread.join(seconds)
+        return not self.running

@@ -1,0 +1,1 @@
+"""What all charts share: figures, colours, headlines, labels, and the data they draw."""

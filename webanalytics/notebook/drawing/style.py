@@ -1,0 +1,203 @@
+"""The one style that all charts share: figures, colours, headlines and axes.
+
+Colours are from Okabe and Ito's palette (*Color Universal Design*, 2008) or darkened from it until each
+contrasts with white by 3:1 (WCAG 2.2, 1.4.11); they are distinct under every common form of colour blindness,
+and ordered scales differ in lightness, so that they survive printing in grey.
+
+A chart is always drawn on an opaque white card, so it reads the same in a light and in a dark notebook and
+on paper. In the user's own figure the card is the inside of the axes; text around it takes a colour that is
+legible on that figure, whether it is light, dark or transparent.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import matplotlib.style as mpl_style
+from matplotlib.axes import Axes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb, to_rgba
+from matplotlib.figure import Figure
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+from webanalytics.errors import ParameterError
+from webanalytics.notebook.drawing.labels import BASE_FONT
+
+BLUE = "#0072b2"
+ORANGE = "#d55e00"
+INK = "#222222"
+MUTED = "#5f6368"
+GRID = "#d9dde1"
+CARD = "#ffffff"
+SEQUENCE = ("#f3f8fc", "#e3eef7", "#d0e2f1", "#bbd5ea", "#a4c6e2")
+"""Ordered tints of one hue, from light to dark, for what lies behind marks."""
+
+BLUE_TINT = "#d6e8f4"
+ORANGE_TINT = "#fbe3d3"
+LEVELS = ("#00406b", "#2f8fd0", "#7d8287", "#d67d00", "#8f2a00")
+"""Five levels from good over neutral to bad."""
+
+HEAT = ("#f3f8fc", "#b5d3ea", "#5fa3d3", "#0072b2", "#00406b")
+"""From low to high, for the cells of a heat map."""
+
+FEWEST_ROWS = 3
+"""A chart of fewer rows leaves the others empty, so that a single bar does not fill the height."""
+
+WIDTH = 8.5
+_NOTEBOOK_DPI = 96
+
+_RC = {
+    "figure.facecolor": CARD,
+    "savefig.facecolor": "auto",
+    "axes.facecolor": CARD,
+    "axes.edgecolor": GRID,
+    "axes.labelcolor": MUTED,
+    "axes.labelsize": 9.5,
+    "axes.titlecolor": INK,
+    "axes.titlesize": 13,
+    "axes.titleweight": "bold",
+    "axes.titlelocation": "left",
+    "axes.axisbelow": True,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.spines.left": False,
+    "axes.unicode_minus": True,
+    "font.family": [BASE_FONT],
+    "font.size": 10,
+    "grid.color": GRID,
+    "grid.linewidth": 0.8,
+    "hatch.linewidth": 0.8,
+    "text.color": INK,
+    "text.parse_math": False,  # a keyword or a path may hold two dollar signs
+    "text.usetex": False,
+    "xtick.color": MUTED,
+    "xtick.labelsize": 9,
+    "ytick.color": INK,
+    "ytick.labelsize": 9.5,
+    "ytick.major.size": 0,
+}
+
+
+@contextmanager
+def context() -> Iterator[None]:
+    """Apply the charts' settings inside the block, and restore the user's afterwards.
+
+    Examples
+    --------
+    >>> import matplotlib as mpl
+    >>> before = mpl.rcParams["axes.titlesize"]
+    >>> with context():
+    ...     mpl.rcParams["axes.titlesize"]
+    13.0
+    >>> mpl.rcParams["axes.titlesize"] == before
+    True
+    """
+    with mpl_style.context(["default", _RC]):
+        yield
+
+
+class ChartAxes(Axes):
+    """Axes of a new figure, which a notebook shows when they end a cell."""
+
+    def _repr_png_(self) -> tuple[bytes, dict[str, int]]:
+        """Return the picture and its display size: it has more pixels than the notebook shows."""
+        stream = io.BytesIO()
+        figure: Any = self.figure
+        figure.savefig(stream, format="png")
+        width, height = (round(side * _NOTEBOOK_DPI) for side in figure.get_size_inches())
+        return stream.getvalue(), {"width": width, "height": height}
+
+
+def new_axes(height: float, width: float = WIDTH) -> Axes:
+    """Return Axes of a new figure, of the given size in inches, outside pyplot's state.
+
+    Examples
+    --------
+    >>> new_axes(3).figure.get_size_inches().tolist()
+    [8.5, 3.0]
+    """
+    figure = Figure(figsize=(width, height), dpi=144, layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12))
+    FigureCanvasAgg(figure)
+    axes: Axes = figure.add_subplot(axes_class=ChartAxes)
+    return axes
+
+
+def start(ax: Axes | None, height: float) -> Axes:
+    """Return the axes to draw in, with the style applied: the given ones, or new ones of this height.
+
+    Raises
+    ------
+    ParameterError
+        When `ax` is something else.
+    """
+    if ax is None:
+        ax = new_axes(height)
+    elif not isinstance(ax, Axes):
+        raise ParameterError(
+            f"The `ax` parameter must be one matplotlib Axes or None, not {type(ax).__name__}.", "ax"
+        )
+    figure: Any = ax.figure
+    while figure is not (figure.figure or figure):
+        figure = figure.figure
+    if ax.get_subplotspec() is not None and figure.get_layout_engine() is None:
+        # without one, the labels of a chart are drawn over its neighbour
+        figure.set_layout_engine(ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12))
+    ax.set_facecolor(CARD)
+    ax.set_axisbelow(True)
+    ax.grid(False)
+    for side in ("top", "right", "left"):
+        ax.spines[side].set_visible(False)
+    ax.spines["bottom"].set_color(GRID)
+    ax.tick_params(axis="x", color=GRID, labelcolor=muted(ax), length=3, labelsize=9)
+    ax.tick_params(axis="y", color=GRID, labelcolor=ink(ax), length=0, labelsize=9.5)
+    return ax
+
+
+def ink(ax: Axes) -> str:
+    """Return the colour for names written around the axes."""
+    return _on_figure(ax, INK, "#f1f3f4")
+
+
+def muted(ax: Axes) -> str:
+    """Return the colour for secondary text."""
+    return _on_figure(ax, MUTED, "#c4c8cc")
+
+
+def _on_figure(ax: Axes, on_light: str, on_dark: str) -> str:
+    """Return the colour that suits the figure; grey on a transparent one, whose background is unknown."""
+    figure: Any = ax.figure
+    while to_rgba(figure.get_facecolor())[3] < 0.5 and figure is not (figure.figure or figure):
+        figure = figure.figure  # a transparent part of a figure shows the figure
+    face = figure.get_facecolor()
+    if to_rgba(face)[3] < 0.5:
+        return "#767676"  # 4.5:1 on white and on black
+    return on_light if luminance(face) > 0.18 else on_dark
+
+
+def row_height(rows: int, around: float, each: float = 0.28) -> float:
+    """Return the height in inches of a chart with so many rows and the given margin."""
+    return around + each * max(rows, FEWEST_ROWS)
+
+
+def text_on(colour: Any) -> str:
+    """Return the colour, ink or white, that is more legible on another.
+
+    >>> text_on("#ffffff") == INK, text_on(BLUE) == CARD
+    (True, True)
+    """
+    light = luminance(colour)
+    on_white, on_ink = 1.05 / (light + 0.05), (light + 0.05) / (luminance(INK) + 0.05)
+    return CARD if on_white >= on_ink else INK
+
+
+def luminance(colour: Any) -> float:
+    """Return the relative luminance of a colour, from 0 to 1 (WCAG 2.2).
+
+    >>> luminance("white"), luminance("black")
+    (1.0, 0.0)
+    """
+    parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in to_rgb(colour)]
+    return round(0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2], 6)

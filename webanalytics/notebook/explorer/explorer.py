@@ -1,0 +1,305 @@
+"""The explorer: a frame of pages in tabs, with a table that sorts and filters in the browser."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Callable, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import anywidget
+import pandas as pd
+import traitlets
+
+from webanalytics.audits.audit import Audit
+from webanalytics.audits.overview.failures import reason
+from webanalytics.errors import ParameterError, WebAnalyticsError
+from webanalytics.notebook.explorer.issues import Issues
+from webanalytics.notebook.explorer.judged import MANY_PAGES, can_be_judged
+from webanalytics.notebook.explorer.keywords import site_keywords
+from webanalytics.notebook.explorer.site import links_of, site_tables
+from webanalytics.notebook.explorer.static_html import static_html
+from webanalytics.notebook.explorer.summary import summary
+from webanalytics.notebook.explorer.table import column, pages_of, table, with_derived
+from webanalytics.notebook.widgets.downloads import TYPES, file_bytes
+from webanalytics.notebook.widgets.previews import details
+from webanalytics.runs.frames.foreign import as_pandas
+
+_SCRIPTS = ("dom", "filters", "table", "page", "overview", "panels", "site", "issues", "explorer")
+CHUNK_BYTES = 4_000_000
+"""Bytes of each piece of a file sent to the browser: servers limit the size of a message."""
+
+
+def _asset(name: str) -> str:
+    return files("webanalytics.notebook.widgets").joinpath("static", name).read_text("utf-8")
+
+
+class Explorer(anywidget.AnyWidget):
+    """A frame of pages in tabs: overview, issues, pages, site, metadata, readability, keywords, failures.
+
+    Parameters
+    ----------
+    frame : Audit or pandas.DataFrame
+        What `webanalytics.audit` or another function about pages returned.
+
+    Attributes
+    ----------
+    frame : pandas.DataFrame
+        The frame as it was given; set it to show another one.
+    pages : pandas.DataFrame
+        The rows of the table: one per page, even if the frame is a tidy frame of keywords.
+    selected : int or None
+        Position in `pages` of the row chosen in the browser; ``observe`` it, or set it to choose a row.
+    selected_row : pandas.Series or None
+        That row.
+    """
+
+    _esm = "\n".join(_asset(f"{name}.js") for name in _SCRIPTS)
+    _css = _asset("explorer.css")
+    _content = traitlets.Dict().tag(sync=True)
+    selected = traitlets.Int(None, allow_none=True).tag(sync=True)
+
+    def __init__(self, frame: pd.DataFrame | Audit) -> None:
+        content = self._take(frame)
+        super().__init__(_content=content)
+        self.on_msg(self._on_message)
+
+    def _take(self, given: pd.DataFrame | Audit) -> dict[str, Any]:
+        """Keep a frame or an audit, and return what the browser gets of it at once."""
+        audit = given if isinstance(given, Audit) else None
+        frame = as_pandas(given, "frame") if audit is None else audit.raw
+        if not isinstance(frame, pd.DataFrame):
+            raise ParameterError("The `frame` parameter must be an audit or a DataFrame.", "frame")
+        pages = pages_of(frame)
+        there = can_be_judged(frame)
+        content = {
+            "table": table(pages),
+            "summary": summary(pages),
+            "issues": {"there": there, "at_once": there and len(pages) <= MANY_PAGES},
+            "siteKeywords": audit is not None,
+            "crawl": audit is not None and audit.origin.crawl is not None,
+        }
+        self._frame, self._pages = frame, pages
+        self._issues = Issues(audit, pages) if there else None
+        return content
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The frame as it was given; of an audit, its pages as they were read. An audit can be set, too."""
+        return self._frame
+
+    @frame.setter
+    def frame(self, frame: pd.DataFrame | Audit) -> None:
+        content = self._take(frame)
+        with self.hold_sync():
+            self.selected = None
+            self._content = content
+
+    @property
+    def pages(self) -> pd.DataFrame:
+        """One row per page."""
+        return self._pages
+
+    @property
+    def selected_row(self) -> pd.Series[Any] | None:
+        """The row chosen in the browser, or None."""
+        return None if self.selected is None else self._pages.iloc[self.selected]
+
+    @traitlets.validate("selected")
+    def _in_range(self, proposal: Mapping[str, Any]) -> int | None:
+        place: int | None = proposal["value"]
+        return place if place is None or 0 <= place < len(self._pages) else None
+
+    def _on_message(self, _widget: Any, content: Any, _buffers: Any) -> None:
+        """Answer a request of the browser; an invalid one gets an error message."""
+        answers: dict[str, Callable[[dict[str, Any]], None]] = {
+            "details": self._send_details,
+            "column": self._send_column,
+            "chart": self._send_chart,
+            "keywords": self._send_keywords,
+            "issues": self._send_issues,
+            "site": self._send_site,
+            "download": self._send_file,
+        }
+        if not isinstance(content, dict) or content.get("kind") not in answers:
+            return
+        try:
+            answers[content["kind"]](content)
+        except WebAnalyticsError as error:
+            self.send({"id": content.get("id"), "error": str(error)})
+        except Exception as error:  # the browser waits for an answer
+            self.send({"id": content.get("id"), "error": f"This could not be done ({type(error).__name__})."})
+
+    def _send_details(self, asked: dict[str, Any]) -> None:
+        row = int(asked["row"])
+        if not 0 <= row < len(self._pages):
+            raise ParameterError("The `row` parameter must be a row of the table.", "row")
+        found = {str(name): value for name, value in self._pages.iloc[row].items()}
+        cause = [found.get(name) for name in ("error_type", "error", "error_key")]
+        why = reason(*(value if isinstance(value, str) else None for value in cause))
+        issues, limits = self._issues_of(row, found)
+        answer = {"id": asked.get("id"), "row": row, "name": str(found.get("url", f"row {row + 1}"))[:300]}
+        failed = found.get("status") == "error" or isinstance(cause[1], str)
+        advice = why.advice if failed else None
+        self.send(
+            answer
+            | {"error": why.sentence if failed else "", "issues": issues}
+            | {"option": advice.option if advice else "", "change": advice.change if advice else ""}
+            | {"links": None if issues is None else self._links_of(found.get("url"))}
+            | details(found, limits)
+        )
+
+    def _issues_of(self, row: int, found: dict[str, Any]) -> tuple[list[dict[str, str]] | None, Any]:
+        """Return a page's issues and the limits of their rules; None where nobody has asked for issues yet.
+
+        What the rules derived of the page joins its fields.
+        """
+        if self._issues is None or not (self._issues.known or len(self._pages) <= MANY_PAGES):
+            return None, None
+        try:
+            found |= {name: value for name, value in self._issues.derived(row).items() if name not in found}
+            return self._issues.of_page(row), self._issues.limits
+        except Exception:  # odd data: the page itself can be shown all the same
+            return None, None
+
+    def _links_of(self, url: object) -> dict[str, Any] | None:
+        """Return the links around a page; None for odd data."""
+        try:
+            return links_of(self._judged().audit, url)
+        except Exception:  # the page itself can be shown all the same
+            return None
+
+    def _send_site(self, asked: dict[str, Any]) -> None:
+        self.send({"id": asked.get("id"), "tables": site_tables(self._judged().audit)})
+
+    def _send_column(self, asked: dict[str, Any]) -> None:
+        key = asked.get("key")
+        if [str(name) for name in self._pages.columns].count(str(key)) != 1:
+            raise ParameterError("The `key` parameter must be a column of the table.", "key")
+        shown = self._pages.iloc[: self._content["table"]["length"]]
+        self.send({"id": asked.get("id"), "column": column(shown, with_derived(shown), str(key))})
+
+    def _send_issues(self, asked: dict[str, Any]) -> None:
+        """Send the rules that found something, or the pages that one of them found."""
+        issues = self._judged()
+        answer = issues.pages(asked["rule"]) if "rule" in asked else issues.overview()
+        self.send({"id": asked.get("id"), **answer})
+
+    def _judged(self) -> Issues:
+        if self._issues is None:
+            raise ParameterError("The `frame` parameter must have a column `url` to have issues.", "frame")
+        return self._issues
+
+    def _send_keywords(self, asked: dict[str, Any]) -> None:
+        self.send({"id": asked.get("id"), "tables": site_keywords(self._judged().audit)})
+
+    def report(self, path: str | os.PathLike[str]) -> Path:
+        """Write the report of the frame's issues: one HTML file that needs no network.
+
+        Parameters
+        ----------
+        path : str or path
+            File to write.
+
+        Returns
+        -------
+        pathlib.Path
+            The file written.
+
+        Raises
+        ------
+        ParameterError
+            For a frame without addresses, or a file that cannot be written.
+        """
+        return self._judged().audit.report(path)
+
+    def _send_chart(self, asked: dict[str, Any]) -> None:
+        from webanalytics.notebook import charts
+
+        if asked.get("name") != "readability":
+            raise ParameterError.one_of("name", ["readability"])
+        axes = charts.readability(self._pages)
+        figure: Any = axes.figure
+        stream = io.BytesIO()
+        figure.savefig(stream, format="png", dpi=144)
+        width = round(float(figure.get_size_inches()[0]) * 100)
+        alt = "Readability of the pages against the audiences that read that well"
+        self.send({"id": asked.get("id"), "width": width, "alt": alt}, [stream.getvalue()])
+
+    def _send_file(self, asked: dict[str, Any]) -> None:
+        kind, of_issues = str(asked.get("format")), asked.get("part") == "issues"
+        if kind == "html":
+            content, part = self._judged().report(), "-report"
+        elif of_issues:
+            content, part = file_bytes(self._judged().frame, kind), "-issues"
+        elif kind == "xlsx" and self._issues is not None and self._issues.whole:
+            content, part = self._issues.workbook(), ""
+        else:
+            content, part = file_bytes(self._frame, kind), ""
+        attrs = self._frame.attrs.get("webanalytics")
+        made_by = attrs.get("operation") if isinstance(attrs, dict) else None
+        stem = made_by if isinstance(made_by, str) and made_by.isalnum() else "webanalytics"
+        answer = {"id": asked.get("id"), "name": f"{stem}{part}.{kind}", "type": TYPES.get(kind, "text/html")}
+        pieces = range(0, max(1, len(content)), CHUNK_BYTES)
+        for start in pieces:
+            last = start == pieces[-1]
+            self.send({**answer, "last": last}, [content[start : start + CHUNK_BYTES]])
+
+    def _repr_html_(self) -> str:
+        """Return figures and the first rows for pages that cannot run a widget."""
+        found = None
+        if self._issues is not None and (self._issues.known or self._content["issues"]["at_once"]):
+            try:
+                found = self._issues.overview()
+            except Exception:  # odd data: the table can be shown all the same
+                found = None
+        return static_html(self._content["table"], self._content["summary"], found)
+
+    def _repr_mimebundle_(self, **arguments: Any) -> Any:
+        """Return the widget, and HTML for pages without a kernel."""
+        bundle: Any = super()._repr_mimebundle_(**arguments)
+        data, metadata = bundle if isinstance(bundle, tuple) else (bundle or {}, {})
+        return {**data, "text/plain": repr(self), "text/html": self._repr_html_()}, metadata
+
+    def __repr__(self) -> str:
+        return f"<Explorer: {len(self._pages)} rows, {len(self._frame.columns)} columns>"
+
+
+def explore(frame: pd.DataFrame | Audit) -> Explorer:
+    """Explore an audit or a frame of pages: what to fix first, a table to sort and filter, each page.
+
+    Parameters
+    ----------
+    frame : Audit or pandas.DataFrame
+        What `webanalytics.audit`, `metadata`, `text`, `readability` or `keywords` returned. A tab whose
+        columns are missing says so. Issues are those of an `Audit`; of another frame, what the rules find
+        in the columns that it has, without a score.
+
+    Returns
+    -------
+    Explorer
+        A widget. Its ``selected`` is the position of the row chosen in the browser, and its
+        ``selected_row`` is that row.
+
+    Raises
+    ------
+    ParameterError
+        If `frame` is neither an audit nor a DataFrame.
+
+    Notes
+    -----
+    The browser holds the table's columns of at most 50,000 rows, with long texts cut; it requests the
+    details of a row, issues and files on demand. Issues of more than 5,000 pages are looked for only when
+    asked, because that takes a while. Text from pages is shown as text, and no picture or other
+    resource of a page is loaded until the user presses the button for it.
+
+    Examples
+    --------
+    >>> import webanalytics as wa
+    >>> pages = pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>Tea</title><p>Green tea"]})
+    >>> explore(wa.metadata(pages)).pages.loc[0, "title"]
+    'Tea'
+    """
+    return Explorer(frame)

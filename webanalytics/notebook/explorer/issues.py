@@ -1,0 +1,297 @@
+"""The issues of a frame of pages -> what the explorer shows of them: fix first, rules, pages, one page."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from webanalytics.audits.audit import Audit
+from webanalytics.audits.rules import RULES
+from webanalytics.audits.score import page_scores
+from webanalytics.errors import ParameterError
+from webanalytics.notebook.explorer.judged import judged
+from webanalytics.notebook.explorer.table import (
+    MOST_ROWS,
+    TABLE_LABELS,
+    as_text,
+    clean,
+    column,
+    is_missing,
+    texts,
+)
+from webanalytics.thresholds import PRIORITIES
+
+MOST_RULES = 500
+MOST_ISSUES = 5_000
+"""Most pages of one rule sent to the browser."""
+
+MOST_OF_A_PAGE = 100
+LONGEST_TEXT = 1_000
+PER_PAGE = ("indexable", "indexability", "title_pixels", "description_pixels", "inlinks")
+"""Columns that rules make and the tables of pages show."""
+
+
+class Issues:
+    """The issues of an audit or of a frame of pages, looked for when first needed."""
+
+    def __init__(self, audit: Audit | None, pages: pd.DataFrame) -> None:
+        self._audit, self._pages = audit, pages
+
+    @property
+    def whole(self) -> bool:
+        """Whether there is an audit, so that all rules were tried and the score means something."""
+        return self._audit is not None
+
+    @property
+    def known(self) -> bool:
+        """Whether the issues have been looked for."""
+        return "_lines" in self.__dict__
+
+    @cached_property
+    def audit(self) -> Audit:
+        """The audit whose issues these are."""
+        return judged(self._pages) if self._audit is None else self._audit
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The issues as the audit has them."""
+        return self.audit.issues
+
+    @property
+    def score(self) -> float | None:
+        """The health score of an audit; a frame with some of the columns has none."""
+        return self.audit.score if self.whole else None
+
+    @cached_property
+    def limits(self) -> Mapping[str, float]:
+        """The thresholds of the audit's profile, by rule."""
+        from webanalytics.audits.profiles import resolve_profile
+
+        rules = resolve_profile(self.audit.origin.profile or "desktop_crawler").rules()
+        return {rule.name: rule.threshold for rule in rules if rule.threshold is not None}
+
+    @cached_property
+    def _lines(self) -> list[dict[str, Any]]:
+        """The rules that found something, fix first."""
+        return [_line(row) for row in self.audit.summary().to_dict("records")]
+
+    @cached_property
+    def _found(self) -> dict[str, list[Any]]:
+        names = ("url", "rule", "value", "threshold", "evidence")
+        return {name: self.frame[name].tolist() for name in names}
+
+    @cached_property
+    def _urls(self) -> list[str]:
+        return texts(self.audit.raw, "url")
+
+    @cached_property
+    def _row_of(self) -> dict[str, int]:
+        """The first row of each address; pages without one cannot be distinguished."""
+        rows: dict[str, int] = {}
+        for row, url in enumerate(self._urls):
+            if url:
+                rows.setdefault(url, row)
+        return rows
+
+    @cached_property
+    def _by_rule(self) -> dict[str, list[int]]:
+        return _places(self._found["rule"])
+
+    @cached_property
+    def _by_url(self) -> dict[str, list[int]]:
+        return _places(self._found["url"])
+
+    def overview(self) -> dict[str, Any]:
+        """Return what the overview and the tables of pages show of the issues.
+
+        Returns
+        -------
+        dict
+            ``score``, ``count`` (of issues), ``priorities`` (name, issues and pages of each), ``table`` (of
+            the rules, fix first), ``details`` (of each of its rows what the rule's head says), ``untried``
+            (title and reason) and ``columns``: scores and counts for the tables of pages.
+        """
+        lines = self._lines[:MOST_RULES]
+        frame = pd.DataFrame(
+            {
+                "priority": [line["priority"] for line in lines],
+                "rule": [clean(line["title"]) for line in lines],
+                "category": [clean(line["category"], 40) for line in lines],
+                "type": [clean(line["type"], 40) for line in lines],
+                "pages": [line["pages"] for line in lines],
+                "share": [round(100 * (line["share"] or 0), 1) for line in lines],
+            },
+            dtype=object,
+        ).astype({"pages": "int64", "share": "float64"})
+        return {
+            "score": self.score,
+            "count": len(self.frame),
+            "priorities": self._priorities(),
+            "table": _table(frame, len(self._lines)),
+            "details": [_detail(line) for line in lines],
+            "untried": self._untried(),
+            "columns": self._columns(),
+        }
+
+    def _priorities(self) -> list[list[Any]]:
+        issues = self.frame
+        found = []
+        for name in PRIORITIES:
+            of = issues["priority"] == name
+            found.append([name, int(of.sum()), int(issues.loc[of, "url"].nunique())])
+        return found
+
+    def _columns(self) -> list[dict[str, Any]]:
+        """Return score and issues by priority of each page, and what the rules derived of it."""
+        counts: dict[str, dict[Any, int]] = {name: {} for name in PRIORITIES}
+        for url, priority in zip(self._found["url"], self.frame["priority"].tolist(), strict=True):
+            counts[priority][url] = counts[priority].get(url, 0) + 1
+        urls = self._urls[:MOST_ROWS]
+        cells: dict[str, list[Any]] = {
+            name: [counts[name].get(url, 0) for url in urls] for name in PRIORITIES
+        }
+        if self.whole:
+            cells = {"score": page_scores(self.audit.site, self.frame)[:MOST_ROWS], **cells}
+        made = pd.DataFrame({name: pd.array(values, dtype="Int64") for name, values in cells.items()})
+        derived = self.audit.pages.iloc[:MOST_ROWS].reset_index(drop=True)
+        known = [name for name in PER_PAGE if name in derived and derived[name].notna().any()]
+        frame = pd.concat([made, derived[known]], axis=1)
+        return [column(frame, {}, str(name)) for name in frame.columns]
+
+    def _untried(self) -> list[list[str]]:
+        known = self.frame.attrs.get("webanalytics", {})
+        why = {
+            name: f"needs {', '.join(map(str, missing))}"
+            for name, missing in dict(known.get("rules_not_tried", {})).items()
+        }
+        why.update(dict.fromkeys(known.get("rules_failed", ()), "broke off on odd data"))
+        return [
+            [clean(RULES[name].title if name in RULES else str(name), 80), clean(reason, 200)]
+            for name, reason in list(why.items())[:MOST_RULES]
+        ]
+
+    def pages(self, rule: Any) -> dict[str, Any]:
+        """Return a table of the pages that a rule concerns.
+
+        Returns
+        -------
+        dict
+            ``table``, and ``rows``: for each of its rows that of the page, None if the page is missing.
+
+        Raises
+        ------
+        ParameterError
+            For a rule that found nothing.
+        """
+        if not isinstance(rule, str) or rule not in self._by_rule:
+            raise ParameterError("The `rule` parameter must be a rule that found something.", "rule")
+        found, numbers = self._found, self._by_rule[rule]
+        shown = numbers[:MOST_ISSUES]
+        frame = pd.DataFrame(
+            {"url": pd.Series([_text(found["url"][number]) for number in shown], dtype=object)}
+        )
+        for name in ("value", "threshold"):
+            cells = [_number(found[name][number]) for number in shown]
+            if any(cell is not None for cell in cells):
+                whole = all(cell is None or cell.is_integer() for cell in cells)
+                frame[name] = pd.array(cells, dtype="Float64").astype("Int64" if whole else "Float64")
+        frame["evidence"] = pd.Series([_text(found["evidence"][number]) for number in shown], dtype=object)
+        rows = [self._row(found["url"][number]) for number in shown]
+        return {"table": _table(frame, len(numbers)), "rows": rows}
+
+    def of_page(self, row: Any) -> list[dict[str, str]]:
+        """Return the issues of the page in a row, fix first: priority, title, rule, evidence and fix."""
+        if not isinstance(row, int) or isinstance(row, bool) or not 0 <= row < len(self._urls):
+            return []
+        url = self._urls[row]
+        order = {line["rule"]: place for place, line in enumerate(self._lines)}
+        numbers = self._by_url.get(url, []) if url else []
+        lines = sorted((order[self._found["rule"][number]], number) for number in numbers)
+        return [
+            {
+                "priority": self._lines[place]["priority"],
+                "title": clean(self._lines[place]["title"]),
+                "rule": clean(self._lines[place]["rule"], 80),
+                "evidence": _text(self._found["evidence"][number]),
+                "fix": clean(self._lines[place]["fix"], LONGEST_TEXT),
+            }
+            for place, number in lines[:MOST_OF_A_PAGE]
+        ]
+
+    def derived(self, row: int) -> dict[str, Any]:
+        """Return what the rules derived of the page in a row."""
+        derived = self.audit.pages.iloc[row]
+        return {name: derived[name] for name in PER_PAGE if name in derived.index}
+
+    def workbook(self) -> bytes:
+        """Return the audit as an Excel file, one sheet for each part."""
+        with tempfile.TemporaryDirectory(prefix="webanalytics-") as folder:
+            path = Path(folder) / "audit.xlsx"
+            self.audit.to_excel(path)
+            return path.read_bytes()
+
+    def report(self) -> bytes:
+        """Return the report, one HTML file that needs no network."""
+        with tempfile.TemporaryDirectory(prefix="webanalytics-") as folder:
+            return self.audit.report(Path(folder) / "report.html").read_bytes()
+
+    def _row(self, url: Any) -> int | None:
+        row = self._row_of.get(url) if isinstance(url, str) else None
+        return row if row is not None and row < MOST_ROWS else None
+
+
+def _places(values: list[Any]) -> dict[Any, list[int]]:
+    found: dict[Any, list[int]] = {}
+    for place, value in enumerate(values):
+        found.setdefault(value, []).append(place)
+    return found
+
+
+def _line(row: Mapping[Any, Any]) -> dict[str, Any]:
+    """Return a rule of the summary with what its declaration adds."""
+    rule = RULES.get(row["rule"])
+    names = ("explanation", "fix", "unit", "link")
+    declared = dict.fromkeys(names, "") if rule is None else {name: getattr(rule, name) for name in names}
+    return declared | {str(key): value for key, value in row.items()}
+
+
+def _table(frame: pd.DataFrame, total: int) -> dict[str, Any]:
+    columns = [column(frame, {}, str(key)) for key in frame.columns]
+    for made in columns:
+        made["label"] = TABLE_LABELS[made["key"]]
+        if made["key"] in ("rule", "evidence"):  # these are searched by substring
+            made.pop("choices", None)
+        if made["key"] == "priority":
+            made.update(choices=list(PRIORITIES), ranks=list(PRIORITIES))
+        if made["key"] == "share":
+            made["decimals"] = 1
+    return {"length": len(frame), "total": total, "columns": columns}
+
+
+def _detail(line: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "name": line["rule"],
+        "title": clean(line["title"]),
+        "priority": line["priority"],
+        "pages": line["pages"],
+        "indexable": line["indexable"],
+        "facts": [f"{line['priority']} priority", clean(line["type"], 40), clean(line["category"], 40)],
+        "unit": clean(line["unit"], 40),
+        "explanation": clean(line["explanation"], LONGEST_TEXT),
+        "fix": clean(line["fix"], LONGEST_TEXT),
+        "help": clean(line["link"], LONGEST_TEXT),
+    }
+
+
+def _text(value: Any) -> str:
+    return "" if is_missing(value) else clean(as_text(value))
+
+
+def _number(value: Any) -> float | None:
+    known = isinstance(value, (int, float)) and not isinstance(value, bool) and value == value
+    return float(value) if known else None

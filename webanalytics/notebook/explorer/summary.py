@@ -1,0 +1,133 @@
+"""A frame of pages -> the content of the explorer's overview, keywords and failures tabs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from webanalytics.notebook.explorer.failures import failure_groups
+from webanalytics.notebook.explorer.table import clean, has_keyword_maps, is_missing, texts
+from webanalytics.thresholds import AUDIENCES
+
+MOST_KEYWORDS = 300
+
+
+def summary(pages: pd.DataFrame) -> dict[str, Any]:
+    """Return what the tabs show in addition to their tables.
+
+    Returns
+    -------
+    dict
+        ``figures`` (label, value, note), ``bars`` (title, key of the column, rows of label and count),
+        ``keywords`` (word, frequency, pages), ``failures`` (by reason) and ``has`` (which tabs have something
+        to show).
+    """
+    statuses = texts(pages, "status")
+    words = keyword_totals(pages)
+    has_status = "status" in pages.columns
+    return {
+        "figures": _figures(pages, statuses),
+        "bars": _bars(pages, words),
+        "keywords": words[:MOST_KEYWORDS],
+        "failures": failure_groups(pages) if has_status else [],
+        "has": {
+            "pages": "url" in pages.columns,
+            "status": has_status,
+            "readability": "averageGradeLevel" in pages.columns or "fleschReadingEase" in pages.columns,
+            "keywords": has_keyword_maps(pages),
+            "metadata": "title" in pages.columns and "description" in pages.columns,
+        },
+    }
+
+
+def numbers(pages: pd.DataFrame, name: str) -> np.ndarray[Any, Any]:
+    """Return the finite numbers of a column; an empty result if it is missing."""
+    if list(pages.columns).count(name) != 1:
+        return np.empty(0)
+    found = pd.to_numeric(pages[name], errors="coerce").astype("Float64").to_numpy(float, na_value=np.nan)
+    return found[np.isfinite(found)]
+
+
+def _figures(pages: pd.DataFrame, statuses: list[str]) -> list[list[str]]:
+    failed = sum(status == "error" for status in statuses)
+    noun = "Pages" if "url" in pages.columns else "Rows"
+    figures = [[noun, f"{len(pages):,}", ""]]
+    if any(statuses):
+        share = f"{failed / len(pages):.0%} of all" if failed else ""
+        figures += [["Read", f"{len(pages) - failed:,}", ""], ["Failed", f"{failed:,}", share]]
+    count, minutes = numbers(pages, "wordCount"), numbers(pages, "readingTimeMinutes")
+    if len(count):
+        note = f"median {np.median(count):,.0f} a page"
+        figures.append(["Words", f"{count.sum():,.0f}", note])
+    if len(minutes):
+        hours, rest = divmod(round(minutes.sum()), 60)
+        figures.append(["Reading time", f"{hours:,} h {rest} min" if hours else f"{rest} min", ""])
+    for name, label in (("averageGradeLevel", "Median grade"), ("fleschReadingEase", "Median Flesch ease")):
+        known = numbers(pages, name)
+        if len(known):
+            note = f"of {_pages(len(known))}"
+            note += "" if name == "fleschReadingEase" else " in English"
+            figures.append([label, f"{np.median(known):.1f}", note])
+    languages = Counter(text for text in texts(pages, "language") if text)
+    if languages:
+        most = ", ".join(clean(name, 12) for name, _ in languages.most_common(3))
+        figures.append(["Languages", f"{len(languages):,}", most])
+    seconds = numbers(pages, "elapsed")
+    if len(seconds):
+        median = np.median(seconds)
+        said = (
+            f"{median:.1f} s" if median >= 1 else f"{median * 1000:.0f} ms" if median >= 0.001 else "< 1 ms"
+        )
+        figures.append(["Median fetch", said, ""])
+    return figures
+
+
+def _pages(count: int) -> str:
+    return f"{count:,} page{'' if count == 1 else 's'}"
+
+
+def _bars(pages: pd.DataFrame, words: list[list[Any]]) -> list[dict[str, Any]]:
+    bars: list[dict[str, Any]] = []
+    audiences = Counter(text for text in texts(pages, "audience") if text)
+    if audiences:
+        rows = [[name, audiences[name]] for name in AUDIENCES]
+        title = f"Pages by audience ({audiences.total():,} of {len(pages):,})"
+        bars.append({"title": title, "key": "audience", "rows": rows})
+    if words:
+        rows = [[word, count] for word, count, _ in words[:10]]
+        bars.append({"title": "Most frequent words", "key": "", "rows": rows})
+    for name, title in (("language", "Pages by language"), ("http_status", "Pages by HTTP status")):
+        if name in pages.columns and len(bars) < 2:
+            values = [
+                clean(str(value), 30)
+                for value in pages[name].tolist()
+                if not is_missing(value) and value != ""
+            ]
+            counts = Counter(values).most_common(8)
+            if counts:
+                rows = [[value, count] for value, count in counts]
+                bars.append({"title": title, "key": name, "rows": rows})
+    return bars
+
+
+def keyword_totals(pages: pd.DataFrame) -> list[list[Any]]:
+    """Return word, frequency and number of pages over all pages, the most frequent first.
+
+    Examples
+    --------
+    >>> keyword_totals(pd.DataFrame({"keywords": [{"tea": 2}, {"tea": 1, "leaf": 1}]}))
+    [['tea', 3, 2], ['leaf', 1, 1]]
+    """
+    if list(pages.columns).count("keywords") != 1:
+        return []
+    frequency: Counter[str] = Counter()
+    spread: Counter[str] = Counter()
+    for words in pages["keywords"].tolist():
+        if isinstance(words, Mapping):
+            frequency.update({str(word): int(count) for word, count in words.items()})
+            spread.update([str(word) for word in words])
+    return [[clean(word, 80), count, spread[word]] for word, count in frequency.most_common()]

@@ -1,0 +1,222 @@
+"""How one page looks elsewhere and what it holds: search result, social card, headings, text, fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from webanalytics.audits.content.pixels import DESCRIPTION_SIZE, TITLE_SIZE, text_width, text_widths
+from webanalytics.notebook.explorer.table import as_text, clean, is_missing, label
+from webanalytics.thresholds import DESCRIPTION_PIXELS, TITLE_PIXELS
+
+CARD_TITLE_LIMIT = 70
+LONGEST_FIELD = 2_000
+LONGEST_TEXT = 6_000
+"""Characters of a page's text that are shown."""
+MOST_HEADINGS = 60
+LONGEST_MEASURED = 2_000
+"""Characters of a title or description that are measured; far more than any result shows."""
+
+_FACTS = (
+    ("http_status", "HTTP"),
+    ("indexability", ""),
+    ("wordCount", "words"),
+    ("averageGradeLevel", "Grade"),
+    ("audience", ""),
+    ("language", "Language"),
+    ("elapsed", "s"),
+)
+_BEFORE = ("HTTP", "Grade", "Language")
+_ELSEWHERE = ("headings", "keywords", "text")
+
+
+def details(row: Mapping[str, Any], limits: Mapping[str, float] | None = None) -> dict[str, Any]:
+    """Return what the explorer shows about one page besides its issues.
+
+    Returns
+    -------
+    dict
+        ``facts`` (short texts), ``search`` and ``card`` (the previews, None where the frame has no metadata),
+        ``headings``, ``keywords`` (pairs of word and frequency), ``text`` with ``cut`` (whether there is
+        more) and ``fields`` (label and text of each non-empty field).
+    """
+    has_metadata = "title" in row and ("description" in row or "og:title" in row)
+    text = row.get("text")
+    shown = text if isinstance(text, str) else ""
+    return {
+        "facts": _facts(row),
+        "search": search_result(row, limits) if has_metadata else None,
+        "card": social_card(row) if has_metadata else None,
+        "headings": _headings(row.get("headings")),
+        "keywords": _keywords(row.get("keywords")),
+        "text": clean(shown, LONGEST_TEXT),
+        "cut": len(shown) > LONGEST_TEXT,
+        "fields": [
+            [label(str(name)), clean(as_text(value), LONGEST_FIELD)]
+            for name, value in row.items()
+            if not _empty(value) and not (name in _ELSEWHERE and _shown(name, value))
+        ],
+    }
+
+
+def search_result(row: Mapping[str, Any], limits: Mapping[str, float] | None = None) -> dict[str, Any]:
+    """Return the parts of a search result: where, title and description, each with its measures.
+
+    Parameters
+    ----------
+    row : mapping
+        The page's fields.
+    limits : mapping, optional
+        Thresholds of the rules that judge titles and descriptions; the defaults otherwise.
+
+    Examples
+    --------
+    >>> page = {"url": "https://tea.example/green/sencha", "title": "Sencha", "description": ""}
+    >>> preview = search_result(page)
+    >>> preview["host"], preview["trail"], preview["title"]["text"], preview["description"]["state"]
+    ('tea.example', ['green', 'sencha'], 'Sencha', 'missing')
+    >>> [preview["title"][key] for key in ("pixels", "limits", "characters", "state")]
+    [68, [200, 561], 6, 'short']
+    """
+    canonical = _first(row, "canonical")
+    address = canonical if is_web(canonical) else _first(row, "final_url", "url")
+    host, trail = _address(address)
+    known = limits or {}
+    return {
+        "url": clean(address, LONGEST_FIELD),
+        "host": host,
+        "trail": trail,
+        "site": clean(_first(row, "og:site_name", "application-name"), 80),
+        "title": _measured(row, "title", TITLE_SIZE, _limits(known, "title", TITLE_PIXELS)),
+        "description": _measured(
+            row, "description", DESCRIPTION_SIZE, _limits(known, "description", DESCRIPTION_PIXELS)
+        ),
+    }
+
+
+def social_card(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the parts of a social card, which fall back from card tags to Open Graph to the page."""
+    image = _first(row, "card:image", "og:image:secure_url", "og:image", "image")
+    large = _first(row, "card:card").strip().lower() != "summary"
+    host, _ = _address(_first(row, "og:url", "final_url", "url"))
+    title = _first(row, "card:title", "og:title", "title")
+    return {
+        "host": host,
+        "title": clean(title, CARD_TITLE_LIMIT),
+        "description": clean(_first(row, "card:description", "og:description", "description"), 200),
+        "image": image if is_web(image) and len(image) <= LONGEST_FIELD else "",
+        "alt": clean(_first(row, "card:image:alt", "og:image:alt"), 200),
+        "large": large,
+        "missing": [
+            name for name in ("og:title", "og:description", "og:image", "card:card") if not _first(row, name)
+        ],
+    }
+
+
+def is_web(address: str) -> bool:
+    """Return whether an address is an absolute http or https URL."""
+    return address[:8].lower().startswith(("http://", "https://"))
+
+
+def _limits(known: Mapping[str, float], name: str, usual: tuple[int, int]) -> list[float]:
+    ends = (known.get(f"{name}_too_short", usual[0]), known.get(f"{name}_too_long", usual[1]))
+    return [int(end) if float(end).is_integer() else end for end in ends]
+
+
+def _measured(row: Mapping[str, Any], name: str, size: float, limits: list[float]) -> dict[str, Any]:
+    """Return a text as a search result cuts it, with its width and the verdict that the rules give on it."""
+    given = row.get(name)
+    text = given[:LONGEST_MEASURED] if isinstance(given, str) else ""
+    folded = " ".join(text.split())
+    pixels = text_widths([text], size=size)[0] or 0
+    if not folded:
+        state = "missing"
+    elif pixels > limits[1]:
+        state = "long"
+    else:
+        state = "short" if 0 < pixels < limits[0] else "good"
+    return {
+        "text": clean(_fitted(folded, size, limits[1]), LONGEST_MEASURED),
+        "pixels": pixels,
+        "characters": len(given) if isinstance(given, str) else 0,
+        "limits": limits,
+        "state": state,
+    }
+
+
+def _fitted(text: str, size: float, most: float) -> str:
+    """Return the whole words of a text that fit into a width, with an ellipsis where some do not."""
+    if text_width(text, size) <= most:
+        return text
+    room = most - text_width(" …", size)
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if text_width(text[:middle], size) <= room else (low, middle - 1)
+    words = text[: low + 1].rpartition(" ")[0] or text[:low]
+    return f"{words.rstrip()} …"
+
+
+def _facts(row: Mapping[str, Any]) -> list[str]:
+    """Return what a reader wants to know of a page at a glance."""
+    found = []
+    for name, unit in _FACTS:
+        value = row.get(name)
+        if is_missing(value) or not isinstance(value, (str, Real)) or value == "":
+            continue
+        if isinstance(value, str):
+            shown = value
+        else:
+            whole = float(value).is_integer()
+            shown = f"{value:.0f}" if name == "http_status" else f"{value:,.0f}" if whole else f"{value:,.2f}"
+        text = f"{unit} {shown}" if unit in _BEFORE else f"{shown} {unit}"
+        found.append(clean(text.strip(), 60))
+    return found
+
+
+def _address(url: str) -> tuple[str, list[str]]:
+    try:
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2]
+    except ValueError:
+        return clean(url, 80), []
+    trail = [clean(unquote(part), 40) for part in parts.path.split("/") if part]
+    return clean(host, 80), trail if len(trail) <= 4 else [trail[0], "…", *trail[-2:]]
+
+
+def _first(row: Mapping[str, Any], *names: str) -> str:
+    for name in names:
+        value = row.get(name)
+        if isinstance(value, str) and value.strip():
+            return value
+    return ""
+
+
+def _empty(value: Any) -> bool:
+    if isinstance(value, (list, dict, tuple, str)):
+        return len(value) == 0
+    return is_missing(value)
+
+
+def _shown(name: str, value: Any) -> bool:
+    """Return whether a field has a place of its own above the fields."""
+    if name == "text":
+        return isinstance(value, str) and len(value) <= LONGEST_TEXT
+    return isinstance(value, (list, Mapping)) or name != "keywords"
+
+
+def _headings(found: Any) -> list[list[Any]]:
+    items = found if isinstance(found, list) else []
+    levels = {f"h{number}": number for number in range(1, 7)}
+    return [
+        [levels[item["level"]], clean(str(item.get("text", "")), 200)]
+        for item in items[:MOST_HEADINGS]
+        if isinstance(item, Mapping) and item.get("level") in levels
+    ]
+
+
+def _keywords(found: Any) -> list[list[Any]]:
+    words = found if isinstance(found, Mapping) else {}
+    return [[clean(str(word), 80), int(count)] for word, count in list(words.items())[:50]]

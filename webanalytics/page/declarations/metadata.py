@@ -1,0 +1,275 @@
+"""Page metadata: meta tags, Open Graph, social cards, headings, images, structured data."""
+
+from __future__ import annotations
+
+from typing import Any, NotRequired, TypedDict
+
+from webanalytics.core.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Docs, Field, Operation
+from webanalytics.core.operations.parameter import Parameter
+
+
+class Favicon(TypedDict):
+    """One icon link."""
+
+    rel: str
+    href: str
+    sizes: NotRequired[str]
+    type: NotRequired[str]
+
+
+class Heading(TypedDict):
+    """One heading; the level is ``h1`` to ``h6``."""
+
+    level: str
+    text: str
+
+
+class Image(TypedDict):
+    """One img element."""
+
+    src: str
+    alt: str
+    width: NotRequired[str]
+    height: NotRequired[str]
+
+
+_PAGE = (
+    Field("requestUrl", str, "URL as submitted.", column="url"),
+    Field("url", str, "Final URL after redirects.", column="final_url"),
+    Field("canonical", str, "Canonical URL.", premium=True),
+    Field("lang", str, "Language code from the html lang attribute."),
+    Field("charset", str, "Character encoding declared by the page, else by the server, else detected."),
+    Field("title", str, "Content of the title tag."),
+    Field("image", str, "Primary image URL from meta tags.", premium=True),
+    Field("favicons", list[Favicon], "Icon links.", premium=True),
+    Field("author", str, "Author from meta tags."),
+    Field("description", str, "Meta description."),
+    Field("keywords", str, "Meta keywords.", audit="meta_keywords"),
+    Field("source", str, "Page source or publication reference.", premium=True),
+    Field("price", str, "Product price.", premium=True),
+    Field("priceCurrency", str, "Currency code of the price.", premium=True),
+    Field("availability", str, "Product availability.", premium=True),
+    Field("robots", str, "Robots meta tag."),
+    Field("jsonld", list[dict[str, Any]], "JSON-LD structured data, @graph arrays flattened.", premium=True),
+    Field("viewport", str, "Viewport meta tag."),
+    Field("theme-color", str, "Theme colour meta tag.", premium=True),
+    Field("application-name", str, "Application name meta tag."),
+    Field("headings", list[Heading], "Headings in document order.", premium=True),
+    Field("imgTags", list[Image], "Images in document order.", premium=True),
+    Field("responseBody", str, "Raw HTML; locally only with body=True.", premium=True, only_with="body"),
+)
+
+OPEN_GRAPH = {
+    "url": "Canonical URL of the object.",
+    "locale": "Locale of the tags.",
+    "locale:alternate": "Other locales.",
+    "title": "Title of the object.",
+    "type": "Type of the object.",
+    "description": "Description of the object.",
+    "determiner": "Word placed before the title.",
+    "site_name": "Name of the site.",
+    "image": "Image URL.",
+    "image:secure_url": "Image URL in https.",
+    "image:type": "MIME type of the image.",
+    "image:width": "Width of the image in pixels.",
+    "image:height": "Height of the image in pixels.",
+    "image:alt": "Description of the image.",
+}
+
+CARD = {
+    "title": "Card title.",
+    "description": "Card description.",
+    "image": "Card image URL.",
+    "image:alt": "Description of the card image.",
+    "card": "Card type.",
+    "site": "Account of the site.",
+    "site:id": "Account id of the site.",
+    "url": "Card URL.",
+    "account_id": "Account id.",
+    "creator": "Account of the creator.",
+    "creator:id": "Account id of the creator.",
+    "player": "URL of the player's iframe.",
+    "player:width": "Width of the player.",
+    "player:height": "Height of the player.",
+    "player:stream": "URL of the raw media stream.",
+} | {
+    f"app:{part}:{platform}": f"{meaning} for the {platform} app."
+    for part, meaning in (("name", "Name"), ("id", "Store id"), ("url", "Deep link"))
+    for platform in ("handset", "tablet", "store")
+}
+
+_FIELDS = (
+    *_PAGE,
+    *(
+        Field(f"og:{name}", str, f"Open Graph: {meaning}", premium=name != "image:alt")
+        for name, meaning in OPEN_GRAPH.items()
+    ),
+    *(Field(f"card:{name}", str, f"Social card: {meaning}", premium=True) for name, meaning in CARD.items()),
+)
+
+_EXAMPLE: dict[str, Any] = {
+    "requestUrl": "https://lanterns.example/shop/storm-lantern",
+    "url": "https://lanterns.example/shop/storm-lantern",
+    "canonical": "https://lanterns.example/shop/storm-lantern",
+    "lang": "en",
+    "charset": "utf-8",
+    "title": "Storm lantern in enamelled steel | Lumenvik",
+    "image": "https://lanterns.example/images/storm-lantern.jpg",
+    "favicons": [
+        {
+            "rel": "icon",
+            "href": "https://lanterns.example/favicon.ico",
+            "sizes": "32x32",
+        },
+        {
+            "rel": "icon",
+            "href": "https://lanterns.example/images/icon.svg",
+            "type": "image/svg+xml",
+        },
+    ],
+    "description": (
+        "A storm lantern that burns for twenty hours, stays alight in a gale and comes apart "
+        "into eleven pieces without a tool. Every part can be replaced."
+    ),
+    "price": "129.00",
+    "priceCurrency": "EUR",
+    "availability": "https://schema.org/InStock",
+    "jsonld": [
+        {
+            "@context": "https://schema.org",
+            "@type": "Product",
+            "name": "Storm lantern",
+            "sku": "LV-074",
+            "image": ["https://lanterns.example/images/storm-lantern.jpg"],
+            "description": (
+                "A storm lantern that burns for twenty hours, stays alight in a gale and comes apart "
+                "into eleven pieces without a tool. Every part can be replaced."
+            ),
+            "brand": {
+                "@type": "Brand",
+                "name": "Lumenvik",
+            },
+            "offers": {
+                "@type": "Offer",
+                "url": "https://lanterns.example/shop/storm-lantern",
+                "price": "129.00",
+                "priceCurrency": "EUR",
+                "availability": "https://schema.org/InStock",
+                "itemCondition": "https://schema.org/NewCondition",
+            },
+            "aggregateRating": {
+                "@type": "AggregateRating",
+                "ratingValue": "4.8",
+                "reviewCount": "212",
+            },
+        },
+        {
+            "@context": "https://schema.org",
+            "@type": "BreadcrumbList",
+            "itemListElement": [
+                {
+                    "@type": "ListItem",
+                    "position": 1,
+                    "name": "Shop",
+                    "item": "https://lanterns.example/shop/",
+                },
+                {
+                    "@type": "ListItem",
+                    "position": 2,
+                    "name": "Storm lantern",
+                },
+            ],
+        },
+    ],
+    "viewport": "width=device-width, initial-scale=1",
+    "theme-color": "#17324d",
+    "headings": [
+        {
+            "level": "h1",
+            "text": "Storm lantern",
+        },
+        {
+            "level": "h2",
+            "text": "What it is like to use",
+        },
+    ],
+    "imgTags": [
+        {
+            "src": "https://lanterns.example/images/storm-lantern.jpg",
+            "alt": "Storm lantern in blue enamel, lit",
+            "width": "480",
+            "height": "480",
+        }
+    ],
+    "responseBody": (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Storm lantern '
+        'in enamelled steel | Lumenvik</title>\n<meta name="description" content="A…'
+    ),
+    "og:url": "https://lanterns.example/shop/storm-lantern",
+    "og:locale": "en_GB",
+    "og:title": "Storm lantern in enamelled steel | Lumenvik",
+    "og:type": "product",
+    "og:description": (
+        "A storm lantern that burns for twenty hours, stays alight in a gale and comes apart "
+        "into eleven pieces without a tool. Every part can be replaced."
+    ),
+    "og:site_name": "Lumenvik",
+    "og:image": "https://lanterns.example/images/storm-lantern.jpg",
+    "og:image:alt": "Storm lantern in blue enamel",
+    "card:title": "Storm lantern in enamelled steel | Lumenvik",
+    "card:image": "https://lanterns.example/images/storm-lantern.jpg",
+    "card:card": "summary_large_image",
+    "card:site": "@lumenvik_example",
+}
+"""An answer; the fields that are not here are empty."""
+
+METADATA = Operation(
+    name="metadata",
+    path="metadataextractor",
+    method="POST",
+    summary="Fetch a web page and return its meta tags, headings, images, favicons and related data.",
+    kind="page",
+    subject="url",
+    input_column="url",
+    parameters=(
+        PAGE_URL,
+        Parameter(
+            "body", bool, "Fill responseBody with the raw HTML.", default=False, local=True, served=True
+        ),
+    ),
+    fields=_FIELDS,
+    credits=2,
+    analysis="webanalytics.page.metadata:analyse",
+    column_names=PAGE_COLUMNS,
+    column_pattern=PAGE_PATTERN,
+    table=(("url", "page"), ("title", "title"), ("description", "description"), ("robots", "robots")),
+    chart="text_lengths",
+    audited=True,
+    example={
+        "parameters": {
+            "url": "https://lanterns.example/shop/storm-lantern",
+        },
+        "data": {item.name: _EXAMPLE.get(item.name, "") for item in _FIELDS},
+    },
+    docs=Docs(
+        summary="Read the metadata of pages: meta tags, Open Graph, social cards, headings, images, JSON-LD.",
+        settings={"body": "Fill ``responseBody`` with the HTML of each page."},
+        returns=(
+            "One row per input, in input order, with the input's index. ``url`` is the input, "
+            "``final_url`` where it ended; then the fields of the operation (strings, and lists of "
+            "dicts for ``favicons``, ``jsonld``, ``headings`` and ``imgTags``), ``error``, "
+            "``error_type``, ``redirects``, ``http_status``, ``elapsed`` in seconds and ``bytes``."
+        ),
+        notes=(
+            "Tags are read as the HTML standard, the Open Graph protocol (ogp.me) and schema.org define "
+            "them; where a tag repeats, the first that is not empty wins."
+        ),
+        examples="""
+>>> import pandas as pd
+>>> import webanalytics as wa
+>>> pages = pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>A &amp; B</title>"]})
+>>> wa.metadata(pages).loc[0, "title"]
+'A & B'
+""",
+    ),
+)

@@ -1,0 +1,190 @@
+"""What keeps people who use assistive technology from using a page, as far as its HTML tells."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+from webanalytics.page.document import Element
+from webanalytics.page.facts.names import UNREAD, Names, is_hidden
+from webanalytics.page.page import Collector, Page, Reader, fold
+
+_REFERRING = ("for", "aria-labelledby", "aria-describedby", "aria-controls", "aria-owns", "headers", "list")
+_NAMED_BY_VALUE = frozenset(("submit", "reset"))
+_BUTTONS = frozenset(("button", "image"))
+_NO_FIELDS = frozenset(("hidden", *_NAMED_BY_VALUE, *_BUTTONS))
+_HEADINGS = ("h1", "h2", "h3", "h4", "h5", "h6")
+
+
+class AccessElements(Collector):
+    """Fields, frames, buttons and headings without a name, in document order."""
+
+    max_entries = 500
+    max_length = 200
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page)
+        self.iframes: list[str] = []
+        self.buttons: list[str] = []
+        self.empty_headings: list[str] = []
+        self.image_headings: list[dict[str, str]] = []
+        self._fields: list[tuple[str, dict[str, str]]] = []
+        self._labelled: set[str] = set()
+        self._headings = 0
+        self._names = Names(page.document)
+
+    def readers(self) -> dict[str, Reader]:
+        """Return its readers by tag."""
+        return {
+            "label": self._label,
+            "input": self._input,
+            "select": self._field,
+            "textarea": self._field,
+            "iframe": self._frame,
+            "frame": self._frame,
+            "button": self._button,
+            **dict.fromkeys(_HEADINGS, self._heading),
+        }
+
+    @property
+    def fields(self) -> list[dict[str, str]]:
+        """Fields without a label; known when all labels are."""
+        return [said for name, said in self._fields if not name or name not in self._labelled]
+
+    def _label(self, element: Element) -> None:
+        target = element.get("for")
+        if target and self._names.name(element):
+            self._labelled.add(target)
+
+    def _input(self, element: Element) -> None:
+        kind = (element.get("type") or "").strip().lower()
+        if kind in _BUTTONS:
+            get = element.get
+            if not fold(get("value")) and not (kind == "image" and fold(get("alt"))):
+                self._check_button(element)
+        elif kind not in _NO_FIELDS:
+            self._field(element)
+
+    def _field(self, element: Element) -> None:
+        get = element.get
+        if (
+            len(self._fields) >= self.max_entries
+            or self._names.label(element)
+            or fold(get("title"))
+            or not self.may_climb()
+        ):
+            return
+        around = next(element.iterancestors("label"), None)
+        if (around is not None and self._names.name(around)) or is_hidden(element):
+            return
+        said = {"field": _shown(element)[: self.max_length]}
+        if example := fold(get("placeholder")):
+            said["placeholder"] = example[: self.max_length]
+        self._fields.append((get("id") or "", said))
+
+    def _frame(self, element: Element) -> None:
+        get = element.get
+        if (
+            not fold(get("title"))
+            and (get("role") or "").strip().lower() not in ("none", "presentation")
+            and not self._names.label(element)
+            and self._may_name(self.iframes, element)
+        ):
+            self.iframes.append((get("src") or get("name") or get("id") or "without src").strip()[:500])
+
+    def _button(self, element: Element) -> None:
+        if not self._names.name(element):
+            self._add_button(element)
+
+    def _check_button(self, element: Element) -> None:
+        if not self._names.label(element) and not fold(element.get("title")):
+            self._add_button(element)
+
+    def _add_button(self, element: Element) -> None:
+        if self._may_name(self.buttons, element):
+            self.buttons.append(_shown(element)[: self.max_length])
+
+    def _heading(self, element: Element) -> None:
+        name = self._names.name(element)
+        if not name:
+            self._empty_heading(element)
+        elif not element.is_leaf and name != UNREAD and self._is_image(element):
+            self.image_headings.append({"level": element.tag, "alt": name[: self.max_length]})
+
+    def _is_image(self, heading: Element) -> bool:
+        self._headings += 1
+        if self._headings > self.max_entries or not self._document.holds(heading, "img"):
+            return False
+        return not fold(self._document.text_of(heading))
+
+    def _empty_heading(self, element: Element) -> None:
+        if self._may_name(self.empty_headings, element):
+            self.empty_headings.append(element.tag)
+
+    def _may_name(self, entries: list[str], element: Element) -> bool:
+        return len(entries) < self.max_entries and self.may_climb() and not is_hidden(element)
+
+
+def _shown(element: Element) -> str:
+    """Return an element's start tag, cut to what tells it from others."""
+    said = [element.tag]
+    for name in ("type", "name", "id", "class"):
+        if value := fold(element.get(name)):
+            said.append(f'{name}="{value[:60]}"')
+            if name in ("name", "id"):
+                break
+    return f"<{' '.join(said)}>"
+
+
+def access_facts(page: Page, elements: AccessElements) -> dict[str, Any]:
+    """Return the facts about access; ids that are used are those which labels, fields or cells refer to.
+
+    Notes
+    -----
+    WCAG 2.2 criteria 1.1.1, 1.3.1, 2.4.3, 2.4.6 and 4.1.2, and axe's rules ``label``, ``select-name``,
+    ``frame-title``, ``button-name``, ``input-button-name``, ``input-image-alt``, ``duplicate-id``,
+    ``duplicate-id-aria``, ``empty-heading`` and ``tabindex``. Names as in `Names`; hidden elements are left
+    out.
+
+    Examples
+    --------
+    >>> from webanalytics.page.page import collected
+    >>> page = Page("<label for=a>Tea</label><input id=a><select name=b></select><iframe src=/c></iframe>")
+    >>> found = access_facts(page, collected(page, AccessElements))
+    >>> found["fields_without_label"], found["iframes_without_title"]
+    ([{'field': '<select name="b">'}], ['/c'])
+    """
+    repeated, used = _repeated_ids(page)
+    limit = elements.max_entries
+    return {
+        "fields_without_label": elements.fields,
+        "iframes_without_title": elements.iframes,
+        "buttons_without_name": elements.buttons,
+        "empty_headings": elements.empty_headings,
+        "image_headings": elements.image_headings,
+        "duplicate_ids": [name[: elements.max_length] for name in repeated[:limit]],
+        "duplicate_ids_used": [name[: elements.max_length] for name in used[:limit]],
+        "positive_tabindex": _positive(page)[:limit],
+    }
+
+
+def _repeated_ids(page: Page) -> tuple[list[str], list[str]]:
+    ids = [element.get("id") or "" for element in page.having("id") if element is not page.root]
+    if len(ids) == len(set(ids)):
+        return [], []
+    repeated = [name for name, count in Counter(ids).items() if count > 1 and name and not name.isspace()]
+    referring = ((element, name) for name in _REFERRING for element in page.having(name))
+    referred = {target for element, name in referring for target in (element.get(name) or "").split()}
+    return repeated, [name for name in repeated if name in referred]
+
+
+def _positive(page: Page) -> list[str]:
+    below = (element for element in page.having("tabindex") if element is not page.root)
+    return [_shown(element) for element in below if _is_positive(element)]
+
+
+def _is_positive(element: Element) -> bool:
+    """Return whether a tabindex is over zero, read as the HTML Standard reads integers (section 2.3.4.1)."""
+    text = (element.get("tabindex") or "").lstrip(" \t\n\r\f").removeprefix("+")
+    digits = text[: len(text) - len(text.lstrip("0123456789"))]
+    return bool(digits.strip("0"))

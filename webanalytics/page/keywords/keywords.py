@@ -1,0 +1,352 @@
+"""The keywords operation: the most frequent words and phrases of a main text or of all that a page shows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
+
+from webanalytics._version import how_to_install
+from webanalytics.errors import ParameterError
+from webanalytics.page.keywords.place_names import PLACES
+from webanalytics.page.keywords.places import first_paragraph, places_of
+from webanalytics.page.keywords.segmentation import (
+    UNSPACED_LANGUAGES,
+    Segmented,
+    bare,
+    letters,
+    segment,
+    text_language,
+)
+from webanalytics.page.keywords.stopwords import chosen_stop_words
+from webanalytics.page.page import Page
+from webanalytics.page.text.main_language import main_language
+from webanalytics.page.text.main_text import main_text, prose
+
+Source: TypeAlias = Literal["main", "page"]
+"""Which text of a page is counted: its main text, or all that it shows."""
+
+MOST_COUNTED = 2_000
+"""Most words of a page, the most frequent first, with which those of other pages are compared."""
+
+MENU_LINES = 10
+"""Lines from which on a text of short lines alone is taken for menus and labels."""
+
+
+class KeywordTable(TypedDict):
+    """Keywords of one text, most frequent first; the three lists run parallel."""
+
+    keywords: list[str]
+    frequency: list[int]
+    density: list[float]
+    total_words: int
+    note: str
+
+
+def count_keywords(
+    text: str,
+    language: str = "en",
+    *,
+    ngrams: int = 1,
+    top: int = 50,
+    min_length: int = 4,
+    stop_words: Iterable[str] | str | None = None,
+    max_length: int = 100,
+) -> KeywordTable:
+    """Count the keywords of a text.
+
+    Parameters
+    ----------
+    text
+        Plain text; a line break ends a block.
+    language
+        Code of ISO 639-1 of the text.
+    ngrams
+        Words in a keyword: exactly 1, 2 or 3.
+    top
+        Most keywords given.
+    min_length
+        Fewest letters of a keyword, spaces not counted.
+    stop_words
+        None for the stop words of the language; a language code for those of another; ``"none"`` or an
+        empty list for no stop words; otherwise the words to leave out, in place of the language's.
+    max_length
+        Most characters of a keyword; anything longer is not a word but encoded data.
+
+    Returns
+    -------
+    dict
+        ``keywords``, ``frequency``, ``density`` (three parallel lists, by falling frequency, then first
+        appearance), ``total_words`` and ``note`` (why there is no keyword, or what was not read).
+
+    Raises
+    ------
+    ParameterError
+        For a parameter out of its range.
+
+    Notes
+    -----
+    A word is letters with their marks, in lower case and in Unicode's composed form. Digits and hyphens
+    separate words, an apostrophe does not; then an English possessive (``people's``) and an elided
+    article (``l'homme``) are taken off. A word of a script without spaces has two characters or more,
+    each worth two letters; so is each syllable of Korean.
+
+    Words of an n-gram stand side by side, with nothing but a space or a hyphen between them: it never
+    crosses punctuation, a digit or the edge of a block. It neither starts nor ends with a stop word or a
+    single letter; stop words inside it stay ("terms of service").
+
+    The density is a share from 0 to 1: the frequency divided by the number of all words of the text, stop
+    words and short ones included (``total_words``); for n-grams, by the number of all n-grams.
+
+    Examples
+    --------
+    >>> count_keywords("Green tea is tea. Green tea keeps.", top=2, min_length=3)["keywords"]
+    ['tea', 'green']
+    >>> count_keywords("Green tea is tea. Green tea keeps.", ngrams=2)["frequency"]
+    [2]
+    """
+    _check("ngrams", ngrams, 1, 3)
+    _check("top", top, 1)
+    _check("min_length", min_length, 1)
+    left_out = chosen_stop_words(stop_words, language)
+    segmented = segment(text, language, in_runs=ngrams > 1)
+    found = counted(segmented, language, ngrams, left_out, min_length=min_length, max_length=max_length)
+    best = dict(islice(found.counts.items(), top))
+    return {
+        "keywords": list(best),
+        "frequency": list(best.values()),
+        "density": [times / found.total for times in best.values()],
+        "total_words": sum(len(run.words) for run in segmented.runs),
+        "note": _note(segmented, language, bool(best), ngrams, min_length),
+    }
+
+
+class Counted(NamedTuple):
+    """Terms of one length in a text.
+
+    Attributes
+    ----------
+    counts
+        Term to frequency, by falling frequency, then first appearance.
+    total
+        All words of the text, or for longer terms all n-grams.
+    """
+
+    counts: dict[str, int]
+    total: int
+
+
+def count_terms(
+    text: str,
+    language: str = "en",
+    sizes: Iterable[int] = (1, 2, 3),
+    *,
+    min_length: int = 4,
+    stop_words: Iterable[str] | str | None = None,
+) -> dict[int, Counted]:
+    """Count the words and the phrases of a text, by how many words they have; see `count_keywords`.
+
+    Examples
+    --------
+    >>> found = count_terms("Buy green tea. Green tea cools.", min_length=3)
+    >>> {size: counted.counts for size, counted in found.items()}[1]
+    {'green': 2, 'tea': 2, 'buy': 1, 'cools': 1}
+    >>> found[2].counts["green tea"], found[2].total
+    (2, 4)
+    """
+    segmented = segment(text, language)
+    left_out = chosen_stop_words(stop_words, language)
+    return {size: counted(segmented, language, size, left_out, min_length=min_length) for size in sizes}
+
+
+def parts_of_phrases(found: Mapping[int, Counted], least: int = 2) -> set[tuple[int, str]]:
+    """Return the terms, with their lengths, that occur only within one longer phrase.
+
+    Phrases count if they occur at least as often as ``least`` says.
+
+    Examples
+    --------
+    >>> parts_of_phrases(count_terms("Buy green tea. Green tea cools, and black tea lasts.", min_length=3))
+    {(1, 'green')}
+    """
+    parts = set()
+    for longer, (phrases, _) in found.items():
+        for phrase, times in phrases.items() if longer > 1 else ():
+            if times < least:
+                break  # they come by falling frequency
+            for part in _parts(phrase):
+                parts |= {
+                    (size, part)
+                    for size, shorter in found.items()
+                    if size < longer and shorter.counts.get(part) == times
+                }
+    return parts
+
+
+def _parts(phrase: str) -> Iterator[str]:
+    """Yield all that stands inside a phrase and is shorter."""
+    pieces, joint = (phrase.split(" "), " ") if " " in phrase else (list(phrase), "")
+    for start in range(len(pieces)):
+        for end in range(start + 1, len(pieces) + 1):
+            if end - start < len(pieces):
+                yield joint.join(pieces[start:end])
+
+
+def counted(
+    segmented: Segmented,
+    language: str,
+    size: int,
+    left_out: frozenset[str],
+    *,
+    min_length: int = 4,
+    max_length: int = 100,
+) -> Counted:
+    """Count the terms of so many words in a text that is in words already; see `count_keywords`."""
+    if size == 1:
+        counts = _count_words(segmented, language, left_out, min_length)
+        total = sum(len(run.words) for run in segmented.runs)
+    else:
+        counts, total = _count_ngrams(segmented, language, left_out, min_length, size)
+    readable = [item for item in counts.items() if len(item[0]) <= max_length]
+    return Counted(dict(sorted(readable, key=lambda item: -item[1])), total)
+
+
+def _check(parameter: str, value: object, low: int, high: int | None = None) -> None:
+    good = isinstance(value, int) and not isinstance(value, bool)
+    if good and low <= value and (high is None or value <= high):  # type: ignore[operator]
+        return
+    limits = f"from {low} to {high}" if high else f"of at least {low}"
+    raise ParameterError(f"The `{parameter}` parameter must be an integer {limits}.", parameter)
+
+
+def _count_words(
+    segmented: Segmented, language: str, left_out: frozenset[str], min_length: int
+) -> dict[str, int]:
+    """Return keyword to frequency, in order of first appearance."""
+    counts: dict[str, int] = {}
+    for word, times in Counter(segmented.words).items():
+        if word in left_out:
+            continue
+        if "'" in word:
+            word = bare(word, language)
+            if word in left_out:
+                continue
+        elif len(word) >= min_length > 1:
+            counts[word] = counts.get(word, 0) + times
+            continue
+        if letters(word) >= min_length:
+            counts[word] = counts.get(word, 0) + times
+    return counts
+
+
+def _count_ngrams(
+    segmented: Segmented, language: str, left_out: frozenset[str], min_length: int, size: int
+) -> tuple[dict[str, int], int]:
+    """Return n-gram to frequency, in order of first appearance, and the number of all n-grams."""
+    bare_words: dict[str, str] = {}
+    at_an_end: dict[str, bool] = {}
+    for word in set(segmented.words):
+        short = bare_words[word] = bare(word, language)
+        at_an_end[word] = word not in left_out and short not in left_out and letters(short) > 1
+    counts: Counter[str] = Counter()
+    total = 0
+    for run in segmented.runs:
+        last = len(run.words) - size + 1
+        total += max(0, last)
+        for start in range(last):
+            gram = run.words[start : start + size]
+            if at_an_end[gram[0]] and at_an_end[gram[-1]]:
+                counts[run.separator.join(bare_words[word] for word in gram)] += 1
+    long_enough = {
+        gram: times for gram, times in counts.items() if sum(map(letters, gram.split())) >= min_length
+    }
+    return long_enough, total
+
+
+def _note(segmented: Segmented, language: str, found: bool, ngrams: int, min_length: int) -> str:
+    """Return why a text has no keywords, or that a large part of it was not read."""
+    read = sum(map(len, segmented.words))
+    if segmented.unread * 10 >= segmented.unread + read > 0:
+        text = f"{UNSPACED_LANGUAGES.get(language, 'This')} text"
+        return f"{text} needs a word segmenter: {how_to_install('cjk')}"
+    if found:
+        return ""
+    if not read:
+        return "The page has no visible text with letters."
+    if ngrams > 1:
+        return f"No {ngrams} words stand side by side that begin and end with other than stop words."
+    return f"Every word of the text is a stop word or has fewer than {min_length} letters."
+
+
+def text_of(page: Page, source: Source) -> tuple[str, str]:
+    """Return the text of a page to count, and what there is to say about it, '' for nothing."""
+    if source == "page":
+        return page.visible_text, ""
+    text = main_text(page)
+    if not text and any(map(str.isalpha, page.visible_text)):
+        return text, 'The page has no main text; source="page" counts all of its visible text.'
+    lines = text.count("\n") + 1
+    if lines >= MENU_LINES and text == page.visible_text and 2 * len(prose(text)) < len(text):
+        return text, "No main text stands out on the page: all of its visible text was counted."
+    return text, ""
+
+
+def analyse(
+    page: Page,
+    *,
+    ngrams: int = 1,
+    top: int = 50,
+    min_length: int = 4,
+    stop_words: Iterable[str] | str | None = None,
+    source: Source = "main",
+    details: bool = True,
+) -> dict[str, Any]:
+    """Count the keywords of a page; the parameters of the count are those of `count_keywords`.
+
+    Parameters
+    ----------
+    source
+        ``"main"`` for the main text, without menus, banners and footers; ``"page"`` for all visible text.
+    details
+        Whether to find out where the keywords stand, and to give the counts that tell how distinctive they
+        are of the page.
+
+    Returns
+    -------
+    dict
+        ``url`` (as submitted), ``keywords`` (keyword to frequency, by falling frequency, then first
+        appearance), ``density`` (keyword to share of the text's words, 0 to 1), ``places`` (the keywords in
+        title, main heading, description and first paragraph), ``counts`` (more keywords than those asked
+        for, with their frequencies), ``source`` and ``note``.
+
+    Raises
+    ------
+    ParameterError
+        For a parameter out of its range.
+    """
+    language = (source == "main" and main_language(page)) or text_language(page)
+    text, remark = text_of(page, source)
+    found = count_keywords(
+        text,
+        language,
+        ngrams=ngrams,
+        top=max(top, MOST_COUNTED) if details else top,
+        min_length=min_length,
+        stop_words=stop_words,
+    )
+    best = found["keywords"][:top]
+    answer: dict[str, Any] = {
+        "url": page.url,
+        "keywords": dict(zip(best, found["frequency"], strict=False)),
+        "density": dict(zip(best, found["density"], strict=False)),
+        "places": None,
+        "counts": None,
+        "source": source,
+        "note": remark or found["note"],
+    }
+    if details:
+        texts = (page.title, page.h1, page.description, first_paragraph(text))
+        answer["places"] = places_of(best, dict(zip(PLACES, texts, strict=True)), language, [ngrams])
+        answer["counts"] = dict(zip(found["keywords"], found["frequency"], strict=True))
+    return answer

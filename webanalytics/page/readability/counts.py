@@ -1,0 +1,227 @@
+"""What readability formulas are made of: words, sentences and syllables, counted in one pass over a text.
+
+Each count is defined as in textstat, whose numbers the formulas give.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+from webanalytics.page.readability.syllables import DATA, patterns_of, syllable_counter
+
+# An apostrophe stays in a word where an English contraction or possessive follows: don't, we'll, it's.
+_OTHER_APOSTROPHE = re.compile(r"'(?![tsd]|ve|ll|re)")
+_PUNCTUATION = re.compile(r"[^\w']")
+
+# From one end mark to the next: a sentence of three words or more (which the group marks), or the rest.
+# Possessive throughout, so that no text makes it look at a character more than twice.
+_SENTENCE = re.compile(
+    r"[^\w.!?]*+(\w)[^\s.!?]*+\s[^\w.!?]*+\w[^\s.!?]*+\s[^\w.!?]*+\w[^.!?]*+|[^.!?]++",
+)
+
+# Letters of the longest pieces and words that are kept from text to text.
+_LONGEST_KEPT = 64
+
+LONGEST_SHORT = 6
+"""Letters up to which a word is not long (Björnsson 1968; Bamberger and Vanecek 1984)."""
+
+_COMBINING_DOT = "\u0307"
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """Counts over a text, each as textstat defines it.
+
+    Attributes
+    ----------
+    words
+        Pieces between white space that hold a letter, digit or underscore.
+    pieces
+        All pieces between white space, including punctuation alone.
+    sentences
+        Stretches up to the next ``.``, ``!`` or ``?`` that have at least three words; at least one
+        where there is any text.
+    characters
+        Characters other than white space.
+    letters
+        Letters, digits and underscores.
+    syllables
+        Syllables of all words.
+    polysyllables
+        Words of three syllables or more.
+    hard_words
+        Words that are not on the English list of easy words.
+    complex_words
+        Hard words with at least as many syllables as the threshold asked for.
+    long_words
+        Words of more than six letters, as LIX and the Wiener Sachtextformel count them.
+    monosyllables
+        Words of one syllable.
+    """
+
+    words: int
+    pieces: int
+    sentences: int
+    characters: int
+    letters: int
+    syllables: int = 0
+    polysyllables: int = 0
+    hard_words: int = 0
+    complex_words: int = 0
+    long_words: int = 0
+    monosyllables: int = 0
+
+
+@cache
+def easy_words() -> frozenset[str]:
+    """Return the English words that a fourth-grade pupil knows, as textstat lists them."""
+    return frozenset(DATA.joinpath("easy-words-en.txt").read_text("utf-8").split())
+
+
+def clean_word(piece: str) -> str:
+    """Return a piece of text without punctuation, apostrophes of English contractions excepted.
+
+    Examples
+    --------
+    >>> clean_word("(don't)"), clean_word("well-known,"), clean_word("boys'"), clean_word("--")
+    ("don't", 'wellknown', 'boys', '')
+    """
+    if piece.isalnum():
+        return piece
+    if "'" in piece:
+        piece = _OTHER_APOSTROPHE.sub("", piece)
+    return _PUNCTUATION.sub("", piece)
+
+
+def count_sentences(text: str) -> int:
+    """Return the number of sentences of a text, as textstat counts them.
+
+    Examples
+    --------
+    >>> count_sentences("Stop! We did not see it. It was, e.g., far away.")
+    2
+    """
+    if not text:
+        return 0
+    return max(1, sum(map(bool, _SENTENCE.findall(text))))
+
+
+# What a piece adds to each count of `Counts` from `words` on, except for pieces, sentences and characters.
+_Measure = tuple[int, int, int, int, int, int, int, int]
+_NOTHING: _Measure = (0, 0, 0, 0, 0, 0, 0, 0)
+
+
+class _Measures(dict[str, _Measure]):
+    """Measures of recent pieces; a text consists mostly of pieces that earlier texts had."""
+
+    def __init__(self, language: str, threshold: int) -> None:
+        super().__init__()
+        self.syllables = syllable_counter(language)
+        self.known_words: dict[str, int] = {}  # pieces differ by capitals and commas, words less often
+        self.easy = easy_words()
+        self.threshold = threshold
+
+    def learn(self, pieces: list[str]) -> dict[str, _Measure]:
+        """Measure new pieces, keep them, and return those that are too long to keep."""
+        long: dict[str, _Measure] = {}
+        for piece in pieces:
+            measure = self._measure(piece)
+            if len(piece) <= _LONGEST_KEPT:
+                self[piece] = measure
+            else:
+                long[piece] = measure
+        return long
+
+    def _measure(self, piece: str) -> _Measure:
+        word = piece if piece.isalnum() else clean_word(piece)
+        if not word:
+            return _NOTHING
+        letters = len(word) - word.count("'")
+        lower = word.lower()
+        count = self.known_words.get(lower, -1)
+        if count < 0:
+            count = self.syllables(lower)
+            if len(lower) <= _LONGEST_KEPT:
+                self.known_words[lower] = count
+        long, short = letters > LONGEST_SHORT, count == 1
+        if lower in self.easy:
+            return (1, letters, count, count >= 3, 0, 0, long, short)
+        heard = count
+        # textstat cleans a word a second time here, after the lower case of a dotted capital I gave it a dot.
+        if not lower.isascii() and _COMBINING_DOT in lower:
+            heard = self.syllables(lower.replace(_COMBINING_DOT, ""))
+        return (1, letters, count, count >= 3, 1, heard >= self.threshold, long, short)
+
+
+@lru_cache(maxsize=4)
+def _measures(patterns: str, threshold: int) -> _Measures:
+    return _Measures(patterns, threshold)
+
+
+def count_text(text: str, language: str = "en", complex_from: int = 3, max_kept: int = 30_000) -> Counts:
+    """Count what the formulas need, the text being split once and each distinct piece measured once.
+
+    A hard word is complex from `complex_from` syllables on.
+
+    Raises
+    ------
+    LookupError
+        For a language without hyphenation patterns.
+    """
+    measures = _measures(patterns_of(language), complex_from)
+    pieces = text.split()
+    counted = Counter(pieces)
+    new = [piece for piece in counted if piece not in measures]
+    if len(measures) + len(new) > max_kept:
+        measures.clear()
+        measures.known_words.clear()
+        new = list(counted)
+    long = measures.learn(new)
+    words = letters = syllables = polysyllables = hard = complex_words = long_words = monosyllables = 0
+    for piece, times in counted.items():
+        measure = measures.get(piece) or long[piece]
+        word, letter, syllable, polysyllable, hard_word, complex_word, long_word, monosyllable = measure
+        words += times * word
+        letters += times * letter
+        syllables += times * syllable
+        polysyllables += times * polysyllable
+        hard += times * hard_word
+        complex_words += times * complex_word
+        long_words += times * long_word
+        monosyllables += times * monosyllable
+    return Counts(
+        words=words,
+        pieces=len(pieces),
+        sentences=count_sentences(text),
+        characters=sum(map(len, pieces)),
+        letters=letters,
+        syllables=syllables,
+        polysyllables=polysyllables,
+        hard_words=hard,
+        complex_words=complex_words,
+        long_words=long_words,
+        monosyllables=monosyllables,
+    )
+
+
+def count_words(text: str) -> Counts:
+    """Count only what needs no syllables.
+
+    Examples
+    --------
+    >>> count_words("Η γλώσσα - πλούσια.").words
+    3
+    """
+    pieces = text.split()
+    lengths = [len(word) - word.count("'") for piece in pieces if (word := clean_word(piece))]
+    return Counts(
+        words=len(lengths),
+        pieces=len(pieces),
+        sentences=count_sentences(text),
+        characters=sum(map(len, pieces)),
+        letters=sum(lengths),
+        long_words=sum(length > LONGEST_SHORT for length in lengths),
+    )

@@ -1,0 +1,335 @@
+"""Dates of a page: when it was published and when it was changed, for its text.
+
+What the page declares comes first (JSON-LD, meta elements, microdata), then what its reader sees: a dateline
+beside the headline. Only then is htmldate asked, and a video on the page last.
+"""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date, datetime, timedelta
+from email.utils import parsedate
+from functools import lru_cache
+from itertools import chain
+from typing import Any
+
+from htmldate import find_date
+from lxml import etree
+
+from webanalytics.page.document import Element
+from webanalytics.page.page import Page, once_per_page
+from webanalytics.page.structured.jsonld import jsonld
+from webanalytics.page.text.language import page_language
+
+EARLIEST = date(1990, 1, 1)
+"""Earlier dates are older than the web: a page's subject may have them, but not the page."""
+
+MAX_ELEMENTS = 10_000
+"""Elements up to which the text of a page is searched for a date."""
+
+# fmt: off
+_PUBLISHED = {
+    "jsonld": ("datePublished", "dateCreated", "datePosted"),
+    "meta": (
+        "article:published_time", "og:article:published_time", "og:published_time", "datepublished",
+        "article.published", "date", "dc.date.issued", "dcterms.issued", "dc.date", "dcterms.date",
+        "dc.date.created", "dcterms.created", "citation_publication_date", "citation_date",
+        "parsely-pub-date", "sailthru.date", "publication_date", "publish_date", "publishdate", "pubdate",
+        "published_time", "datecreated",
+    ),
+    "itemprop": ("datePublished", "dateCreated"),
+}
+_MODIFIED = {
+    "jsonld": ("dateModified",),
+    "meta": (
+        "article:modified_time", "og:article:modified_time", "og:updated_time", "og:modified_time",
+        "datemodified", "article.updated", "last-modified", "lastmod", "dc.date.modified", "dcterms.modified",
+        "revised", "modified_time",
+    ),
+    "itemprop": ("dateModified",),
+}
+# Items that have another date than the page they stand on.
+_NOT_THE_PAGE = frozenset({
+    "Answer", "AudioObject", "Comment", "Event", "ImageObject", "Organization", "Person", "Rating", "Review",
+    "VideoObject", "WebSite",
+})
+# fmt: on
+_ARTICLE = re.compile(r"(?:Article|Posting|Report|Recipe|HowTo|Page)$")
+_YEAR_FIRST = re.compile(r"\s*(\d{4})(?:([-/.])(\d{1,2})\2(\d{1,2})|(\d\d)(\d\d))(?!\d)")
+_LONGEST_STAMP = 40
+_SAME_MOMENT = timedelta(minutes=1)
+# A dateline stands alone: who wrote it, where and when, in the lines around the headline.
+_LONGEST_LINE = 80
+_LINES_BEFORE, _LINES_AFTER = 4, 10
+_YEAR = re.compile(r"(?:19|20)\d\d")
+_CHANGED = re.compile(
+    r"updated|modified|revised|aktualisiert|geändert|stand:|mis à jour|modifié|actualiza|atualiza|aggiornat"
+    r"|bijgewerkt|gewijzigd|zaktualiz|aktualiz|opdateret|uppdatera|oppdatert|päivitetty|güncell|обновлен|更新",
+    re.IGNORECASE,
+)
+_LETTERS = r"[^\W\d_]++"
+_LINK = r"(?:\s+(?:de|del|di|do|of|da|d'))?"
+_DAY_FIRST = re.compile(
+    rf"(?<!\d)(\d{{1,2}})(?:\.|º|ª|°|er|st|nd|rd|th|:e)?{_LINK}\s*({_LETTERS})\.?,?{_LINK}\s+((?:19|20)\d\d)(?!\d)",
+    re.IGNORECASE,
+)
+_MONTH_FIRST = re.compile(
+    rf"({_LETTERS})\.?\s+(\d{{1,2}})(?:st|nd|rd|th)?,?\s+((?:19|20)\d\d)(?!\d)", re.IGNORECASE
+)
+_NUMBERS = re.compile(r"(?<![\d./-])(\d{1,2})([./-])(\d{1,2})\2((?:19|20)\d\d)(?![\d/]|\.\d)")
+_BY_SIZE = re.compile(r"(?<![\d./-])((?:19|20)\d\d)[-/.](\d{1,2})[-/.](\d{1,2})(?!\d)")
+_CHARACTERS = re.compile(r"((?:19|20)\d\d)\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]")
+_MONTHS = (
+    *("january", "february", "march", "april", "may", "june"),
+    *("july", "august", "september", "october", "november", "december"),
+)
+
+
+def parse_date(value: object) -> date | None:
+    """Return the day that a machine-readable date names, in the time zone it is written in.
+
+    It reads ISO 8601, and RFC 5322 as in HTTP headers and feeds. None for anything else, for days before
+    1990, and for days later than tomorrow (a page published now may stand in a time zone where tomorrow
+    has begun).
+
+    Examples
+    --------
+    >>> parse_date("2022-05-04T23:30:00-04:00"), parse_date("Wed, 04 May 2022 12:00:00 GMT")
+    (datetime.date(2022, 5, 4), datetime.date(2022, 5, 4))
+    >>> parse_date("yesterday"), parse_date("2022-02-30"), parse_date("1789-07-14"), parse_date("9999-01-01")
+    (None, None, None, None)
+    """
+    if not isinstance(value, str):
+        return None
+    found = _YEAR_FIRST.match(value)
+    if found:
+        parts = (int(found[1]), int(found[3] or found[5]), int(found[4] or found[6]))
+    else:
+        fields = parsedate(value[:64])
+        if fields is None:
+            return None
+        parts = fields[:3]
+    return _day(*parts)
+
+
+def _day(year: int, month: int, day: int) -> date | None:
+    try:
+        found = date(year, month, day)
+    except (ValueError, OverflowError):
+        return None
+    return found if EARLIEST <= found <= date.today() + timedelta(days=1) else None
+
+
+def page_dates(page: Page) -> dict[str, str | None] | None:
+    """Return ``published`` and ``modified`` as ``YYYY-MM-DD`` or None; None when the page has neither.
+
+    Structured data takes precedence: JSON-LD, then meta elements, then microdata. Where none of these gives
+    a date of publication, the dateline beside the main heading does, and then htmldate, which reads URLs,
+    canonical links and dates in the text; that of a video on the page comes last. A stamp in UTC names the
+    day of the page's own time zone where another stamp of the page shows it.
+
+    Examples
+    --------
+    >>> page_dates(Page('<meta property="article:published_time" content="2022-05-04T01:10:21-04:00">'))
+    {'published': '2022-05-04', 'modified': None}
+    >>> page_dates(Page("<html lang=es><h1>El té</h1><div>Publicado el 4 de mayo de 2022</div>"))
+    {'published': '2022-05-04', 'modified': None}
+    """
+    items = _main_items(page)
+    modified = _first_date(page, _date_values(page, items, _MODIFIED))
+    published = _first_date(page, _date_values(page, items, _PUBLISHED)) or dateline(page)
+    published = published or _searched_date(page, modified) or _first_date(page, _video_dates(page))
+    if published is None and modified is None:
+        return None
+    return {
+        "published": published.isoformat() if published else None,
+        "modified": modified.isoformat() if modified else None,
+    }
+
+
+def _first_date(page: Page, values: Iterable[object]) -> date | None:
+    return next(filter(None, (_local_day(page, value) for value in values)), None)
+
+
+@once_per_page
+def _stamps(page: Page) -> list[datetime]:
+    """Return the moments that a page names with an offset from UTC."""
+    items = _main_items(page)
+    values = chain(_date_values(page, items, _PUBLISHED), _date_values(page, items, _MODIFIED))
+    return [stamp for value in values if (stamp := _stamp(value)) is not None and stamp.utcoffset()]
+
+
+def _stamp(value: object) -> datetime | None:
+    """Return the moment that a value names with its offset from UTC."""
+    if not isinstance(value, str) or len(value) > _LONGEST_STAMP or "T" not in value:
+        return None
+    try:
+        stamp = datetime.fromisoformat(value.strip())
+    except ValueError:
+        return None
+    return stamp if stamp.tzinfo is not None and EARLIEST.year <= stamp.year < 9_999 else None
+
+
+def _local_day(page: Page, value: object) -> date | None:
+    """Return the day that a value names, of a moment in UTC by the offset of the page's nearest other stamp.
+
+    Many pages write UTC as ``+00:00`` and many British ones their own winter time: that is converted only
+    where another stamp names the same moment.
+    """
+    day, stamp = parse_date(value), _stamp(value)
+    if day is None or stamp is None or stamp.utcoffset():
+        return day
+    nearest = min(_stamps(page), key=lambda other: abs(other - stamp), default=None)
+    if nearest is None or not (str(value).strip()[-1] in "zZ" or abs(nearest - stamp) < _SAME_MOMENT):
+        return day
+    return stamp.astimezone(nearest.tzinfo).date()
+
+
+def _video_dates(page: Page) -> Iterator[object]:
+    """Yield the dates of a page's videos."""
+    for item in jsonld(page):
+        yield from (
+            item.get(name) for name in ("uploadDate", "datePublished") if "VideoObject" in _types(item)
+        )
+    yield from page.metas("video:release_date")
+    for item in jsonld(page):
+        yield item.get("uploadDate")
+
+
+def dateline(page: Page) -> date | None:
+    """Return the day that a short line beside the headline names, None where several days stand there.
+
+    Examples
+    --------
+    >>> dateline(Page("<p>Berlin, 4 May 2022</p><h1>Tea</h1>"))
+    datetime.date(2022, 5, 4)
+    >>> dateline(Page("<h1>Tea</h1><p>4 May 2022</p><p>Coffee</p><p>5 May 2022</p>")) is None
+    True
+    """
+    lines = page.visible_text.split("\n")
+    place = _headline(page, lines)
+    if place is None:
+        return None
+    days: set[date] = set()
+    for line in (*lines[max(0, place - _LINES_BEFORE) : place], *lines[place + 1 : place + _LINES_AFTER]):
+        if len(line) <= _LONGEST_LINE and _YEAR.search(line) and not _CHANGED.search(line):
+            days.update(days_in(line, page_language(page)))
+    return days.pop() if len(days) == 1 else None
+
+
+def _headline(page: Page, lines: list[str]) -> int | None:
+    """Return the number of the line with the main heading, else of the longest that the title begins with.
+
+    Of several the last: breadcrumbs and lists of news stand above an article.
+    """
+    title, headline = page.title, page.h1
+    if not (headline and headline in lines and title.startswith(headline)):
+        longest = max(filter(title.startswith, lines), key=len, default="")
+        if longest and 3 * len(longest) >= len(title):
+            headline = longest
+    found = (number for number in reversed(range(len(lines))) if lines[number] == headline)
+    return next(found, None) if headline else None
+
+
+def days_in(line: str, language: str) -> set[date]:
+    """Return the days that a line of text names in words, in English or the given language, or in numbers.
+
+    Two numbers up to twelve with slashes name no day in English, which is written in two ways.
+
+    Examples
+    --------
+    >>> sorted(days_in("5 maja 2022, 06.05.2022", "pl"))
+    [datetime.date(2022, 5, 5), datetime.date(2022, 5, 6)]
+    >>> days_in("04/05/2022", "en"), days_in("May 4th, 2022", "en")
+    (set(), {datetime.date(2022, 5, 4)})
+    """
+    found: list[tuple[int, int, int]] = []
+    named = [
+        *_DAY_FIRST.findall(line),
+        *((day, name, year) for name, day, year in _MONTH_FIRST.findall(line)),
+    ]
+    for day, name, year in named:
+        found.append((int(year), month_names(language).get(name.lower(), 0), int(day)))
+    for first, sign, second, year in _NUMBERS.findall(line):
+        day, month = int(first), int(second)
+        if month > 12 >= day:
+            day, month = month, day
+        elif sign == "/" and language == "en" and day <= 12 and day != month:
+            continue
+        found.append((int(year), month, day))
+    for year, month, day in chain(_BY_SIZE.findall(line), _CHARACTERS.findall(line)):
+        found.append((int(year), int(month), int(day)))
+    return set(filter(None, (_day(*parts) for parts in found)))
+
+
+@lru_cache(maxsize=64)
+def month_names(language: str) -> dict[str, int]:
+    """Return the names of the months in a language, and in English, by dateparser's data (Unicode's CLDR).
+
+    Examples
+    --------
+    >>> month_names("fr")["août"], month_names("xx")["may"]
+    (8, 5)
+    """
+    names: dict[str, int] = {}
+    for code in ("en", language):
+        try:
+            data = importlib.import_module(f"dateparser.data.date_translation_data.{code}")
+        except ImportError:
+            continue
+        for number, month in enumerate(_MONTHS, 1):
+            names.update((name.lower(), number) for name in data.info[month])
+    return names
+
+
+def _types(item: dict[str, Any]) -> list[str]:
+    types = item.get("@type")
+    return [str(name) for name in (types if isinstance(types, list) else [types])]
+
+
+def _main_items(page: Page) -> list[dict[str, Any]]:
+    """Return the JSON-LD items that may be the page itself, articles first."""
+    ranked = []
+    for item in jsonld(page):
+        names = _types(item)
+        if not _NOT_THE_PAGE.intersection(names):
+            article = any(_ARTICLE.search(name) for name in names)
+            ranked.append((0 if article and "WebPage" not in names else 1 if article else 2, item))
+    return [item for _, item in sorted(ranked, key=lambda pair: pair[0])]
+
+
+def _date_values(
+    page: Page, items: list[dict[str, Any]], names: dict[str, tuple[str, ...]]
+) -> Iterator[object]:
+    for key in names["jsonld"]:
+        yield from (item.get(key) for item in items)
+    yield from page.metas(*names["meta"])
+    elements = _dated(page)
+    for name in names["itemprop"]:
+        for element in elements:
+            if name in (element.get("itemprop") or "").split():
+                yield element.get("content") or element.get("datetime") or element.text
+
+
+@once_per_page
+def _dated(page: Page) -> list[Element]:
+    """Return the elements whose microdata are dates."""
+    return [element for element in page.having("itemprop") if "date" in (element.get("itemprop") or "")]
+
+
+def _searched_date(page: Page, modified: date | None) -> date | None:
+    """Return the day that htmldate finds; that of the last change says nothing new."""
+    if page.size > MAX_ELEMENTS:
+        return None
+    url = page.final_url or None
+    tree = page.tree
+    if any(_video_dates(page)):
+        # It would find them in the JSON-LD, and take them for the page's.
+        tree = copy.deepcopy(tree)
+        etree.strip_elements(tree, "script", with_tail=False)
+    # It works on a copy of the tree.
+    found = parse_date(find_date(tree, extensive_search=False, original_date=True, url=url))
+    return found if found != modified else None

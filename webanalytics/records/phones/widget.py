@@ -1,0 +1,125 @@
+"""The phone checker: whether a number is disposable, since when, and what kind of number it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import ipywidgets as w
+from markupsafe import Markup
+
+from webanalytics import aio
+from webanalytics.notebook.widgets.parts import (
+    Tool,
+    as_text,
+    badge,
+    button,
+    code,
+    facts,
+    first_row,
+    is_missing,
+    labelled,
+    panel,
+    paragraph,
+    row,
+)
+
+_ANYWHERE = "international (+\u2026)"
+
+
+class PhoneChecker(Tool):
+    """A form for one phone number and what is known about it.
+
+    Attributes
+    ----------
+    number : ipywidgets.Text
+        The number, in E.164 or, with a region, in national format.
+    region : ipywidgets.Dropdown
+        ISO 3166 code of the country whose national format is meant, or None.
+    answer : dict or None
+        The row of `webanalytics.phones` for the last number checked.
+    """
+
+    def __init__(self, backend: Any = None) -> None:
+        from phonenumbers import SUPPORTED_REGIONS
+
+        self.number = w.Text(placeholder="+12085813945", layout=w.Layout(width="260px"))
+        regions = [(_ANYWHERE, None), *((region, region) for region in sorted(SUPPORTED_REGIONS))]
+        self.region = w.Dropdown(options=regions, value=None, layout=w.Layout(width="180px"))
+        self.answer: Mapping[str, Any] | None = None
+        start = button("Check")
+        start.on_click(lambda _: self.check())
+        super().__init__(
+            "Phone checker",
+            "checks whether a number belongs to a disposable-number service.",
+            [row(labelled("Phone number", self.number), labelled("Written as in", self.region), start)],
+            start,
+            w.HTML(),
+            backend,
+        )
+
+    def check(self) -> None:
+        """Check the number in the form."""
+        self.start(self._check)
+
+    def clear(self) -> None:
+        """Remove the last answer."""
+        self.answer = None
+        self.results.value = ""
+
+    async def _check(self) -> None:
+        number = self.number.value.strip()
+        if not number:
+            self.say("Type a phone number first.", "bad")
+            return
+        answer = first_row(await aio.phones([number], region=self.region.value, **self.options))
+        if answer["status"] != "ok":
+            self.say(str(answer["error"]), "bad")
+            return
+        self.answer = answer
+        self.results.value = panel(description(answer))
+        self.say("")
+
+
+def description(answer: Mapping[str, Any]) -> Markup:
+    """Return what is known about a number as HTML."""
+    disposable = bool(answer["isDisposable"])
+    verdict = badge("Disposable", "bad") if disposable else badge("Not known as disposable", "good")
+    rows = [("Number (E.164)", code(answer["phone"]))]
+    if disposable:
+        rows.append(("First seen", as_text(answer["firstSeen"])))
+    rows.append(("Country", as_text(answer.get("country"), "none")))
+    rows.append(("Line type", as_text(_line_type(answer.get("line_type")), "unknown")))
+    rows.append(("Carrier", as_text(answer.get("carrier"), "unknown")))
+    valid = answer.get("valid")
+    if not is_missing(valid):
+        rows.append(("In the country's numbering plan", as_text("yes" if valid else "no")))
+    return paragraph(verdict) + facts(rows)
+
+
+def _line_type(value: object) -> str | None:
+    return None if is_missing(value) else str(value).replace("_", " ")
+
+
+def phone_checker(backend: Any = None) -> PhoneChecker:
+    """Return a form that checks whether a phone number is disposable.
+
+    Parameters
+    ----------
+    backend : Hosted, optional
+        Where the number is looked up; None for the session's, which is this machine where it was not set.
+
+    Returns
+    -------
+    PhoneChecker
+        A widget; a notebook shows it when it ends a cell.
+
+    Examples
+    --------
+    >>> checker = phone_checker()
+    >>> checker.number.value = "+1 208-581-3945"
+    >>> checker.check()
+    >>> checker.answer["firstSeen"]
+    '2024-01-30'
+    """
+    return PhoneChecker(backend)

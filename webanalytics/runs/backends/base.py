@@ -1,0 +1,248 @@
+"""The protocol of backends, which answer a call's jobs.
+
+`webanalytics.runs.run` makes a `Task` of each call and hands its jobs to a backend.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol, runtime_checkable
+
+from webanalytics.core.outcomes import Job, JobResult
+from webanalytics.errors import ParameterError
+from webanalytics.fetching import Fetcher
+from webanalytics.operations import DECLARED, Operation
+
+LOCAL_FAMILY = "local"
+"""Family of the backends that run this package's own analyses, wherever that is."""
+WAVE = 100
+"""Most jobs that a backend is asked for at once which takes whole lists alone."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunSpec:
+    """What a run does with every job, in plain values: it pickles and, without a secret, is JSON.
+
+    Attributes
+    ----------
+    operations : tuple of str
+        Names of the operations: one, or those of an audit.
+    settings : Mapping
+        Checked settings by operation name.
+    options : Mapping
+        The run's options, except those for the calling process (backend, checkpoint, progress).
+    given : tuple of str
+        Options given in the call itself.
+    identity : str
+        The same for a run and those that resume it: requests can be recognised by it.
+    resumable : bool
+        Whether there is a checkpoint, so that a later run may continue this one.
+    apart : str
+        Name of an operation whose outcomes are not kept with those of the others: see `JobResult.apart`.
+    """
+
+    operations: tuple[str, ...]
+    settings: Mapping[str, Mapping[str, Any]]
+    options: Mapping[str, Any] = field(default_factory=dict)
+    given: tuple[str, ...] = ()
+    identity: str = ""
+    resumable: bool = False
+    apart: str = ""
+
+
+@dataclass(slots=True)
+class Report:
+    """What a backend reports about a run besides its results.
+
+    Attributes
+    ----------
+    used : int
+        Credits that were charged for this run's answers.
+    left : int or None
+        Credits left on the account, as last reported.
+    credits_needed : int
+        Credits that the unsent inputs would need.
+    stop_reason : str
+        Why some inputs were not sent; empty if all were.
+    premium_missing : set of str
+        Premium fields that the account's plan does not include.
+    hosts : list of dict
+        Hosts that were asked less or given up, with the columns of `webanalytics.runs.frames.crawl.HOSTS`.
+    note : callable
+        Takes a few words that are shown next to the progress bar.
+    ahead : callable
+        Takes how many inputs are answered whose results are still on their way: the bar counts them already.
+    """
+
+    used: int = 0
+    left: int | None = None
+    credits_needed: int = 0
+    stop_reason: str = ""
+    premium_missing: set[str] = field(default_factory=set)
+    hosts: list[dict[str, Any]] = field(default_factory=list)
+    note: Callable[[str], None] = lambda _: None
+    ahead: Callable[[int], None] = lambda _: None
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """A request as it is written down before it is sent.
+
+    Attributes
+    ----------
+    key : str
+        Its Idempotency-Key.
+    operation : str
+        Name of the operation.
+    numbers : tuple of int
+        Numbers of its jobs, in order.
+    salt : tuple of int
+        What the key was made with besides the inputs, to check that they are the same.
+    alone : bool
+        Whether it was no batch.
+    """
+
+    key: str
+    operation: str
+    numbers: tuple[int, ...]
+    salt: tuple[int, ...]
+    alone: bool
+
+    def of(self, numbers: tuple[int, ...]) -> Sent:
+        """Return the same request for the jobs of another run."""
+        return replace(self, numbers=numbers)
+
+
+class Journal(Protocol):
+    """What was sent under which key: kept by a run with a checkpoint, written by a priced backend."""
+
+    def pending(self) -> Sequence[Sent]:
+        """Return the requests of earlier runs whose answers are not known."""
+        ...
+
+    def is_used(self, key: str) -> bool:
+        """Return whether an earlier run has sent a request under a key."""
+        ...
+
+    async def sending(self, sent: Sent) -> None:
+        """Write down a request; when this returns, it may be sent."""
+        ...
+
+    def answered(self, key: str) -> None:
+        """Note that what a request gave is in the checkpoint."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One run as its backend sees it: its specification, which can be sent elsewhere, and where to report.
+
+    A run in several calls of the backend has a fetcher, which knows how fast hosts were asked before.
+    """
+
+    spec: RunSpec
+    report: Report = field(default_factory=Report)
+    journal: Journal | None = None
+    fetcher: Fetcher | None = None
+
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        """The declarations of the run's operations."""
+        return tuple(DECLARED[name] for name in self.spec.operations)
+
+
+def refuse_saving(options: Mapping[str, Any], where: str) -> None:
+    """Raise `ParameterError` where pages are to be saved that are not fetched by this process."""
+    if options.get("archive") is not None:
+        raise ParameterError(
+            f"The `archive` parameter must be left out {where}: pages are saved where they are fetched on "
+            "this machine.",
+            "archive",
+        )
+
+
+class JobSource(Protocol):
+    """Jobs that are not known in advance: what is answered decides what comes next."""
+
+    async def next(self, *, wait: bool = True) -> Job | None:
+        """Return the next job, or wait for one; None after the last, and instead of waiting."""
+        ...
+
+
+@runtime_checkable
+class Backend(Protocol):
+    """Where the work is done; what `backend=` and `webanalytics.use` accept.
+
+    Attributes
+    ----------
+    name : str
+        Name of the backend in frames and messages.
+    family : str
+        Backends of one family give the same answers, and can resume each other's checkpoints.
+    priced : bool
+        Whether answers cost credits.
+    durable : bool
+        Whether each group of results is written to the checkpoint before further work begins.
+    """
+
+    name: str
+    family: str
+    priced: bool
+    durable: bool
+
+    def serves(self, operation: Operation) -> bool:
+        """Return whether this backend answers an operation; a service does not send facts of pages."""
+        ...
+
+    def price(self, operation: Operation) -> int:
+        """Return the credits of one success."""
+        ...
+
+    def check(self, task: Task) -> None:
+        """Raise `ParameterError` for a task that this backend cannot do, before any work."""
+        ...
+
+    def run(self, task: Task, jobs: Sequence[Job]) -> AsyncGenerator[Sequence[JobResult], None]:
+        """Yield the results in groups, as they arrive; every job gets all the outcomes it needs."""
+        ...
+
+    def stream(
+        self,
+        task: Task,
+        source: JobSource,
+        fetcher: Fetcher,  # noqa: ARG002 - for backends that fetch from here
+        window: int,  # noqa: ARG002 - for backends that have many jobs under way at once
+    ) -> AsyncGenerator[Sequence[JobResult], None]:
+        """Yield the results of a crawl's jobs, which become known one by one; by default in waves of `run`.
+
+        `fetcher` is that of the crawl: it is polite to each host. So many jobs as `window` says may be under
+        way at once.
+        """
+        return in_waves(self, task, source)
+
+
+PARTS = tuple(
+    name for name in (*Backend.__annotations__, *vars(Backend)) if name[0] != "_" and name != "stream"
+)
+"""What an object must have to be a backend; without `stream` it crawls in waves."""
+
+
+def streams(backend: Backend) -> bool:
+    """Return whether a backend takes jobs one by one: whether what defines its `run` also has a `stream`."""
+    defined = (vars(item).keys() & {"run", "stream"} for item in type(backend).__mro__)
+    return "stream" in next(filter(None, defined), ())
+
+
+async def in_waves(
+    backend: Backend, task: Task, source: JobSource
+) -> AsyncGenerator[Sequence[JobResult], None]:
+    """Yield the results of jobs that become known, from calls of `run` with all that are known by then."""
+    while not task.report.stop_reason and (job := await source.next()) is not None:
+        jobs = [job]
+        while len(jobs) < WAVE and (job := await source.next(wait=False)) is not None:
+            jobs.append(job)
+        async with aclosing(backend.run(task, jobs)) as groups:
+            async for group in groups:
+                yield group

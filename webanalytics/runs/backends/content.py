@@ -1,0 +1,64 @@
+"""Content that backends read instead of fetching: files and data: URLs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from webanalytics.core.outcomes import Fetched, PageRecord
+from webanalytics.errors import RowError
+from webanalytics.fetching import FetchError
+from webanalytics.fetching.data_urls import data_url_content
+
+
+def check_size(size: int, parameter: str, limit: int) -> None:
+    """Raise `RowError` for content above the limit."""
+    if size > limit:
+        raise RowError("content_too_large", parameter=parameter, limit=limit)
+
+
+def file_content(path: Path, parameter: str, limit: int) -> bytes:
+    """Return the content of a file, or raise `RowError` if it cannot be read or is too large."""
+    try:
+        with path.open("rb") as file:
+            content = file.read(limit + 1)
+    except OSError as error:
+        raise RowError("unreadable_file", parameter=parameter, reason=error.strerror) from None
+    check_size(len(content), parameter, limit)
+    return content
+
+
+def recorded_content(
+    record: PageRecord, parameter: str, limit: int
+) -> tuple[str | bytes, tuple[str, str, str], Fetched]:
+    """Return the content of a page fetched earlier, the other arguments of `Page`, and how it was fetched.
+
+    Raises
+    ------
+    RowError
+        Where it is too large, and what its fetch would have raised.
+    """
+    body, how = record.body, record.fetched
+    plain = isinstance(body, bytes) or body.isascii()
+    size = len(body) if plain else len(body.encode("utf-8", "replace"))  # type: ignore[union-attr]
+    check_size(size, parameter, limit)
+    final, redirects = how.final_url or record.url, how.redirects or ()
+    if how.http_status is not None and not 200 <= how.http_status < 300:
+        raise FetchError(
+            "status",
+            {"parameter": parameter, "redirected": bool(redirects), "status": how.http_status},
+            http_status=how.http_status,
+            final_url=final,
+            redirects=redirects,
+            bytes=size,
+            content=body or None,
+        )
+    return body, (record.url, final, how.content_type or ""), replace(how, final_url=final, bytes=size)
+
+
+def embedded_content(url: str, parameter: str) -> bytes:
+    """Return the content of a data: URL, or raise `RowError` if it is malformed."""
+    try:
+        return data_url_content(url)
+    except ValueError:
+        raise RowError("bad_data_url", parameter=parameter) from None

@@ -1,0 +1,184 @@
+"""Envelopes -> results: an answer is checked and completed, its failure named, or its input sent again."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from webanalytics.core.messages import Message
+from webanalytics.core.operations.types import DEEPEST, is_deep
+from webanalytics.core.outcomes import Fetched, Job, JobResult, Outcome, PackedOutcomes
+from webanalytics.errors import RowError
+from webanalytics.operations import Field, Operation
+from webanalytics.runs.backends.base import Task
+from webanalytics.runs.backends.hosted.api import Api
+from webanalytics.runs.backends.hosted.batching import Envelopes, Item
+from webanalytics.runs.backends.hosted.downloads import Downloads
+from webanalytics.runs.backends.hosted.error_rules import EXPECTED, RETRIED, Failure, failure_of
+
+ANOTHER_REQUEST = "answer_full"
+"""Key of the failure of an item that only exceeded the size of the whole answer."""
+WITHOUT_KEY = "answer_not_kept"
+"""Key of the failure of an answer that is too large to be kept for an Idempotency-Key."""
+
+_UNKNOWN = Fetched(redirects=None)
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """What the answers of one operation must look like, and how they are processed.
+
+    Attributes
+    ----------
+    premium : tuple of str
+        Fields that a plan may leave out.
+    final : Field or None
+        The field with the final URL of a fetch.
+    emptied : Mapping
+        Replacements for fields that this call did not request but a service always sends.
+    image, large : bool
+        Whether there is an image to fetch, and whether answers are packed until the frame is built.
+    operation : Operation
+        The declaration that an answer must fit.
+    fields : tuple of Field
+        Its fields that are taken from an answer.
+    """
+
+    premium: tuple[str, ...]
+    final: Field | None
+    emptied: Mapping[str, str]
+    image: bool
+    large: bool
+    operation: Operation
+    fields: tuple[Field, ...]
+
+    def fault(self, data: Mapping[str, Any]) -> Message | None:
+        """Return what is wrong with an answer, or None."""
+        for item in self.fields:
+            if not item.holds(item.read(data)):
+                return Message("field_type", {"field": item.name})
+        if not self.operation.is_told(data):
+            return Message("field_missing", {"path": self.operation.path})
+        if is_deep(data):
+            return Message("field_depth", {"limit": DEEPEST})
+        return None
+
+    @classmethod
+    def of(cls, operation: Operation, settings: Mapping[str, Any]) -> Shape:
+        """Return the shape of an operation's answers in a run with these settings."""
+        return cls(
+            tuple(item.name for item in operation.fields if item.premium),
+            next((item for item in operation.fields if item.column_name == "final_url"), None),
+            {
+                item.name: ""
+                for item in operation.fields
+                if item.only_with and not settings.get(item.only_with)
+            },
+            operation.kind == "image",
+            operation.kind == "page",
+            operation,
+            tuple(item for item in operation.fields if not (item.extra and operation.kind == "image")),
+        )
+
+
+@dataclass(slots=True)
+class Judged:
+    """The result of a request: results, inputs to send again, credits spent, and whether none are left."""
+
+    results: list[JobResult] = field(default_factory=list)
+    again: list[Item] = field(default_factory=list)
+    spent: int = 0
+    out_of_credits: bool = False
+
+
+class Answers:
+    """Judges the answers of one run."""
+
+    def __init__(self, api: Api, task: Task, downloads: Downloads) -> None:
+        self._api = api
+        self._report = task.report
+        self._downloads = downloads
+        self._retries = int(task.spec.options["retries"])
+        self._prices = [api.price(operation) for operation in task.operations]
+        self._shapes = [
+            Shape.of(operation, task.spec.settings[operation.name]) for operation in task.operations
+        ]
+
+    def result(self, place: int, job: Job, outcome: Outcome, fetched: Fetched | None = None) -> JobResult:
+        """Return an outcome of the operation at a place as the result of a job."""
+        position = place if len(self._shapes) > 1 else None
+        if not self._shapes[place].large:
+            return JobResult(job.number, (outcome,), fetched, position)
+        outcomes: Sequence[Outcome] = (outcome,)
+        if outcome.data is not None:
+            outcomes = PackedOutcomes(PackedOutcomes.pack([outcome.data]))
+        return JobResult(job.number, outcomes, fetched or _UNKNOWN, position)
+
+    async def judge(self, place: int, items: Sequence[Item], envelopes: Envelopes) -> Judged:
+        """Return the results of a request's answers."""
+        judged, reply = Judged(), envelopes.reply
+        price = self._prices[place] if envelopes.ours else 0
+        shape = self._shapes[place]
+        poor = reply.remaining is not None and reply.remaining < max(self._prices[place], 1)
+        for item, (status, envelope) in zip(items, envelopes.found, strict=True):
+            data = envelope.get("data")
+            if status == 200 and envelope.get("status") == "ok" and isinstance(data, dict):
+                judged.spent += price
+                if fault := shape.fault(data):
+                    judged.results.append(self.result(place, item.job, Outcome.failed(fault)))
+                else:
+                    judged.results.append(await self._success(place, item.job, data))
+                if shape.large:  # packing one takes milliseconds
+                    await asyncio.sleep(0)
+                continue
+            said = self._sentence(envelope)
+            failure = failure_of(status, envelope, said)
+            if status == 429 and poor:
+                judged.out_of_credits = True  # inputs to send again are skipped at their turn
+                judged.again.append(item)
+            elif self._goes_again(item, status, failure):
+                judged.again.append(item)
+            else:
+                failed = Outcome(None, said or _without_reason(status), failure.error_type, failure.key)
+                judged.results.append(self.result(place, item.job, failed))
+        self._report.used += judged.spent
+        return judged
+
+    def _sentence(self, envelope: Mapping[str, Any]) -> str:
+        """Return what an answer says about a failure, or ""."""
+        said = envelope.get("error")
+        sentence = self._api.cleaned(said) if isinstance(said, str) else ""
+        return sentence if sentence.strip() else ""
+
+    def _goes_again(self, item: Item, status: int, failure: Failure) -> bool:
+        if status == 400 and failure.key == WITHOUT_KEY and item.keyed:
+            item.keyed = False  # sent singly and without a key, the answer may be larger
+            return True
+        if status == 429 or (status in RETRIED and failure.key == ANOTHER_REQUEST):
+            return True
+        item.tries += status in RETRIED
+        return status in RETRIED and item.tries <= self._retries
+
+    async def _success(self, place: int, job: Job, data: Mapping[str, Any]) -> JobResult:
+        shape = self._shapes[place]
+        self._report.premium_missing.update(name for name in shape.premium if name not in data)
+        fetched = None
+        if shape.final is not None and (final := shape.final.read(data)):
+            fetched = Fetched(final_url=final, redirects=None)
+        if shape.emptied and shape.emptied.keys() <= data.keys():  # a plan without the field leaves it null
+            data = {**data, **shape.emptied}
+        if isinstance(note := data.get("note"), str):
+            data = {**data, "note": self._api.cleaned(note)}
+        if shape.image:
+            try:
+                data = {**data, **await self._downloads.image(data)}
+            except RowError as error:
+                return self.result(place, job, Outcome.failed(error))
+        return self.result(place, job, Outcome(data), fetched)
+
+
+def _without_reason(status: int) -> str:
+    """Return a message for a failure without one."""
+    return str(Message("api_no_reason") if status in EXPECTED else Message("api_status", {"status": status}))

@@ -1,0 +1,324 @@
+"""One request to the hosted API, repeated as the rules allow until there is an answer.
+
+`batching` makes the requests; their bodies are read by `wire`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import aiohttp
+
+from webanalytics._version import __version__
+from webanalytics.errors import ServiceUnavailableError
+from webanalytics.fetching.limits import backoff
+from webanalytics.runs.backends.hosted.api import Api
+from webanalytics.runs.backends.hosted.error_rules import (
+    RETRIED,
+    Reply,
+    fatal,
+    is_out_of_credits,
+)
+from webanalytics.runs.backends.hosted.wire import LARGE_BODY, Request, WrongAnswerError, read_object
+
+log = logging.getLogger("webanalytics")
+
+MOST_ANSWER_BYTES = 128_000_000
+PAUSE_SECONDS = 0.5
+LONGEST_PAUSE = 30.0
+LONGEST_AWAY = 5.0
+"""Longest pause, in seconds, after no answer at all: retrying is cheap for both sides."""
+SPREAD_SECONDS = 0.3
+RUNNING = 409
+"""Status of a request whose first attempt is still in progress."""
+
+
+class _Fault(Exception):  # noqa: N818 - a reason to send again
+    """No answer, or an unusable one."""
+
+    def __init__(self, what: str, wait: float | None = None, reply: Reply | None = None) -> None:
+        super().__init__(what)
+        self.what, self.wait, self.reply = what, wait, reply
+
+
+class Stopped(Exception):  # noqa: N818 - no error: the run ends for a reason of its own
+    """The run is ending; nothing further is sent."""
+
+
+class RetryGate:
+    """Holds requests back: all of them after a 429, and permanently when the run is ending."""
+
+    def __init__(self) -> None:
+        self._until = 0.0
+        self._ending = asyncio.Event()
+        self._answered = asyncio.Event()
+
+    @property
+    def ending(self) -> bool:
+        """Whether nothing further is to be sent."""
+        return self._ending.is_set()
+
+    def end(self) -> None:
+        """Let nothing further through."""
+        self._ending.set()
+        self.answered()
+
+    def close_for(self, seconds: float) -> None:
+        """Hold every request back for a while."""
+        self._until = max(self._until, asyncio.get_running_loop().time() + seconds)
+
+    async def passed(self) -> None:
+        """Wait until a request may go."""
+        while not self.ending and (left := self._until - asyncio.get_running_loop().time()) > 0:
+            await self.pause(left)
+        if self.ending:
+            raise Stopped
+
+    async def pause(self, seconds: float) -> None:
+        """Sleep, but not beyond the run's end."""
+        await self._wait(self._ending, seconds)
+
+    async def pause_while_away(self, seconds: float) -> None:
+        """Sleep until another request is answered, because the server is then available again."""
+        if await self._wait(self._answered, seconds):
+            await self.pause(random.uniform(0.0, SPREAD_SECONDS))  # noqa: S311 - no secret
+
+    def answered(self) -> None:
+        """Note that the server has answered."""
+        self._answered.set()
+        self._answered = asyncio.Event()
+
+    @staticmethod
+    async def _wait(event: asyncio.Event, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                return await event.wait()
+        except TimeoutError:
+            return False
+
+
+def asked_too_long(reply: Reply, patience: float) -> ServiceUnavailableError:
+    """Return the error for an answer that demands a longer wait than the remaining patience."""
+    return ServiceUnavailableError(
+        f"The `patience` parameter must be larger for this service: it asks to wait {reply.wait:,.0f} "
+        f"seconds, and of {patience:g} too few are left.",
+        reply.status,
+        reply.request_id,
+    )
+
+
+class Backoff:
+    """How long to wait before resending inputs that an answer has deferred.
+
+    Parameters
+    ----------
+    patience : float
+        Seconds to go on without any input being answered.
+    """
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience
+        self._since: float | None = None
+        self._pauses = 0
+
+    def pause(self, reply: Reply, *, answered: bool) -> float:
+        """Return the seconds to wait.
+
+        Raises
+        ------
+        ServiceUnavailableError
+            If nothing was answered for longer than the patience, or the answer demands a longer wait.
+        """
+        now = asyncio.get_running_loop().time()
+        if answered:
+            self._since, self._pauses = None, 0
+        elif self._since is None:
+            self._since = now
+        left = self._patience if self._since is None else self._patience - (now - self._since)
+        if left < 0:
+            raise ServiceUnavailableError(
+                "The `base_url` parameter must be the address of a service that answers: it puts inputs off "
+                f"for more than the {self._patience:g} seconds of `patience`.",
+                reply.status,
+                reply.request_id,
+            )
+        if (reply.wait or 0.0) > left:
+            raise asked_too_long(reply, self._patience)
+        self._pauses += 1
+        return max(reply.wait or 0.0, backoff(self._pauses - 1, PAUSE_SECONDS, LONGEST_PAUSE))
+
+
+class Exchange:
+    """The connections of one run, made on its event loop; ``note`` briefly shows what it waits for."""
+
+    def __init__(self, api: Api, requests: int, note: Callable[[str], None]) -> None:
+        self._api = api
+        self._places = asyncio.Semaphore(requests)
+        self._note = note
+        self.gate = RetryGate()
+        self.session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=requests),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            timeout=aiohttp.ClientTimeout(total=api.timeout, sock_connect=30.0),
+            headers={"User-Agent": f"webanalytics/{__version__}", "Accept": "application/json"},
+        )
+
+    async def close(self) -> None:
+        """Close all connections."""
+        await self.session.close()
+
+    async def send(
+        self,
+        request: Request,
+        operation: str,
+        *,
+        about_input: Callable[[Reply], bool],
+        fits: Callable[[Mapping[str, Any]], bool],
+    ) -> Reply:
+        """Return the final answer to a request.
+
+        Parameters
+        ----------
+        request : Request
+            What to send.
+        operation : str
+            Last part of the path, for messages.
+        about_input : callable
+            Whether a 500 or 503 concerns the input, so that the caller decides.
+        fits : callable
+            Whether an envelope can be the answer to this request.
+
+        Returns
+        -------
+        Reply
+            With status 200, 400, 404, 422, or another that resending would not change.
+
+        Raises
+        ------
+        HostedError
+            For an answer that ends the run, and after the backend's patience.
+        Stopped
+            When the run is ending.
+        """
+        clock = asyncio.get_running_loop().time
+        began, trouble, tries = clock(), None, 0
+        while True:
+            try:
+                async with self._places:
+                    await self.gate.passed()  # in here: it may have closed while waiting for a slot
+                    reply = await self._once(request)
+                self.gate.answered()
+                self._judge(reply, operation, about_input, fits)
+                return reply
+            except _Fault as caught:
+                fault = caught  # handled out here: an error raised from there would carry the reply along
+            alive = fault.reply is not None and fault.reply.status == RUNNING
+            trouble = clock() if trouble is None or alive else trouble
+            patience = self._api.patience
+            asks = None if fault.reply is None else fault.reply.wait
+            if fault.reply is not None and asks and asks > patience - (clock() - trouble):
+                raise asked_too_long(fault.reply, patience)
+            if clock() - trouble > patience or clock() - began > self._api.timeout + patience:
+                raise self._given_up(fault)
+            away = fault.reply is None
+            longest = LONGEST_AWAY if away or alive else LONGEST_PAUSE
+            wait = max(backoff(tries, PAUSE_SECONDS, longest), fault.wait or 0.0)
+            tries = min(tries + 1, 20)
+            log.info("%s: sent again in %.1f seconds", fault.what, wait)
+            self._note(f"{fault.what}, again in {max(wait, 1):.0f} s")
+            if fault.reply is not None and fault.reply.status == 429:
+                self.gate.close_for(fault.wait or wait)
+            elif away:
+                await self.gate.pause_while_away(wait)
+            else:
+                await self.gate.pause(wait)
+
+    def _judge(
+        self,
+        reply: Reply,
+        operation: str,
+        about_input: Callable[[Reply], bool],
+        fits: Callable[[Mapping[str, Any]], bool],
+    ) -> None:
+        """Raise `_Fault` for an answer that calls for a retry, `HostedError` for one that ends the run."""
+        if is_out_of_credits(reply):
+            return
+        ends = fatal(reply, self._api.base_url, operation)
+        if ends is not None:
+            raise ends
+        if reply.status == 429:
+            raise _Fault("asked to slow down", 1.0 if reply.wait is None else reply.wait, reply)
+        if reply.status == RUNNING:
+            raise _Fault("still being worked on", reply.wait, reply)
+        if reply.status in RETRIED and not about_input(reply):
+            raise _Fault(f"the API answered {reply.status}", min(reply.wait or 0.0, LONGEST_PAUSE), reply)
+        if reply.status == 200:
+            envelope = reply.envelope or {}
+            if envelope.get("status") not in ("ok", "error") or not fits(envelope):
+                raise _Fault("the answer was not what the API answers", reply=reply)
+
+    def _given_up(self, fault: _Fault) -> ServiceUnavailableError:
+        reply = fault.reply
+        told = (None, None) if reply is None else (reply.status, reply.request_id)
+        return ServiceUnavailableError(
+            f"The `base_url` parameter must be the address of a service that answers: {fault.what}, for more "
+            f"than the {self._api.patience:g} seconds of `patience`.",
+            *told,
+        )
+
+    async def _once(self, request: Request) -> Reply:
+        """Send a request once and read the answer to its end."""
+        what = ""
+        try:
+            async with self.session.request(
+                request.method,
+                self._api.base_url + request.path,
+                data=request.make_body(),
+                headers=self._headers(request),
+                allow_redirects=False,
+            ) as response:
+                return await self._read(response)
+        except WrongAnswerError:
+            what = "the answer was not what the API answers"
+        except TimeoutError:
+            what = "no answer in time"
+        except aiohttp.ClientConnectorDNSError:
+            what = "the host of the API could not be looked up"
+        except aiohttp.ClientSSLError:
+            what = "the API could not agree on a secure connection"
+        except aiohttp.ClientConnectorError:
+            what = "the API does not accept connections"
+        except (aiohttp.ClientError, OSError, ValueError):
+            what = "the connection broke"
+        raise _Fault(what)  # out here: the errors above know the request's headers
+
+    def _headers(self, request: Request) -> dict[str, str]:
+        headers = {"x-api-key": self._api.key_header()}
+        if request.content_type is not None:
+            headers["Content-Type"] = request.content_type
+        if request.idempotency_key is not None:
+            headers["Idempotency-Key"] = request.idempotency_key
+        return headers
+
+    async def _read(self, response: aiohttp.ClientResponse) -> Reply:
+        heard = asyncio.get_running_loop().time()
+        pieces, size = [], 0
+        async for piece in response.content.iter_chunked(262_144):
+            pieces.append(piece)
+            size += len(piece)
+            if size > MOST_ANSWER_BYTES:
+                raise WrongAnswerError
+        envelope: dict[str, Any] | None = None
+        if response.content_type == "application/json":
+            content = b"".join(pieces)
+            try:
+                large = size >= LARGE_BODY
+                envelope = await asyncio.to_thread(read_object, content) if large else read_object(content)
+            except WrongAnswerError:
+                if response.status == 200:
+                    raise
+        return Reply(response.status, response.headers, envelope, heard, self._api.cleaned)

@@ -1,0 +1,213 @@
+"""Tables and columns of other libraries, and dicts -> pandas, without importing those libraries.
+
+The way back is `frames.kinds`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+import pandas as pd
+
+from webanalytics.core.operations.model import Dtype
+from webanalytics.errors import ParameterError
+from webanalytics.operations import Field
+from webanalytics.runs.frames.arrow import LAYOUT, Unreadable, frame_of
+from webanalytics.runs.frames.recognised import attrs_of, fields_by_name, made_by, read_cells, with_row_labels
+from webanalytics.runs.frames.schema import make_series
+
+Kind: TypeAlias = Literal["polars", "pyarrow"]
+"""Libraries whose tables a call that is given them returns."""
+
+_ARROW = ("__arrow_c_stream__", "__arrow_c_array__")
+_FAR_AWAY = ("compute", "collect", "toPandas")
+"""Methods of tables that are on a cluster or not computed yet: whoever has one should know what it costs."""
+_WRONG = (Unreadable, TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError)
+"""What reading a table raises that is not one of this package."""
+_DTYPES: dict[type, Dtype] = {str: "string", int: "integer", float: "float", bool: "boolean"}
+
+
+def kind_of(inputs: Any) -> Kind | None:
+    """Return the library in whose tables a caller works; None for pandas, and for what is no table.
+
+    Whatever speaks the Arrow protocol and is neither of polars nor of pandas counts as pyarrow.
+
+    Examples
+    --------
+    >>> kind_of(pd.DataFrame()), kind_of(["https://a.example/"])
+    (None, None)
+    """
+    if isinstance(inputs, (pd.DataFrame, pd.Series, pd.Index, str, bytes, list, tuple, dict)):
+        return None
+    if not any(_has(inputs, name) for name in _ARROW) or isinstance(inputs, type):
+        return None
+    return "polars" if type(inputs).__module__.partition(".")[0] == "polars" else "pyarrow"
+
+
+def as_pandas(inputs: Any, parameter: str) -> Any:
+    """Return a table as a DataFrame, a column or a dict of label to input as a Series, all else unchanged.
+
+    pyarrow, polars and whatever speaks the Arrow protocol are recognised by their methods.
+
+    Raises
+    ------
+    ParameterError
+        For a table that is computed elsewhere, or cannot be read here.
+
+    Examples
+    --------
+    >>> as_pandas({"home": "https://a.example/"}, "urls").to_dict()
+    {'home': 'https://a.example/'}
+    """
+    if isinstance(inputs, (pd.DataFrame, pd.Series, pd.Index, str, bytes, list, tuple)):
+        return inputs
+    if isinstance(inputs, Mapping):
+        return labelled(inputs)
+    if isinstance(inputs, np.ndarray) and inputs.ndim != 1:
+        raise ParameterError(
+            f"The `{parameter}` parameter must be an array of one dimension, not of {inputs.ndim}.", parameter
+        )
+    if _is_column(inputs):
+        return pd.Series(_objects(_listed(inputs)), dtype=object)
+    if is_table(inputs):
+        return _as_frame(inputs, parameter)
+    return inputs
+
+
+def labelled(inputs: Mapping[Any, Any]) -> pd.Series:
+    """Return a dict of label to input as a Series."""
+    return pd.Series(_objects(inputs.values()), index=pd.Index(list(inputs)), dtype=object)
+
+
+def plain_value(value: Any) -> Any:
+    """Return a value as Python has it: scalars of pyarrow and parsed URLs unpacked."""
+    for unpack in ("as_py", "geturl"):
+        method = getattr(value, unpack, None)
+        if callable(method):
+            return method()
+    return value
+
+
+def _objects(values: Iterable[Any]) -> np.ndarray[Any, Any]:
+    listed = list(values)
+    column = np.empty(len(listed), dtype=object)
+    for row, value in enumerate(listed):  # numpy would make a matrix of a list of lists
+        column[row] = value
+    return column
+
+
+def is_table(inputs: Any) -> bool:
+    """Return whether it has named columns, in any library."""
+    names = ("columns", "column_names", "__dataframe__", *_ARROW)
+    return not isinstance(inputs, type) and any(_has(inputs, name) for name in names)
+
+
+def _has(value: Any, name: str) -> bool:
+    """Return whether a value has an attribute, without computing a property, which may take long."""
+    return inspect.getattr_static(value, name, None) is not None
+
+
+def _is_column(inputs: Any) -> bool:
+    """Return whether it is a column of Arrow or polars: those have a list of their values, and no columns."""
+    if _has(inputs, "columns") or _has(inputs, "column_names") or isinstance(inputs, type):
+        return False
+    return _has(inputs, "to_pylist") or (_has(inputs, "to_list") and _has(inputs, "dtype"))
+
+
+def _listed(column: Any) -> list[Any]:
+    method = getattr(column, "to_pylist", None) or column.to_list
+    return list(method())
+
+
+def _as_frame(table: Any, parameter: str) -> pd.DataFrame | pd.Series:
+    kind = f"{type(table).__module__.partition('.')[0]}'s {type(table).__name__}"
+    far = next((name for name in _FAR_AWAY if _has(table, name)), None)
+    if far is not None:
+        raise ParameterError(
+            f"The `{parameter}` parameter must be a table on this machine, not {kind}: "
+            f"call its `{far}()` first.",
+            parameter,
+        )
+    for convert in (_by_columns, _by_arrow, _by_method, _by_interchange):
+        with suppress(Exception):  # another library's code: the next way may work
+            found = convert(table)
+            if isinstance(found, (pd.DataFrame, pd.Series)):
+                return found
+    raise ParameterError(
+        f"The `{parameter}` parameter must be a pandas DataFrame where it is a table: {kind} cannot be "
+        "converted here.",
+        parameter,
+    )
+
+
+def _by_columns(table: Any) -> Any:
+    """Return a frame of a polars table, which needs pyarrow for its own way."""
+    columns = table.to_dict(as_series=False)
+    return frame_of_cells(list(columns), list(columns.values()))
+
+
+def _by_arrow(table: Any) -> Any:
+    import pyarrow as pa
+
+    try:
+        whole = pa.table(table)
+    except (TypeError, ValueError):  # not the columns of a table but one column
+        return pd.Series(_objects(pa.chunked_array(table).to_pylist()), dtype=object)
+    return frame_of_arrow(whole)
+
+
+def _by_method(table: Any) -> Any:
+    name = next(name for name in ("to_pandas", "read_pandas", "df") if _has(table, name))
+    return getattr(table, name)()
+
+
+def _by_interchange(table: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return pd.api.interchange.from_dataframe(table)
+
+
+def frame_of_arrow(table: Any) -> pd.DataFrame:
+    """Return a frame of a pyarrow Table: of one that `to_arrow` made, an equal one."""
+    attrs: dict[str, Any] = {}
+    if LAYOUT in (table.schema.metadata or {}):
+        with suppress(*_WRONG):  # else rows or columns of it were taken
+            return with_row_labels(frame_of(table))
+        with suppress(*_WRONG):
+            attrs = attrs_of(table)
+    return frame_of_cells(table.column_names, [column.to_pylist() for column in table.columns], attrs)
+
+
+def frame_of_cells(
+    names: Sequence[str], columns: Sequence[list[Any]], attrs: Mapping[str, Any] | None = None
+) -> pd.DataFrame:
+    """Return a frame of plain values; columns that this package declares are as its functions make them."""
+    index = pd.RangeIndex(len(columns[0]) if columns else 0)
+    known = fields_by_name()
+    series = {
+        place: _column(cells, known.get(name, []), index)
+        for place, (name, cells) in enumerate(zip(names, columns, strict=True))
+    }
+    frame = pd.DataFrame(series, index=index).set_axis(list(names), axis=1)  # a name may occur twice
+    made = None if attrs else made_by(names)
+    frame.attrs.update(attrs or ({"webanalytics": {"operation": made}} if made else {}))
+    return with_row_labels(frame)
+
+
+def _column(cells: list[Any], fields: Sequence[Field], index: pd.Index) -> pd.Series:
+    for field in fields:
+        with suppress(*_WRONG):
+            found = read_cells(cells, field)
+            if all(map(field.holds, found)):
+                return make_series(found, field.dtype, index)
+    kinds = {type(cell) for cell in cells if cell is not None}
+    dtype = _DTYPES.get(next(iter(kinds))) if len(kinds) == 1 else None
+    if dtype is not None:
+        with suppress(OverflowError):
+            return make_series(cells, dtype, index)
+    return pd.Series(_objects(cells), index=index, dtype=object)

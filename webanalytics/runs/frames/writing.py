@@ -1,0 +1,322 @@
+"""Frames -> files: CSV, TSV, JSON, JSON Lines, Parquet, Arrow IPC and Excel."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date, time, timedelta
+from decimal import Decimal
+from itertools import chain
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+import pandas as pd
+from pandas.api.types import is_complex_dtype, is_object_dtype, is_scalar
+
+from webanalytics.core.operations.types import shape_of
+from webanalytics.errors import MissingExtraError, ParameterError, WriteError
+from webanalytics.files import written_whole
+from webanalytics.operations import Field
+from webanalytics.runs.frames.arrow import arrow_type, declared_of, typed_array
+from webanalytics.runs.frames.excel import write_sheets
+from webanalytics.runs.frames.formulas import begins_after_semicolon, without_formulas
+from webanalytics.runs.storage.lazy_columns import held, parts_of
+from webanalytics.runs.storage.parts import FRAME_ROWS
+
+_KEPT = (str, bool, int, float, Decimal, date, time, timedelta, np.bool_, np.integer, np.floating)
+"""Types of cells that every format supports; datetime is a date, and Timestamp a datetime."""
+
+
+def as_text(value: Any) -> str:
+    """Return any value as text: JSON for lists and dicts, and the type's name if it has no text form."""
+    if isinstance(value, (list, dict, tuple)):
+        try:
+            return json.dumps(value, ensure_ascii=False, default=_own_text)
+        except (ValueError, TypeError, RecursionError):  # it contains itself, or its keys are not text
+            pass
+    return _own_text(value)
+
+
+def _own_text(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:  # a foreign class, which may raise anything
+        return f"<{type(value).__name__}>"
+
+
+def is_missing(value: Any) -> bool:
+    """Return whether a cell holds no value: None, NaN, NA or NaT."""
+    return bool(is_scalar(value) and pd.isna(value))
+
+
+def as_plain(value: Any) -> Any:
+    """Return a cell as text where it is an object: JSON for lists and dicts."""
+    return value if isinstance(value, _KEPT) or is_missing(value) else as_text(value)
+
+
+def flat(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with JSON text instead of lists and dicts, and without columns of bytes."""
+    result = _without_bytes(frame)
+    for place, dtype in enumerate(result.dtypes):  # by position, as a name may occur twice
+        if is_object_dtype(dtype) or is_complex_dtype(dtype):
+            put_cells(result, place, (as_plain(value) for value in result.iloc[:, place]))
+        elif isinstance(dtype, pd.SparseDtype):
+            sparse: Any = result.iloc[:, place]
+            result.isetitem(place, sparse.sparse.to_dense())
+    return result
+
+
+def put_cells(frame: pd.DataFrame, place: int, cells: Iterable[Any]) -> None:
+    """Replace the cells of the column at a position, unchanged: their type is never inferred."""
+    column: Any = pd.Series(list(cells), index=frame.index, dtype=object)
+    frame.isetitem(place, column)
+
+
+def _without_bytes(frame: pd.DataFrame) -> pd.DataFrame:
+    frame = held(frame)
+    kept = [place for place in range(frame.shape[1]) if not _holds_bytes(frame.iloc[:, place])]
+    return frame.iloc[:, kept].copy()
+
+
+def _holds_bytes(column: pd.Series) -> bool:
+    return column.dtype == object and any(isinstance(value, bytes) for value in column)
+
+
+def _with_each_name_once(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return the frame with numbers after duplicated names, which some formats do not allow."""
+    if frame.columns.is_unique:
+        return frame
+    names: dict[str, None] = {}
+    for name in map(str, frame.columns):
+        numbered, number = name, 2
+        while numbered in names:
+            numbered, number = f"{name}.{number}", number + 1
+        names[numbered] = None
+    return frame.set_axis(list(names), axis=1)
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    rows = _with_each_name_once(_without_bytes(frame)).astype(object).to_dict("records")
+    return [{str(key): _json_value(value) for key, value in row.items()} for row in rows]
+
+
+def _json_value(value: Any) -> Any:
+    return None if is_missing(value) else value
+
+
+def write_csv(frame: pd.DataFrame, file: IO[str], separator: str = ",", *, raw: bool = False) -> None:
+    """Write a frame as CSV of which a spreadsheet evaluates no text; ``raw`` writes texts as they are."""
+    table = flat(frame) if raw else without_formulas(flat(frame))
+    for place in range(table.shape[1]):  # a lone carriage return would end the row for some readers
+        column = table.iloc[:, place]
+        if any(isinstance(value, str) and "\r" in value for value in column):
+            put_cells(table, place, map(_without_returns, column))
+    quoted = not raw and separator == "," and begins_after_semicolon(table)
+    quoting: Any = csv.QUOTE_NONNUMERIC if quoted else csv.QUOTE_MINIMAL
+    table.to_csv(file, index=False, sep=separator, lineterminator="\n", quoting=quoting)
+
+
+def _without_returns(value: Any) -> Any:
+    return value.replace("\r\n", "\n").replace("\r", "\n") if isinstance(value, str) else value
+
+
+def _json(frame: pd.DataFrame, file: IO[str]) -> None:
+    json.dump(_records(frame), file, ensure_ascii=False, indent=1, default=_own_text)
+    file.write("\n")
+
+
+def _json_lines(frame: pd.DataFrame, file: IO[str]) -> None:
+    for row in _records(frame):
+        file.write(json.dumps(row, ensure_ascii=False, default=_own_text) + "\n")
+
+
+def arrow_of(frame: pd.DataFrame, index: bool | None = None) -> Any:
+    """Return a frame as an Arrow table with the declared types, and text for what is mixed.
+
+    `index` is that of `pyarrow.Table.from_pandas`: by default a range is kept as metadata only.
+    """
+    try:
+        import pyarrow as pa
+    except ImportError:
+        raise MissingExtraError("parquet", "pyarrow", "writing Parquet and Arrow files") from None
+    whole = _with_each_name_once(_without_bytes(frame))
+    typed = {
+        name: typed_array(whole[name], field)
+        for name, field in declared_of(frame).items()
+        if name in whole and is_object_dtype(whole[name]) and field.dtype == "object"
+    }
+    table = flat(whole)
+    for place, dtype in enumerate(table.dtypes):
+        if is_object_dtype(dtype):
+            column = table.iloc[:, place]
+            try:
+                pa.array(column, from_pandas=True)
+            except (pa.ArrowException, OverflowError):  # numbers among texts: a column has one type
+                put_cells(table, place, (None if is_missing(v) else as_text(v) for v in column))
+    made = pa.Table.from_pandas(table, preserve_index=index)
+    for name, array in typed.items():
+        if array is not None:  # lists and dicts of a declared type need not be text
+            made = made.set_column(made.schema.get_field_index(name), name, array)
+    return made
+
+
+def arrow_parts(frame: pd.DataFrame) -> Iterator[Any]:
+    """Yield a frame as Arrow tables of one schema; one over parts on the disk a few rows at a time.
+
+    Raises
+    ------
+    pyarrow.ArrowInvalid
+        Where later rows have no place in the types of the first ones.
+    """
+    plain = pd.DataFrame(frame)
+    plain.attrs = dict(frame.attrs)
+    stored = parts_of(plain) is not None
+    first = arrow_of(held(plain.iloc[:FRAME_ROWS]) if stored else plain, index=False)
+    schema = _with_types(first.schema, declared_of(plain))
+    yield first.cast(schema)
+    for start in range(FRAME_ROWS, len(plain) if stored else 0, FRAME_ROWS):
+        yield arrow_of(held(plain.iloc[start : start + FRAME_ROWS]), index=False).cast(schema)
+
+
+def _with_types(schema: Any, fields: Mapping[str, Field]) -> Any:
+    """Return a schema of some rows as that of any: missing values alone do not say what a column is."""
+    import pyarrow as pa
+
+    for place, field in enumerate(schema):
+        if field.name not in fields:
+            continue
+        kind = arrow_type(shape_of(fields[field.name].type))
+        if pa.types.is_null(field.type) or (pa.types.is_string(field.type) and kind == pa.large_string()):
+            schema = schema.set(place, field.with_type(kind))
+    return schema
+
+
+def _in_parts(frame: pd.DataFrame, path: Path, write: Callable[[Iterable[Any], Path], None]) -> None:
+    """Write a frame part by part, or whole where its parts are not of one schema."""
+    import pyarrow as pa
+
+    try:
+        write(arrow_parts(frame), path)
+    except pa.ArrowInvalid:  # of a foreign service: values that are not of the declared types
+        write([arrow_of(held(pd.DataFrame(frame)), index=False)], path)
+
+
+def _parquet(tables: Iterable[Any], path: Path) -> None:
+    import pyarrow.parquet as parquet
+
+    rest = iter(tables)
+    first = next(rest)
+    with parquet.ParquetWriter(path, first.schema) as file:
+        for table in chain([first], rest):
+            file.write_table(table)
+
+
+def _write_ipc(tables: Iterable[Any], path: Path) -> None:
+    """Write tables without compression, which all readers can map."""
+    import pyarrow as pa
+
+    rest = iter(tables)
+    first = next(rest)
+    with pa.ipc.new_file(path, first.schema) as file:
+        for table in chain([first], rest):
+            file.write_table(table)
+
+
+def _excel(frame: pd.DataFrame, path: Path) -> None:
+    write_sheets(path, {"webanalytics": flat(frame)})
+
+
+_SEPARATORS = {"csv": ",", "tsv": "\t"}
+_TEXT: dict[str, Callable[[pd.DataFrame, IO[str]], None]] = {
+    "csv": write_csv,
+    "tsv": lambda frame, file: write_csv(frame, file, "\t"),
+    "json": _json,
+    "jsonl": _json_lines,
+}
+_BINARY: dict[str, Callable[[pd.DataFrame, Path], None]] = {
+    "parquet": lambda frame, path: _in_parts(frame, path, _parquet),
+    "arrow": lambda frame, path: _in_parts(frame, path, _write_ipc),
+    "xlsx": _excel,
+}
+
+IN_PARTS = ("parquet", "arrow")
+"""Formats whose files are written some rows at a time."""
+FORMATS = (*_TEXT, *_BINARY)
+"""The file formats, each the suffix of its files."""
+
+
+def write_text(frame: pd.DataFrame, file: IO[str], kind: str, *, raw: bool = False) -> None:
+    """Write a frame to an open text file in one of the text formats; for ``raw`` see `write_frame`."""
+    if kind not in _TEXT:
+        raise ParameterError.one_of("format", _TEXT)
+    if raw and kind in _SEPARATORS:
+        write_csv(frame, file, _SEPARATORS[kind], raw=True)
+    else:
+        _TEXT[kind](frame, file)
+
+
+def write_frame(frame: pd.DataFrame, path: str | Path, *, raw: bool = False) -> Path:
+    """Write a frame to a file whose suffix names the format, whole or not at all.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        Any frame of webanalytics; lists and dicts become JSON text (real JSON in .json and .jsonl).
+    path : str or path
+        File with the suffix .csv, .tsv, .json, .jsonl, .parquet, .arrow or .xlsx.
+    raw : bool
+        Whether CSV and TSV files hold texts as they are, also those that a spreadsheet would evaluate; by
+        default these begin with an apostrophe.
+
+    Returns
+    -------
+    pathlib.Path
+        The file written.
+
+    Raises
+    ------
+    ParameterError
+        For another suffix, or a folder that cannot be written to.
+    MissingExtraError
+        Where Parquet, Arrow or Excel needs a package that is not installed.
+    """
+    path = Path(path)
+    kind = path.suffix.lower().lstrip(".")
+    if kind not in FORMATS:
+        raise wrong_suffix(path)
+    with new_file(path, "output") as temporary:
+        if kind in _TEXT:
+            # surrogates cannot be stored in any encoding; they come out as "?"
+            with temporary.open("w", encoding="utf-8", errors="replace", newline="") as file:
+                write_text(frame, file, kind, raw=raw)
+        else:
+            _BINARY[kind](frame, temporary)
+    return path
+
+
+def wrong_suffix(path: Path) -> ParameterError:
+    """Return the error about a file to write in a format that is not known."""
+    known = ", ".join(FORMATS)
+    had = f"not `{path.suffix}`" if path.suffix else f"and `{path.name}` has none"
+    return ParameterError(
+        f"The `output` parameter must be a file with one of the suffixes {known}, {had}.", "output"
+    )
+
+
+@contextmanager
+def new_file(path: Path, parameter: str) -> Iterator[Path]:
+    """Yield a temporary file that finally replaces ``path``; name the parameter if it cannot be written.
+
+    Raises
+    ------
+    WriteError
+        Where the system refuses or the disk is full, at any time; nothing is left of the file.
+    """
+    try:
+        with written_whole(path) as temporary:
+            yield temporary
+    except OSError as error:
+        raise WriteError.at(parameter, "a file that can be written", error) from None

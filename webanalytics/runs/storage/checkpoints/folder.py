@@ -1,0 +1,346 @@
+"""The folder that a run keeps its finished outcomes in, over `frames.store`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import os
+import time
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import IO, Any
+
+from webanalytics._version import __version__
+from webanalytics.core.outcomes import Job, JobResult, Outcome, PackedOutcomes, digest
+from webanalytics.errors import WriteError, reason, shortage_of
+from webanalytics.runs.backends.base import RunSpec, Task
+from webanalytics.runs.frames.arrow import Unreadable
+from webanalytics.runs.storage.checkpoints import journal, robots
+from webanalytics.runs.storage.checkpoints.manifest import compare, described, wrong
+from webanalytics.runs.storage.checkpoints.parts import (
+    PART,
+    can_be_kept,
+    fetched_of,
+    number_of,
+    outcome_of,
+    row_of,
+    rows_of,
+    table,
+)
+from webanalytics.runs.storage.store import Store, folder_path, named
+
+log = logging.getLogger("webanalytics")
+
+FORMAT = 5
+MANIFEST = "run.json"
+NOT_DONE = frozenset(("service", "credits", "unfinished"))
+"""Error types of rows that were not answered: they are missing, not failed."""
+
+WRITE_SECONDS = 1.0
+"""How long free answers may wait for the next part."""
+WRITE_ANSWERS = 500
+"""How many free answers may wait for the next part."""
+TRIES, TRY_AGAIN_SECONDS = 20, 0.25
+"""How often a part is written while the process has no file descriptor for it, and the pause between."""
+LOCK_SECONDS = 2.0
+"""How long a run that was interrupted a moment ago may take to let go of the folder."""
+
+
+class Checkpoint:
+    """A folder of finished outcomes; made, or opened where the same call left one.
+
+    Parameters
+    ----------
+    folder : str or path
+        An empty or missing folder, or one that the same call has made.
+    spec : RunSpec
+        The specification of the run.
+    family : str
+        Family of the backend: its answers are as good as those of another one of the family.
+    extra : Mapping
+        What else must match, such as the folder that images are written to.
+    forgets : bool
+        Whether answers are removed with `forget` when they are kept elsewhere.
+
+    Raises
+    ------
+    ParameterError
+        For a folder of another call, one that is in use, or one that cannot be written to.
+    MissingExtraError
+        Where pyarrow is not installed.
+
+    Attributes
+    ----------
+    path : Path
+        The folder.
+    identity : str
+        The same for all calls that use the folder.
+    journal : Journal
+        The requests to a hosted API.
+    premium_missing : set of str
+        Premium fields that restored answers lack.
+    """
+
+    journal: journal.Journal
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        spec: RunSpec,
+        family: str,
+        extra: Mapping[str, Any],
+        *,
+        forgets: bool = False,
+    ) -> None:
+        self._lock: IO[bytes] | None = None
+        self._waiting: list[tuple[str, JobResult]] = []
+        self._writing: asyncio.Task[None] | None = None
+        self._written = time.monotonic()
+        self._keys_of: dict[str, set[str]] | None = {} if forgets else None
+        self._store = Store(folder_path(folder, "store", "keeping rows"), MANIFEST, PART)
+        self._operations = Task(spec).operations
+        self.premium_missing: set[str] = set()
+        try:
+            self._store.make()
+            if self._store.foreign(parts_alone=False):
+                raise wrong("that is empty, or that the same call has made")
+            self._claim()
+            self.identity = self._identify(spec, family, extra)
+            self._begin()
+            self._robots = robots.RobotsLog(self._store)
+        except (OSError, Unreadable) as error:
+            self.close()
+            logs = f"{journal.FILE} or {robots.FILE} is no file"
+            raise wrong(
+                f"that can be written to: {reason(error) if isinstance(error, OSError) else logs}"
+            ) from None
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def path(self) -> Path:
+        """The folder."""
+        return self._store.path
+
+    def _identify(self, spec: RunSpec, family: str, extra: Mapping[str, Any]) -> str:
+        """Return the identity in the manifest; a missing manifest is written first."""
+        try:
+            kept = self._store.read_manifest()
+        except FileNotFoundError:
+            salt = os.urandom(16).hex()
+            made = {"format": FORMAT, "identity": uuid.uuid4().hex, "package": __version__, "salt": salt}
+            self._store.write_manifest(made | {"call": described(spec, family, extra, salt)})
+            return str(made["identity"])
+        except (Unreadable, OSError, ValueError, RecursionError):
+            kept = None
+        try:
+            known, salt, identity = kept["call"], kept["salt"], kept["identity"]
+            good = kept["format"] == FORMAT and bytes.fromhex(salt) and isinstance(known, dict)
+        except (ValueError, KeyError, TypeError):
+            good = False
+        if not good or not isinstance(identity, str):
+            raise wrong(f"whose {MANIFEST} can be read, and was written by this version of webanalytics")
+        compare(known, json.loads(json.dumps(described(spec, family, extra, salt))))
+        return identity
+
+    def before_rows(self) -> None:
+        """Write what the run has read of robots.txt: rows of its hosts are written or removed next."""
+        try:
+            self._robots.write()
+        except OSError as error:
+            raise WriteError.at("store", "a folder that can be written to", error) from None
+
+    def _begin(self) -> None:
+        """Find the parts and requests of earlier runs."""
+        self._store.sweep(("part",))
+        self._parts = sorted(self._store.parts(), key=number_of)
+        self._next = 1 + max(map(number_of, self._parts), default=0)
+        self.journal = journal.Journal(self._store, lambda: self._next)
+
+    def _claim(self) -> None:
+        """Lock the folder."""
+        try:
+            import fcntl
+        except ImportError:  # Windows: two runs on one checkpoint are not detected there
+            return
+        links = getattr(os, "O_NOFOLLOW", 0)
+        handle = os.open(self._store.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | links, 0o666)
+        self._lock = os.fdopen(handle, "wb", buffering=0)
+        end = time.monotonic() + LOCK_SECONDS
+        while True:
+            try:
+                fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                return
+            except BlockingIOError:
+                if time.monotonic() > end:
+                    raise wrong("that no other run is using") from None
+                time.sleep(0.05)
+            except OSError:  # a network's file system may have no locks
+                log.info("the checkpoint's folder cannot be locked")
+                return
+
+    def restore(
+        self, jobs: Sequence[Job], is_kept: Callable[[int], bool] = lambda _: False, *, failed_again: bool
+    ) -> tuple[list[JobResult], list[Job]]:
+        """Return the answers that are kept, and the jobs that are still to be done.
+
+        Parameters
+        ----------
+        jobs : sequence of Job
+            All jobs of the run.
+        is_kept : callable
+            Takes the number of a job, and returns whether it is kept elsewhere: then it is left out.
+        failed_again : bool
+            Whether inputs that failed count as missing.
+        """
+        keys = {digest(job.subject): job.number for job in jobs if not is_kept(job.number)}
+        self.premium_missing.clear()
+        kept: dict[tuple[int, int], JobResult | None] = {}
+        for key, place, answer in self._answers(failed_again=failed_again):
+            number = keys.get(key)
+            if number is not None:
+                kept[number, place] = None if answer is None else replace(answer, number=number)
+        names = {operation.name: place for place, operation in enumerate(self._operations)}
+        for number, operation in self.journal.begin(jobs, keys):
+            if operation in names:
+                kept[number, names[operation]] = None
+        answers = [answer for answer in kept.values() if answer is not None]
+        done: dict[int, set[int]] = {}
+        for answer in answers:
+            done.setdefault(answer.number, set()).add(answer.position or 0)
+        self.forget(digest(job.subject) for job in jobs if is_kept(job.number))
+        left = []
+        for job in jobs:
+            if is_kept(job.number):
+                continue
+            places = range(len(self._operations))
+            wanted = tuple(place for place in places if place not in done.get(job.number, ()))
+            if wanted:
+                left.append(job if len(wanted) == len(places) else replace(job, wanted=wanted))
+        return answers, left
+
+    def restore_all(self, *, failed_again: bool) -> dict[str, dict[int, JobResult]]:
+        """Return all answers that are kept, by the digest of their input and the place of their operation.
+
+        For jobs that are not known in advance; the numbers of the answers are meaningless.
+        """
+        self.premium_missing.clear()
+        kept: dict[str, dict[int, JobResult]] = {}
+        for key, place, answer in self._answers(failed_again=failed_again):
+            if answer is None:
+                kept.get(key, {}).pop(place, None)
+            else:
+                kept.setdefault(key, {})[place] = answer
+        return kept
+
+    def _answers(self, *, failed_again: bool) -> Iterator[tuple[str, int, JobResult | None]]:
+        """Yield each answer with the digest of its input and its operation's place; None to ask again."""
+        places = {operation.name: place for place, operation in enumerate(self._operations)}
+        for name in self._parts:
+            try:
+                for row in rows_of(self._store, name):
+                    self.journal.saw(row, number_of(name))
+                    self._note(name, row["key"])
+                    place = places.get(row["operation"])
+                    if place is not None and row["key"] is not None:
+                        again = failed_again and row["error"] is not None
+                        yield row["key"], place, None if again else self._restored(-1, place, row)
+            except (Unreadable, OSError):
+                raise wrong(
+                    f"whose parts can be read, and {name} cannot; without it its rows are done again"
+                ) from None
+
+    def _restored(self, number: int, place: int, row: Mapping[str, Any]) -> JobResult:
+        operation = self._operations[place]
+        outcome = outcome_of(operation, row)
+        outcomes: Sequence[Outcome] = (outcome,)
+        if outcome.error is None and outcome.data is not None:
+            absent = {field.name for field in operation.fields if field.premium} - outcome.data.keys()
+            self.premium_missing |= absent
+            if operation.kind == "page":
+                outcomes = PackedOutcomes(PackedOutcomes.pack([outcome.data]))
+        return JobResult(number, outcomes, fetched_of(row["fetched"]), place)
+
+    def take(self, answers: Sequence[JobResult], jobs: Sequence[Job] | Mapping[int, Job]) -> None:
+        """Take answers, which are written with the next part or when the checkpoint is closed."""
+        self._waiting.extend((digest(jobs[answer.number].subject), answer) for answer in answers)
+
+    def _note(self, part: str, key: str | None) -> None:
+        if self._keys_of is not None and key is not None:
+            self._keys_of.setdefault(part, set()).add(key)
+
+    def forget(self, inputs: Iterable[str]) -> None:
+        """Forget the answers of inputs that are kept elsewhere; parts with no others are removed."""
+        keys = set(inputs)
+        if self._keys_of is None or not keys:
+            return
+        self._waiting = [item for item in self._waiting if item[0] not in keys]
+        for part, known in list(self._keys_of.items()):
+            known -= keys
+            if not known:
+                del self._keys_of[part]
+                self._store.remove(part)
+
+    async def write(self, *, at_once: bool) -> None:
+        """Write what has been taken: before this returns, or soon if that is enough."""
+        due = time.monotonic() - self._written >= WRITE_SECONDS or len(self._waiting) >= WRITE_ANSWERS
+        if self._waiting and (at_once or due):
+            waiting, self._waiting = self._waiting, []
+            self._writing = asyncio.create_task(asyncio.to_thread(self._write, waiting))
+            await asyncio.shield(self._writing)
+
+    def _lines(self, key: str, answer: JobResult) -> Iterator[dict[str, Any]]:
+        for place, outcome in enumerate((*answer.outcomes, *(answer.apart or ()))):
+            if outcome.error_type not in NOT_DONE:
+                operation = self._operations[place if answer.position is None else answer.position]
+                if not can_be_kept(operation, outcome):  # one such row would make the folder unreadable
+                    log.warning(
+                        "an answer of %s is not kept in the checkpoint: it is malformed", operation.name
+                    )
+                    continue
+                yield row_of(key, operation.name, outcome, answer.fetched if place == 0 else None)
+
+    def _write(self, waiting: Sequence[tuple[str, JobResult]]) -> None:
+        self._written = time.monotonic()
+        rows = [line for key, answer in waiting for line in self._lines(key, answer)]
+        if not rows:
+            return
+        for tries in range(TRIES, 0, -1):
+            try:
+                self._robots.write()  # first: what has its rows in a part is not asked again
+                name = self._store.write_part(named(self._next, "part"), table(rows))
+                break
+            except OSError as error:
+                if not shortage_of(error) or tries == 1:  # of file descriptors there may soon be more
+                    self._waiting[:0] = waiting  # once more when the folder is closed
+                    raise WriteError.at("store", "a folder that can be written to", error) from None
+                time.sleep(TRY_AGAIN_SECONDS)
+        if self._keys_of is not None:
+            self._keys_of[name] = {row["key"] for row in rows}
+        self._next += 1
+
+    async def aclose(self) -> None:
+        """Let a part be finished that is being written, and close."""
+        if self._writing is not None:
+            await asyncio.wait([self._writing])
+            error = None if self._writing.cancelled() else self._writing.exception()
+            if error is not None and not isinstance(error, WriteError):  # that is raised once more below
+                log.warning("finished rows could not be written to the checkpoint: %s", error)
+        await asyncio.to_thread(self.close)
+
+    def close(self) -> None:
+        """Write what is pending, and release the folder."""
+        try:
+            if self._waiting:
+                waiting, self._waiting = self._waiting, []
+                self._write(waiting)
+        finally:
+            if hasattr(self, "journal"):  # not where the folder was refused
+                self.journal.close()
+            if self._lock is not None:
+                self._lock.close()
+                self._lock = None

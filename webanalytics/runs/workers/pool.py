@@ -1,0 +1,442 @@
+"""A pool of worker processes in which a hanging or crashing analysis costs one row and one worker.
+
+Backends ask it through `webanalytics.runs.backends.answering`; what runs inside of a worker is
+`workers.worker`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import atexit
+import contextlib
+import json
+import os
+import pickle
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import IO, Any, Protocol
+
+from webanalytics.errors import BackendError, shortage_of
+from webanalytics.runs.workers.fork_server import PID
+from webanalytics.runs.workers.worker import HEADER
+
+START_SECONDS = 120.0
+TRIES = 3
+"""New workers that may end over one message before the message is blamed."""
+_BOOTSTRAP = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); "
+
+
+class Process(Protocol):
+    """A worker process and its two pipes."""
+
+    requests: IO[bytes]
+    answers: IO[bytes]
+    pid: int
+    prepared: set[str]
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process is still there."""
+        ...
+
+    def kill(self) -> None:
+        """End the process at once."""
+        ...
+
+    def close(self) -> None:
+        """End the process and close its pipes."""
+        ...
+
+    def last_words(self) -> str:
+        """Return the last line the process wrote to standard error."""
+        ...
+
+
+def _last_line(file: IO[bytes]) -> str:
+    file.seek(0)
+    lines = file.read().decode("utf-8", "replace").strip().splitlines()
+    return lines[-1] if lines else "no message"
+
+
+def _command(code: str, *arguments: str) -> list[str]:
+    return [sys.executable, "-c", _BOOTSTRAP + code, json.dumps(sys.path), *arguments]
+
+
+class StartedProcess:
+    """A worker that is a process of its own; the way that works everywhere."""
+
+    def __init__(self, memory: int) -> None:
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        command = _command(
+            "from webanalytics.runs.workers.worker import main; main(int(sys.argv[2]))", str(memory)
+        )
+        self._process = subprocess.Popen(  # noqa: S603
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._stderr
+        )
+        assert self._process.stdin is not None  # noqa: S101
+        assert self._process.stdout is not None  # noqa: S101
+        self.requests, self.answers = self._process.stdin, self._process.stdout
+        self.pid = self._process.pid
+        self.prepared: set[str] = set()
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process is still there."""
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        """End the process at once."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End the process and close its pipes."""
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self.requests, self.answers, self._stderr):
+            with contextlib.suppress(OSError):  # what could not be written no longer matters
+                pipe.close()
+
+    def last_words(self) -> str:
+        """Return the last line the process wrote to standard error."""
+        return _last_line(self._stderr)
+
+
+def _two_pipes() -> tuple[tuple[int, int], tuple[int, int]]:
+    """Return both pipes of a worker, or none."""
+    first = os.pipe()
+    try:
+        return first, os.pipe()
+    except OSError:
+        for end in first:
+            os.close(end)
+        raise
+
+
+class ForkedProcess:
+    """A worker forked by the template; known by a descriptor, since its number may be reused."""
+
+    def __init__(self, pid: int, requests: IO[bytes], answers: IO[bytes], prepared: set[str]) -> None:
+        self.pid, self.requests, self.answers, self.prepared = pid, requests, answers, prepared
+        try:
+            self._descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:  # it has ended already, as its pipes will show
+            self._descriptor = -1
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process is still there."""
+        return self._descriptor >= 0 and not select.select([self._descriptor], [], [], 0)[0]
+
+    def kill(self) -> None:
+        """End the process at once."""
+        if self._descriptor >= 0:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(self._descriptor, signal.SIGKILL)
+
+    def close(self) -> None:
+        """End the process and close its pipes."""
+        self.kill()
+        for pipe in (self.requests, self.answers):
+            with contextlib.suppress(OSError):
+                pipe.close()
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def last_words(self) -> str:
+        """Return what is known of the end of the process."""
+        return "the worker process ended"
+
+
+class Template:
+    """The process that forks workers; started when the first one is needed."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._stderr: IO[bytes] | None = None
+        self._prepared: set[str] = set()
+
+    @staticmethod
+    def works_here() -> bool:
+        """Return whether this system can fork workers from a template."""
+        return sys.platform == "linux" and hasattr(os, "pidfd_open") and hasattr(signal, "pidfd_send_signal")
+
+    def begin(self, names: tuple[str, ...]) -> None:
+        """Start the process if it is not there, so that it imports the analyses while the call goes on."""
+        with self._lock, contextlib.suppress(OSError):  # `fork` tries again, and says what was wrong
+            if self._process is None or self._process.poll() is not None:
+                self._start(names)
+
+    def fork(self, memory: int, names: tuple[str, ...]) -> ForkedProcess:
+        """Return a new worker that has the analyses imported.
+
+        Raises
+        ------
+        BackendError
+            If the template cannot be started, or cannot import the analyses.
+        """
+        with self._lock:
+            if self._process is None or self._process.poll() is not None:
+                self._start()
+            assert self._control is not None  # noqa: S101
+            self._prepared.update(names)
+            theirs, ours = _two_pipes()
+            try:
+                message = json.dumps([memory, sorted(self._prepared)]).encode()
+                socket.send_fds(self._control, [message], [theirs[0], ours[1]])
+                answer = self._control.recv(PID.size, socket.MSG_WAITALL)
+                if len(answer) != PID.size:
+                    raise OSError(self._last_words())
+            except OSError as error:
+                for pipe in (theirs[1], ours[0]):
+                    os.close(pipe)
+                self._close()
+                raise BackendError(f"the worker process did not start: {error}") from error
+            finally:
+                os.close(theirs[0])
+                os.close(ours[1])
+            requests, answers = os.fdopen(theirs[1], "wb"), os.fdopen(ours[0], "rb")
+            return ForkedProcess(PID.unpack(answer)[0], requests, answers, set(self._prepared))
+
+    def _last_words(self) -> str:
+        if self._process is not None:
+            self._process.wait(START_SECONDS)
+        return _last_line(self._stderr) if self._stderr is not None else "no message"
+
+    def _start(self, names: tuple[str, ...] = ()) -> None:
+        self._close()
+        self._prepared.update(names)
+        self._control, theirs = socket.socketpair()
+        self._control.settimeout(START_SECONDS)
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        code = "from webanalytics.runs.workers.fork_server import main; main(sys.argv[2:])"
+        command = _command(code, *names)
+        with theirs:
+            self._process = subprocess.Popen(  # noqa: S603
+                command, stdin=theirs.fileno(), stdout=subprocess.DEVNULL, stderr=self._stderr
+            )
+
+    def _close(self) -> None:
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+        for end in (self._control, self._stderr):
+            if end is not None:
+                end.close()
+        self._process = self._control = self._stderr = None
+        self._prepared = set()
+
+    def close(self) -> None:
+        """End the template, and with it every worker that it forked."""
+        with self._lock:
+            self._close()
+
+    def forget(self) -> None:
+        """Forget a template that belongs to the parent of this process."""
+        self._process = self._control = self._stderr = None
+        self._prepared = set()
+        self._lock = threading.Lock()
+
+
+class WorkerDiedError(Exception):
+    """The worker ended in the middle of a message: killed, crashed or out of memory."""
+
+
+class Worker:
+    """One worker process; `exchange` blocks and is called from a thread of the pool."""
+
+    def __init__(self, process: Process, memory: int, generation: int) -> None:
+        self.memory = memory
+        self.process = process
+        self.generation = generation
+
+    def exchange(self, kind: str, arguments: tuple[Any, ...]) -> Any:
+        """Send one message and return the answer."""
+        message = pickle.dumps((kind, arguments), protocol=5)
+        requests, answers = self.process.requests, self.process.answers
+        try:
+            requests.write(HEADER.pack(len(message)))
+            requests.write(message)
+            requests.flush()
+            header = answers.read(HEADER.size)
+            answer = answers.read(HEADER.unpack(header)[0]) if len(header) == HEADER.size else b""
+            return pickle.loads(answer)  # noqa: S301 - written by our own worker
+        except (OSError, EOFError, ValueError, pickle.UnpicklingError) as error:
+            raise WorkerDiedError(self.process.last_words()) from error
+
+
+class _Idle:
+    """Warm workers kept for the next call of this process."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._workers: list[Worker] = []
+        self._template = Template()
+        self._owner = os.getpid()
+        self._generation = 0
+
+    def begin(self, names: tuple[str, ...]) -> None:
+        """Have the first worker of this process soon, with its analyses imported."""
+        with self._lock:
+            self._own()
+            if not self._workers and self._template.works_here():
+                self._template.begin(names)
+
+    def _own(self) -> None:
+        if self._owner != os.getpid():  # after a fork the pipes belong to the parent
+            self._workers, self._owner = [], os.getpid()
+            self._template.forget()
+
+    def warm(self, memory: int) -> Worker | None:
+        """Return a warm worker with this memory limit, if there is one, without waiting."""
+        with self._lock:
+            self._own()
+            for worker in [worker for worker in self._workers if worker.memory == memory]:
+                self._workers.remove(worker)
+                if worker.process.alive:
+                    return worker
+                worker.process.close()
+        return None
+
+    def new(self, memory: int, names: tuple[str, ...]) -> Worker:
+        """Return a new worker."""
+        generation = self._generation
+        if self._template.works_here():
+            try:
+                return Worker(self._template.fork(memory, names), memory, generation)
+            except BackendError:  # something outside ended the template: try a second one
+                return Worker(self._template.fork(memory, names), memory, generation)
+        try:
+            return Worker(StartedProcess(memory), memory, generation)
+        except OSError as error:
+            raise BackendError(f"the worker process did not start: {error}") from error
+
+    def give(self, worker: Worker) -> None:
+        """Keep a worker, unless all were ended since it was started."""
+        with self._lock:
+            if worker.generation == self._generation:
+                self._workers.append(worker)
+                return
+        worker.process.close()
+
+    def close(self) -> None:
+        """End all idle workers, and those that are still being started or busy once they are given back."""
+        with self._lock:
+            self._generation += 1
+            workers, self._workers = self._workers, []
+        for worker in workers:
+            worker.process.close()
+        self._template.close()
+
+
+_idle = _Idle()
+close_idle_workers = _idle.close
+begin_workers = _idle.begin
+atexit.register(close_idle_workers)
+
+
+def _keep_started(starting: Future[Worker]) -> None:
+    if starting.exception() is None:
+        _idle.give(starting.result())
+
+
+class WorkerPool:
+    """At most ``size`` worker processes at a time, for the length of one run.
+
+    Parameters
+    ----------
+    size : int
+        Processes that may work at once.
+    memory : int
+        Address space of each in MiB (Linux).
+    """
+
+    def __init__(self, size: int, memory: int) -> None:
+        self._memory = memory
+        self.size = size
+        self._slots = asyncio.Semaphore(size)
+        self._threads = ThreadPoolExecutor(size, thread_name_prefix="webanalytics-worker")
+        # Looked up and kept now: once descriptors are short, it is said that no folder is usable.
+        with contextlib.suppress(FileNotFoundError):
+            tempfile.gettempdir()
+
+    async def __aenter__(self) -> WorkerPool:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        self._threads.shutdown(wait=False)
+
+    async def run(
+        self, kind: str, names: tuple[str, ...], arguments: tuple[Any, ...], deadline: float
+    ) -> Any:
+        """Return the worker's answer.
+
+        Raises
+        ------
+        TimeoutError
+            The answer took longer than ``deadline`` seconds; the worker has been killed.
+        WorkerDiedError
+            Each of several new workers has ended in the middle of this message.
+        BackendError
+            A worker process cannot be started at all.
+        """
+        async with self._slots:
+            warm = _idle.warm(self._memory)
+            if warm is not None:
+                try:
+                    return await self._ask(warm, kind, names, arguments, deadline)
+                except (WorkerDiedError, BackendError):  # it may have been killed while it was idle
+                    pass
+            for _ in range(TRIES - 1):
+                try:
+                    return await self._ask(await self._start(names), kind, names, arguments, deadline)
+                except WorkerDiedError:  # the system may have ended it, to have memory for something else
+                    pass
+                except BackendError as error:
+                    if shortage_of(error):
+                        raise
+            return await self._ask(await self._start(names), kind, names, arguments, deadline)
+
+    async def _ask(
+        self, worker: Worker, kind: str, names: tuple[str, ...], arguments: tuple[Any, ...], deadline: float
+    ) -> Any:
+        try:
+            if not worker.process.prepared.issuperset(names):
+                await self._prepare(worker, names)
+            async with asyncio.timeout(deadline):
+                answer = await self._call(worker.exchange, kind, arguments)
+        except BaseException:  # a worker that did not finish its message cannot be used again
+            worker.process.kill()
+            self._threads.submit(worker.process.close)
+            raise
+        _idle.give(worker)
+        return answer
+
+    async def _start(self, names: tuple[str, ...]) -> Worker:
+        starting = self._threads.submit(_idle.new, self._memory, names)
+        try:
+            return await asyncio.shield(asyncio.wrap_future(starting))
+        except asyncio.CancelledError:
+            # The process may be on its way: keep it for later. The callback is the thread's own, for
+            # the event loop may be closed by then.
+            starting.add_done_callback(_keep_started)
+            raise
+
+    async def _prepare(self, worker: Worker, names: tuple[str, ...]) -> None:
+        try:
+            async with asyncio.timeout(START_SECONDS):
+                await self._call(worker.exchange, "prepare", (names,))
+        except (TimeoutError, WorkerDiedError) as error:
+            raise BackendError(f"the worker process did not start: {error}") from error
+        worker.process.prepared.update(names)
+
+    async def _call(self, function: Any, *arguments: Any) -> Any:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)

@@ -1,0 +1,62 @@
+"""The blocking functions: those of `webanalytics.aio`, each run on its own event loop.
+
+Written by ``python -m webanalytics.generate``: change the declarations, or the generator, not this file.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from webanalytics.audits import function as audits_function
+from webanalytics.audits import site_functions as audits_site_functions
+from webanalytics.audits.content.content_gap import content_gap
+from webanalytics.audits.storage.functions import compare, load
+from webanalytics.crawls import function as crawls_function
+from webanalytics.records.dane import function as dane_function
+from webanalytics.records.dane.tlsa import tlsa_record
+from webanalytics.records.images import function as images_function
+from webanalytics.records.phones import function as phones_function
+from webanalytics.runs.blocking import plain
+from webanalytics.runs.functions import generated as functions_generated
+from webanalytics.runs.functions import keywords as functions_keywords
+from webanalytics.runs.functions.later import later_function, later_names
+
+__all__ = [
+    "audit",
+    "compare",
+    "content_gap",
+    "convert",
+    "crawl",
+    "dane",
+    "hmac",
+    "keywords",
+    "llms_txt",
+    "load",
+    "metadata",
+    "phones",
+    "readability",
+    "sitemap",
+    "text",
+    "tlsa_record",
+]
+
+audit = plain(audits_function.audit)
+convert = plain(images_function.convert)
+crawl = plain(crawls_function.crawl)
+dane = plain(dane_function.dane)
+hmac = plain(functions_generated.hmac)
+keywords = plain(functions_keywords.keywords)
+llms_txt = plain(audits_site_functions.llms_txt)
+metadata = plain(functions_generated.metadata)
+phones = plain(phones_function.phones)
+readability = plain(functions_generated.readability)
+sitemap = plain(audits_site_functions.sitemap)
+text = plain(functions_generated.text)
+
+
+def __getattr__(name: str) -> Any:
+    return later_function(__name__, name, blocking=True)
+
+
+def __dir__() -> list[str]:
+    return [*__all__, *later_names(__all__)]
