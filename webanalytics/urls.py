@@ -5,6 +5,7 @@ It follows the URL Standard (url.spec.whatwg.org). What may be fetched is decide
 
 from __future__ import annotations
 
+import os
 import re
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
@@ -252,3 +253,22 @@ def with_slashes(link: str) -> str:
         return link
     before, mark, query = link.partition("?")
     return before.replace("\\", "/") + mark + query
+
+
+ARCHIVE_SUFFIXES = (".warc.gz", ".warc", ".arc.gz", ".arc")
+"""How the names of web archives end."""
+
+
+def is_archive(value: object) -> bool:
+    """Return whether an input is the name of an archive, or a pattern of such names.
+
+    Examples
+    --------
+    >>> [is_archive(text) for text in ("a.warc.gz", "crawls/*.warc", "https://a.example/x.warc", "x.html")]
+    [True, True, False, False]
+    """
+    if not isinstance(value, (str, os.PathLike)):
+        return False
+    text = os.fspath(value)
+    named = isinstance(text, str) and text[-8:].lower().endswith(ARCHIVE_SUFFIXES)
+    return named and "://" not in text and "\0" not in text

@@ -25,7 +25,7 @@ from webanalytics.audits.graph.site_links import robots_problems
 from webanalytics.audits.origin import Origin
 from webanalytics.core.messages import FETCHING, sentence
 from webanalytics.core.messages.table import MESSAGES
-from webanalytics.fetching.robots_kept import RobotsCopy
+from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.runs.frames.records import COLUMNS
 from webanalytics.runs.frames.schema import SITEMAP_FIELDS
 

@@ -15,7 +15,7 @@ from webanalytics.audits.ai.roster import COLUMNS, PURPOSES, chosen, parse_roste
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.storage.folders import load, save
 from webanalytics.cli import main
-from webanalytics.fetching.robots_kept import RobotsCopy
+from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.fetching.testing import Reply, SiteServer
 
 ROBOTS = """\

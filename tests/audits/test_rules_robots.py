@@ -12,7 +12,7 @@ from tests.audits.sites import HOST, page, site
 from webanalytics.audits import rules
 from webanalytics.audits.rules import ai, robots, sitemap_files
 from webanalytics.audits.site import Site
-from webanalytics.fetching.robots_kept import RobotsCopy
+from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.runs.frames.schema import SITEMAP_FIELDS
 
 RULES = {rule.name: rule for file in (robots, ai, sitemap_files) for rule in file.RULES}

@@ -32,12 +32,12 @@ from webanalytics.audits.storage.folders import keep_stored
 from webanalytics.core.option_types import PageOptions
 from webanalytics.core.run_options import resolve
 from webanalytics.errors import ParameterError
-from webanalytics.fetching.robots_kept import keeping
+from webanalytics.fetching.robots import keeping
 from webanalytics.operations import AUDIT_PAGES, CRAWL_PAGES, EXTRACT, FACTS
 from webanalytics.runs.backends.base import LOCAL_FAMILY
 from webanalytics.runs.frames.arrow import declared
 from webanalytics.runs.frames.extracted import REPLACED, spread
-from webanalytics.runs.frames.foreign import as_pandas
+from webanalytics.runs.frames.foreign import as_pandas, is_plain
 from webanalytics.runs.frames.inputs import Inputs
 from webanalytics.runs.run import Hooks, collect
 
@@ -125,17 +125,17 @@ async def audit(
     >>> audit.issues.loc[audit.issues["rule"] == "title_too_short", "value"].tolist()
     [46.0]
     """
-    urls = as_pandas(urls, "urls")
+    urls = urls if is_plain(urls) else as_pandas(urls, "urls")
     resolved = resolve(options)
     backend = resolved["backend"]
-    loaded = loaded_by_pages(resources, backend)
+    loaded = None if resources == "ignore" else loaded_by_pages(resources, backend)
     counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
     here = backend is None or backend.serves(FACTS)  # else they are read from the pages that it returns
     own_columns = () if extract is None else own_selectors(extract)
     origin = Origin(date=datetime.now(UTC).isoformat(timespec="seconds"))
     if profile is not None or thresholds is not None:
         origin = replace(origin, profile=resolve_profile(profile, thresholds))
-    if sitemap is None and column is None and is_sitemap(urls):
+    if sitemap is None and column is None and isinstance(urls, pd.DataFrame) and is_sitemap(urls):
         found = await listed_in(urls, resolved)
         urls = found.inputs
         origin = with_listed(origin, found)
@@ -150,8 +150,12 @@ async def audit(
     if own_columns:
         operations = (*operations, EXTRACT)
     unserved = tuple(item for item in operations if not (backend is None or backend.serves(item)))
-    bodies = FactsOfBodies(resolved, keep=body, operations=operations, read=unserved, extract=own)
-    async with nullcontext() if here else bodies as facts, keeping() as kept:
+    bodies = (
+        nullcontext()
+        if here
+        else FactsOfBodies(resolved, keep=body, operations=operations, read=unserved, extract=own)
+    )
+    async with bodies as facts, keeping() as kept:
         frame = await collect(
             operations,
             urls,

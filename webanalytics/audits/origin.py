@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 import pandas as pd
 
 from webanalytics.audits.profiles import Profile
-from webanalytics.fetching.robots_kept import RobotsCopy
+from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.runs.frames.crawl import CrawlFacts
 
 if TYPE_CHECKING:

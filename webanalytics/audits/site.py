@@ -27,7 +27,7 @@ from webanalytics.audits.graph.site_links import (
     normal,
 )
 from webanalytics.audits.graph.tables import table_of_pages
-from webanalytics.fetching.robots_kept import RobotsCopy
+from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.runs.frames.crawl import CrawlFacts
 from webanalytics.runs.storage.lazy_columns import (
     ColumnValues,

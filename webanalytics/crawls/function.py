@@ -24,7 +24,7 @@ from webanalytics.crawls.run import Call
 from webanalytics.crawls.run import crawl as run_crawl
 from webanalytics.crawls.scope import checked
 from webanalytics.crawls.sitemaps import Listed
-from webanalytics.fetching.robots_kept import RobotsKept, keeping
+from webanalytics.fetching.robots import RobotsKept, keeping
 from webanalytics.operations import AUDIT_PAGES, EXTRACT, OUTLINKS, Operation
 from webanalytics.runs.backends.base import LOCAL_FAMILY
 from webanalytics.runs.frames.crawl import CrawlFacts

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from webanalytics.audits.requests.sources import all_problems, read_robots
-from webanalytics.fetching.robots_kept import RobotsCopy
+from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.runs.frames.sitemap import sitemap_frame
 
 MOST_SAID = 3

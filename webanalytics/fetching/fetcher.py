@@ -32,8 +32,7 @@ from webanalytics.fetching.guard import check_redirect, check_url, host_key
 from webanalytics.fetching.limits import FetchSettings, backoff
 from webanalytics.fetching.recording import Asked, FetchLog, Recorder
 from webanalytics.fetching.response import FetchError, Problem, Response
-from webanalytics.fetching.robots import RobotsCache, Rules, parse_in_thread
-from webanalytics.fetching.robots_kept import RobotsCopy, copy_of, keep
+from webanalytics.fetching.robots import RobotsCache, RobotsCopy, Rules, copy_of, keep, parse_in_thread
 from webanalytics.fetching.session import Method, open_session
 from webanalytics.fetching.state import FetchState
 

@@ -20,9 +20,7 @@ from typing import Any, ParamSpec, TypeVar
 from webanalytics.core.environment import kernel
 from webanalytics.core.operations.secret import Secret
 from webanalytics.errors import AuditInterrupted, WebAnalyticsError
-from webanalytics.runs.boundary import check_call, keeps_frames
-from webanalytics.runs.dask_frames import inputs_of, lazily
-from webanalytics.runs.frames.kinds import as_kind, kind_of_call
+from webanalytics.runs.boundary import Source, check_call, keeps_frames
 from webanalytics.runs.partial import Partial, begin, forget, keep
 
 P = ParamSpec("P")
@@ -265,12 +263,8 @@ def plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
             if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
                 kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
             check_call(function, args, kwargs)
-            lazy = inputs_of(function, args, kwargs)
-            if lazy is not None:
-                made = run_plain(lambda: lazily(function, lazy, kwargs), run)
-            else:
-                kind = kind_of_call(function, args, kwargs)
-                made = as_kind(run_plain(lambda: function(*args, **kwargs), run), kind)
+            source = Source.of(function, args, kwargs)
+            made = run_plain(lambda: source.answer(function, args, kwargs), run)
             run.finished()
             return made  # type: ignore[no-any-return]
         except KeyboardInterrupt as interrupt:

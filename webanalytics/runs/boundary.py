@@ -10,17 +10,19 @@ import inspect
 import os
 import re
 from collections.abc import Callable, Coroutine, Mapping
-from typing import Any, ParamSpec, TypeVar
+from dataclasses import dataclass
+from inspect import signature
+from typing import Any, Literal, ParamSpec, TypeVar
 
 from webanalytics.core.operations.secret import Secret
 from webanalytics.core.run_options import RECORDS, check_served, options_for
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError, WebAnalyticsError
-from webanalytics.runs.dask_frames import inputs_of, lazily
-from webanalytics.runs.frames.kinds import as_kind, kind_of_call
+from webanalytics.runs.frames.foreign import is_plain
 
 P = ParamSpec("P")
 T = TypeVar("T")
+Function = Callable[..., Coroutine[Any, Any, Any]]
 
 VARIABLE = "WEBANALYTICS_TRACEBACK"
 """Environment variable: ``full`` keeps the frames of this package in the tracebacks of its own errors."""
@@ -81,6 +83,44 @@ def kind_of_options(function: Callable[..., Any]) -> str:
 _OPTIONS = re.compile(r"(Page|Image|Record|Site)Options")
 
 
+@dataclass(frozen=True)
+class Source:
+    """What a call is given: the one place that asks. Plain inputs are known at a glance.
+
+    Attributes
+    ----------
+    kind : {"plain", "table", "dask"}
+        Inputs of Python and pandas; a table or column of another library; a Dask DataFrame or Series.
+    inputs : object
+        The first argument of the call.
+    """
+
+    kind: Literal["plain", "table", "dask"]
+    inputs: Any
+
+    @classmethod
+    def of(cls, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Source:
+        """Return what a call of a function with these arguments is given."""
+        inputs = args[0] if args else kwargs.get(next(iter(signature(function).parameters), ""))
+        if is_plain(inputs) and is_plain(kwargs.get("texts")):
+            return cls("plain", inputs)
+        dask = type(inputs).__module__.partition(".")[0] == "dask" and hasattr(inputs, "map_partitions")
+        return cls("dask" if dask else "table", inputs)
+
+    async def answer(self, function: Function, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Return what the function answers, in the kind of table that it was given."""
+        if self.kind == "plain":
+            return await function(*args, **kwargs)
+        if self.kind == "dask":
+            from webanalytics.runs.dask_frames import lazily
+
+            return await lazily(function, self.inputs, kwargs)
+        from webanalytics.runs.frames.kinds import as_kind, kind_of_call
+
+        kind = kind_of_call(function, args, kwargs)
+        return as_kind(await function(*args, **kwargs), kind)
+
+
 def awaited(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Coroutine[Any, Any, T]]:
     """Return a coroutine function whose errors leave without the frames of this package."""
 
@@ -90,11 +130,8 @@ def awaited(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Corout
             if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
                 kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
             check_call(function, args, kwargs)
-            lazy = inputs_of(function, args, kwargs)
-            if lazy is not None:
-                return await lazily(function, lazy, kwargs)  # type: ignore[no-any-return]
-            kind = kind_of_call(function, args, kwargs)
-            return as_kind(await function(*args, **kwargs), kind)
+            source = Source.of(function, args, kwargs)
+            return await source.answer(function, args, kwargs)  # type: ignore[no-any-return]
         except WebAnalyticsError as error:
             if keeps_frames():
                 raise

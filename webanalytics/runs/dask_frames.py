@@ -30,14 +30,6 @@ REFUSED = ("secret", "store")
 Function = Callable[..., Coroutine[Any, Any, Any]]
 
 
-def inputs_of(function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-    """Return the inputs of a call if they are Dask's, else None."""
-    first = next(iter(signature(function).parameters), "")
-    given = args[0] if args else kwargs.get(first)
-    is_dask = type(given).__module__.partition(".")[0] == "dask" and hasattr(given, "map_partitions")
-    return given if is_dask else None
-
-
 async def lazily(function: Function, inputs: Any, kwargs: Mapping[str, Any]) -> Any:
     """Return the call as a Dask DataFrame.
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import webanalytics as wa
 from tests.audits.sites import frame, page
-from webanalytics.fetching.robots_kept import RobotsCopy
+from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.notebook import charts
 
 

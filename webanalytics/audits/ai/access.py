@@ -13,7 +13,7 @@ from webanalytics.audits.directives.robots import every_directive
 from webanalytics.audits.graph.site_links import origin
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
-from webanalytics.fetching.robots_kept import RobotsCopy
+from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.fetching.robots_rules import RuleSet, path_of
 from webanalytics.runs.frames.schema import make_series
 

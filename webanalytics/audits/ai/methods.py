@@ -41,7 +41,7 @@ class CrawlerMethods:
         >>> import pandas as pd
         >>> import webanalytics as wa
         >>> from webanalytics.audits.origin import Origin
-        >>> from webanalytics.fetching.robots_kept import RobotsCopy
+        >>> from webanalytics.fetching.robots import RobotsCopy
         >>> pages = pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>Hello</title>"]})
         >>> copy = RobotsCopy("User-agent: GPTBot\nDisallow: /", 200)
         >>> audit = wa.Audit(wa.audit(pages), Origin(robots_files={"https://a.example": copy}))

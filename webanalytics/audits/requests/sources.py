@@ -14,7 +14,7 @@ from webanalytics.audits.directives.robots import robots_problems
 from webanalytics.audits.origin import Origin
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, FetchError
-from webanalytics.fetching.robots_kept import MOST_ORIGINS, RobotsCopy, RobotsKept, copy_of
+from webanalytics.fetching.robots import MOST_ORIGINS, RobotsCopy, RobotsKept, copy_of
 from webanalytics.operations import METADATA
 from webanalytics.runs.backends.local import fetch_settings
 from webanalytics.runs.frames.inputs import Inputs, has_archives, read_values

@@ -26,7 +26,7 @@ from webanalytics.audits.storage import row_parts as stored_parts
 from webanalytics.audits.storage.crawl_parts import PARTS, checked_of, crawl_of, frames_of, values_of
 from webanalytics.core.operations.model import Field
 from webanalytics.errors import ParameterError, reason
-from webanalytics.fetching.robots_kept import RobotsCopy
+from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.runs.frames.arrow import Unreadable, Unstorable, arrow_table, declared, frame_of
 from webanalytics.runs.storage.lazy_columns import parts_of
 from webanalytics.runs.storage.store import NAMED_DIGITS, DamagedPartError, Store, folder_path, refusal, shown

@@ -18,7 +18,7 @@ from webanalytics.fetching.archives.records import Record, parser, record_at
 from webanalytics.fetching.content import check_body, check_type
 from webanalytics.fetching.exchange import ERROR_BYTES
 from webanalytics.fetching.response import LONGEST_HEADER, FetchError, Problem, header_block
-from webanalytics.fetching.robots_kept import RobotsCopy, copy_of, keep
+from webanalytics.fetching.robots import RobotsCopy, copy_of, keep
 from webanalytics.fetching.robots_rules import LARGEST
 
 

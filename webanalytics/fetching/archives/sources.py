@@ -13,25 +13,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.fetching.archives.index import Duplicates, index_of
 from webanalytics.fetching.archives.pages import Pages
 from webanalytics.fetching.archives.records import parser
-
-SUFFIXES = (".warc.gz", ".warc", ".arc.gz", ".arc")
-"""How the names of archives end."""
-
-
-def is_archive(value: object) -> bool:
-    """Return whether an input is the name of an archive, or a pattern of such names.
-
-    Examples
-    --------
-    >>> [is_archive(text) for text in ("a.warc.gz", "crawls/*.warc", "https://a.example/x.warc", "x.html")]
-    [True, True, False, False]
-    """
-    if not isinstance(value, (str, os.PathLike)):
-        return False
-    text = os.fspath(value)
-    return (
-        isinstance(text, str) and "://" not in text and "\0" not in text and text.lower().endswith(SUFFIXES)
-    )
+from webanalytics.urls import ARCHIVE_SUFFIXES, is_archive
 
 
 def files_of(source: Any, parameter: str) -> list[Path]:
@@ -50,7 +32,7 @@ def files_of(source: Any, parameter: str) -> list[Path]:
     if not given or not all(map(is_archive, given)):
         raise ParameterError.must_be(
             parameter,
-            f"an archive, a list of archives or a pattern, whose names end in {', '.join(SUFFIXES)}",
+            f"an archive, a list of archives or a pattern, whose names end in {', '.join(ARCHIVE_SUFFIXES)}",
         )
     files: dict[Path, None] = {}
     for name in given:

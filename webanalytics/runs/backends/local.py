@@ -10,7 +10,7 @@ import logging
 import time
 from collections import defaultdict, deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -149,7 +149,7 @@ class Listed:
 class _Run:
     """One run over pages or images, with what its jobs share."""
 
-    def __init__(self, task: Task, fetcher: Fetcher, pool: WorkerPool, archives: Reader) -> None:
+    def __init__(self, task: Task, fetcher: Fetcher, pool: WorkerPool) -> None:
         options = task.spec.options
         self._shortages = Shortages(fetcher.limits.fewer, task.report.note)
         self._answering = Answering(fetcher, pool)
@@ -168,7 +168,8 @@ class _Run:
         self._deadline = float(options["parse_timeout"])
         self._max_bytes = int(options["max_download"])
         self._error_pages = len(self._operations) > 1
-        self._archives, self._turn = archives, asyncio.Lock()
+        self._archives: Reader | None = None
+        self._turn = asyncio.Lock()
 
     async def answer(self, job: Job) -> JobResult:
         """Answer one job; a shortage of this machine is waited out, any error of the page is its outcome."""
@@ -286,11 +287,17 @@ class _Run:
         )
         return response.content, (subject, response.final_url, response.content_type), fetched
 
+    def close(self) -> None:
+        """Close the archives that were read."""
+        if self._archives is not None:
+            self._archives.close()
+
     async def _from_archive(self, job: Job, page: ArchivedPage) -> tuple[Job, FetchError | None]:
         """Return a job with its page read from an archive, and what failed in its fetch or its reading."""
         await self._answering.inflight.wait()
         async with self._turn:  # in the order of the jobs, which is the best one to read in
-            record, error = await asyncio.to_thread(self._archives.page, page, self._subject, self._max_bytes)
+            self._archives = reader = self._archives or Reader()
+            record, error = await asyncio.to_thread(reader.page, page, self._subject, self._max_bytes)
         return replace(job, subject=record), error
 
     async def _fetched(self, url: str, asked: Asked) -> Response:
@@ -406,7 +413,7 @@ class LocalBackend:
         window = min(len(jobs), 4 * int(task.spec.options["concurrency"]))
         place = task.spec.options.get("archive") if task.operations[0].kind == "page" else None
         async with (
-            recording(place) as archive,
+            nullcontext() if place is None else recording(place) as archive,
             Fetcher(
                 affordable_settings(task.spec.options), recorder=None if archive is None else archive.take
             ) as fetcher,
@@ -421,17 +428,19 @@ class LocalBackend:
         """Yield the answers to pages or images in order of completion, so many jobs under way at once."""
         options = task.spec.options
         workers = WorkerPool(worker_count(options["workers"]), options["worker_memory"])
-        with Reader() as archives:
-            async with workers as pool, watched(fetcher, task.report):
-                run = _Run(task, fetcher, pool, archives)
+        async with workers as pool, watched(fetcher, task.report):
+            run = _Run(task, fetcher, pool)
 
-                async def answers() -> AsyncIterator[Sequence[JobResult]]:
-                    while (job := await source.next()) is not None:
-                        yield await self.answered(run, job)
+            async def answers() -> AsyncIterator[Sequence[JobResult]]:
+                while (job := await source.next()) is not None:
+                    yield await self.answered(run, job)
 
+            try:
                 async with aclosing(merged([answers() for _ in range(window)])) as groups:
                     async for group in groups:
                         yield group
+            finally:
+                run.close()
 
     async def answered(self, run: _Run, job: Job) -> Sequence[JobResult]:
         """Return what is yielded for a job."""

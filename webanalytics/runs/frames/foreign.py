@@ -9,6 +9,7 @@ import inspect
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -30,6 +31,21 @@ _FAR_AWAY = ("compute", "collect", "toPandas")
 _WRONG = (Unreadable, TypeError, ValueError, KeyError, AttributeError, OverflowError, RecursionError)
 """What reading a table raises that is not one of this package."""
 _DTYPES: dict[type, Dtype] = {str: "string", int: "integer", float: "float", bool: "boolean"}
+
+
+_PLAIN = (type(None), str, bytes, bytearray, list, tuple, set, Path, pd.DataFrame, pd.Series, pd.Index)
+"""What Python and pandas have: nothing else is asked about it."""
+
+
+def is_plain(inputs: Any) -> bool:
+    """Return whether inputs are texts, a list of Python or a frame of pandas.
+
+    Examples
+    --------
+    >>> is_plain(["https://a.example/"]), is_plain(pd.DataFrame()), is_plain({"a": "https://a.example/"})
+    (True, True, False)
+    """
+    return isinstance(inputs, _PLAIN)
 
 
 def kind_of(inputs: Any) -> Kind | None:

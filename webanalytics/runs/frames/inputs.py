@@ -18,10 +18,11 @@ from webanalytics.core.outcomes import UNUSABLE, ArchivedPage, Job, PageRecord, 
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
 from webanalytics.fetching.archives.pages import Pages
-from webanalytics.fetching.archives.sources import is_archive, read_pages
+from webanalytics.fetching.archives.sources import read_pages
 from webanalytics.operations import METADATA, Operation
-from webanalytics.runs.frames.foreign import as_pandas, kind_of, plain_value
+from webanalytics.runs.frames.foreign import as_pandas, is_plain, kind_of, plain_value
 from webanalytics.runs.frames.records import page_records
+from webanalytics.urls import is_archive
 
 Inputs: TypeAlias = (
     str | bytes | Path | Pages | Mapping[Any, Any] | Iterable[Any] | pd.Series | pd.Index | pd.DataFrame
@@ -116,7 +117,7 @@ def read_inputs(inputs: Inputs, operation: Operation, parameter: str, column: st
     wanted = Wanted.of(operation, parameter)
     if operation.kind == "page" and has_archives(inputs):
         return _from_archives(inputs, operation, wanted)
-    inputs = as_pandas(inputs, parameter)
+    inputs = inputs if is_plain(inputs) else as_pandas(inputs, parameter)
     if (
         isinstance(inputs, pd.DataFrame)
         and operation.kind == "page"
@@ -160,7 +161,7 @@ def read_values(inputs: Inputs, operation: Operation, parameter: str, column: st
 def values_of(inputs: Inputs, wanted: Wanted, column: str | None = None) -> pd.Series:
     """Return inputs of any kind as a Series."""
     parameter = wanted.parameter
-    inputs = as_pandas(inputs, parameter)
+    inputs = inputs if is_plain(inputs) else as_pandas(inputs, parameter)
     if isinstance(inputs, pd.DataFrame):
         found: pd.Series = inputs[_input_column(inputs, wanted, column)]
         return _numbers_as_digits(found, wanted)
@@ -221,7 +222,7 @@ def _numbers_as_digits(values: pd.Series, wanted: Wanted) -> pd.Series:
 
 
 def _from_iterable(inputs: Any, wanted: Wanted) -> list[Any]:
-    inputs = plain_value(inputs)
+    inputs = inputs if is_plain(inputs) else plain_value(inputs)
     if isinstance(inputs, (str, bytes, bytearray, memoryview, Path, PageRecord)):
         return [inputs]
     if not isinstance(inputs, Iterable) or isinstance(inputs, type):

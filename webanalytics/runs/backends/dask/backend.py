@@ -19,7 +19,7 @@ from webanalytics.core.operations.secret import Secret
 from webanalytics.core.outcomes import Job, JobResult
 from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher
-from webanalytics.fetching.robots_kept import keep
+from webanalytics.fetching.robots import keep
 from webanalytics.operations import Operation
 from webanalytics.runs.backends.base import LOCAL_FAMILY, RunSpec, Task, refuse_saving
 from webanalytics.runs.backends.dask.groups import (

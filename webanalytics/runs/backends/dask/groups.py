@@ -18,7 +18,7 @@ from webanalytics.fetching.archives.pages import Reader
 from webanalytics.fetching.carried import Elsewhere, HostKnown
 from webanalytics.fetching.guard import check_url, host_key
 from webanalytics.fetching.response import Problem
-from webanalytics.fetching.robots_kept import RobotsCopy, keeping
+from webanalytics.fetching.robots import RobotsCopy, keeping
 from webanalytics.runs.backends.base import RunSpec, Task
 from webanalytics.runs.backends.content import file_content
 from webanalytics.runs.backends.error_pages import where_it_ended

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
-from webanalytics.fetching.robots_kept import MOST_CHARACTERS, RobotsCopy, RobotsKept, kept_here
+from webanalytics.fetching.robots import MOST_CHARACTERS, RobotsCopy, RobotsKept, kept_here
 from webanalytics.fetching.robots_rules import LARGEST
 from webanalytics.runs.storage.store import Store
 
