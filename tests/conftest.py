@@ -30,7 +30,6 @@ SLOW = (
     "core/operations/test_toy_operations.py",
     "notebook/charts/test_wide_labels.py",
     "page/test_facts_corpus.py",
-    "page/test_fast_text.py",
     "page/test_independent.py",
     "page/test_main_text.py",
     "page/test_readability.py",

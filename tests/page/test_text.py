@@ -6,11 +6,13 @@ from typing import Any
 
 import pytest
 
+from webanalytics.page.content.content import TYPES
 from webanalytics.page.page import Page
 from webanalytics.page.text.text import analyse, page_publisher
 
 # Field names and their order in the specification of the operation, and ours.
 FIELDS = ["date", "description", "title", "title_alt", "text", "language", "publisher", "url", "note"]
+FIELDS += ["page_type", "content_confidence", "content_note", "comments"]
 
 
 def test_fields() -> None:
@@ -21,7 +23,10 @@ def test_fields() -> None:
         "https://example.org/tea?",
         "https://www.example.org/tea",
     )
-    assert analyse(page) == {
+    answer = analyse(page)
+    assert answer.pop("page_type") in (*TYPES, "other")
+    assert 0 <= answer.pop("content_confidence") <= 1
+    assert answer == {
         "date": {"published": "2022-05-04", "modified": None},
         "description": "All about tea",
         "title": "Tea | The Tea Times",
@@ -31,13 +36,16 @@ def test_fields() -> None:
         "publisher": None,
         "url": "https://example.org/tea?",
         "note": "",
+        "content_note": "",
+        "comments": "",
     }
 
 
 def test_a_page_that_supplies_nothing() -> None:
     answer = analyse(Page("<p>42"))
     assert list(answer) == FIELDS
-    assert {name: value for name, value in answer.items() if value} == {"text": "42"}
+    own = ("page_type", "content_confidence", "content_note")
+    assert {name: value for name, value in answer.items() if value and name not in own} == {"text": "42"}
     assert answer["date"] is None
     assert answer["publisher"] is None
     assert [answer[name] for name in ("description", "title", "title_alt", "language", "url")] == [""] * 5

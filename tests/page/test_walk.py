@@ -77,6 +77,7 @@ def test_alone_an_analysis_walks_for_itself(walks: list[list[str]]) -> None:
             "ScriptElements",
         ],
         ["JsonLdBlocks"],
+        ["JsonLdBlocks"],
     ]
 
 

@@ -20,7 +20,7 @@ from typing import Any
 from selectolax.lexbor import LexborHTMLParser
 
 from webanalytics.errors import RowError
-from webanalytics.page.attribute_limits import crowd
+from webanalytics.page.attribute_limits import without_crowds
 from webanalytics.page.document import Document, Element
 from webanalytics.page.visible_text import BLOCK, EDGE, KINDS, UNSEEN, is_undisplayed
 
@@ -95,9 +95,9 @@ def parse(text: str | bytes, max_attributes: int = MAX_ATTRIBUTES, max_depth: in
     >>> [element.tag for element in found.elements], [element.tail for element in found.noted["id"]]
     (['html', 'head', 'body', 'h1', 'noscript'], ['Leaves'])
     """
-    data = text.encode("utf-8", "replace") if isinstance(text, str) else text
-    data = data.translate(_FORM_FEED, _CONTROLS)
-    if crowd(data) > max_attributes:
+    given = text.encode("utf-8", "replace") if isinstance(text, str) else text
+    data = without_crowds(given.translate(_FORM_FEED, _CONTROLS), max_attributes)
+    if data is None:
         raise RowError("page_attributes", parameter="url", limit=max_attributes)
     if keeps_busy(data):
         raise RowError("page_depth", parameter="url", limit=max_depth)

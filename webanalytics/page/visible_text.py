@@ -115,7 +115,8 @@ def is_undisplayed(element: Element) -> bool:
     """Return whether an element is not displayed, by attribute or own style; the last declaration counts."""
     attributes = element.attrib
     if "hidden" in attributes:
-        return True
+        # A part of a page that React streams: a script in the page shows it as soon as it is there.
+        return not attributes.get("id", "").startswith("S:")
     if "style" not in attributes or "display" not in (style := attributes["style"].lower()):
         return False
     declared = _DISPLAY.findall(_COMMENT.sub("", style) if "/*" in style else style)

@@ -40,6 +40,7 @@ TEXT = Operation(
             default="plain",
             local=True,
         ),
+        Parameter("comments", bool, "Return readers' comments beside the text.", default=False, local=True),
     ),
     fields=(
         Field("date", Dates | None, "Publication and modification date, null where the page has none."),
@@ -51,6 +52,17 @@ TEXT = Operation(
         Field("publisher", Publisher | None, "Publisher, null where the page names none."),
         Field("url", str, "URL as submitted."),
         Field("note", str, "Why a page has no text, where it has none.", extra=True, audited=False),
+        Field(
+            "page_type",
+            str,
+            "article, documentation, service, forum, collection, listing, product or other.",
+            extra=True,
+        ),
+        Field(
+            "content_confidence", float | None, "Chance from 0 to 1 that the text is the content.", extra=True
+        ),
+        Field("content_note", str, "Why the chance is low: no_text, by_scripts or fragment.", extra=True),
+        Field("comments", str, "Readers' comments.", extra=True, audited=False, only_with="comments"),
     ),
     credits=10,
     graphql=True,
@@ -95,7 +107,11 @@ TEXT = Operation(
             "``publisher`` a dict with ``name``, ``url`` and ``logo`` (both missing where the page has "
             "none)."
         ),
-        notes="The main text is what trafilatura (Barbaresi, ACL 2021) extracts.",
+        notes=(
+            "Which blocks of a page are its content is decided by small models for any type of page, trained "
+            "on the Web Content eXtraction Benchmark (Foley 2026, CC BY 4.0). ``content_confidence`` says "
+            "how likely the text is right."
+        ),
         examples="""
 >>> import pandas as pd
 >>> import webanalytics as wa

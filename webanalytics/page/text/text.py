@@ -8,13 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from webanalytics.page.content.content import Content, content
+from webanalytics.page.content.model import models
+from webanalytics.page.content.writing import paragraphs
 from webanalytics.page.document import Document
 from webanalytics.page.page import Page
 from webanalytics.page.structured.jsonld import jsonld, without_references
-from webanalytics.page.text import language, main_text
+from webanalytics.page.text import language
 from webanalytics.page.text.dates import month_names, page_dates
 from webanalytics.page.text.main_language import main_language
-from webanalytics.page.text.markdown import main_markdown
+from webanalytics.page.text.main_text import main_text
 from webanalytics.page.visible_text import drop_invisible
 
 # Organisations of schema.org that a site names itself with; every other one ends in "Organization".
@@ -28,14 +31,19 @@ _MAX_REFERENCES = 5
 def warm_up() -> None:
     """Load what the first page would otherwise wait for."""
     language.warm_up()
-    main_text.warm_up()
+    models()
     month_names("en")
 
 
-def analyse(page: Page, format: str = "plain") -> dict[str, Any]:  # noqa: A002 - the name of the parameter
+def analyse(
+    page: Page,
+    format: str = "plain",  # noqa: A002 - the name of the parameter
+    comments: bool = False,
+) -> dict[str, Any]:
     """Return the fields of the text operation; raises RowError for a page that cannot be parsed.
 
-    The text is plain, or with ``format="markdown"`` keeps its structure.
+    The text is plain, or with ``format="markdown"`` keeps its structure. Readers' comments, which are no part
+    of it, are returned beside it with ``comments=True``.
 
     Strings that the page does not supply are empty; ``date`` and ``publisher`` are None then.
 
@@ -48,18 +56,27 @@ def analyse(page: Page, format: str = "plain") -> dict[str, Any]:  # noqa: A002 
     >>> answer["text"], answer["language"]
     ('Tea is made of leaves and hot water.', 'en')
     """
-    found = main_text.main_text(page)
+    plain = main_text(page)
+    found = None if page.is_text else content(page)
     return {
         "date": page_dates(page),
         "description": page.description,
         "title": page.title,
         "title_alt": page.h1,
-        "text": main_markdown(page) if format == "markdown" else found,
+        "text": _marked(found, plain) if format == "markdown" else plain,
         "language": main_language(page),
         "publisher": page_publisher(page),
         "url": page.url,
-        "note": "" if found else why_empty(page),
+        "note": "" if plain else why_empty(page),
+        "page_type": found.page_type if found else "other",
+        "content_confidence": found.confidence if found else 1.0,
+        "content_note": found.note if found else "",
+        "comments": found.comments if found and comments else "",
     }
+
+
+def _marked(found: Content | None, plain: str) -> str:
+    return found.markdown if found else paragraphs(plain)
 
 
 def why_empty(page: Page) -> str:

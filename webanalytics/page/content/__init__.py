@@ -1,0 +1,1 @@
+"""What the content of a page is, for any type of page; `content.content` is the door."""

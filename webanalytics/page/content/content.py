@@ -1,0 +1,319 @@
+"""The content of a page, of whatever type it is: the one door of this room.
+
+A page's blocks of text are measured (`features`), a small model says of each how likely it is content, and
+those are chosen that together have the highest F1 that is to be expected. The type of the page is decided
+first, from all its blocks and its structured data.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from html import escape
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from webanalytics.errors import RowError
+from webanalytics.page.content.blocks import Blocks, blocks_of
+from webanalytics.page.content.features import Numbers, block_features
+from webanalytics.page.content.model import logistic, models, softmax
+from webanalytics.page.content.names import BIT
+from webanalytics.page.content.page_features import page_features
+from webanalytics.page.content.units import Unit, units
+from webanalytics.page.content.writing import markdown, plain
+from webanalytics.page.document import Document
+from webanalytics.page.page import Page, once_per_page
+from webanalytics.page.structured.jsonld import jsonld, without_references
+from webanalytics.page.tree import parse
+from webanalytics.page.visible_text import shown as shown_text
+
+TYPES = ("article", "documentation", "service", "forum", "collection", "listing", "product")
+"""Types of pages that the models know."""
+MAYBE_FORUM = 0.1
+"""Probability of a forum from which on comments are what a page is about."""
+MAYBE_ARTICLE = 0.4
+"""Probability of an article from which on what is only around it is left out."""
+STANDS_OUT = 0.85
+"""Expected F1 from which on the content of an article stands out,"""
+SURE_BLOCK = 0.7
+"""and how likely a block must be content then."""
+PARAGRAPH = 80
+"""Characters from which on a block is a paragraph."""
+OTHER_BELOW = 0.35
+"""Probability below which a page is of none of the types."""
+MOST_BLOCKS = 20_000
+"""Blocks of text up to which each is judged: a page of data has more."""
+LITTLE_CONTENT = 300
+"""Characters of text below which a page shows next to nothing."""
+SURE = 0.5
+"""Confidence from which on there is nothing to note."""
+LARGEST_PART = 0.8
+"""Share of a page up to which a table is a part of it, and does not lay it out."""
+LONGEST_LABEL = 40
+"""Characters in front of the link of a cross-reference."""
+LITTLE_TEXT = 1_000
+"""Characters of visible text below which parts for browsers without scripts are looked at."""
+
+_NOSCRIPT = re.compile(r"<(/?)noscript\b", re.IGNORECASE)
+_SAID = ("articleBody", "description", "text", "reviewBody")
+
+
+class Chosen(NamedTuple):
+    """What was decided of a page's blocks."""
+
+    blocks: Blocks
+    keep: NDArray[np.bool_]
+    comments: NDArray[np.bool_]
+
+
+class Content:
+    """The content of a page.
+
+    Attributes
+    ----------
+    page_type : str
+        One of `TYPES`, or "other".
+    confidence : float
+        Probability that the text found is right (word F1 above 0.8).
+    note : str
+        Why it is low: ``no_text``, ``by_scripts``, ``fragment``, or empty.
+    """
+
+    def __init__(
+        self, page_type: str, confidence: float, note: str, chosen: Chosen | None, page: Page
+    ) -> None:
+        self.page_type = page_type
+        self.confidence = confidence
+        self.note = note
+        self._chosen = chosen
+        self._absolute = page.links.absolute
+
+    @cached_property
+    def units(self) -> list[Unit]:
+        """Its paragraphs, headings, tables and so on."""
+        return list(units(self._chosen.blocks, self._chosen.keep.tolist())) if self._chosen else []
+
+    @cached_property
+    def text(self) -> str:
+        """It as plain text."""
+        return plain(self.units)
+
+    @property
+    def markdown(self) -> str:
+        """It as Markdown."""
+        return markdown(self.units, self._absolute)
+
+    @property
+    def comments(self) -> str:
+        """The readers' comments beside it, as plain text."""
+        return plain(units(self._chosen.blocks, self._chosen.comments.tolist())) if self._chosen else ""
+
+
+def content_document(page: Page) -> Document:
+    """Return the elements of a page, with those for browsers without scripts where little else is shown."""
+    if len(page.visible_text) < LITTLE_TEXT and "<noscript" in page.html:
+        other = _parsed(_NOSCRIPT.sub(r"<\1div", page.html))
+        if other and sum(map(len, other.pieces)) > 2 * sum(map(len, page.document.pieces)) + 200:
+            return other
+    return page.document
+
+
+def _parsed(markup: str) -> Document | None:
+    """Return the elements of a changed page, None where the change makes it one that is not parsed."""
+    try:
+        return parse(markup)
+    except RowError:
+        return None
+
+
+def known_texts(page: Page) -> Callable[[str], bool]:
+    """Return a function that tells whether a page's own data about itself has a text."""
+    said = " ".join(
+        " ".join(value.split())
+        for item in jsonld(page)
+        for key in _SAID
+        if isinstance(value := item.get(key), str)
+    )
+    said = " ".join((said, *page.descriptions))[:200_000]
+    return lambda text: text[:40] in said
+
+
+@once_per_page
+def content(page: Page) -> Content:
+    """Return the content of a page, decided once; raises RowError for a page that cannot be parsed.
+
+    Examples
+    --------
+    >>> markup = "<nav><a href=/>Home</a></nav><p>Tea is made of leaves, and of water that has boiled."
+    >>> found = content(Page(markup))
+    >>> found.text
+    'Tea is made of leaves, and of water that has boiled.'
+    """
+    blocks = blocks_of(content_document(page))
+    if (size := sum(map(len, blocks.texts))) < LITTLE_CONTENT:
+        kind, markup = _said_of_itself(page, max(LITTLE_CONTENT // 2, 2 * size))
+        if markup and (said := _parsed(markup)):
+            blocks = blocks_of(said)
+            everything = np.ones(len(blocks.texts), dtype=bool)
+            return Content(kind, 0.5, "by_scripts", Chosen(blocks, everything, ~everything), page)
+    if not blocks.texts:
+        return Content("other", 0.0, "by_scripts" if _by_scripts(page) else "no_text", None, page)
+    if len(blocks.texts) > MOST_BLOCKS:
+        return Content("other", 0.0, "fragment", _long_ones(blocks), page)
+    return _decided(page, blocks)
+
+
+def _decided(page: Page, blocks: Blocks) -> Content:
+    trained = models()
+    table, names = block_features(blocks, known_texts(page), page.title)
+    measured, _ = page_features(page, blocks, table, names)
+    kinds = softmax(trained.page.raw(measured[:, None]))[0]
+    table = np.vstack([table, np.repeat(kinds[:, None], table.shape[1], axis=1)])
+    chances = logistic(trained.block.raw(table)[:, 0])
+    best = int(np.argmax(kinds))
+    page_type = TYPES[best] if kinds[best] >= OTHER_BELOW else "other"
+    weights = weights_of(table)
+    is_article = page_type == "article"
+    comments = np.zeros(len(chances), dtype=bool)
+    if kinds[TYPES.index("forum")] < MAYBE_FORUM * (2 if is_article else 1):
+        comments = _within(blocks, [bool(name & BIT["comment"]) for name in blocks.names])
+    menus = _within(blocks, [node.tag == "nav" or node.get("role") == "navigation" for node in blocks.nodes])
+    for left_out in (comments, menus):
+        if not left_out.all():
+            chances = np.where(left_out, 0, chances)
+    keep, expected = choose(chances, weights)
+    if kinds[TYPES.index("article")] >= MAYBE_ARTICLE:
+        keep = as_article(keep, chances, expected, dict(zip(names, table, strict=False)))
+    row = confidence_features(kinds, chances, keep, weights, expected)
+    confidence = float(logistic(trained.confidence.raw(row[:, None]))[0, 0])
+    _complete(blocks, keep, table[0])
+    note = ""
+    if confidence < SURE:
+        note = "by_scripts" if _by_scripts(page) else "fragment"
+    return Content(page_type, round(confidence, 3), note, Chosen(blocks, keep, comments & ~keep), page)
+
+
+def _by_scripts(page: Page) -> bool:
+    """Return whether little is shown before scripts have run."""
+    document = page.document
+    return len(page.visible_text) < LITTLE_CONTENT and document.holds(document.root, "script")
+
+
+def _within(blocks: Blocks, nodes: list[bool]) -> NDArray[np.bool_]:
+    """Return which blocks stand in some nodes, those of the page as a whole left out."""
+    found = np.zeros(len(blocks.texts), dtype=bool)
+    for node, element in enumerate(blocks.nodes):
+        if nodes[node] and element.tag not in ("html", "body"):
+            found[blocks.starts[node] : blocks.ends[node]] = True
+    return found
+
+
+def _complete(blocks: Blocks, keep: NDArray[np.bool_], chars: Numbers) -> None:
+    """Take the whole of tables and pieces of code of which most was chosen, and none of the others."""
+    for node, element in enumerate(blocks.nodes):
+        if element.tag in ("table", "pre"):
+            inside = slice(blocks.starts[node], blocks.ends[node])
+            size = float(chars[inside].sum())
+            if size and size < LARGEST_PART * float(chars.sum()):
+                keep[inside] = 2 * float(chars[inside][keep[inside]].sum()) >= size
+    references = [
+        number
+        for number in np.flatnonzero(keep).tolist()
+        if blocks.linked[number] and len(blocks.texts[number]) <= 200 and _is_reference(blocks, number)
+    ]
+    if 3 * len(references) <= np.count_nonzero(keep):
+        keep[references] = False
+
+
+def _is_reference(blocks: Blocks, number: int) -> bool:
+    """Return whether a block is but a label and a link ("Read also: Ten things to know about tea")."""
+    text, linked = blocks.texts[number], blocks.linked[number]
+    label, target = text[:-linked].rstrip(), text[-linked:]
+    return 0 < len(label) <= LONGEST_LABEL and label[-1] in ":»>→|" and target.strip().count(" ") >= 2
+
+
+def _long_ones(blocks: Blocks) -> Chosen:
+    """Return the long blocks of a page that has too many, or all where that is little."""
+    chars = np.array(list(map(len, blocks.texts)))
+    keep = chars >= 80
+    if 2 * chars[keep].sum() < chars.sum():
+        keep = np.ones(len(chars), dtype=bool)
+    return Chosen(blocks, keep, np.zeros(len(chars), dtype=bool))
+
+
+def _said_of_itself(page: Page, least: int) -> tuple[str, str]:
+    """Return what a page describes in JSON-LD in more characters than that: its type, and made-up markup."""
+    longest, kind, markup = least, "", ""
+    for item in jsonld(page):
+        texts = [value for key in _SAID if isinstance(value := item.get(key), str)]
+        text = max(texts, key=len, default="")
+        if len(text) > longest:
+            name = item.get("name") or item.get("headline")
+            shown = without_references(text)
+            if "</" in shown and (document := _parsed(shown)):
+                shown = shown_text(document.pieces)
+            parts = [name if isinstance(name, str) else "", *shown.split("\n")]
+            longest = len(text)
+            kind = "product" if "Product" in str(item.get("@type")) else "article"
+            markup = "".join(f"<p>{escape(part)}</p>" for part in parts if part.strip())
+    return kind, markup
+
+
+def choose(chances: Numbers, weights: Numbers) -> tuple[NDArray[np.bool_], float]:
+    """Return the set of blocks with the highest F1 that is to be expected, and that F1.
+
+    It is all blocks above a threshold of half that F1 (Lipton, Elkan and Naryanaswamy, 2014): a page whose
+    content stands out is cut more sharply than one on which nothing is sure.
+    """
+    order = np.argsort(-chances, kind="stable")
+    right = np.cumsum((chances * weights)[order])
+    expected = 2 * right / (np.cumsum(weights[order]) + right[-1])
+    best = int(np.argmax(expected))
+    keep = np.zeros(len(chances), dtype=bool)
+    keep[order[: best + 1]] = True
+    return keep, float(expected[best])
+
+
+def as_article(
+    keep: NDArray[np.bool_], chances: Numbers, expected: float, column: Mapping[str, Numbers]
+) -> NDArray[np.bool_]:
+    """Return which of the chosen blocks belong to an article, and not to what is around it.
+
+    Captions do not, nor headings under which nothing was chosen, nor what is behind the last paragraph.
+    """
+    keep = keep & (column["is_figcaption"] == 0)
+    if expected >= STANDS_OUT:
+        keep &= chances >= SURE_BLOCK
+    heading = np.sum([column[f"is_h{level}"] for level in range(1, 6)], axis=0) > 0
+    titles = column["is_title"] > 0
+    places = np.flatnonzero(heading)
+    for place, following in pairwise([*places, len(keep)]):
+        if following > place + 1 and not titles[place] and not keep[place + 1 : following].any():
+            keep[place] = False
+    paragraphs = np.flatnonzero(keep & (column["chars"] >= PARAGRAPH) & (column["link_share"] < 0.5))
+    if len(paragraphs):
+        keep[paragraphs[-1] + 1 :] = False
+    return keep
+
+
+def weights_of(table: Numbers) -> Numbers:
+    """Return the words of each block, by their characters where a language has no spaces."""
+    found: Numbers = np.maximum(table[1], table[0] / 8)
+    return found
+
+
+def confidence_features(
+    kinds: Numbers, chances: Numbers, keep: NDArray[np.bool_], weights: Numbers, expected: float
+) -> Numbers:
+    """Return a row of numbers by which the chance is judged that the right blocks were chosen."""
+    total, kept = float(weights.sum()), float(weights[keep].sum())
+    unsure = float((weights * np.minimum(chances, 1 - chances)).sum())
+    inside = float((weights * chances)[keep].sum()) / max(kept, 1)
+    return np.array(
+        [expected, *kinds, kept, total, kept / max(total, 1), unsure / max(total, 1), inside, len(keep)],
+        dtype=np.float32,
+    )

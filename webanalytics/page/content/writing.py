@@ -1,0 +1,269 @@
+"""The content of a page as plain text and as Markdown, from the same units.
+
+Markdown is CommonMark with the tables of GitHub: headings, lists, quotations, tables, code, formulas, links.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterable
+
+from webanalytics.page.content.blocks import Piece
+from webanalytics.page.content.units import HEADINGS, Container, Unit
+from webanalytics.page.document import Element
+from webanalytics.page.visible_text import drop_invisible
+
+LONGEST_LINK = 2_000
+"""Characters of an address from which on its text stays without the link."""
+MOST_LINKS = 500_000
+"""Characters that all addresses of a page may have."""
+
+_ADDRESS = re.compile(r"(?:https?://|mailto:|tel:)[^\s<>\"]+", re.IGNORECASE)
+_REFERENCE = re.compile(r"&(?=#?\w+;)")
+_SIGNS = re.compile(r"([\\`*_\[\]<>~|]|&(?=#?\w+;))")
+_BLOCK_SIGN = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+\s*$|-+\s*$|\d{1,9}(?=[.)](?:\s|$)))")
+_TICKS = re.compile(r"`+")
+_SPACES = re.compile(r" {2,}")
+_LAST_SIGNS = re.compile(r"(#+)$")
+_COLUMN = re.compile(r"(?<!\\)\|")
+MOST_STEPS = 12
+"""Elements around a text in which its link is looked for."""
+_CODE = frozenset(("code", "kbd", "samp", "tt"))
+
+
+def plain(content: Iterable[Unit]) -> str:
+    """Return content as plain text: a line for each paragraph, row and item, ``-`` in front of items."""
+    lines: list[str] = []
+    begun: set[int] = set()
+    for unit in content:
+        if unit.kind == "pre":
+            lines.extend(_code(unit))
+            continue
+        prefix = "- " if _begins_item(unit.containers, begun) else ""
+        for row in unit.rows:
+            text = " | ".join(filter(None, map(_text, row))) if unit.kind == "table" else _text(row[0], True)
+            for line in filter(None, text.split("\n")):
+                lines.append(prefix + line)
+                prefix = ""
+    return unicodedata.normalize("NFC", "\n".join(lines))
+
+
+def _begins_item(containers: tuple[Container, ...], begun: set[int]) -> bool:
+    """Return whether this is the first of an item's content, and note that it has begun."""
+    fresh = [part for part in containers if part.number >= 0 and part.node not in begun]
+    begun.update(part.node for part in fresh)
+    return bool(fresh)
+
+
+def _text(pieces: list[Piece], lines: bool = False) -> str:
+    """Return the text of pieces, white space folded; with `lines` in the lines that breaks make."""
+    if not lines:
+        return drop_invisible(" ".join("".join([text for text, _ in pieces]).split()))
+    parts = "".join(["\0" if element.tag == "br" and text == "\n" else text for text, element in pieces])
+    return drop_invisible("\n".join(" ".join(part.split()) for part in parts.split("\0"))).strip("\n")
+
+
+def _code(unit: Unit) -> list[str]:
+    """Return the lines of a piece of code as they are."""
+    text = "\n".join("".join(text for text, _ in row[0]).strip("\r\n") for row in unit.rows)
+    lines = [line.rstrip() for line in text.expandtabs(4).splitlines()]
+    while lines and not lines[0]:
+        lines.pop(0)
+    while lines and not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def escaped(line: str) -> str:
+    """Return a line of text as Markdown that shows it unchanged."""
+    return _BLOCK_SIGN.sub(_without_meaning, _SIGNS.sub(r"\\\1", line))
+
+
+def _without_meaning(found: re.Match[str]) -> str:
+    blank, sign = found.groups()
+    return f"{blank}{sign}\\" if sign.isdigit() else f"{blank}\\{sign}"
+
+
+def paragraphs(text: str) -> str:
+    r"""Return plain text as paragraphs of Markdown, each sign escaped that would have a meaning.
+
+    Examples
+    --------
+    >>> paragraphs("# no heading\n2 * 3 < 7")
+    '\\# no heading\n\n2 \\* 3 \\< 7'
+    """
+    lines = (line.strip() for line in text.split("\n"))
+    return "\n\n".join(escaped(line) for line in lines if line)
+
+
+_Run = tuple[tuple[str, str], list[str]]
+
+
+class _Inline:
+    """Writes the text of blocks with their links and code; addresses of a page share a limit."""
+
+    def __init__(self, absolute: Callable[[str], str]) -> None:
+        self._absolute = absolute
+        self._room = MOST_LINKS
+        self._known: dict[int, str] = {}
+
+    def write(self, pieces: list[Piece]) -> list[str]:
+        """Return the lines of a block, none of which begins with a sign that has a meaning."""
+        runs: list[_Run] = []
+        lines: list[str] = []
+        for text, element in pieces:
+            if text == "\n" and element.tag == "br":
+                lines.append(self._line(runs))
+                runs = []
+                continue
+            form = self._form(element)
+            if runs and runs[-1][0] == form:
+                runs[-1][1].append(text)
+            else:
+                runs.append((form, [text]))
+        lines.append(self._line(runs))
+        return [line for line in lines if line]
+
+    def _line(self, runs: list[_Run]) -> str:
+        written: list[str] = []
+        for (kind, target), texts in runs:
+            text = drop_invisible("".join(texts))
+            folded = " ".join(text.split())
+            if folded:
+                inner = self._inner(kind, folded)
+                inner = f"[{inner}]({target})" if target else inner
+                written.append(" " * text[0].isspace() + inner + " " * text[-1].isspace())
+            else:
+                written.append(" ")
+        line = _SPACES.sub(" ", "".join(written)).strip()
+        return _BLOCK_SIGN.sub(_without_meaning, line)
+
+    @staticmethod
+    def _inner(kind: str, text: str) -> str:
+        if kind == "code":
+            longest = max(map(len, _TICKS.findall(text)), default=0)
+            fence = "`" * (longest + 1)
+            edge = " " if text[0] == "`" or text[-1] == "`" else ""
+            return f"{fence}{edge}{text}{edge}{fence}"
+        if kind == "math" and "$" not in text and "`" not in text:
+            return "$" + _SIGNS.sub(r"\\\1", text) + "$"
+        return _SIGNS.sub(r"\\\1", text)
+
+    def _form(self, element: Element) -> tuple[str, str]:
+        """Return what the text in an element is, code or a formula, and the address that it links to."""
+        kind = ""
+        around: Element | None = element
+        steps = 0
+        while around is not None and steps < MOST_STEPS and around.tag not in _STOPS:
+            if around.tag in _CODE and not kind:
+                kind = "code"
+            elif around.tag in ("math", "script"):
+                kind = "math"
+            elif around.tag == "a":
+                return kind, self._target(around)
+            around = around.parent
+            steps += 1
+        return kind, ""
+
+    def _target(self, link: Element) -> str:
+        known = self._known.get(link.position)
+        if known is None:
+            address = self._absolute(link.get("href") or "")
+            known = ""
+            if len(address) <= min(LONGEST_LINK, self._room) and _ADDRESS.fullmatch(address):
+                self._room -= len(address)
+                known = _REFERENCE.sub("&amp;", address.replace("\\", "%5C").replace("|", "%7C"))
+                if "(" in known or ")" in known:
+                    known = f"<{known}>"
+            self._known[link.position] = known
+        return known
+
+
+_STOPS = frozenset(("body", "html", "p", "li", "td", "th", "tr", "main", "section"))
+
+
+def markdown(content: Iterable[Unit], absolute: Callable[[str], str]) -> str:
+    """Return content as Markdown; `absolute` gives the absolute form of a link."""
+    inline = _Inline(absolute)
+    lines: list[str] = []
+    begun: dict[int, str] = {}
+    before: tuple[Container, ...] = ()
+    bullet, last_list = "-", -1
+    for unit in content:
+        written = _lines_of(unit, inline)
+        if not written:
+            continue
+        outer = next((part.around for part in unit.containers if part.number >= 0), -1)
+        if outer >= 0 and outer != last_list:
+            # Two lists behind each other would be read as one.
+            directly = bool(before) and any(part.number >= 0 for part in before)
+            bullet = "*" if directly and bullet == "-" else "-"
+        last_list = outer
+        first, rest, starts = _prefixes(unit.containers, begun, bullet)
+        shared = [part for part in unit.containers if part in before]
+        lists = {part.around for part in before if part.number >= 0}
+        tight = starts and (shared or any(part.around in lists for part in unit.containers))
+        if lines and not tight:
+            lines.append(_rest(shared, begun).rstrip())
+        lines.append((first + written[0]).rstrip())
+        lines.extend((rest + line).rstrip() for line in written[1:])
+        before = unit.containers
+    return unicodedata.normalize("NFC", "\n".join(lines))
+
+
+def _rest(containers: Iterable[Container], begun: dict[int, str]) -> str:
+    """Return what stands in front of a line within items and quotations."""
+    return "".join("> " if part.number < 0 else begun[part.node] for part in containers)
+
+
+def _prefixes(containers: tuple[Container, ...], begun: dict[int, str], bullet: str) -> tuple[str, str, bool]:
+    """Return what stands in front of the first line of a unit and its others, and whether an item begins."""
+    first = rest = ""
+    starts = False
+    for part in containers:
+        if part.number < 0:
+            first += "> "
+            rest += "> "
+        elif part.node in begun:
+            first += begun[part.node]
+            rest += begun[part.node]
+        else:
+            mark = f"{part.number}{'.' if bullet == '-' else ')'} " if part.number else f"{bullet} "
+            first += mark
+            begun[part.node] = " " * len(mark)
+            rest += begun[part.node]
+            starts = True
+    return first, rest, starts
+
+
+def _lines_of(unit: Unit, inline: _Inline) -> list[str]:
+    if unit.kind == "pre":
+        code = _code(unit)
+        longest = max((len(found) for line in code for found in _TICKS.findall(line)), default=0)
+        fence = "`" * max(3, longest + 1)
+        return [fence, *code, fence] if code else []
+    if unit.kind == "table":
+        return _table(unit, inline)
+    lines = inline.write(unit.rows[0][0])
+    if not lines:
+        return []
+    if unit.kind in HEADINGS:
+        text = " ".join(lines)
+        return ["#" * HEADINGS[unit.kind] + " " + _LAST_SIGNS.sub(r"\\\1", text)]
+    if unit.kind == "dt":
+        return ["**" + " ".join(lines) + "**"]
+    return [line + "\\" for line in lines[:-1]] + lines[-1:]
+
+
+def _table(unit: Unit, inline: _Inline) -> list[str]:
+    width = max(map(len, unit.rows))
+    lines = []
+    for number, row in enumerate(unit.rows):
+        # Within code a sign is not escaped otherwise, and would end the cell.
+        cells = [_COLUMN.sub(r"\|", " ".join(inline.write(cell))) for cell in row]
+        cells += [""] * (width - len(cells))
+        lines.append("| " + " | ".join(cells) + " |")
+        if number == 0:
+            lines.append("|" + " --- |" * width)
+    return lines
