@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -163,7 +162,7 @@ def test_a_skipped_field_costs_nothing(skip: bool) -> None:
         ("{", None, None, "The `query` parameter must be valid GraphQL: Syntax Error"),
         ("{ nothing }", None, None, "The `query` parameter must be valid GraphQL: Cannot query field 'nothing'"),
         (f"{{ {CALL} }}", None, None, "The `query` parameter must be valid GraphQL: Field 'websitetotext'"),
-        ("mutation { a }", None, None, "The `query` parameter must be a query: no mutation, no subscription and no fragment."),
+        ("mutation { a }", None, None, "The `query` parameter must be a query: no mutation and no subscription."),
         ("subscription { a }", None, None, "The `query` parameter must be a query: no mutation"),
         ("fragment F on Query { __typename }", None, None, "The `query` parameter must"),
         ("type A { a: Int }", None, None, "The `query` parameter must be a query"),
@@ -177,8 +176,9 @@ def test_a_skipped_field_costs_nothing(skip: bool) -> None:
         ("{ websitetotext { a: title b: title } }", None, None, "The `query` parameter must ask once for `title`"),
         ("{ websitetotext { a: title a: text } }", None, None, "The `query` parameter must be valid GraphQL: Fields 'a' conflict"),
         ("{ a: __schema { types { name } } b: __schema { types { name } } }", None, None, "The `query` parameter must ask once for `__schema`"),
-        ("{ websitetotext { ...F } } fragment F on TextData { url }", None, None, "The `query` parameter must hold no fragments."),
-        ("{ websitetotext { ... on TextData { url } } }", None, None, "The `query` parameter must hold no fragments."),
+        ("{ websitetotext { ...F } }", None, None, "The `query` parameter must be valid GraphQL: Unknown fragment 'F'"),
+        ("{ websitetotext { ...F url } } fragment F on TextData { url }", None, None, "The `query` parameter must ask once for `url`"),
+        ("{ ...A } fragment A on Query { ...A }", None, None, "The `query` parameter must hold fragments in each other at most 16 deep."),
         ("{ websitetotext(input: {ngrams: 2}) { url } }", None, None, "The `query` parameter must be valid GraphQL"),
         ("{ hmac { hmac } }", None, None, "The `query` parameter must be valid GraphQL: Cannot query field 'hmac'"),
     ],
@@ -216,17 +216,8 @@ def fan(kind: str, last: str, start: str) -> str:
     )
 
 
-def inlined(query: str) -> str:
-    """Return a query with its fragments in the places where they are spread."""
-    head, *fragments = re.split(r"fragment (?=\w+ on)", query)
-    bodies = {part.split()[0]: part[part.index("{") + 1 : part.rindex("}")] for part in fragments}
-    while "..." in head:
-        head = re.sub(r"\.\.\.(\w+)", lambda found: bodies[found[1]], head)
-    return head
-
-
-SCHEMA_QUERY = inlined(get_introspection_query())
-"""The standard question about the schema, which has fragments, without them."""
+SCHEMA_QUERY = get_introspection_query()
+"""The standard question about the schema, which clients ask first."""
 
 
 DEEP_LIST: list[Any] = []

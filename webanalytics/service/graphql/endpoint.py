@@ -8,7 +8,7 @@ of the query. Introspection costs nothing.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -16,6 +16,8 @@ from graphql import (
     DocumentNode,
     ExecutionResult,
     FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
     GraphQLError,
     OperationDefinitionNode,
     OperationType,
@@ -166,35 +168,76 @@ class GraphQLEndpoint:
             document = parse(query, max_lexical_tokens=self._tokens, max_comments=self._tokens)
         except GraphQLError as error:
             raise refusal(f"be valid GraphQL: {_located(error)}") from None
-        operations = 0
+        fragments, queries = {}, []
         for node in document.definitions:
-            if not isinstance(node, OperationDefinitionNode) or node.operation is not OperationType.QUERY:
-                raise refusal("be a query: no mutation, no subscription and no fragment")
-            operations += len(node.selection_set.selections)
-            if operations > self._most:
-                raise refusal(f"hold at most {self._most} operations")
-            self._check(node.selection_set, 1)
+            if isinstance(node, FragmentDefinitionNode):
+                fragments[node.name.value] = node.selection_set
+            elif isinstance(node, OperationDefinitionNode) and node.operation is OperationType.QUERY:
+                queries.append(node.selection_set)
+            else:
+                raise refusal("be a query: no mutation and no subscription")
+        size = _Size(fragments, self._most, self._depth, self._tokens)
+        for selected in queries:
+            size.add(selected, 1)
+        for selected in fragments.values():
+            size.add(selected, 2)
         errors = validate(self.schema, document, max_errors=1)
         if errors:
             raise refusal(f"be valid GraphQL: {_located(errors[0])}")
         return document
 
-    def _check(self, selected: SelectionSetNode, depth: int) -> None:
-        """Refuse what would let a short document ask for a long answer."""
+
+class _Size:
+    """How much a document asks for, its fragments in the places where they are spread.
+
+    Parameters
+    ----------
+    fragments : Mapping
+        Selections by the name of their fragment.
+    operations, depth, fields : int
+        The most that there may be of each.
+    """
+
+    def __init__(
+        self, fragments: Mapping[str, SelectionSetNode], operations: int, depth: int, fields: int
+    ) -> None:
+        self._fragments, self._operations, self._depth = fragments, operations, depth
+        self._left, self._most = fields, fields
+        self._called = 0
+
+    def add(self, selected: SelectionSetNode, depth: int) -> None:
+        """Count a selection; refuse what would let a short document ask for a long answer."""
         if depth > self._depth:
             raise refusal(f"be nested at most {self._depth} levels deep")
         names = set()
-        for node in selected.selections:
-            if not isinstance(node, FieldNode):
-                raise refusal("hold no fragments")
+        for node in self._fields(selected, ()):
             # an operation may be called under many names; a field of its answer, or the schema, is had once
             once = depth > 1 or node.name.value.startswith("__")
             name = (node.name if once else node.alias or node.name).value
             if name in names:
                 raise refusal(f"ask once for `{name[:40]}`, or under other names for other operations")
             names.add(name)
+            self._called += depth == 1
+            if self._called > self._operations:
+                raise refusal(f"hold at most {self._operations} operations")
             if node.selection_set:
-                self._check(node.selection_set, depth + 1)
+                self.add(node.selection_set, depth + 1)
+
+    def _fields(self, selected: SelectionSetNode, inside: tuple[str, ...]) -> Iterator[FieldNode]:
+        """Yield the fields of a selection, those of its fragments too."""
+        for node in selected.selections:
+            self._left -= 1
+            if self._left < 0:
+                raise refusal(f"hold at most {self._most} fields, those of repeated fragments counted again")
+            if isinstance(node, FieldNode):
+                yield node
+                continue
+            name = node.name.value if isinstance(node, FragmentSpreadNode) else ""
+            if name in inside or len(inside) >= self._depth:
+                raise refusal(f"hold fragments in each other at most {self._depth} deep")
+            spread = self._fragments.get(name) if name else getattr(node, "selection_set", None)
+            if spread is not None:  # of a fragment that is not there, the validation speaks
+                yield from self._fields(spread, (*inside, name or f"... {len(inside)}"))
 
 
 def _failure(result: Result) -> GraphQLError:
