@@ -204,8 +204,8 @@ def _graphql(operations: list[Operation]) -> Part:
         "operationId": "graphql",
         "summary": "Call several operations in one GraphQL query (alpha).",
         "description": (
-            f"Root fields: {fields}. Each operation called costs its own credits. A query has no fragments, "
-            "and each field of an answer once."
+            f"Root fields: {fields}. Each operation called costs its own credits. A selection has each "
+            "field of an answer once."
         ),
         "tags": ["graphql"],
         "parameters": [parts.format_parameter(("json",)), *parts.request_headers("POST")],
