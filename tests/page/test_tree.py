@@ -313,6 +313,6 @@ def test_nested_deeply_is_read_to_the_bottom() -> None:
     "html", ["", " \n", "<!-- x -->", "<!doctype html>", "<?xml version='1.0'?><!DOCTYPE html>"]
 )
 def test_pages_without_anything_are_refused(html: str) -> None:
-    with pytest.raises(RowError, match="not empty"):
+    with pytest.raises(RowError, match="is empty"):
         parse(html)
     assert parse(html + "<html></html>").root.tag == "html"

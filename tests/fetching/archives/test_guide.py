@@ -40,7 +40,7 @@ def test_the_recipe_for_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     )
     made: dict[str, Any] = {}
     exec(recipe, made)
-    audit = made["audit"].set_index("url")
+    audit = made["audit"].raw.set_index("url")
     audit.index = audit.index.str.removeprefix("https://www.a.example/")
     assert audit["title"].dropna().to_dict() == {
         "": "Home",

@@ -45,7 +45,7 @@ def test_the_packaged_list():
 
 
 def test_the_packaged_file_is_small_fast_and_has_its_licence():
-    folder = Path(phone_list.__file__).parents[1] / "data"
+    folder = Path(phone_list.__file__).parent / "data"
     file = folder / "phones.npz"
     assert file.stat().st_size < 600_000
     start = time.process_time()
