@@ -220,8 +220,8 @@ def test_what_ends_its_workers_alone_is_a_row() -> None:
     lost = [group for group in threads.groups if any(job.subject.endswith("/7") for job in group.jobs)]
     assert [len(group.jobs) for group in lost] == [20, 1]
     assert visits == 19
-    assert frame["status"].tolist() == ["ok"] * 7 + ["error"] + ["ok"] * 12
-    assert frame["error_type"].dropna().tolist() == ["parse"]
+    assert frame.pages["status"].tolist() == ["ok"] * 7 + ["error"] + ["ok"] * 12
+    assert frame.pages["error_type"].dropna().tolist() == ["parse"]
 
 
 def test_finished_groups_of_an_interrupted_call_are_rows() -> None:

@@ -203,7 +203,7 @@ async def answer(group: Group) -> Answered:
 
 def travelling(task: Task, jobs: Sequence[Job]) -> tuple[list[Job], list[JobResult]]:
     """Return jobs with the content of files and archives here, and results for those that cannot be read."""
-    operation, limit = task.operations[0], int(task.spec.options["max_bytes"])
+    operation, limit = task.operations[0], int(task.spec.options["max_download"])
     ready: list[Job] = []
     unreadable: list[JobResult] = []
     with Reader() as archives:
