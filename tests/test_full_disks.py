@@ -45,7 +45,12 @@ def full(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], Pat
             if any(path.is_relative_to(place) for place in places):
                 raise OSError(errno.ENOSPC, FULL)
 
-    for module in ("runs.frames.writing", "runs.storage.store", "records.images.folder", "audits.report.build"):
+    for module in (
+        "runs.frames.writing",
+        "runs.storage.store",
+        "records.images.folder",
+        "audits.report.build",
+    ):
         monkeypatch.setattr(f"webanalytics.{module}.written_whole", written_whole)
 
     def make(name: str) -> Path:
