@@ -160,7 +160,7 @@ def test_a_report_that_cannot_be_written_leaves_the_rest(
 def test_what_an_audit_writes_says_so_in_one_sentence(full: Callable[[str], Path], path: str) -> None:
     place = full("out")
     audit = wa.audit(pd.DataFrame({"url": ["a"], "html": ["<p>a"]}), progress=False, workers=1)
-    write = audit.to_excel if path.endswith("xlsx") else lambda to: write_frame(audit, to)
+    write = audit.to_excel if path.endswith("xlsx") else lambda to: write_frame(audit.pages, to)
     with pytest.raises(WriteError, match=f"parameter must be a file that can be written: {FULL}.$"):
         write(place / path)
     assert list(place.iterdir()) == []

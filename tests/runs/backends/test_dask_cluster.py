@@ -93,8 +93,8 @@ def test_a_call_that_is_stopped_makes_no_further_request(backend: wa.Dask) -> No
         asked = len(origin.pages())
     assert asked < 80 + 2 * 4 * 10  # what two seconds take
     rows = wa.last_partial()
-    assert rows is not None
-    assert 0 < rows["status"].notna().sum() < 400
+    assert isinstance(rows, wa.Audit)
+    assert 0 < rows.pages["status"].notna().sum() < 400
 
 
 def test_nothing_of_an_address_is_in_what_the_scheduler_keeps(client: Any, backend: wa.Dask) -> None:
@@ -180,7 +180,7 @@ def poison() -> Any:
 
 
 def test_the_group_of_a_killed_worker_is_done_again(client: Any, backend: wa.Dask) -> None:
-    got: list[pd.DataFrame] = []
+    got: list[wa.Audit] = []
     with Origin(seconds=0.05) as origin:
         urls = origin.urls(7, 40)
         call = threading.Thread(
@@ -192,9 +192,9 @@ def test_the_group_of_a_killed_worker_is_done_again(client: Any, backend: wa.Das
         call.join()
         requests = len(origin.pages())
         assert max(origin.peak.values()) <= 2 + 2  # those of the dead worker end a moment later
-    (frame,) = got
-    assert frame["status"].eq("ok").all()
-    assert len(frame) == 280
+    (audit,) = got
+    assert audit.pages["status"].eq("ok").all()
+    assert len(audit.pages) == 280
     assert 280 <= requests <= 280 + 2 * 40
 
 
