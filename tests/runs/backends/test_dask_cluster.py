@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any
 
-import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
