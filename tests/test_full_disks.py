@@ -213,7 +213,7 @@ def test_images_on_a_full_disk(
 def half_slow() -> Iterator[list[str]]:
     """Pages that are answered at once, one that is when the next part is due, and others that never are."""
     pages: dict[str, Any] = {f"/{number}": b"<title>page</title>" for number in range(6)}
-    pages["/6"] = Reply(body=b"<title>page</title>", delay=1.5 * WRITE_SECONDS)
+    pages["/6"] = Reply(body=b"<title>page</title>", delay=4 * WRITE_SECONDS)
     pages.update({f"/slow{number}": Reply(body=b"<p>late", delay=600.0) for number in range(2)})
     with SiteServer(pages) as server:
         yield [server.url + path for path in pages]

@@ -20,6 +20,7 @@ from tests.effort import BUSY_SECONDS
 from tests.runs.backends.origin import BUSY, Origin
 from webanalytics.runs.backends.dask import backend as spoken
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 pytestmark = [
@@ -37,7 +38,8 @@ VARYING = ["elapsed", "fetched_at"]
 def client() -> Iterator[Any]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     cluster = distributed.LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0")
-    with cluster, distributed.Client(cluster, set_as_default=False) as made:
+    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})  # to start again
+    with patient, cluster, distributed.Client(cluster, set_as_default=False) as made:
         backend = wa.Dask(made)
         with Origin() as origin:  # every worker has its analysis processes: what follows takes seconds
             wa.audit(origin.urls(WORKERS * 2, 2), backend=backend, **OPTIONS)
