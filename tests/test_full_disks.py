@@ -45,7 +45,12 @@ def full(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], Pat
             if any(path.is_relative_to(place) for place in places):
                 raise OSError(errno.ENOSPC, FULL)
 
-    for module in ("frames.writing", "frames.saving", "frames.store", "audits.report.build"):
+    for module in (
+        "runs.frames.writing",
+        "runs.storage.store",
+        "records.images.folder",
+        "audits.report.build",
+    ):
         monkeypatch.setattr(f"webanalytics.{module}.written_whole", written_whole)
 
     def make(name: str) -> Path:
@@ -155,7 +160,7 @@ def test_a_report_that_cannot_be_written_leaves_the_rest(
 def test_what_an_audit_writes_says_so_in_one_sentence(full: Callable[[str], Path], path: str) -> None:
     place = full("out")
     audit = wa.audit(pd.DataFrame({"url": ["a"], "html": ["<p>a"]}), progress=False, workers=1)
-    write = audit.to_excel if path.endswith("xlsx") else lambda to: write_frame(audit, to)
+    write = audit.to_excel if path.endswith("xlsx") else lambda to: write_frame(audit.pages, to)
     with pytest.raises(WriteError, match=f"parameter must be a file that can be written: {FULL}.$"):
         write(place / path)
     assert list(place.iterdir()) == []
@@ -208,7 +213,7 @@ def test_images_on_a_full_disk(
 def half_slow() -> Iterator[list[str]]:
     """Pages that are answered at once, one that is when the next part is due, and others that never are."""
     pages: dict[str, Any] = {f"/{number}": b"<title>page</title>" for number in range(6)}
-    pages["/6"] = Reply(body=b"<title>page</title>", delay=1.5 * WRITE_SECONDS)
+    pages["/6"] = Reply(body=b"<title>page</title>", delay=4 * WRITE_SECONDS)
     pages.update({f"/slow{number}": Reply(body=b"<p>late", delay=600.0) for number in range(2)})
     with SiteServer(pages) as server:
         yield [server.url + path for path in pages]

@@ -48,7 +48,7 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
         found.append(parts_of(pd.DataFrame(frame)) is not None)
         write(frame, *others)
 
-    for kind, writer in (("parquet", writing._parquet), ("arrow", writing.write_ipc)):
+    for kind, writer in (("parquet", writing._parquet), ("arrow", writing._write_ipc)):
         monkeypatch.setitem(
             writing._BINARY, kind, lambda frame, path, writer=writer: spy(frame, path, writer)
         )

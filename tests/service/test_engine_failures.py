@@ -50,7 +50,7 @@ REPLIES: list[tuple[str, Any, int, str]] = [
     ("silent", streaming(b"", b"", 0.1), 503, "did not arrive within 0.5 seconds."),
     ("drip", streaming(http(b"")[:-4] + b"\r\nX: ", b"x", 0.1), 503, "did not arrive within 0.5 seconds."),
     ("too large", http(b"<p>" + b"word " * 30_000), 400, "more than 100,000 bytes."),
-    ("empty", http(b""), 400, "page that is not empty."),
+    ("empty", http(b""), 400, "page that is empty."),
 ]
 
 

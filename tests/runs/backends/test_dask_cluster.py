@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator
 from statistics import median
 from typing import Any
 
-import pandas as pd
 import pytest
 from pandas.testing import assert_frame_equal
 
@@ -21,6 +20,7 @@ from tests.effort import BUSY_SECONDS
 from tests.runs.backends.origin import BUSY, Origin
 from webanalytics.runs.backends.dask import backend as spoken
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 
 pytestmark = [
@@ -38,7 +38,8 @@ VARYING = ["elapsed", "fetched_at"]
 def client() -> Iterator[Any]:
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     cluster = distributed.LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=":0")
-    with cluster, distributed.Client(cluster, set_as_default=False) as made:
+    patient = dask.config.set({"distributed.deploy.lost-worker-timeout": "10 minutes"})  # to start again
+    with patient, cluster, distributed.Client(cluster, set_as_default=False) as made:
         backend = wa.Dask(made)
         with Origin() as origin:  # every worker has its analysis processes: what follows takes seconds
             wa.audit(origin.urls(WORKERS * 2, 2), backend=backend, **OPTIONS)
@@ -93,8 +94,8 @@ def test_a_call_that_is_stopped_makes_no_further_request(backend: wa.Dask) -> No
         asked = len(origin.pages())
     assert asked < 80 + 2 * 4 * 10  # what two seconds take
     rows = wa.last_partial()
-    assert rows is not None
-    assert 0 < rows["status"].notna().sum() < 400
+    assert isinstance(rows, wa.Audit)
+    assert 0 < rows.pages["status"].notna().sum() < 400
 
 
 def test_nothing_of_an_address_is_in_what_the_scheduler_keeps(client: Any, backend: wa.Dask) -> None:
@@ -180,7 +181,7 @@ def poison() -> Any:
 
 
 def test_the_group_of_a_killed_worker_is_done_again(client: Any, backend: wa.Dask) -> None:
-    got: list[pd.DataFrame] = []
+    got: list[wa.Audit] = []
     with Origin(seconds=0.05) as origin:
         urls = origin.urls(7, 40)
         call = threading.Thread(
@@ -192,9 +193,9 @@ def test_the_group_of_a_killed_worker_is_done_again(client: Any, backend: wa.Das
         call.join()
         requests = len(origin.pages())
         assert max(origin.peak.values()) <= 2 + 2  # those of the dead worker end a moment later
-    (frame,) = got
-    assert frame["status"].eq("ok").all()
-    assert len(frame) == 280
+    (audit,) = got
+    assert audit.pages["status"].eq("ok").all()
+    assert len(audit.pages) == 280
     assert 280 <= requests <= 280 + 2 * 40
 
 

@@ -49,7 +49,7 @@ def test_who_takes_jobs_one_by_one() -> None:
             raise NotImplementedError
 
     assert PARTS == ("name", "family", "priced", "durable", "serves", "price", "check", "run")
-    assert [streams(backend) for backend in [*backends(), Waves()]] == [True, False, True, False]
+    assert [streams(backend) for backend in [*backends(), Waves()]] == [True, False, False, False]
 
 
 def test_all_backends_are_backends() -> None:

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-import pyarrow.parquet as parquet
 import pytest
 
 import webanalytics as wa
@@ -22,6 +21,8 @@ from webanalytics.core.outcomes import digest
 from webanalytics.errors import ParameterError
 from webanalytics.fetching.testing import SiteServer
 from webanalytics.runs.storage.checkpoints import robots
+from webanalytics.runs.storage.checkpoints.parts import PART
+from webanalytics.runs.storage.store import Store, named
 
 SECRET = "a secret that nobody may read"
 MESSAGE = "a message that nobody may read"
@@ -144,18 +145,16 @@ def test_a_torn_part_is_refused_by_name_and_can_be_taken_away(
     assert watch.subjects == ["c"]
 
 
-def _part(folder: Path, **columns: Any) -> None:
-    """Write a part with one row for MESSAGE, its columns as they are unless given."""
+def _part(folder: Path, **columns: Any) -> str:
+    """Write a part with one row for MESSAGE, its columns as they are unless given, and return its name."""
     row: dict[str, Any] = {
         "key": digest(MESSAGE), "operation": "hmac", "status": "ok", "error": None, "error_type": None, "error_key": None,
         "data": '{"hmac": "odd", "algorithm": "sha256", "encoding": "hex"}', "blob_field": None, "fetched": None, "blob": None,
     } | columns  # fmt: skip
     types = {"blob": pa.large_binary()}
     schema = pa.schema([(name, types.get(name, pa.large_string())) for name in row])
-    parquet.write_table(
-        pa.table({name: [value] for name, value in row.items()}, schema=schema),
-        folder / "part-000009.parquet",
-    )
+    table = pa.table({name: [value] for name, value in row.items()}, schema=schema)
+    return Store(folder, "run.json", PART).write_part(named(9, "part"), table)
 
 
 def test_a_crafted_part_may_say_odd_things(made: Path) -> None:
@@ -178,8 +177,8 @@ def test_a_crafted_part_may_say_odd_things(made: Path) -> None:
     ],
 )  # fmt: skip
 def test_a_crafted_part_of_another_form_is_refused(made: Path, columns: dict[str, Any]) -> None:
-    _part(made, **columns)
-    assert "part-000009.parquet" in refused(lambda: again(made))
+    name = _part(made, **columns)
+    assert name in refused(lambda: again(made))
 
 
 @pytest.mark.parametrize(
@@ -192,8 +191,9 @@ def test_a_crafted_part_of_another_form_is_refused(made: Path, columns: dict[str
 def test_numbers_that_no_column_holds_are_refused(folder: Path, data: dict[str, Any]) -> None:
     with SiteServer({"/": page("x")}) as site:
         wa.readability([site.url], allow_private=True, store=folder)
-        _part(folder, key=digest(site.url), operation="readability", data=json.dumps(data))
-        refused(lambda: wa.readability([site.url], allow_private=True, store=folder))
+        other = f"{site.url}/other"  # the row of the first is in a part of rows
+        name = _part(folder, key=digest(other), operation="readability", data=json.dumps(data))
+        assert name in refused(lambda: wa.readability([other], allow_private=True, store=folder))
 
 
 @pytest.mark.parametrize(

@@ -22,8 +22,9 @@ import webanalytics as wa
 from tests.runs.hosted.proxy import Proxy, delay
 from tests.runs.hosted.running import PRICES, Account, page, parts, same
 from tests.service.live import Server
-from webanalytics.fetching.testing import SiteServer
+from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.operations import AUDIT_PAGES
+from webanalytics.runs.storage.checkpoints.folder import WRITE_SECONDS
 
 RUNNER = Path(__file__).with_name("runner.py")
 MESSAGES = [f"message {number}" for number in range(2000)]
@@ -200,12 +201,17 @@ def test_a_local_run_that_is_killed_loses_no_row(tmp_path: Path) -> None:
 
 
 def test_a_local_audit_that_is_killed_does_no_page_again(tmp_path: Path) -> None:
-    content = {f"/p{number}": page(str(number)) for number in range(60)}
+    """Two pages at once are late: they come when the next part is due, and the last ones after the kill."""
+    due = 1.5 * WRITE_SECONDS
+    late = {20: due, 21: due, 38: due, 39: due, 58: 2 * due, 59: 2 * due}
+    content = {
+        f"/p{number}": Reply(body=page(str(number)), delay=late.get(number, 0.0)) for number in range(60)
+    }
     with SiteServer(content, delay=0.01) as site:
         urls = [site.url + path for path in content]
         arguments = {"allow_private": True, "workers": 1, "robots": False, "concurrency": 2}
         call = Killed(tmp_path, "audit", urls, arguments)
-        for rows in (20, 90):
+        for rows in (20, 150):
             assert call.leg(lambda: call.rows, rows)
         kept, asked = call.rows // len(AUDIT_PAGES), len(site.requests)
         same(call.finish(), wa.audit(urls, **arguments))

@@ -25,7 +25,7 @@ from webanalytics.fetching.testing import SampleSite, SiteServer
 REWORD = '''"""Started with the interpreter of the service and of its workers: no sentence keeps a word."""
 import string
 
-from webanalytics import messages
+from webanalytics.core import messages
 from webanalytics.audits.graph.site_links import fetch_outcome
 
 

@@ -21,7 +21,7 @@ from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher
 from webanalytics.fetching.robots import keep
 from webanalytics.operations import Operation
-from webanalytics.runs.backends.base import LOCAL_FAMILY, RunSpec, Task, refuse_saving
+from webanalytics.runs.backends.base import LOCAL_FAMILY, Backend, RunSpec, Task, refuse_saving
 from webanalytics.runs.backends.dask.groups import (
     Answered,
     Group,
@@ -43,7 +43,7 @@ THREADS = 4
 """Threads of a worker of a local cluster: each waits for the network most of the time."""
 
 
-class Dask:
+class Dask(Backend):
     """Answers on a Dask cluster.
 
     Use it as ``backend=`` of a call, or for all calls with `webanalytics.use`. Frames are the same as on this
