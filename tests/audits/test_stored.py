@@ -239,7 +239,7 @@ def test_a_cancelled_run_goes_on_with_what_it_has(site: SiteServer, folder: Path
     part = wa.last_partial()
     assert part is not None
     assert 0 < len(part) < 40
-    assert part["text"].notna().all()
+    assert part.raw["text"].notna().all()
     kept = len(part)
     before = len(site.requests)
     audit = fetched(site, 40, folder)

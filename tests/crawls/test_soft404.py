@@ -42,7 +42,7 @@ def page(title: str, shift: int) -> bytes:
 
 def read(server: SiteServer, *paths: str) -> pd.DataFrame:
     urls = [server.url + path for path in paths]
-    return wa.audit(urls, allow_private=True, workers=1, progress=False, robots=False)
+    return wa.audit(urls, allow_private=True, workers=1, progress=False, robots=False).raw
 
 
 def found(frame: pd.DataFrame) -> Soft:

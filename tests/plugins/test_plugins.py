@@ -26,7 +26,7 @@ slugify = lanterns.operations:slugify
 headline = lanterns.operations:headline
 [webanalytics.rules]
 lantern_in_title = lanterns.rules:lantern_in_title
-[webanalytics.runs.backends]
+[webanalytics.backends]
 lighthouse = lanterns.backends:Lighthouse
 broken = lanterns.backends:Broken
 """
