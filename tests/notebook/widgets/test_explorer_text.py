@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import re
+from importlib import metadata
 from importlib.resources import files
+from pathlib import Path
 
 import nbformat
 import openpyxl
@@ -65,11 +67,16 @@ def test_the_static_view_is_escaped(hostile: pd.DataFrame) -> None:
 
 def test_a_saved_notebook_without_widget_state_shows_the_table(hostile: pd.DataFrame) -> None:
     nbconvert = pytest.importorskip("nbconvert", reason="nbconvert is not installed")
-    data, metadata = explore(hostile)._repr_mimebundle_()
+    data, about = explore(hostile)._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in data
-    output = nbformat.v4.new_output("display_data", data=data, metadata=metadata)
+    output = nbformat.v4.new_output("display_data", data=data, metadata=about)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("explore(frame)", outputs=[output])])
-    page, _ = nbconvert.HTMLExporter(template_name="basic").from_notebook_node(notebook)
+    template = next(path for path in metadata.files("nbconvert") or () if path.match("basic/conf.json"))
+    folders = [
+        str(Path(template.locate()).parents[1])
+    ]  # also where Python runs in an environment over another
+    exporter = nbconvert.HTMLExporter(template_name="basic", extra_template_basedirs=folders)
+    page, _ = exporter.from_notebook_node(notebook)
     assert ">&lt;img src=x onerror=alert(1)&gt;</td>" in page
 
 
