@@ -395,7 +395,7 @@ def test_a_sitemap_that_was_read_before_is_audited_as_by_its_address(tmp_path: P
     with sample_site() as site:
         options = {**LOCAL, "timeout": 3}
         by_address = wa.audit(sitemap=site.sitemap, **options)
-        rows = wa.sitemap(site.sitemap, **LOCAL)
+        rows = wa.sitemap(site.sitemap, allow_private=True)
         by_frame = wa.audit(rows, **options)
         part = wa.audit(rows.head(3), **options)
     assert by_frame.raw["url"].tolist() == by_address.raw["url"].tolist()
@@ -408,7 +408,7 @@ def test_a_sitemap_that_was_read_before_is_audited_as_by_its_address(tmp_path: P
 
 
 def test_a_sitemap_frame_without_pages_is_a_wrong_call(listed_site: SiteServer) -> None:
-    rows = wa.sitemap(f"{listed_site.url}/empty.xml", **LOCAL)
+    rows = wa.sitemap(f"{listed_site.url}/empty.xml", allow_private=True)
     with pytest.raises(wa.ParameterError, match="The `urls` parameter must be a sitemap that lists pages"):
         wa.audit(rows, **LOCAL)
     assert len(wa.audit(rows.assign(url=f"{listed_site.url}/a"), column="url", **LOCAL)) == 1

@@ -131,7 +131,7 @@ def test_sizes_of_images_are_a_flag(
     site: SiteServer, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     Told(capsys, "audit", f"{site.url}/", "--allow-private", "--image-sizes", "--save", tmp_path / "kept")
-    assert "image_bytes" in wa.load(tmp_path / "kept")
+    assert "image_bytes" in wa.load(tmp_path / "kept").raw
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,7 @@ def test_what_could_be_no_link_is_refused(wrong: object) -> None:
 
 
 def test_no_call_takes_it_because_it_would_do_nothing() -> None:
-    with pytest.raises(wa.ParameterError, match="`docs_url` parameter does not exist"):
+    with pytest.raises(wa.ParameterError, match="`docs_url` parameter must be left out of `metadata`"):
         wa.metadata([], docs_url=DOCS)
 
 

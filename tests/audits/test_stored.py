@@ -146,6 +146,17 @@ def test_a_column_behaves_as_one_in_memory(whole: wa.Audit, kept: wa.Audit, name
     assert cells(first) == cells(second)
 
 
+def test_lists_are_counted_and_exploded(whole: wa.Audit, kept: wa.Audit) -> None:
+    assert isinstance(kept.raw["headings"].dtype, StoredDtype)
+    own, others = (audit.raw["headings"] for audit in (whole, kept))
+    assert others.str.len().dropna().to_dict() == own.str.len().dropna().to_dict()
+    for mine, other in ((own, others), (own.iloc[[5, 3]], others.iloc[[5, 3]])):
+        assert other.explode().index.tolist() == mine.explode().index.tolist()
+        assert other.explode().str["text"].dropna().tolist() == mine.explode().str["text"].dropna().tolist()
+    frame = kept.raw[["url", "headings"]].explode("headings")
+    assert frame["url"].tolist() == whole.raw[["url", "headings"]].explode("headings")["url"].tolist()
+
+
 def test_texts_have_the_methods_of_texts(whole: wa.Audit, kept: wa.Audit) -> None:
     assert (
         kept.raw["title"].str.contains("3").fillna(False).tolist()
@@ -239,7 +250,7 @@ def test_a_cancelled_run_goes_on_with_what_it_has(site: SiteServer, folder: Path
     part = wa.last_partial()
     assert part is not None
     assert 0 < len(part) < 40
-    assert part["text"].notna().all()
+    assert part.raw["text"].notna().all()
     kept = len(part)
     before = len(site.requests)
     audit = fetched(site, 40, folder)

@@ -42,7 +42,7 @@ def page(title: str, shift: int) -> bytes:
 
 def read(server: SiteServer, *paths: str) -> pd.DataFrame:
     urls = [server.url + path for path in paths]
-    return wa.audit(urls, allow_private=True, workers=1, progress=False, robots=False)
+    return wa.audit(urls, allow_private=True, workers=1, progress=False, robots=False).raw
 
 
 def found(frame: pd.DataFrame) -> Soft:
@@ -141,7 +141,7 @@ def site() -> Any:
 def test_the_made_up_site(site: CrawlSite) -> None:
     """It answers 404 in general and 200 in one folder, in which one real page speaks of what is not found."""
     urls = [row["url"] for row in site.expected.pages if row["status"] == 200 and row["how"] != "pdf"]
-    frame = wa.audit(urls, allow_private=True, workers=2, progress=False)
+    frame = wa.audit(urls, allow_private=True, workers=2, progress=False).raw
     soft = found(frame)
     assert soft.pages == {row["url"] for row in site.expected.pages if row["how"] == "soft"}
     assert soft.shells == ()

@@ -97,7 +97,7 @@ def test_everything_is_that_of_a_crawl_in_memory(tmp_path: Path) -> None:
         deep = f"{site.url}/deep/3"
         assert kept.paths(deep).equals(whole.paths(deep))
     same(whole, kept)
-    assert kept.attrs == whole.attrs
+    assert kept.raw.attrs == whole.raw.attrs
     assert isinstance(kept.raw["text"].dtype, StoredDtype)
     names = sorted(path.name for path in (tmp_path / "crawl").iterdir())
     assert sum(name.startswith("rows-") for name in names) == 2
@@ -121,8 +121,8 @@ def test_what_is_asked_besides_and_own_columns_are_there_too(tmp_path: Path) -> 
         whole = crawled(site, **options)
         kept = crawled(site, store=tmp_path / "crawl", **options)
     same(whole, kept)
-    assert kept["price"].tolist()[0] == "7"
-    assert kept["broken_resources"].tolist()[0][0]["url"].endswith("/gone.png")
+    assert kept.raw["price"].tolist()[0] == "7"
+    assert kept.raw["broken_resources"].tolist()[0][0]["url"].endswith("/gone.png")
     same(whole, wa.load(tmp_path / "crawl"))
 
 
@@ -146,7 +146,7 @@ def test_the_same_folder_goes_on_and_for_more_pages(site: SiteServer, folder: Pa
 KILLED = textwrap.dedent("""
     import sys, webanalytics as wa
     from webanalytics.crawls import rows
-    from webanalytics.runs import saving
+    from webanalytics.runs.storage import row_folder as saving
     saving.FRAME_ROWS = rows.FRAME_ROWS = 4
     saving.PART_ROWS = 8
     wa.crawl(sys.argv[1], store=sys.argv[2], allow_private=True, progress=False, workers=1, per_host=4)
@@ -231,8 +231,8 @@ def test_a_page_whose_links_are_not_known_is_fetched_again(site: SiteServer, fol
 def test_what_failed_is_asked_again_when_that_is_wanted(folder: Path) -> None:
     pages = {"/": page("Home", "/late", "/b"), "/late": [Reply(404), page("Late", "/c")], "/b": page("B")}
     with SiteServer({**pages, "/c": page("C")}) as site:
-        assert crawled(site, store=folder)["http_status"].tolist() == [200, 404, 200]
-        assert crawled(site, store=folder)["http_status"].tolist() == [200, 404, 200]
+        assert crawled(site, store=folder).raw["http_status"].tolist() == [200, 404, 200]
+        assert crawled(site, store=folder).raw["http_status"].tolist() == [200, 404, 200]
         before = len(site.requests)
         audit = crawled(site, store=folder, redo="failed")
         assert asked(site, before) == ["/late", "/c"]

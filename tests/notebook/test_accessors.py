@@ -50,8 +50,6 @@ def test_every_function_over_a_column_is_a_method() -> None:
         "crawl",
         "llms_txt",
         "load",
-        "rule",
-        "rules",
         "sitemap",
         "tlsa_record",
     }  # no columns

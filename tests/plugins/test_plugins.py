@@ -26,7 +26,7 @@ slugify = lanterns.operations:slugify
 headline = lanterns.operations:headline
 [webanalytics.rules]
 lantern_in_title = lanterns.rules:lantern_in_title
-[webanalytics.runs.backends]
+[webanalytics.backends]
 lighthouse = lanterns.backends:Lighthouse
 broken = lanterns.backends:Broken
 """
@@ -151,7 +151,7 @@ with wa.option_context(backend="lighthouse"):
 wa.use("lighthouse")
 print(type(wa.options.backend).__name__, wa.options.backend is wa.options.backend, Lighthouse.waves)
 crawled = wa.crawl(sys.argv[1], allow_private=True, sitemap=None)
-print(sorted(crawled["title"]), Lighthouse.waves)
+print(sorted(crawled.pages["title"]), Lighthouse.waves)
 for name in ("tower", "broken"):
     try:
         wa.slugify("a", backend=name)

@@ -63,7 +63,7 @@ def test_the_table_holds_what_the_tabs_show(frame: pd.DataFrame) -> None:
     assert cells(explorer, "title_repeated") == [True, False, True]
     assert cells(explorer, "h1_count") == [1, 1, 1]
     assert cells(explorer, "h1") == ["Tea", "Coffee", "Tea"]
-    assert cells(explorer, "images_without_alt") == [1, 1, 1]
+    assert cells(explorer, "images_without_alt_count") == [1, 1, 1]
     assert "text" not in [column["key"] for column in table["columns"]]
     assert {"key": "text", "label": "text"} in table["others"]
     json.dumps(explorer._content, allow_nan=False)

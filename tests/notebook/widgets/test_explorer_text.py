@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import io
 import re
+from importlib.metadata import distribution
 from importlib.resources import files
+from pathlib import Path
 
 import nbformat
 import openpyxl
@@ -63,12 +65,17 @@ def test_the_static_view_is_escaped(hostile: pd.DataFrame) -> None:
         assert "&lt;img src=x onerror=alert(1)&gt;" in html
 
 
-def test_a_saved_notebook_without_widget_state_shows_the_table(hostile: pd.DataFrame) -> None:
+def test_a_saved_notebook_without_widget_state_shows_the_table(
+    hostile: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
     nbconvert = pytest.importorskip("nbconvert", reason="nbconvert is not installed")
     data, metadata = explore(hostile)._repr_mimebundle_()
     assert "application/vnd.jupyter.widget-view+json" in data
     output = nbformat.v4.new_output("display_data", data=data, metadata=metadata)
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("explore(frame)", outputs=[output])])
+    # where Python runs in an environment over another, its own folder has no templates
+    template = next(path for path in distribution("nbconvert").files or () if path.match("basic/conf.json"))
+    monkeypatch.setenv("JUPYTER_PATH", str(Path(str(template.locate())).resolve().parents[3]))
     page, _ = nbconvert.HTMLExporter(template_name="basic").from_notebook_node(notebook)
     assert ">&lt;img src=x onerror=alert(1)&gt;</td>" in page
 

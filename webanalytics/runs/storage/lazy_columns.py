@@ -45,8 +45,8 @@ class StoredDtype(ExtensionDtype):
 
     @property
     def kind(self) -> Any:
-        """The kind of its values as NumPy names it: U lets pandas offer the methods of texts."""
-        return "U" if self.parts.dtype(self.column) == "string" else "O"
+        """The kind of its values as NumPy names it: U lets pandas offer `.str`, as for texts and lists."""
+        return "U"
 
     @property
     def name(self) -> str:  # type: ignore[override]
@@ -219,6 +219,10 @@ class StoredArray(ExtensionArray):
         raise TypeError(
             f"The column `{self._dtype.column}` is in a folder; assign a whole column to change its values."
         )
+
+    def _explode(self) -> tuple[Any, Any]:  # what `explode` calls
+        items = pd.Series(self.in_memory()).explode()
+        return items.array, np.bincount(items.index, minlength=len(self))
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_str_"):  # what the accessor `.str` calls

@@ -1,0 +1,3 @@
+"""The example is another package: collecting it for doctests would register its rule here."""
+
+collect_ignore = ["example"]
