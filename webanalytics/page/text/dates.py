@@ -138,7 +138,7 @@ def page_dates(page: Page) -> dict[str, str | None] | None:
     >>> page_dates(Page("<html lang=es><h1>El té</h1><div>Publicado el 4 de mayo de 2022</div>"))
     {'published': '2022-05-04', 'modified': None}
     """
-    items = _main_items(page)
+    items = main_items(page)
     modified = _first_date(page, _date_values(page, items, _MODIFIED))
     published = _first_date(page, _date_values(page, items, _PUBLISHED)) or dateline(page)
     published = published or _searched_date(page, modified) or _first_date(page, _video_dates(page))
@@ -157,7 +157,7 @@ def _first_date(page: Page, values: Iterable[object]) -> date | None:
 @once_per_page
 def _stamps(page: Page) -> list[datetime]:
     """Return the moments that a page names with an offset from UTC."""
-    items = _main_items(page)
+    items = main_items(page)
     values = chain(_date_values(page, items, _PUBLISHED), _date_values(page, items, _MODIFIED))
     return [stamp for value in values if (stamp := _stamp(value)) is not None and stamp.utcoffset()]
 
@@ -210,7 +210,7 @@ def dateline(page: Page) -> date | None:
     True
     """
     lines = page.visible_text.split("\n")
-    place = _headline(page, lines)
+    place = headline_place(page, lines)
     if place is None:
         return None
     days: set[date] = set()
@@ -220,7 +220,7 @@ def dateline(page: Page) -> date | None:
     return days.pop() if len(days) == 1 else None
 
 
-def _headline(page: Page, lines: list[str]) -> int | None:
+def headline_place(page: Page, lines: list[str]) -> int | None:
     """Return the number of the line with the main heading, else of the longest that the title begins with.
 
     Of several the last: breadcrumbs and lists of news stand above an article.
@@ -290,7 +290,7 @@ def _types(item: dict[str, Any]) -> list[str]:
     return [str(name) for name in (types if isinstance(types, list) else [types])]
 
 
-def _main_items(page: Page) -> list[dict[str, Any]]:
+def main_items(page: Page) -> list[dict[str, Any]]:
     """Return the JSON-LD items that may be the page itself, articles first."""
     ranked = []
     for item in jsonld(page):
