@@ -13,7 +13,7 @@ from webanalytics.page.declarations.metadata import CARD, OPEN_GRAPH
 from webanalytics.page.document import Document, Element, Walk
 from webanalytics.page.page import Collector, Page, Reader, collected, fold
 from webanalytics.page.structured.jsonld import JsonLdBlocks, jsonld
-from webanalytics.page.structured.offer import Offer, describes_page, product_offer
+from webanalytics.page.structured.offer import Offer, decimal_price, describes_page, product_offer
 from webanalytics.page.text.authors import page_authors
 
 DEFAULT_MAX_ENTRIES = 10_000
@@ -272,7 +272,7 @@ def analyse(page: Page, *, body: bool = False) -> dict[str, Any]:
         "description": plain["description"],
         "keywords": plain["keywords"],
         "source": plain["source"],
-        "price": offer.price,
+        "price": decimal_price(offer.price),
         "priceCurrency": offer.currency,
         "availability": offer.availability,
         "robots": plain["robots"],
