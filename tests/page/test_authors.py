@@ -1,4 +1,4 @@
-"""Authors of pages, from structured data, meta elements, markup and bylines."""
+"""Authors and headlines of pages, from structured data, meta elements, markup and bylines."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from webanalytics.page.metadata import analyse
 from webanalytics.page.page import Page
 from webanalytics.page.text.authors import MOST_AUTHORS, names_in, page_authors
+from webanalytics.page.text.headline import page_headline
 
 
 def linked(data: object) -> str:
@@ -81,3 +82,19 @@ def test_the_specifications_author_stays_that_of_the_meta_elements() -> None:
 def test_authors_are_bounded() -> None:
     names = [f"Ann {'abcdefghijklmnopqrstuvwxyz'[number]}e" for number in range(26)]
     assert len(page_authors(Page(linked({"@type": "Article", "author": names})))) == MOST_AUTHORS
+
+
+@pytest.mark.parametrize(
+    ("html", "headline"),
+    [
+        (linked({"@type": "NewsArticle", "headline": "Green tea"}) + "<h1>Tea Times</h1>", "Green tea"),
+        (linked({"@type": "Comment", "headline": "Bad"}) + "<h1>Green tea</h1>", "Green tea"),
+        ("<title>Green tea | Times</title><h1>Times</h1><p>Green tea</p>", "Green tea"),
+        ("<title>Shop</title><h1>Pots</h1>", "Pots"),
+        ('<title>T</title><meta property="og:title" content="Green tea">', "Green tea"),
+        ("<title>Green tea</title>", "Green tea"),
+        ("<p>Hello", ""),
+    ],
+)
+def test_the_headline_is_what_the_reader_takes_for_the_title(html: str, headline: str) -> None:
+    assert page_headline(Page(html)) == headline

@@ -32,7 +32,7 @@ card:account_id card:creator card:creator:id card:player card:player:width card:
 card:app:name:handset card:app:name:tablet card:app:name:store card:app:id:handset card:app:id:tablet
 card:app:id:store card:app:url:handset card:app:url:tablet card:app:url:store""".split()
 FIELDS = PLAIN_FIELDS + OPEN_GRAPH_FIELDS + CARD_FIELDS
-OWN_FIELDS = ["authors"]
+OWN_FIELDS = ["authors", "headline"]
 LISTS = {"favicons", "jsonld", "headings", "imgTags", "authors"}
 ENTRY_KEYS = {
     "favicons": ({"rel", "href"}, {"sizes", "type"}),
@@ -128,6 +128,7 @@ def test_every_field_of_a_page() -> None:
             ],
             "author": "Ada Löw",
             "authors": ["Ada Löw", "Second"],
+            "headline": "Green tea",
             "description": "Fresh leaves",
             "keywords": "tea, green, leaf",
             "source": "Tea Weekly",

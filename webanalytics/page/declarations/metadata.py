@@ -106,6 +106,7 @@ _FIELDS = (
     ),
     *(Field(f"card:{name}", str, f"Social card: {meaning}", premium=True) for name, meaning in CARD.items()),
     Field("authors", list[str], "Names of the authors, from structured data, markup and byline.", extra=True),
+    Field("headline", str, "Headline that the reader sees, without the name of the site.", extra=True),
 )
 
 _EXAMPLE: dict[str, Any] = {

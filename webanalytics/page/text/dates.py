@@ -22,6 +22,8 @@ from lxml import etree
 from webanalytics.page.document import Element
 from webanalytics.page.page import Page, once_per_page
 from webanalytics.page.structured.jsonld import jsonld
+from webanalytics.page.structured.offer import types_of
+from webanalytics.page.text.headline import headline_place, main_items
 from webanalytics.page.text.language import page_language
 
 EARLIEST = date(1990, 1, 1)
@@ -51,13 +53,7 @@ _MODIFIED = {
     ),
     "itemprop": ("dateModified",),
 }
-# Items that have another date than the page they stand on.
-_NOT_THE_PAGE = frozenset({
-    "Answer", "AudioObject", "Comment", "Event", "ImageObject", "Organization", "Person", "Rating", "Review",
-    "VideoObject", "WebSite",
-})
 # fmt: on
-_ARTICLE = re.compile(r"(?:Article|Posting|Report|Recipe|HowTo|Page)$")
 _YEAR_FIRST = re.compile(r"\s*(\d{4})(?:([-/.])(\d{1,2})\2(\d{1,2})|(\d\d)(\d\d))(?!\d)")
 _LONGEST_STAMP = 40
 _SAME_MOMENT = timedelta(minutes=1)
@@ -192,7 +188,7 @@ def _video_dates(page: Page) -> Iterator[object]:
     """Yield the dates of a page's videos."""
     for item in jsonld(page):
         yield from (
-            item.get(name) for name in ("uploadDate", "datePublished") if "VideoObject" in _types(item)
+            item.get(name) for name in ("uploadDate", "datePublished") if "VideoObject" in types_of(item)
         )
     yield from page.metas("video:release_date")
     for item in jsonld(page):
@@ -218,20 +214,6 @@ def dateline(page: Page) -> date | None:
         if len(line) <= _LONGEST_LINE and _YEAR.search(line) and not _CHANGED.search(line):
             days.update(days_in(line, page_language(page)))
     return days.pop() if len(days) == 1 else None
-
-
-def headline_place(page: Page, lines: list[str]) -> int | None:
-    """Return the number of the line with the main heading, else of the longest that the title begins with.
-
-    Of several the last: breadcrumbs and lists of news stand above an article.
-    """
-    title, headline = page.title, page.h1
-    if not (headline and headline in lines and title.startswith(headline)):
-        longest = max(filter(title.startswith, lines), key=len, default="")
-        if longest and 3 * len(longest) >= len(title):
-            headline = longest
-    found = (number for number in reversed(range(len(lines))) if lines[number] == headline)
-    return next(found, None) if headline else None
 
 
 def days_in(line: str, language: str) -> set[date]:
@@ -283,22 +265,6 @@ def month_names(language: str) -> dict[str, int]:
         for number, month in enumerate(_MONTHS, 1):
             names.update((name.lower(), number) for name in data.info[month])
     return names
-
-
-def _types(item: dict[str, Any]) -> list[str]:
-    types = item.get("@type")
-    return [str(name) for name in (types if isinstance(types, list) else [types])]
-
-
-def main_items(page: Page) -> list[dict[str, Any]]:
-    """Return the JSON-LD items that may be the page itself, articles first."""
-    ranked = []
-    for item in jsonld(page):
-        names = _types(item)
-        if not _NOT_THE_PAGE.intersection(names):
-            article = any(_ARTICLE.search(name) for name in names)
-            ranked.append((0 if article and "WebPage" not in names else 1 if article else 2, item))
-    return [item for _, item in sorted(ranked, key=lambda pair: pair[0])]
 
 
 def _date_values(
