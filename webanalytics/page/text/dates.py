@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date, datetime, timedelta
 from email.utils import parsedate
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from htmldate import find_date
@@ -60,6 +60,7 @@ _SAME_MOMENT = timedelta(minutes=1)
 # A dateline stands alone: who wrote it, where and when, in the lines around the headline.
 _LONGEST_LINE = 80
 _LINES_BEFORE, _LINES_AFTER = 4, 10
+_LONGEST_READ, _MOST_LINES = 2_000, 500
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CHANGED = re.compile(
     r"updated|modified|revised|aktualisiert|geändert|stand:|mis à jour|modifié|actualiza|atualiza|aggiornat"
@@ -136,7 +137,7 @@ def page_dates(page: Page) -> dict[str, str | None] | None:
     """
     items = main_items(page)
     modified = _first_date(page, _date_values(page, items, _MODIFIED))
-    published = _first_date(page, _date_values(page, items, _PUBLISHED)) or dateline(page)
+    published = _as_shown(page, _first_date(page, _date_values(page, items, _PUBLISHED))) or dateline(page)
     published = published or _searched_date(page, modified) or _first_date(page, _video_dates(page))
     if published is None and modified is None:
         return None
@@ -144,6 +145,14 @@ def page_dates(page: Page) -> dict[str, str | None] | None:
         "published": published.isoformat() if published else None,
         "modified": modified.isoformat() if modified else None,
     }
+
+
+def _as_shown(page: Page, declared: date | None) -> date | None:
+    """Return the declared day, or the one before or behind it where the dateline says so."""
+    if declared is None:
+        return None
+    shown = dateline(page)
+    return shown if shown is not None and abs(shown - declared) == timedelta(days=1) else declared
 
 
 def _first_date(page: Page, values: Iterable[object]) -> date | None:
@@ -298,4 +307,14 @@ def _searched_date(page: Page, modified: date | None) -> date | None:
         etree.strip_elements(tree, "script", with_tail=False)
     # It works on a copy of the tree.
     found = parse_date(find_date(tree, extensive_search=False, original_date=True, url=url))
+    if found is None and (shown := _shown_days(page)):
+        wide = parse_date(find_date(tree, extensive_search=True, original_date=True, url=url))
+        found = wide if wide in shown else None
     return found if found != modified else None
+
+
+def _shown_days(page: Page) -> set[date]:
+    """Return the days that the reader of a page sees."""
+    lines = (line[:_LONGEST_READ] for line in page.visible_text.split("\n") if _YEAR.search(line))
+    language = page_language(page)
+    return {day for line in islice(lines, _MOST_LINES) for day in days_in(line, language)}
