@@ -297,3 +297,29 @@ def test_many_microdata_take_time_in_proportion() -> None:
     started = time.process_time()
     assert page_dates(page) is None
     assert effort_since(started) < 5
+
+
+@pytest.mark.parametrize(
+    ("stamp", "shown", "published"),
+    [
+        ("2022-05-04T01:10:00Z", "3 May 2022", "2022-05-03"),
+        ("2022-05-04T01:10:00Z", "5 May 2022", "2022-05-05"),
+        ("2022-05-04T01:10:00Z", "1 May 2022", "2022-05-04"),
+        ("2022-05-04T01:10:00Z", "", "2022-05-04"),
+    ],
+)
+def test_a_day_beside_the_declared_one_is_that_of_the_dateline(
+    stamp: str, shown: str, published: str
+) -> None:
+    html = f'<meta property="article:published_time" content="{stamp}"><h1>Tea</h1><p>{shown}</p><p>Leaves'
+    assert page_dates(Page(html)) == {"published": published, "modified": None}
+
+
+def test_the_wide_search_is_trusted_where_the_reader_sees_the_day(monkeypatch: pytest.MonkeyPatch) -> None:
+    def search(*_: object, extensive_search: bool, **__: object) -> str | None:
+        return "2021-03-09" if extensive_search else None
+
+    monkeypatch.setattr("webanalytics.page.text.dates.find_date", search)
+    seen = "<h1>Tea</h1>" + "<p>Leaves</p>" * 20 + "<p>Printed on 9 March 2021</p>"
+    assert page_dates(Page(seen)) == {"published": "2021-03-09", "modified": None}
+    assert page_dates(Page(seen.replace("9 March", "8 March"))) is None

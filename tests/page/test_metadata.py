@@ -32,7 +32,8 @@ card:account_id card:creator card:creator:id card:player card:player:width card:
 card:app:name:handset card:app:name:tablet card:app:name:store card:app:id:handset card:app:id:tablet
 card:app:id:store card:app:url:handset card:app:url:tablet card:app:url:store""".split()
 FIELDS = PLAIN_FIELDS + OPEN_GRAPH_FIELDS + CARD_FIELDS
-LISTS = {"favicons", "jsonld", "headings", "imgTags"}
+OWN_FIELDS = ["authors", "headline"]
+LISTS = {"favicons", "jsonld", "headings", "imgTags", "authors"}
 ENTRY_KEYS = {
     "favicons": ({"rel", "href"}, {"sizes", "type"}),
     "headings": ({"level", "text"}, set()),
@@ -46,13 +47,17 @@ def read(html: str | bytes, **parameters: Any) -> dict[str, Any]:
 
 def check_types(found: dict[str, Any]) -> None:
     """Every field in order, each of its type, strings plain and writable."""
-    assert list(found) == FIELDS
+    assert list(found) == FIELDS + OWN_FIELDS
     for field, value in found.items():
         if field not in LISTS:
             assert type(value) is str, field
             continue
         assert type(value) is list, field
         for entry in value:
+            if field == "authors":
+                assert type(entry) is str
+                entry.encode("utf-8")
+                continue
             assert type(entry) is dict
             if field != "jsonld":
                 needed, optional = ENTRY_KEYS[field]
@@ -122,6 +127,8 @@ def test_every_field_of_a_page() -> None:
                 },
             ],
             "author": "Ada Löw",
+            "authors": ["Ada Löw", "Second"],
+            "headline": "Green tea",
             "description": "Fresh leaves",
             "keywords": "tea, green, leaf",
             "source": "Tea Weekly",
@@ -162,7 +169,7 @@ def test_fields_are_the_declared_ones() -> None:
     operation = pytest.importorskip(
         "webanalytics.page.declarations.metadata", reason="the declarations are not here"
     )
-    assert [field.name for field in operation.METADATA.fields] == FIELDS
+    assert [field.name for field in operation.METADATA.fields] == FIELDS + OWN_FIELDS
 
 
 def test_a_page_that_says_nothing() -> None:

@@ -83,6 +83,33 @@ def test_a_broken_block_loses_nothing_but_itself(broken: str) -> None:
     assert effort_since(start) < 2
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        '<!-- by a program --> {"name": "Tea"}',
+        '<!-- a --><!-- b - c -->\n[{"name": "Tea"}]',
+        '{"name": "Tea"}<!-- end -->',
+        '<!-- a -->{"name": "Tea"}<!-- end -->\n',
+        '<!-- {"name": "Tea"} -->',
+    ],
+)
+def test_data_beside_comments_of_html_is_read(text: str) -> None:
+    assert read_jsonld(Page(f'<script type="application/ld+json">{text}</script>')) == [{"name": "Tea"}]
+
+
+@pytest.mark.parametrize(
+    ("written", "price"),
+    [
+        ("299.99000000000001", "299.99"),
+        ("19.989999771118164", "19.99"),
+        ("0.00000001234567", "0.00000001234567"),
+    ],
+)
+def test_a_price_is_a_decimal(written: str, price: str) -> None:
+    data = f'{{"@type": "Product", "offers": {{"price": {written}}}}}'
+    assert analyse(Page(f'<script type="application/ld+json">{data}</script>'))["price"] == price
+
+
 def test_values_one_after_the_other() -> None:
     assert jsonld(f"{TEXT}\n{TEXT},\n{TEXT};") == [BOOK] * 3
 

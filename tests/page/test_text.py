@@ -8,7 +8,8 @@ import pytest
 
 from webanalytics.page.content.content import TYPES
 from webanalytics.page.page import Page
-from webanalytics.page.text.text import analyse, page_publisher
+from webanalytics.page.text.publisher import page_publisher
+from webanalytics.page.text.text import analyse
 
 # Field names and their order in the specification of the operation, and ours.
 FIELDS = ["date", "description", "title", "title_alt", "text", "language", "publisher", "url", "note"]

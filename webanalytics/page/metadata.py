@@ -13,7 +13,9 @@ from webanalytics.page.declarations.metadata import CARD, OPEN_GRAPH
 from webanalytics.page.document import Document, Element, Walk
 from webanalytics.page.page import Collector, Page, Reader, collected, fold
 from webanalytics.page.structured.jsonld import JsonLdBlocks, jsonld
-from webanalytics.page.structured.offer import Offer, describes_page, product_offer
+from webanalytics.page.structured.offer import Offer, decimal_price, describes_page, product_offer
+from webanalytics.page.text.authors import page_authors
+from webanalytics.page.text.headline import page_headline
 
 DEFAULT_MAX_ENTRIES = 10_000
 """Most headings, most images and most icons kept per page."""
@@ -226,8 +228,9 @@ def analyse(page: Page, *, body: bool = False) -> dict[str, Any]:
     Returns
     -------
     dict
-        Every field of the specification in its order. All are strings, '' where the page says nothing,
-        but ``favicons``, ``jsonld``, ``headings`` and ``imgTags``, which are lists of objects.
+        Every field of the specification in its order, then ``authors`` and ``headline``. All are strings,
+        '' where the page says nothing, but ``authors``, a list of them, and ``favicons``, ``jsonld``,
+        ``headings`` and ``imgTags``, which are lists of objects.
 
     Raises
     ------
@@ -270,7 +273,7 @@ def analyse(page: Page, *, body: bool = False) -> dict[str, Any]:
         "description": plain["description"],
         "keywords": plain["keywords"],
         "source": plain["source"],
-        "price": offer.price,
+        "price": decimal_price(offer.price),
         "priceCurrency": offer.currency,
         "availability": offer.availability,
         "robots": plain["robots"],
@@ -282,6 +285,8 @@ def analyse(page: Page, *, body: bool = False) -> dict[str, Any]:
         "imgTags": elements.images,
         "responseBody": _writable(page.html) if body else "",
         **social,
+        "authors": page_authors(page),
+        "headline": page_headline(page),
     }
 
 

@@ -29,7 +29,7 @@ BACKENDS: dict[str, Callable[[Server, str], Any]] = {
 KNOWN_WHERE_FETCHED: dict[str, tuple[str, ...]] = {
     "hosted": (
         *("http_status", "elapsed", "bytes", "redirects", "density", "note", "content_type", "x_robots_tag"),
-        *("page_type", "content_confidence", "content_note", "comments"),
+        *("page_type", "content_confidence", "content_note", "comments", "authors", "headline"),
         *("redirect_kinds", "headers"),
         *("readability_scale", "readability_note", "wiener_sachtextformel"),
         *("distinctiveness", "in_title", "in_h1", "in_description", "in_first_paragraph"),

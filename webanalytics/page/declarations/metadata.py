@@ -105,6 +105,8 @@ _FIELDS = (
         for name, meaning in OPEN_GRAPH.items()
     ),
     *(Field(f"card:{name}", str, f"Social card: {meaning}", premium=True) for name, meaning in CARD.items()),
+    Field("authors", list[str], "Names of the authors, from structured data, markup and byline.", extra=True),
+    Field("headline", str, "Headline that the reader sees, without the name of the site.", extra=True),
 )
 
 _EXAMPLE: dict[str, Any] = {
@@ -249,7 +251,7 @@ METADATA = Operation(
         "parameters": {
             "url": "https://lanterns.example/shop/storm-lantern",
         },
-        "data": {item.name: _EXAMPLE.get(item.name, "") for item in _FIELDS},
+        "data": {item.name: _EXAMPLE.get(item.name, "") for item in _FIELDS if not item.extra},
     },
     docs=Docs(
         summary="Read the metadata of pages: meta tags, Open Graph, social cards, headings, images, JSON-LD.",

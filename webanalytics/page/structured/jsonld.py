@@ -40,6 +40,10 @@ _STRING_OR_COMMAS = re.compile(r'"(?:[^"\\]|\\.)*+"?' r"|,[\s,]*+(?P<closing>[}\
 _BAD_ESCAPE = re.compile(r'\\(?:(["\\/bfnrt]|u[0-9a-fA-F]{4})|(.?))', re.DOTALL)
 _WRAPPER = re.compile(r"^(?:\s|\ufeff|<!--|(?://\s*+)?<!\[CDATA\[|/\*\s*+<!\[CDATA\[\s*+\*/)++")
 _CLOSER = re.compile(r"(?:\s|;|-->|//(?=\s*+(?:-->|\]\]>))|\]\]>|/\*\s*+\]\]>\s*+\*/)++$")
+# Whole comments in front of the data and behind it; a comment around the data is its wrapper.
+_COMMENT = r"<!--(?:[^-]|-(?!->))*+-->"
+_COMMENTS_BEFORE = re.compile(rf"^(?:\s*+{_COMMENT})++(?=\s*+[\[{{])")
+_COMMENT_BEHIND = re.compile(rf"(?<=[\]}}])\s*+{_COMMENT}\s*+$")
 _BETWEEN = re.compile(r"[\s;,\ufeff]*+")
 _CLOSER_WINDOW = 200
 _REFERENCE = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[a-zA-Z][a-zA-Z0-9]{1,31});")
@@ -86,7 +90,10 @@ def _mended(text: str) -> str:
 
 
 def unwrap(text: str) -> str:
-    """Return the text without byte order mark, comment or CDATA wrapper and final semicolons."""
+    """Return the text without byte order mark, comments, CDATA wrapper and final semicolons."""
+    text = _COMMENTS_BEFORE.sub("", text)
+    start = max(0, len(text) - _CLOSER_WINDOW)
+    text = text[:start] + _COMMENT_BEHIND.sub("", text[start:])
     text = text[match.end() :] if (match := _WRAPPER.match(text)) else text
     start = max(0, len(text) - _CLOSER_WINDOW)
     return text[:start] + _CLOSER.sub("", text[start:])

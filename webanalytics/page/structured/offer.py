@@ -47,6 +47,9 @@ _ELSEWHERE = frozenset(
     }
 )
 _SEARCH_LIMIT = 5_000
+_PRICE_DECIMALS = 4
+# From 1 upwards: a smaller price may be one of a fraction of a cent.
+_FRACTION = re.compile(r"[1-9][0-9]{0,14}\.[0-9]{10,40}")
 
 
 class Offer(NamedTuple):
@@ -72,6 +75,19 @@ class Offer(NamedTuple):
             self.currency or (other.currency if same_price else ""),
             self.availability or other.availability,
         )
+
+
+def decimal_price(price: str) -> str:
+    """Return a price as a decimal where a page wrote the binary fraction that its program had.
+
+    Examples
+    --------
+    >>> [decimal_price(text) for text in ("299.99000000000001", "19.989999771118164", "19.90", "1.234,50")]
+    ['299.99', '19.99', '19.90', '1.234,50']
+    """
+    return (
+        f"{float(price):.{_PRICE_DECIMALS}f}".rstrip("0").rstrip(".") if _FRACTION.fullmatch(price) else price
+    )
 
 
 def local_name(name: object) -> str:

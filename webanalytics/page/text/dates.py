@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date, datetime, timedelta
 from email.utils import parsedate
 from functools import lru_cache
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from htmldate import find_date
@@ -22,6 +22,8 @@ from lxml import etree
 from webanalytics.page.document import Element
 from webanalytics.page.page import Page, once_per_page
 from webanalytics.page.structured.jsonld import jsonld
+from webanalytics.page.structured.offer import types_of
+from webanalytics.page.text.headline import headline_place, main_items
 from webanalytics.page.text.language import page_language
 
 EARLIEST = date(1990, 1, 1)
@@ -51,19 +53,14 @@ _MODIFIED = {
     ),
     "itemprop": ("dateModified",),
 }
-# Items that have another date than the page they stand on.
-_NOT_THE_PAGE = frozenset({
-    "Answer", "AudioObject", "Comment", "Event", "ImageObject", "Organization", "Person", "Rating", "Review",
-    "VideoObject", "WebSite",
-})
 # fmt: on
-_ARTICLE = re.compile(r"(?:Article|Posting|Report|Recipe|HowTo|Page)$")
 _YEAR_FIRST = re.compile(r"\s*(\d{4})(?:([-/.])(\d{1,2})\2(\d{1,2})|(\d\d)(\d\d))(?!\d)")
 _LONGEST_STAMP = 40
 _SAME_MOMENT = timedelta(minutes=1)
 # A dateline stands alone: who wrote it, where and when, in the lines around the headline.
 _LONGEST_LINE = 80
 _LINES_BEFORE, _LINES_AFTER = 4, 10
+_LONGEST_READ, _MOST_LINES = 2_000, 500
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CHANGED = re.compile(
     r"updated|modified|revised|aktualisiert|geändert|stand:|mis à jour|modifié|actualiza|atualiza|aggiornat"
@@ -138,9 +135,9 @@ def page_dates(page: Page) -> dict[str, str | None] | None:
     >>> page_dates(Page("<html lang=es><h1>El té</h1><div>Publicado el 4 de mayo de 2022</div>"))
     {'published': '2022-05-04', 'modified': None}
     """
-    items = _main_items(page)
+    items = main_items(page)
     modified = _first_date(page, _date_values(page, items, _MODIFIED))
-    published = _first_date(page, _date_values(page, items, _PUBLISHED)) or dateline(page)
+    published = _as_shown(page, _first_date(page, _date_values(page, items, _PUBLISHED))) or dateline(page)
     published = published or _searched_date(page, modified) or _first_date(page, _video_dates(page))
     if published is None and modified is None:
         return None
@@ -150,6 +147,14 @@ def page_dates(page: Page) -> dict[str, str | None] | None:
     }
 
 
+def _as_shown(page: Page, declared: date | None) -> date | None:
+    """Return the declared day, or the one before or behind it where the dateline says so."""
+    if declared is None:
+        return None
+    shown = dateline(page)
+    return shown if shown is not None and abs(shown - declared) == timedelta(days=1) else declared
+
+
 def _first_date(page: Page, values: Iterable[object]) -> date | None:
     return next(filter(None, (_local_day(page, value) for value in values)), None)
 
@@ -157,7 +162,7 @@ def _first_date(page: Page, values: Iterable[object]) -> date | None:
 @once_per_page
 def _stamps(page: Page) -> list[datetime]:
     """Return the moments that a page names with an offset from UTC."""
-    items = _main_items(page)
+    items = main_items(page)
     values = chain(_date_values(page, items, _PUBLISHED), _date_values(page, items, _MODIFIED))
     return [stamp for value in values if (stamp := _stamp(value)) is not None and stamp.utcoffset()]
 
@@ -192,7 +197,7 @@ def _video_dates(page: Page) -> Iterator[object]:
     """Yield the dates of a page's videos."""
     for item in jsonld(page):
         yield from (
-            item.get(name) for name in ("uploadDate", "datePublished") if "VideoObject" in _types(item)
+            item.get(name) for name in ("uploadDate", "datePublished") if "VideoObject" in types_of(item)
         )
     yield from page.metas("video:release_date")
     for item in jsonld(page):
@@ -210,7 +215,7 @@ def dateline(page: Page) -> date | None:
     True
     """
     lines = page.visible_text.split("\n")
-    place = _headline(page, lines)
+    place = headline_place(page, lines)
     if place is None:
         return None
     days: set[date] = set()
@@ -218,20 +223,6 @@ def dateline(page: Page) -> date | None:
         if len(line) <= _LONGEST_LINE and _YEAR.search(line) and not _CHANGED.search(line):
             days.update(days_in(line, page_language(page)))
     return days.pop() if len(days) == 1 else None
-
-
-def _headline(page: Page, lines: list[str]) -> int | None:
-    """Return the number of the line with the main heading, else of the longest that the title begins with.
-
-    Of several the last: breadcrumbs and lists of news stand above an article.
-    """
-    title, headline = page.title, page.h1
-    if not (headline and headline in lines and title.startswith(headline)):
-        longest = max(filter(title.startswith, lines), key=len, default="")
-        if longest and 3 * len(longest) >= len(title):
-            headline = longest
-    found = (number for number in reversed(range(len(lines))) if lines[number] == headline)
-    return next(found, None) if headline else None
 
 
 def days_in(line: str, language: str) -> set[date]:
@@ -285,22 +276,6 @@ def month_names(language: str) -> dict[str, int]:
     return names
 
 
-def _types(item: dict[str, Any]) -> list[str]:
-    types = item.get("@type")
-    return [str(name) for name in (types if isinstance(types, list) else [types])]
-
-
-def _main_items(page: Page) -> list[dict[str, Any]]:
-    """Return the JSON-LD items that may be the page itself, articles first."""
-    ranked = []
-    for item in jsonld(page):
-        names = _types(item)
-        if not _NOT_THE_PAGE.intersection(names):
-            article = any(_ARTICLE.search(name) for name in names)
-            ranked.append((0 if article and "WebPage" not in names else 1 if article else 2, item))
-    return [item for _, item in sorted(ranked, key=lambda pair: pair[0])]
-
-
 def _date_values(
     page: Page, items: list[dict[str, Any]], names: dict[str, tuple[str, ...]]
 ) -> Iterator[object]:
@@ -332,4 +307,14 @@ def _searched_date(page: Page, modified: date | None) -> date | None:
         etree.strip_elements(tree, "script", with_tail=False)
     # It works on a copy of the tree.
     found = parse_date(find_date(tree, extensive_search=False, original_date=True, url=url))
+    if found is None and (shown := _shown_days(page)):
+        wide = parse_date(find_date(tree, extensive_search=True, original_date=True, url=url))
+        found = wide if wide in shown else None
     return found if found != modified else None
+
+
+def _shown_days(page: Page) -> set[date]:
+    """Return the days that the reader of a page sees."""
+    lines = (line[:_LONGEST_READ] for line in page.visible_text.split("\n") if _YEAR.search(line))
+    language = page_language(page)
+    return {day for line in islice(lines, _MOST_LINES) for day in days_in(line, language)}

@@ -1,0 +1,100 @@
+"""Authors and headlines of pages, from structured data, meta elements, markup and bylines."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from webanalytics.page.metadata import analyse
+from webanalytics.page.page import Page
+from webanalytics.page.text.authors import MOST_AUTHORS, names_in, page_authors
+from webanalytics.page.text.headline import page_headline
+
+
+def linked(data: object) -> str:
+    return f'<script type="application/ld+json">{json.dumps(data)}</script>'
+
+
+ANN = {"@type": "Person", "@id": "#ann", "name": "Ann Lee"}
+
+
+@pytest.mark.parametrize(
+    ("html", "authors"),
+    [
+        (linked({"@type": "Article", "author": "Ann Lee"}), ["Ann Lee"]),
+        (linked({"@type": "Article", "author": [ANN, {"name": "Bo Wu"}]}), ["Ann Lee", "Bo Wu"]),
+        (linked({"@graph": [{"@type": "Article", "author": {"@id": "#ann"}}, ANN]}), ["Ann Lee"]),
+        (linked({"@type": "QAPage", "mainEntity": {"@type": "Question", "author": ANN}}), ["Ann Lee"]),
+        (linked({"@type": "Article", "author": {"@type": "Organization", "name": "Tea Society"}}), ["Tea Society"]),
+        (linked({"@type": "Comment", "author": "Ann Lee"}), []),
+        (linked({"@type": "Article", "author": "https://tea.example/ann"}), []),
+        ('<meta name="author" content="By Ann Lee and Bo Wu">', ["Ann Lee", "Bo Wu"]),
+        ('<meta name="citation_author" content="Lee, Ann"><meta name="citation_author" content="Wu, Bo">', ["Ann Lee", "Bo Wu"]),
+        ('<meta name="author" content="ann@tea.example"><a rel="author" href="/ann">Ann Lee</a>', ["Ann Lee"]),
+        ('<p itemprop="author" itemscope>Text: <b itemprop="name">Ann Lee</b>, editor</p>', ["Ann Lee"]),
+        ('<p><a rel=author>Ann Lee</a> and <a rel=author>Bo Wu</a></p><p><a rel=author>Cy Oh</a>', ["Ann Lee", "Bo Wu"]),
+        ('<div class="post__author">Ann Lee<br>4 May 2022</div>', ["Ann Lee"]),
+        ('<p class=byline>By <a href="/authors/ann">Ann Lee</a>, who has read much about tea and coffee', ["Ann Lee"]),
+        ('<div class="comment-list"><b class="author">Bo Wu</b></div>', []),
+        ('<aside><b class="author">Bo Wu</b></aside>', []),
+        ('<h1>Tea</h1><p><a class="username" href="/u/1">tea_cup</a></p><p><a class="username">pot</a></p>', ["tea_cup"]),
+        ('<h1>Tea</h1><p><a href="/author/ann">Ann Lee</a>', ["Ann Lee"]),
+        ("<h1>Tea</h1><p>By Ann Lee on May 4, 2022</p>", ["Ann Lee"]),
+        ("<h1>Tea</h1><p>Written by</p><p>Ann Lee</p>", ["Ann Lee"]),
+        ("<h1>Tea</h1><p>Stand by me, it said.</p>", []),
+    ],
+)  # fmt: skip
+def test_authors_are_read_from_all_that_names_them(html: str, authors: list[str]) -> None:
+    assert page_authors(Page(html, "https://tea.example/")) == authors
+
+
+def test_the_publisher_is_no_author_unless_a_person() -> None:
+    site = '<meta property="og:site_name" content="Tea Times"><meta name="author" content="Tea Times">'
+    assert page_authors(Page(site)) == []
+    person = {"@type": "Article", "author": ANN, "publisher": ANN}
+    assert page_authors(Page(linked(person))) == ["Ann Lee"]
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ("Ann Lee, Ph.D., MD & Bo Wu", ["Ann Lee", "Bo Wu"]),
+        ("von Ann Lee | 3 min read", ["Ann Lee"]),
+        ("Ann Lee, Senior Editor", ["Ann Lee"]),
+        ("Staff Writer", ["Staff Writer"]),
+        ("editor", []),
+        ("4 May 2022", []),
+        ("https://tea.example/ann", []),
+        ("admin", []),
+        ("José Álvarez y Li 李明", ["José Álvarez", "Li 李明"]),
+    ],
+)
+def test_names_come_without_what_stands_around_them(text: str, names: list[str]) -> None:
+    assert list(names_in(text)) == names
+
+
+def test_the_specifications_author_stays_that_of_the_meta_elements() -> None:
+    found = analyse(Page(linked({"@type": "Article", "author": "Ann Lee"})))
+    assert (found["author"], found["authors"]) == ("", ["Ann Lee"])
+
+
+def test_authors_are_bounded() -> None:
+    names = [f"Ann {'abcdefghijklmnopqrstuvwxyz'[number]}e" for number in range(26)]
+    assert len(page_authors(Page(linked({"@type": "Article", "author": names})))) == MOST_AUTHORS
+
+
+@pytest.mark.parametrize(
+    ("html", "headline"),
+    [
+        (linked({"@type": "NewsArticle", "headline": "Green tea"}) + "<h1>Tea Times</h1>", "Green tea"),
+        (linked({"@type": "Comment", "headline": "Bad"}) + "<h1>Green tea</h1>", "Green tea"),
+        ("<title>Green tea | Times</title><h1>Times</h1><p>Green tea</p>", "Green tea"),
+        ("<title>Shop</title><h1>Pots</h1>", "Pots"),
+        ('<title>T</title><meta property="og:title" content="Green tea">', "Green tea"),
+        ("<title>Green tea</title>", "Green tea"),
+        ("<p>Hello", ""),
+    ],
+)
+def test_the_headline_is_what_the_reader_takes_for_the_title(html: str, headline: str) -> None:
+    assert page_headline(Page(html)) == headline

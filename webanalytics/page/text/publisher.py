@@ -1,0 +1,98 @@
+"""The publisher of a page, and the names that its structured data gives to people and organisations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from webanalytics.page.page import Page
+from webanalytics.page.structured.jsonld import jsonld, without_references
+from webanalytics.page.visible_text import drop_invisible
+
+# Organisations of schema.org that a site names itself with; every other one ends in "Organization".
+_ORGANISATIONS = frozenset({"Corporation", "LocalBusiness", "OnlineBusiness", "OnlineStore", "NGO", "Store"})
+_SITE_NAMES = ("og:site_name", "publisher", "dc.publisher", "dcterms.publisher", "citation_publisher")
+# A reference may name a reference.
+_MAX_REFERENCES = 5
+
+
+def page_publisher(page: Page) -> dict[str, str | None] | None:
+    """Return ``name``, ``url`` and ``logo`` of a page's publisher, None if it does not name one.
+
+    URLs are absolute. It is the publisher in the page's JSON-LD, else the organisation in it, else the site's
+    name from meta elements.
+
+    Examples
+    --------
+    >>> page_publisher(Page('<meta property="og:site_name" content="The Tea Times">'))
+    {'name': 'The Tea Times', 'url': None, 'logo': None}
+    """
+    identified = identified_items(page)
+    for candidate in _candidates(page, identified):
+        name = plain_name(candidate.get("name"))
+        if name:
+            url = _address(candidate.get("url"), identified)
+            logo = _address(candidate.get("logo"), identified)
+            return {
+                "name": name,
+                "url": page.urljoin(url) if url else None,
+                "logo": page.urljoin(logo) if logo else None,
+            }
+    name = next(filter(_is_name, page.metas(*_SITE_NAMES)), "")
+    return {"name": plain_name(name), "url": None, "logo": None} if name else None
+
+
+def identified_items(page: Page) -> dict[str, dict[str, Any]]:
+    """Return the JSON-LD items of a page that others may refer to, by ``@id``."""
+    return {item["@id"]: item for item in jsonld(page) if isinstance(item.get("@id"), str) and len(item) > 1}
+
+
+def _candidates(page: Page, identified: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for item in jsonld(page):
+        yield from named_objects(item.get("publisher"), identified)
+    yield from filter(_is_organisation, jsonld(page))
+
+
+def named_objects(value: Any, identified: dict[str, dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """Yield what a property names as objects: references resolved, plain names as objects with a name."""
+    for part in value if isinstance(value, list) else [value]:
+        if isinstance(part, str) and part.strip():
+            yield identified.get(part, {"name": part} if _is_name(part) else {})
+        elif isinstance(part, dict):
+            for _ in range(_MAX_REFERENCES):
+                known = part.keys() - {"@id", "@type", "@context"}
+                if known or not isinstance(part.get("@id"), str) or part["@id"] not in identified:
+                    break
+                part = identified[part["@id"]]
+            yield part
+
+
+def _is_organisation(item: dict[str, Any]) -> bool:
+    types = item.get("@type")
+    names = [str(name) for name in (types if isinstance(types, list) else [types])]
+    return any(name in _ORGANISATIONS or name.endswith("Organization") for name in names)
+
+
+def _is_name(text: str) -> bool:
+    return bool(text.strip()) and "://" not in text
+
+
+def plain_name(value: Any) -> str:
+    """Return a name as a reader sees it, of a list the first; '' for anything but a string."""
+    if isinstance(value, list):
+        value = next((part for part in value if isinstance(part, str)), "")
+    return " ".join(drop_invisible(without_references(value)).split()) if isinstance(value, str) else ""
+
+
+def _address(value: Any, identified: dict[str, dict[str, Any]]) -> str:
+    """Return the URL of a value that is one, or of an image object."""
+    if isinstance(value, list):
+        value = value[0] if value else None
+    if isinstance(value, str):
+        return without_references(value).strip()
+    image = next(named_objects(value, identified), {})
+    for key in ("url", "contentUrl", "@id"):
+        address = image.get(key)
+        if isinstance(address, str) and address.strip() and not (key == "@id" and "#" in address):
+            return without_references(address).strip()
+    return ""
