@@ -43,9 +43,9 @@ _HYPHEN = (
     rf"(?<=(?<![\p{{L}}\p{{M}}\p{{Nd}}-])\p{{L}})-|"
     rf"(?<=(?<![\p{{L}}\p{{M}}\p{{Nd}}-])\p{{L}}{{2}})-(?=\p{{Nd}}|\p{{L}}{{2}}(?!{_IN_WORD}))"
 )
-_JOINT = rf"(?:['\u200c\u200d\u05f3\u05f4]|(?<=l)·(?=l)|{_GENDERED}|{_HYPHEN})"
+_JOINT = rf"(?=[^\p{{L}}\s])(?:['\u200c\u200d\u05f3\u05f4]|(?<=l)·(?=l)|{_GENDERED}|{_HYPHEN})"
 _PLAIN = (
-    rf"(?:(?<!\p{{Nd}})\p{{Nd}}{{1,8}}+)?+\p{{L}}{_IN_WORD}*+"
+    rf"(?:\p{{L}}|(?<!\p{{Nd}})\p{{Nd}}{{1,8}}+\p{{L}}){_IN_WORD}*+"
     rf"(?:{_JOINT}[\p{{L}}\p{{Nd}}]{_IN_WORD}*+){{0,16}}+"
 )
 # Names that have a sign: AT&T, R&D; .NET; C++, C#.
