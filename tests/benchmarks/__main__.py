@@ -24,6 +24,7 @@ NAMES = (
     "trips",
     "crawl",
     "fetching",
+    "languages",
 )
 
 parser = argparse.ArgumentParser()

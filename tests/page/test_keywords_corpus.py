@@ -17,10 +17,11 @@ def share_in_main_text(pages: list[Page], keywords_of: Callable[[Page], dict[str
     """Return the share of the top keywords that occur among the words of the main text."""
     stand = asked = 0
     for page in pages:
-        words = {word.removesuffix("'s") for word in naive_words(main_text(page))}
+        text = main_text(page).lower()
+        words = {word.removesuffix("'s") for word in naive_words(text)}
         words |= {part for word in words for part in word.split("'")}  # l'homme
         top = list(keywords_of(page))[:TOP]
-        stand += sum(keyword in words for keyword in top)
+        stand += sum(keyword in words or (not keyword.isalpha() and keyword in text) for keyword in top)
         asked += len(top)
     return stand / asked
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from webanalytics.page.page import Page
 from webanalytics.page.text import language as language_module
+from webanalytics.page.text.close_languages import told_apart
 from webanalytics.page.text.language import (
     candidates,
     detect,
@@ -129,7 +130,7 @@ def test_the_main_text_decides(markup: str, language: str) -> None:
 
 
 def test_what_is_declared_decides_between_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = "Bokmål eller nynorsk"
+    text = "Bokmål Nynorsk Riksmål"
     monkeypatch.setattr(language_module, "candidates", lambda sample: {"da": 0.5, "no": 0.35, "de": 0.1})
     assert detect(text) == ""
     assert detect(text, declared="nb-NO") == "no"  # as the model names it
@@ -188,7 +189,7 @@ def test_a_language_that_leads_by_far_is_accepted(
     found: dict[str, float], language: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(language_module, "candidates", lambda text: found)
-    assert detect("letters enough for a try") == language
+    assert detect("Letters Enough For A Try") == language
 
 
 @pytest.mark.parametrize("filling", [" " * 500, "\xa0" * 500, "|  " * 200, "\t" * 500])
@@ -201,3 +202,65 @@ def test_more_lines_are_read_where_the_longest_leave_it_open() -> None:
     numbers = [f"{number} " * 30 for number in range(1_000, 1_010)]
     assert detect("\n".join(numbers)) == ""
     assert detect_by_lines("\n".join([*numbers, ARTICLE_1["pl"]])) == "pl"
+
+
+# The first half of article 1 in languages that are close to another one (UDHR).
+CLOSE = {
+    "hr": "Sva ljudska bića rađaju se slobodna i jednaka u dostojanstvu i pravima.",
+    "ms": "Semua manusia dilahirkan bebas dan samarata dari segi kemuliaan dan hak-hak.",
+    "af": "Alle menslike wesens word vry, met gelyke waardigheid en regte, gebore.",
+    "gl": "Tódolos seres humanos nacen libres e iguais en dignidade e dereitos.",
+    "sk": "Všetci ľudia sa rodia slobodní a sebe rovní, čo sa týka ich dôstojnosti a práv.",
+    "no": "Alle mennesker er født frie og med samme menneskeverd og menneskerettigheter.",
+    "sr": "Сва људска бића рађају се слободна и једнака у достојанству и правима.",
+    "mk": "Сите човечки суштества се раѓаат слободни и еднакви по достоинство и права.",
+    "be": "Усе людзі нараджаюцца свабоднымі і роўнымі ў сваёй годнасці і правах.",
+    "bg": "Всички хора се раждат свободни и равни по достойнство и права.",
+}
+
+
+@pytest.mark.parametrize("code", CLOSE)
+def test_close_languages_are_told_apart(code: str) -> None:
+    assert detect(CLOSE[code]) == code
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "language"),
+    [
+        ("Karena kamu bisa", {"ms": 0.5, "id": 0.4}, "id"),
+        ("kerana awak boleh", {"id": 0.5, "ms": 0.4}, "ms"),
+        ("het recht van een ieder", {"af": 0.5, "nl": 0.4}, "nl"),
+        ("jeg kom ud af huset", {"no": 0.5, "da": 0.4}, "da"),
+        ("gde je vreme lepo", {"hr": 0.5, "sr": 0.4}, "sr"),
+        ("gdje je vrijeme lijepo", {"sr": 0.5, "hr": 0.4}, "hr"),
+        ("Qwxz", {"sr": 0.5, "hr": 0.4}, "sr"),
+        ("gdje je vrijeme", {"fi": 0.5, "hr": 0.4}, "fi"),  # only between those that are close
+    ],
+)
+def test_signs_of_close_languages(text: str, found: dict[str, float], language: str) -> None:
+    shared = told_apart(text, found)
+    assert next(iter(shared)) == language
+    assert sum(shared.values()) == pytest.approx(sum(found.values()))
+
+
+NO_LANGUAGE = """
+WH-1000XM5 QE55Q80CATXXU SM-G991BZADEUB
+https://shop.example.com/products/12345?ref=abc
+www.beispiel-seite.de/unterseite/index.html
+index.php?id=42&page=3&lang=de&sort=asc
+def foo(x): return x + 1 if x else None
+SELECT id, name FROM users WHERE id = 3
+Anna Müller, Peter Schmidt, Jean Dupont
+Novak Djokovic Rafael Nadal Roger Federer
+RTX 4090 24GB GDDR6X PCIe 4.0 x16
+user@example.com info@firma-muster.de
+iPhone 15 Pro Max, MacBook Air M2, AirPods
+dGhpcyBpcyBhIHRlc3Qgc3RyaW5nIGJhc2U2NA==
+for (int i = 0; i < n; i++) { sum += a[i]; }
+border-radius: 4px; margin: 0 auto; padding: 2rem
+""".strip().split("\n")
+
+
+@pytest.mark.parametrize("text", NO_LANGUAGE)
+def test_names_codes_and_addresses_have_no_language(text: str) -> None:
+    assert detect(text) == ""

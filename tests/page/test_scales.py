@@ -22,6 +22,8 @@ TEXTS: dict[str, tuple[str, int, int, int]] = {
     "de": ("Das Haus ist groß. Der Mann kauft Brot. Die Katze trinkt Milch.", 12, 3, 13),
     # La ca-sa es gran-de. El hom-bre com-pra pan. La ni-ña lee. (lee: pyphen divides no hiatus at an end)
     "es": ("La casa es grande. El hombre compra pan. El gato come pan.", 12, 3, 18),
+    # Le cha-peau est grand. Le ma-tin est frais. Le ga-min boit du lait.
+    "fr": ("Le chapeau est grand. Le matin est frais. Le gamin boit du lait.", 13, 3, 16),
     # O ga-to be-be lei-te. A me-sa é gran-de. O ho-mem com-pra pão.
     "pt": ("O gato bebe leite. A mesa é grande. O homem compra pão.", 12, 3, 18),
     # Ke-di süt iç-ti. Ço-cuk o-kul-a git-ti. Be-bek u-yu-du bu-gün.
@@ -34,6 +36,9 @@ TEXTS: dict[str, tuple[str, int, int, int]] = {
 FLESCH = {
     "de": lambda asl, asw: 180 - asl - 58.5 * asw,
     "es": lambda asl, asw: 206.84 - 1.02 * asl - 60 * asw,
+    "fr": lambda asl, asw: (
+        209 - 1.15 * asl - 68 * asw
+    ),  # as koRpus has it; textstat's French gives other numbers
     "pt": lambda asl, asw: 248.835 - 1.015 * asl - 84.6 * asw,
     "tr": lambda asl, asw: 198.825 - 40.175 * asw - 2.610 * asl,
     "it": lambda asl, asw: 217 - 1.3 * asl - 60 * asw,

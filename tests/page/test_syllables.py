@@ -17,6 +17,7 @@ from webanalytics.page.readability.formulas import LANGUAGES
 from webanalytics.page.readability.syllables import (
     Hyphenation,
     PronouncingDictionary,
+    by_vowels,
     hyphenation,
     patterns_name,
     primary,
@@ -161,5 +162,26 @@ def test_endless_word_is_estimated_in_bounded_time() -> None:
     start = time.process_time()
     count = syllables("ban" * 1_000_000)
     assert effort_since(start) < 1
+    assert count == 1_000_000
+
+
+def test_endless_word_of_another_language_is_estimated() -> None:
+    count = syllables("ban" * 1_000_000, "de")
     # The beginning of a thousand letters is hyphenated, the rest taken to be like it.
-    assert count == pytest.approx((len(Hyphenation("en_US").positions(("ban" * 334)[:1000])) + 1) * 3000)
+    assert count == pytest.approx((len(Hyphenation("de_DE").positions(("ban" * 334)[:1000])) + 1) * 3000)
+
+
+def test_the_rule_of_vowels_is_right_on_most_words_of_the_dictionary() -> None:
+    pairs = [pair for pair in PronouncingDictionary().items() if pair[0].isalpha()]
+    wrong = [by_vowels(word) - count for word, count in pairs]
+    assert wrong.count(0) / len(wrong) > 0.91  # hyphenation: 0.61, 0.43 too few a word
+    assert abs(sum(wrong)) / len(wrong) < 0.05
+
+
+@pytest.mark.parametrize(
+    ("word", "count"),
+    [("emojis", 3), ("chatbot", 2), ("podcasts", 2), ("tiktoked", 2), ("2024", 1), ("naïve", 2)],
+)
+def test_words_outside_the_dictionary(word: str, count: int) -> None:
+    assert PronouncingDictionary().get(word) is None
+    assert syllables(word) == count

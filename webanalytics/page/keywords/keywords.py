@@ -87,13 +87,16 @@ def count_keywords(
 
     Notes
     -----
-    A word is letters with their marks, in lower case and in Unicode's composed form. Digits and hyphens
-    separate words, an apostrophe does not; then an English possessive (``people's``) and an elided
+    A word is letters with their marks and digits (``hdr10``; digits alone are none), in lower case and in
+    Unicode's composed form. A hyphen separates words unless it stands after one letter or between two pairs
+    (``e-mail``, ``wi-fi``), an apostrophe and the sign of a gendered form (``bürger:innen``) do not; names
+    with a sign (``c++``, ``c#``, ``.net``, ``r&d``) are whole and count as four letters at least. Digits
+    within a word count as letters. Then an English possessive (``people's``) and an elided
     article (``l'homme``) are taken off. A word of a script without spaces has two characters or more,
     each worth two letters; so is each syllable of Korean.
 
     Words of an n-gram stand side by side, with nothing but a space or a hyphen between them: it never
-    crosses punctuation, a digit or the edge of a block. It neither starts nor ends with a stop word or a
+    crosses punctuation, a number or the edge of a block. It neither starts nor ends with a stop word or a
     single letter; stop words inside it stay ("terms of service").
 
     The density is a share from 0 to 1: the frequency divided by the number of all words of the text, stop

@@ -33,12 +33,29 @@ UNSPACED = re.compile(
 )
 _HANGUL = re.compile("[\uac00-\ud7a3]")
 
-# Letters with their marks; inside a word also apostrophes, the joiners of Persian and Indic scripts, the
-# Hebrew geresh and gershayim, and the Catalan dot of l·l. Possessive, so that no text is read twice; the
-# number of joints has a limit because the engine needs memory for each.
-_LETTERS = r"\p{L}[\p{L}\p{M}]*+"
-_JOINT = r"(?:['\u200c\u200d\u05f3\u05f4]|(?<=l)·(?=l))"
-_WORD = regex.compile(rf"{_LETTERS}(?:{_JOINT}{_LETTERS}){{0,16}}+")
+# Letters with their marks, and the digits beside them; inside a word also apostrophes, the joiners of Persian
+# and Indic scripts, the Hebrew geresh and gershayim, the Catalan dot of l·l, the sign of a gendered form
+# (Bürger:innen, Bürger*in, auteur·rice) and some hyphens: e-mail, Wi-Fi, WH-1000. Possessive, so that no text
+# is read twice; joints and digits before a letter have a limit because the engine needs memory for each.
+_IN_WORD = r"[\p{L}\p{M}\p{Nd}]"
+_GENDERED = r"[:*](?=in(?:nen)?\b)|·(?=(?:e|ne|ve|rice|trice|euse)s?\b)"
+_HYPHEN = (
+    rf"(?<=(?<![\p{{L}}\p{{M}}\p{{Nd}}-])\p{{L}})-|"
+    rf"(?<=(?<![\p{{L}}\p{{M}}\p{{Nd}}-])\p{{L}}{{2}})-(?=\p{{Nd}}|\p{{L}}{{2}}(?!{_IN_WORD}))"
+)
+_JOINT = rf"(?=[^\p{{L}}\s])(?:['\u200c\u200d\u05f3\u05f4]|(?<=l)·(?=l)|{_GENDERED}|{_HYPHEN})"
+_PLAIN = (
+    rf"(?:\p{{L}}|(?<!\p{{Nd}})\p{{Nd}}{{1,8}}+\p{{L}}){_IN_WORD}*+"
+    rf"(?:{_JOINT}[\p{{L}}\p{{Nd}}]{_IN_WORD}*+){{0,16}}+"
+)
+# Names that have a sign: AT&T, R&D; .NET; C++, C#.
+_NAME = (
+    rf"(?<![\p{{L}}\p{{M}}\p{{Nd}}&.])(?:\p{{L}}{{1,2}}&\p{{L}}{{1,2}}(?!{_IN_WORD}|&)|\.net(?!{_IN_WORD})|"
+    rf"[a-z](?:\+\+|\#)(?!{_IN_WORD}|[+#]))"
+)
+_WORD = regex.compile(_PLAIN)
+_WORD_OR_NAME = regex.compile(f"{_NAME}|{_PLAIN}")
+_SIGNS = frozenset("&+#.")
 _HYPHENS = frozenset("-\u2010\u2011")
 
 # Variant or invisible characters within a word.
@@ -156,9 +173,11 @@ def segment(text: str, language: str = "en", in_runs: bool = True) -> Segmented:
 
     Notes
     -----
-    A word is made of letters and their marks: digits, underscores and signs end it, and so does a
-    hyphen. Scripts without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) are broken into words
-    by a dictionary, wherever they stand in the text, in a page of any language.
+    A word is made of letters, their marks and digits (``hdr10``, never digits alone): underscores and signs
+    end it, and so does a hyphen, except after one letter or between two pairs (``e-mail``, ``wi-fi``).
+    Gendered forms (``bürger:innen``) and names with a sign (``c++``, ``.net``, ``r&d``) are whole. Scripts
+    without spaces (Chinese, Japanese, Thai, Lao, Khmer, Burmese) are broken into words by a dictionary,
+    wherever they stand in the text, in a page of any language.
 
     Examples
     --------
@@ -180,11 +199,12 @@ def segment(text: str, language: str = "en", in_runs: bool = True) -> Segmented:
 
 
 def _spaced(text: str, in_runs: bool) -> list[Run]:
+    word = _WORD_OR_NAME if any(sign in text for sign in ("&", "++", "#", ".net")) else _WORD
     if not in_runs:
-        return [Run(_WORD.findall(text))]
+        return [Run(word.findall(text))]
     runs: list[Run] = []
     last = -1
-    for match in _WORD.finditer(text):
+    for match in word.finditer(text):
         start, end = match.span()
         gap = text[last:start] if runs else "\n"
         if gap not in _HYPHENS and gap.strip(" \t\u00a0"):
@@ -218,15 +238,18 @@ def letters(word: str) -> int:
     """Return the length of a word in letters.
 
     A Korean syllable, which is written with two or more letters, counts as two, and so does a character
-    of a script without spaces, but a single such character counts as none: it is not treated as a word.
+    of a script without spaces, but a single such character counts as none: it is not treated as a word. A
+    name with a sign, such as ``c++``, counts as four at least.
 
     Examples
     --------
-    >>> letters("don't"), letters("검색"), letters("检索"), letters("的")
-    (4, 4, 4, 0)
+    >>> letters("don't"), letters("검색"), letters("检索"), letters("的"), letters("c#")
+    (4, 4, 4, 0, 4)
     """
     if UNSPACED.match(word):
         if _HIRAGANA_ENDING.fullmatch(word):
             return 1
         return 2 * len(word) if len(word) > 1 else 0
+    if not _SIGNS.isdisjoint(word):
+        return max(4, len(word))
     return len(word) - word.count("'") + len(_HANGUL.findall(word))

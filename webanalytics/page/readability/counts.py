@@ -1,6 +1,6 @@
 """What readability formulas are made of: words, sentences and syllables, counted in one pass over a text.
 
-Each count is defined as in textstat, whose numbers the formulas give.
+Each count is defined as in textstat, but for the syllables of English words outside the dictionary.
 """
 
 from __future__ import annotations

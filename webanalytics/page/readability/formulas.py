@@ -23,8 +23,8 @@ class LanguageFormulas:
     complex_from: int | None = None
 
 
-# Flesch 1948 (en), Amstad 1978 (de), Fernandez Huerta 1959 (es), Kandel and Moles 1958 (fr),
-# Franchina and Vacca 1986 (it), Douma 1960 (nl), Oborneva 2006 (ru); fog thresholds and hu as in textstat.
+# Flesch 1948 (en), Amstad 1978 (de), Fernandez Huerta 1959 (es), Franchina and Vacca 1986 (it),
+# Douma 1960 (nl), Oborneva 2006 (ru); fog thresholds, fr and hu as in textstat.
 LANGUAGES = {
     "en": LanguageFormulas((206.835, 1.015, 84.6), 3),
     "de": LanguageFormulas((180, 1, 58.5)),
@@ -36,9 +36,13 @@ LANGUAGES = {
     "pl": LanguageFormulas(None, 4),
     "ru": LanguageFormulas((206.835, 1.3, 60.1)),
 }
-# The Flesch reading ease of languages that textstat has no constants for, so that an answer of the service
-# has none: Martins et al. 1996 (pt), Atesman 1997 (tr).
-OTHER_FLESCH = {"pt": (248.835, 1.015, 84.6), "tr": (198.825, 2.610, 40.175)}
+# The Flesch reading ease where textstat has no constants, so that an answer of the service has none, or not
+# those of the source: Kandel and Moles 1958 (fr), Martins et al. 1996 (pt), Atesman 1997 (tr).
+OTHER_FLESCH = {
+    "fr": (209, 1.15, 68),
+    "pt": (248.835, 1.015, 84.6),
+    "tr": (198.825, 2.610, 40.175),
+}
 
 EASE_TEXTS = (
     (90, "Very Easy"),

@@ -59,7 +59,8 @@ def score(text: str, language: str = "en", words_per_minute: float = 238) -> dic
     Notes
     -----
     Counts and formulas are those of textstat 0.7.13 with ``set_lang(language)`` (its default, ``en_US``,
-    for English). The grade indices and the Dale-Chall score were fitted to American schools and
+    for English), but for the syllables of English words that the dictionary lacks, which are counted by
+    their vowels. The grade indices and the Dale-Chall score were fitted to American schools and
     English texts, so other languages get None for them. The Flesch reading ease is given in the
     languages with constants of their own: en, de, es, fr, hu, it, nl, ru; the Gunning fog index in
     those with a threshold of their own for complex words: en, hu, pl. Elsewhere they are None too, and

