@@ -6,8 +6,10 @@ Written by ``python -m webanalytics.generate`` from `webanalytics.core.run_optio
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, TypedDict
+
+from webanalytics.core.access import Access
 
 
 class PageOptions(TypedDict, total=False):
@@ -24,6 +26,7 @@ class PageOptions(TypedDict, total=False):
     user_agent: str
     allow_private: bool
     ports: Collection[int] | None
+    access: Mapping[str, Access] | None
     max_download: int
     parse_timeout: float
     workers: int | None
@@ -50,6 +53,7 @@ class ImageOptions(TypedDict, total=False):
     user_agent: str
     allow_private: bool
     ports: Collection[int] | None
+    access: Mapping[str, Access] | None
     max_download: int
     parse_timeout: float
     workers: int | None
@@ -87,6 +91,7 @@ class SiteOptions(TypedDict, total=False):
     user_agent: str
     allow_private: bool
     ports: Collection[int] | None
+    access: Mapping[str, Access] | None
 
 
 class RunOptions(TypedDict, total=False):
@@ -103,6 +108,7 @@ class RunOptions(TypedDict, total=False):
     user_agent: str
     allow_private: bool
     ports: Collection[int] | None
+    access: Mapping[str, Access] | None
     max_download: int
     parse_timeout: float
     workers: int | None

@@ -307,6 +307,8 @@ class Fetcher:
             clock = asyncio.get_running_loop().time
             began = clock()
             left = settings.timeout - state.spent
+            if state.downgraded:
+                settings = replace(settings, access=None)
             try:
                 response = await exchange(
                     self._session, url, state.wanted, settings, max(left, 0.0), state.begin()

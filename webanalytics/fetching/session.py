@@ -97,6 +97,7 @@ def request(
     timeout = aiohttp.ClientTimeout(
         total=max(seconds, SHORTEST), connect=settings.connect_timeout, ceil_threshold=math.inf
     )
-    return session.request(
-        method, url, headers={"Accept": _ACCEPT[accept]}, allow_redirects=False, timeout=timeout
-    )
+    headers = {"Accept": _ACCEPT[accept]}
+    if settings.access is not None:
+        headers |= settings.access.sent(url.scheme, url.raw_host or "", url.port or 0, url.raw_path)
+    return session.request(method, url, headers=headers, allow_redirects=False, timeout=timeout)

@@ -37,6 +37,7 @@ ADVICE: Final[Mapping[str, Advice]] = MappingProxyType(
         "content_too_large": Advice("max_download=", "sets the limit"),
         "analysis_timeout": Advice("parse_timeout=", "sets how long to wait"),
         "analysis_memory": Advice("worker_memory=", "sets the limit"),
+        "status 401": Advice("access=", "sends a password, a token or cookies"),
         "budget_spent": Advice("budget=", "sets the limit"),
     }
 )
