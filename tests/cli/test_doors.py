@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from base64 import b64decode
 from pathlib import Path
 
 import pytest
 
 from webanalytics.cli import main
+from webanalytics.cli.doors import read_proxy
 from webanalytics.fetching.testing import SiteServer
 
 
@@ -44,3 +46,21 @@ def test_wrong_files(text: str | None, said: str, tmp_path: Path, capsys: pytest
     assert status == 2
     assert said in " ".join(shown.split())
     assert "s3cret" not in shown
+
+
+def test_a_proxy_takes_its_password_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WEBANALYTICS_PROXY_PASSWORD", "pr0xy:w@rd")
+    found = read_proxy("http://ann@proxy.example:3128")
+    assert repr(found) == "Proxy('http://proxy.example:3128')"
+    way = None if found is None else found.way("https", "a.example", 443)
+    assert way is not None
+    assert b64decode(way.headers["Proxy-Authorization"].removeprefix("Basic ")) == b"ann:pr0xy:w@rd"
+
+
+@pytest.mark.parametrize(
+    "text", ["http://ann:s3cret-word@proxy:1", "ann:s3cret-word@proxy:1", "ftp://s3cret-word"]
+)
+def test_a_password_is_no_argument(text: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["metadata", "https://a.example/", "--proxy", text])
+    assert "s3cret" not in capsys.readouterr().err

@@ -11,8 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from yarl import URL
 
 import webanalytics as wa
+from webanalytics.fetching.exchange import Wanted
+from webanalytics.fetching.state import FetchState
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.fetching.testing.server import Answer
 
@@ -136,3 +139,12 @@ def test_no_file_and_no_stream_of_a_run_has_a_secret(tmp_path: Path, streams: io
     assert b"GET /" in places["audit.warc"]
     secrets = [text.encode() for text in (*SECRETS, BASIC.removeprefix("Basic "))]
     assert [(name, secret) for name, text in places.items() for secret in secrets if secret in text] == []
+
+
+def test_what_redirects_from_https_to_http_is_downgraded() -> None:
+    state = FetchState(Wanted("page", 1), URL("http://a.example/"), robots=False, asked=None)
+    assert not state.downgraded
+    state.passed.append("https://a.example/")
+    assert state.downgraded
+    state.url = URL("https://a.example/b")
+    assert not state.downgraded

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import os
 import tomllib
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from webanalytics.core.access import Access
+from webanalytics.core.proxy import Proxy
 from webanalytics.errors import ParameterError
 
+PASSWORD_VARIABLE = "WEBANALYTICS_PROXY_PASSWORD"  # noqa: S105 - the name of a variable
 _FIELDS = ("user", "password", "token", "headers", "cookies")
 
 
@@ -46,9 +50,29 @@ def _access(host: str, table: Any) -> Access:
     raise argparse.ArgumentTypeError(f"{host}: {said}")
 
 
+def read_proxy(text: str) -> Proxy | None:
+    """Return the proxy of an argument, its password from the environment.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        For a password in the argument, and for what is no address; without the text.
+    """
+    user, _, rest = text.rpartition("@")
+    if ":" in user.rpartition("/")[2]:
+        raise argparse.ArgumentTypeError(f"must have no password, which ${PASSWORD_VARIABLE} holds")
+    password = quote(os.environ.get(PASSWORD_VARIABLE, ""), safe="")
+    try:
+        return Proxy.of(f"{user}:{password}@{rest}" if user else text)
+    except ParameterError:
+        pass
+    raise argparse.ArgumentTypeError("must be env, or an address such as http://user@proxy:3128")
+
+
 PLACES: dict[str, tuple[str, Any]] = {
     "access": ("FILE", read_access),
     "archive": ("FILE", str),
+    "proxy": ("env|URL", read_proxy),
     "store": ("FOLDER", str),
 }
 """Options that name a place: what the command line calls it, and what reads it."""

@@ -27,6 +27,7 @@ class PageOptions(TypedDict, total=False):
     allow_private: bool
     ports: Collection[int] | None
     access: Mapping[str, Access] | None
+    proxy: str | None
     max_download: int
     parse_timeout: float
     workers: int | None
@@ -54,6 +55,7 @@ class ImageOptions(TypedDict, total=False):
     allow_private: bool
     ports: Collection[int] | None
     access: Mapping[str, Access] | None
+    proxy: str | None
     max_download: int
     parse_timeout: float
     workers: int | None
@@ -92,6 +94,7 @@ class SiteOptions(TypedDict, total=False):
     allow_private: bool
     ports: Collection[int] | None
     access: Mapping[str, Access] | None
+    proxy: str | None
 
 
 class RunOptions(TypedDict, total=False):
@@ -109,6 +112,7 @@ class RunOptions(TypedDict, total=False):
     allow_private: bool
     ports: Collection[int] | None
     access: Mapping[str, Access] | None
+    proxy: str | None
     max_download: int
     parse_timeout: float
     workers: int | None

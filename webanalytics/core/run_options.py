@@ -29,6 +29,7 @@ from webanalytics._version import __version__
 from webanalytics.core import plugins
 from webanalytics.core.access import Doors
 from webanalytics.core.option_types import RunOptions
+from webanalytics.core.proxy import EXPECTS, Proxy
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
 
@@ -122,7 +123,7 @@ class _AccessOption(Setting):
     """The option whose value is read once, so that nothing shows it afterwards."""
 
     def check(self, value: Any) -> Any:
-        return Doors.of(value)
+        return Proxy.of(value) if self.key == "proxy" else Doors.of(value)
 
 
 def integer(
@@ -239,6 +240,14 @@ _fetched_options = _serving(
         bool,
         hint="Mapping[str, Access] | None",
     ),
+    _AccessOption(
+        "proxy",
+        None,
+        'Proxy that dials in the place of this machine: its address, or "env" for those of the environment.',
+        EXPECTS,
+        bool,
+        hint="str | None",
+    ),
 )
 _analysed_options = _serving(
     _ANALYSED,
@@ -339,7 +348,7 @@ def check_options(given: Mapping[str, Any]) -> dict[str, Any]:
             hint = did_you_mean(key, RECORDS) or f"; the options are: {', '.join(sorted(RECORDS))}."
             raise ParameterError(f"The `{key}` parameter does not exist{hint}", key)
         found = RECORDS[key].check(value)
-        if key in ("access", "backend"):
+        if key in ("access", "backend", "proxy"):
             checked[key] = found
     return checked
 

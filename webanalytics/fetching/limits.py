@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 from webanalytics.core.access import Doors
+from webanalytics.core.proxy import Proxy
 from webanalytics.core.run_options import USER_AGENT
 from webanalytics.errors import ParameterError
 
@@ -65,6 +66,8 @@ class FetchSettings:
         could give a host up for all.
     access : Doors or None
         What opens hosts, each hop of a redirect asked anew.
+    proxy : Proxy or None
+        Who dials in the place of this machine.
 
     Raises
     ------
@@ -98,6 +101,7 @@ class FetchSettings:
     max_robots_bytes: int = 500 * 1024
     adaptive: bool = True
     access: Doors | None = None
+    proxy: Proxy | None = None
 
     def __post_init__(self) -> None:
         self._integer("concurrency", 1, 1000)

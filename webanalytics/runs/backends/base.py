@@ -161,6 +161,11 @@ def refuse_saving(options: Mapping[str, Any], where: str) -> None:
             "this machine.",
             "archive",
         )
+    if options.get("proxy") is not None:
+        raise ParameterError(
+            f"The `proxy` parameter must be left out {where}: it is for pages that this machine fetches.",
+            "proxy",
+        )
     if options.get("access") is not None:
         raise ParameterError(
             f"The `access` parameter must be left out {where}: passwords, tokens and cookies do not leave "
