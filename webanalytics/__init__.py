@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from webanalytics.audits.audit import Audit
     from webanalytics.audits.compare.comparison import Comparison
     from webanalytics.audits.rules.registration import rule, rules
+    from webanalytics.core.access import Access
     from webanalytics.core.run_options import option_context, options, use
     from webanalytics.errors import (
         AuditInterrupted,
@@ -68,6 +69,7 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "Access",
     "Audit",
     "AuditInterrupted",
     "BackendError",
@@ -124,6 +126,7 @@ _HOMES = {
     "runs.frames.kinds": ("to_arrow", "to_polars"),
     "fetching.archives.sources": ("pages",),
     "errors": ("AuditInterrupted", "BackendError", "HostedError", "ParameterError", "WebAnalyticsError"),
+    "core.access": ("Access",),
     "core.run_options": ("option_context", "options", "use"),
     "runs.partial": ("last_partial",),
     "audits.ai.roster": ("ai_crawlers",),

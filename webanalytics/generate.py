@@ -107,8 +107,10 @@ Written by ``python -m webanalytics.generate`` from `webanalytics.core.run_optio
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, TypedDict
+
+from webanalytics.core.access import Access
 '''
 
 _BESIDES = {

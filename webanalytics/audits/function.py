@@ -29,6 +29,7 @@ from webanalytics.audits.requests.sources import (
     with_robots,
 )
 from webanalytics.audits.storage.folders import keep_stored
+from webanalytics.core.access import access_for
 from webanalytics.core.option_types import PageOptions
 from webanalytics.core.run_options import resolve
 from webanalytics.errors import ParameterError
@@ -172,6 +173,7 @@ async def audit(
             ),
         )
     origin = await asyncio.to_thread(with_robots, origin, kept)
+    resolved = access_for(resolved, frame["url"])
     if image_sizes:
         frame = await with_image_sizes(frame, resolved)
     if loaded is not None:

@@ -23,6 +23,7 @@ from webanalytics.audits.audit import Audit
 from webanalytics.cli import audit as audits
 from webanalytics.cli import crawl as crawls
 from webanalytics.cli.crawlers import add_crawlers
+from webanalytics.cli.doors import PLACES
 from webanalytics.cli.keeping import (
     UNWRITTEN,
     can_be_written,
@@ -56,18 +57,15 @@ MANY = 1_000
 TEXT_FORMATS = ("table", "csv", "tsv", "json", "jsonl")
 
 
-_PLACES = {"archive": "FILE", "store": "FOLDER"}
-"""Options that name a place, and what the command line calls it."""
-
-
 def _option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool) -> None:
     flag, key = "--" + option.key.replace("_", "-"), option.key
     api = "; with --base-url, requests under way at once, at most 8 by default"
     meaning = f"{option.meaning} (default: {option.default}{api if hosted and key == 'concurrency' else ''})"
     if key == "redo":
         parser.add_argument(flag, dest=key, choices=("missing", "failed"), help=meaning)
-    elif key in _PLACES:
-        parser.add_argument(flag, dest=key, metavar=_PLACES[key], help=option.meaning)
+    elif key in PLACES:
+        metavar, kind = PLACES[key]
+        parser.add_argument(flag, dest=key, metavar=metavar, type=kind, help=option.meaning)
     elif option.kind is tuple:
         meaning = f"{option.meaning} (default: {option.none}; separated by commas)"
         parser.add_argument(flag, dest=key, type=numbers, metavar="N,N", help=meaning)

@@ -6,8 +6,10 @@ Written by ``python -m webanalytics.generate`` from `webanalytics.core.run_optio
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any, TypedDict
+
+from webanalytics.core.access import Access
 
 
 class PageOptions(TypedDict, total=False):
@@ -24,6 +26,8 @@ class PageOptions(TypedDict, total=False):
     user_agent: str
     allow_private: bool
     ports: Collection[int] | None
+    access: Mapping[str, Access] | None
+    proxy: str | None
     max_download: int
     parse_timeout: float
     workers: int | None
@@ -50,6 +54,8 @@ class ImageOptions(TypedDict, total=False):
     user_agent: str
     allow_private: bool
     ports: Collection[int] | None
+    access: Mapping[str, Access] | None
+    proxy: str | None
     max_download: int
     parse_timeout: float
     workers: int | None
@@ -87,6 +93,8 @@ class SiteOptions(TypedDict, total=False):
     user_agent: str
     allow_private: bool
     ports: Collection[int] | None
+    access: Mapping[str, Access] | None
+    proxy: str | None
 
 
 class RunOptions(TypedDict, total=False):
@@ -103,6 +111,8 @@ class RunOptions(TypedDict, total=False):
     user_agent: str
     allow_private: bool
     ports: Collection[int] | None
+    access: Mapping[str, Access] | None
+    proxy: str | None
     max_download: int
     parse_timeout: float
     workers: int | None

@@ -27,7 +27,9 @@ from typing import Any, Unpack
 
 from webanalytics._version import __version__
 from webanalytics.core import plugins
+from webanalytics.core.access import Doors
 from webanalytics.core.option_types import RunOptions
+from webanalytics.core.proxy import EXPECTS, Proxy
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
 
@@ -115,6 +117,13 @@ class _BackendOption(Setting):
         raise ParameterError(
             f"The `{self.key}` parameter must be {self.expects}: `{missing}` is missing.", self.key
         )
+
+
+class _AccessOption(Setting):
+    """The option whose value is read once, so that nothing shows it afterwards."""
+
+    def check(self, value: Any) -> Any:
+        return Proxy.of(value) if self.key == "proxy" else Doors.of(value)
 
 
 def integer(
@@ -223,6 +232,22 @@ _fetched_options = _serving(
         item=int,
         hint="Collection[int] | None",
     ),
+    _AccessOption(
+        "access",
+        None,
+        "What opens hosts: passwords, tokens, headers and cookies, each sent to its own host only.",
+        "a mapping of hosts to `webanalytics.Access`, or None",
+        bool,
+        hint="Mapping[str, Access] | None",
+    ),
+    _AccessOption(
+        "proxy",
+        None,
+        'Proxy that dials in the place of this machine: its address, or "env" for those of the environment.',
+        EXPECTS,
+        bool,
+        hint="str | None",
+    ),
 )
 _analysed_options = _serving(
     _ANALYSED,
@@ -323,7 +348,7 @@ def check_options(given: Mapping[str, Any]) -> dict[str, Any]:
             hint = did_you_mean(key, RECORDS) or f"; the options are: {', '.join(sorted(RECORDS))}."
             raise ParameterError(f"The `{key}` parameter does not exist{hint}", key)
         found = RECORDS[key].check(value)
-        if key == "backend":
+        if key in ("access", "backend", "proxy"):
             checked[key] = found
     return checked
 

@@ -18,6 +18,7 @@ from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import resolve_profile
 from webanalytics.audits.requests.sources import origins_of, with_robots
 from webanalytics.audits.storage.folders import keep_stored
+from webanalytics.core.access import access_for
 from webanalytics.core.option_types import PageOptions
 from webanalytics.core.run_options import resolve
 from webanalytics.crawls.run import Call
@@ -155,7 +156,7 @@ async def crawl(
             "follow": follow,
         },
     )
-    resolved = resolve(given)
+    resolved = access_for(resolve(given), [*scope.starts, *(scope.sitemap or ())])
     backend = resolved["backend"]
     counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
     here = backend is None or backend.serves(OUTLINKS)

@@ -19,7 +19,7 @@ from yarl import URL
 
 from webanalytics.errors import shortage_of
 from webanalytics.fetching.content import Accept, DecodingError, check_body, check_type, decoder_for
-from webanalytics.fetching.guard import refusals
+from webanalytics.fetching.guard import dialled_by_proxy, refusals
 from webanalytics.fetching.limits import FetchSettings, retry_after
 from webanalytics.fetching.recording import Exchange
 from webanalytics.fetching.response import Problem
@@ -92,11 +92,14 @@ async def exchange(
 
     What is received is written to the log too, if there is one.
     """
-    received = _Count(log, seconds)
+    way = (
+        None if settings.proxy is None else settings.proxy.way(url.scheme, url.raw_host or "", url.port or 0)
+    )
+    received = _Count(log, seconds, way is not None)
     refused: list[str] = []
-    token = refusals.set(refused)
+    token, exempt = refusals.set(refused), dialled_by_proxy.set(way is not None)
     try:
-        async with request(session, wanted.method, url, wanted.accept, settings, seconds) as response:
+        async with request(session, wanted.method, url, wanted.accept, settings, seconds, way) as response:
             received.status = response.status
             return await _read(response, url, wanted, received)
     except Problem as problem:
@@ -107,14 +110,16 @@ async def exchange(
         raise _named(error, refused, settings, received) from None
     finally:
         refusals.reset(token)
+        dialled_by_proxy.reset(exempt)
 
 
 class _Count:
     """What had been received when something went wrong."""
 
-    __slots__ = ("log", "seconds", "size", "status")
+    __slots__ = ("log", "proxied", "seconds", "size", "status")
 
-    def __init__(self, log: Exchange | None, seconds: float) -> None:
+    def __init__(self, log: Exchange | None, seconds: float, proxied: bool = False) -> None:
+        self.proxied = proxied
         self.log = log
         self.seconds = seconds
         self.size = 0
@@ -127,6 +132,8 @@ async def _read(response: aiohttp.ClientResponse, url: URL, wanted: Wanted, rece
         received.log.answered(response)
     if status in REDIRECTS:
         return RawResponse(status, headers, location=response.headers.get("Location", ""))
+    if status == 407 and received.proxied:
+        raise Problem("proxy_auth")
     if not 200 <= status <= 299:
         again = status in RETRIED
         problem = Problem(
@@ -257,6 +264,10 @@ def _named(error: Exception, refused: list[str], settings: FetchSettings, receiv
         ((key, again) for kinds, key, again in _ERRORS if isinstance(error, kinds)), ("protocol", False)
     )
     details: dict[str, Any] = {}
+    if received.proxied and key in ("refused", "lookup_failed"):
+        return Problem("proxy_unreachable")
+    if isinstance(error, aiohttp.ClientHttpProxyError):
+        return Problem("proxy_auth") if error.status == 407 else Problem("proxy_failed", status=error.status)
     if key == "refused":
         if refused:
             key = "private"

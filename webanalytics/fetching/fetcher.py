@@ -28,7 +28,7 @@ from webanalytics.fetching.exchange import (
     resolver,
 )
 from webanalytics.fetching.gates import Limits, Waiting
-from webanalytics.fetching.guard import check_redirect, check_url, host_key
+from webanalytics.fetching.guard import check_redirect, check_url, host_key, is_public
 from webanalytics.fetching.limits import FetchSettings, backoff
 from webanalytics.fetching.recording import Asked, FetchLog, Recorder
 from webanalytics.fetching.response import FetchError, Problem, Response
@@ -84,6 +84,7 @@ class Fetcher:
         self._names = names
         self._session: aiohttp.ClientSession | None = None
         self._only: Collection[str] | None = None
+        self._looked_up: dict[str, bool] = {}
 
     async def __aenter__(self) -> Self:
         settings = self.settings
@@ -306,7 +307,10 @@ class Fetcher:
                 raise RuntimeError("the Fetcher is not open: use it in `async with`")
             clock = asyncio.get_running_loop().time
             began = clock()
+            await self._check_name(url)
             left = settings.timeout - state.spent
+            if state.downgraded:
+                settings = replace(settings, access=None)
             try:
                 response = await exchange(
                     self._session, url, state.wanted, settings, max(left, 0.0), state.begin()
@@ -320,6 +324,24 @@ class Fetcher:
                 took = clock() - began
                 state.spent += took
                 state.elapsed += took
+
+    async def _check_name(self, url: URL) -> None:
+        """Raise `Problem` where a proxy is to dial a name that is known here, and is not public.
+
+        What only the proxy can look up is the proxy's to judge.
+        """
+        settings, host, port = self.settings, url.raw_host or "", url.port or 0
+        if settings.proxy is None or settings.allow_private or not settings.proxy.way(url.scheme, host, port):
+            return
+        if host not in self._looked_up:
+            try:
+                async with asyncio.timeout(settings.connect_timeout):
+                    found = await self._own_names.resolve(host, port)
+            except (OSError, TimeoutError):
+                found = []
+            self._looked_up[host] = all(is_public(item["host"]) for item in found)
+        if not self._looked_up[host]:
+            raise Problem("private")
 
     async def _load_rules(self, origin: str) -> Rules:
         settings = self.settings

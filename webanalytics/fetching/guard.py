@@ -263,6 +263,10 @@ _NOT_U = 0xFDFFFFFF
 refusals: ContextVar[list[str] | None] = ContextVar("refusals", default=None)
 
 
+dialled_by_proxy: ContextVar[bool] = ContextVar("dialled_by_proxy", default=False)
+"""Whether connections of this task go to a proxy, whose address the user named and is not checked."""
+
+
 def is_public(address: str | IPv4Address | IPv6Address) -> bool:
     """Return whether an address is an ordinary one on the public internet.
 
@@ -314,7 +318,7 @@ def open_socket(family: int, kind: int, protocol: int, address: tuple[Any, ...])
 class SocketFactory:
     """Return a socket for an address that may be connected to, refuse any other.
 
-    With `allow_private` every address is allowed.
+    With `allow_private` every address is allowed, and so is that of a proxy.
     """
 
     def __init__(self, allow_private: bool = False) -> None:
@@ -323,7 +327,8 @@ class SocketFactory:
     def __call__(self, info: tuple[int, int, int, str, tuple[Any, ...]]) -> socket.socket:
         """Return a socket for one connection attempt of aiohttp."""
         family, kind, protocol, _, address = info
-        if not self.allow_private and not self._allowed(family, str(address[0])):
+        free = self.allow_private or dialled_by_proxy.get()
+        if not free and not self._allowed(family, str(address[0])):
             record = refusals.get()
             if record is not None:
                 record.append(str(address[0]))

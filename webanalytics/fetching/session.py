@@ -13,6 +13,7 @@ import aiohttp
 from aiohttp.abc import AbstractResolver
 from yarl import URL
 
+from webanalytics.core.proxy import Way
 from webanalytics.fetching.content import ACCEPTED, Accept
 from webanalytics.fetching.guard import SocketFactory
 from webanalytics.fetching.limits import FetchSettings
@@ -88,15 +89,30 @@ def request(
     accept: Accept,
     settings: FetchSettings,
     seconds: float,
+    way: Way | None = None,
 ) -> AbstractAsyncContextManager[aiohttp.ClientResponse]:
     """Return one request for a checked URL, which is sent where the block is entered.
 
-    All that is sent to the host of the URL is put together here, for each redirect anew. The answer and its
-    body have some seconds together. A body that is not read to its end closes the connection.
+    All that is sent to the host of the URL is put together here, for each redirect anew. With a way it goes
+    to the proxy. The answer and its body have some seconds together. A body that is not read to its end
+    closes the connection.
     """
     timeout = aiohttp.ClientTimeout(
         total=max(seconds, SHORTEST), connect=settings.connect_timeout, ceil_threshold=math.inf
     )
+    headers = {"Accept": _ACCEPT[accept]}
+    if settings.access is not None:
+        headers |= settings.access.sent(url.scheme, url.raw_host or "", url.port or 0, url.raw_path)
+    if (
+        way is not None and url.scheme == "http"
+    ):  # else the proxy is told before it connects, and the host never
+        headers |= way.headers
     return session.request(
-        method, url, headers={"Accept": _ACCEPT[accept]}, allow_redirects=False, timeout=timeout
+        method,
+        url,
+        headers=headers,
+        allow_redirects=False,
+        timeout=timeout,
+        proxy=None if way is None else way.url,
+        proxy_headers=None if way is None or url.scheme == "http" else way.headers,
     )

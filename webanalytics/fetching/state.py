@@ -35,6 +35,11 @@ class FetchState:
         self.elapsed = 0.0
         self._exchanges: list[Exchange] = []
 
+    @property
+    def downgraded(self) -> bool:
+        """Whether redirects have led from https to http."""
+        return self.url.scheme == "http" and any(url.startswith("https:") for url in self.passed)
+
     def begin(self) -> Exchange | None:
         """Return what a further exchange is written to, if the fetch is recorded."""
         if self.asked is None:

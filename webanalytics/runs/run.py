@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
+from webanalytics.core.access import access_for
 from webanalytics.core.messages.visible import for_terminal
 from webanalytics.core.outcomes import Job, JobResult, Outcome, digest
 from webanalytics.core.run_options import resolve
@@ -116,6 +117,7 @@ async def collect(
         rows = await in_thread(MANY_ROWS, read_texts, inputs, column)
     else:
         rows = await in_thread(_size(inputs), read_inputs, inputs, operations[0], parameter, column)
+    spec = replace(spec, options=access_for(spec.options, (job.subject for job in rows.jobs)))
     return await _Call(operations, spec, backend, rows, hooks, resolved).frame()
 
 

@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 
 from webanalytics.audits.graph.site_links import origin
+from webanalytics.core.access import access_for
 from webanalytics.core.messages import told
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
@@ -98,7 +99,7 @@ async def llms_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -> p
         raise ParameterError(
             f"The `urls` parameter must name from 1 to {MOST_ORIGINS} sites in http or https.", "urls"
         )
-    async with Fetcher(fetch_settings(options)) as fetcher:
+    async with Fetcher(fetch_settings(access_for(options, given))) as fetcher:
         rows = await asyncio.gather(*(_row(fetcher, f"{place}/llms.txt") for place in places))
     index = pd.RangeIndex(len(rows))
     columns = {

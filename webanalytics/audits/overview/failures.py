@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from webanalytics.core.messages import ADVICE, MESSAGES, Advice, recognise
+from webanalytics.core.messages import ADVICE, MESSAGES, Advice, advice_on, recognise
 from webanalytics.core.messages.kinds import MEANINGS
 from webanalytics.core.operations.model import Dtype
 from webanalytics.runs.frames.schema import as_frame, make_series
@@ -54,7 +54,7 @@ def reason(error_type: str | None, error: str | None, key: str | None = None) ->
     if key not in MESSAGES:  # a frame that another version, or a file, gave
         known = recognise(error)
         key = None if known is None else known.key
-    advice = ADVICE.get(key or "")
+    advice = advice_on(key, error)
     cut = error if advice is None else error.removesuffix(f"; {advice.effect}.")
     return Reason(error if cut == error else f"{cut}.", error_type, key, advice)
 

@@ -26,6 +26,7 @@ __all__ = [
     "ErrorType",
     "Message",
     "Recognised",
+    "advice_on",
     "advised",
     "must_be",
     "one_of",
@@ -124,6 +125,9 @@ def _pattern(template: str) -> str:
     return "".join(pieces)
 
 
+_OF_STATUS = r"(?:; `(?:access|proxy)=` [a-z, ]+)?\."
+
+
 @cache
 def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     served = [
@@ -132,7 +136,7 @@ def _patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
         if key not in PARAMETERS  # of these the status says enough, and any sentence may look like them
     ]
     rows = [
-        (key, _pattern(advised(key, form)))
+        (key, _pattern(advised(key, form)).removesuffix("\\.") + (_OF_STATUS if key == "status" else "\\."))
         for key, template in TOLD.items()
         for form in dict.fromkeys((template, _behind_redirect(key)))
     ]
@@ -165,7 +169,23 @@ def advised(key: str, text: str) -> str:
     >>> advised("robots", "The site forbids it.")
     'The site forbids it; `robots=False` fetches it all the same.'
     """
-    return f"{text.removesuffix('.')}; {ADVICE[key].effect}." if key in ADVICE else text
+    advice = advice_on(key, text)
+    return text if advice is None else f"{text.removesuffix('.')}; {advice.effect}."
+
+
+_STATUS = re.compile(r" answered HTTP (\d{3})\b")
+
+
+def advice_on(key: str | None, text: str) -> Advice | None:
+    """Return the option that changes a failure, if there is one; of a status its sentence says which it is.
+
+    Examples
+    --------
+    >>> advice_on("status", "The page answered HTTP 401.").option
+    'access='
+    """
+    found = _STATUS.search(text) if key == "status" else None
+    return ADVICE.get(f"status {found[1]}" if found else key or "")
 
 
 _PAGES = {"image": "image", "sitemap": "sitemap"}

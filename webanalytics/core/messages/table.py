@@ -85,6 +85,19 @@ FETCHING: Final[Table] = MappingProxyType(
             "which forbids to fetch any of it.",
         ),
         "status": ("http", "The `{parameter}` parameter {names} a page that answered HTTP {status}."),
+        "proxy_auth": (
+            "http",
+            "The `{parameter}` parameter {names} a page behind a proxy that asks for a password.",
+        ),
+        "proxy_failed": (
+            "refused",
+            "The `{parameter}` parameter {names} a server that the proxy does not "
+            "connect to (HTTP {status}).",
+        ),
+        "proxy_unreachable": (
+            "refused",
+            "The `{parameter}` parameter {names} a page behind a proxy that cannot be reached.",
+        ),
         "no_target": (
             "http",
             "The `{parameter}` parameter {names} a page that redirects with HTTP {status} to no valid URL.",

@@ -37,6 +37,9 @@ ADVICE: Final[Mapping[str, Advice]] = MappingProxyType(
         "content_too_large": Advice("max_download=", "sets the limit"),
         "analysis_timeout": Advice("parse_timeout=", "sets how long to wait"),
         "analysis_memory": Advice("worker_memory=", "sets the limit"),
+        "proxy_auth": Advice("proxy=", "takes them"),
+        "status 407": Advice("proxy=", "takes a user name and a password"),
+        "status 401": Advice("access=", "sends a password, a token or cookies"),
         "budget_spent": Advice("budget=", "sets the limit"),
     }
 )
@@ -65,6 +68,9 @@ TOLD: Final[Mapping[str, str]] = MappingProxyType(
         "robots_effort": "The address is too long to be checked against robots.txt.",
         "robots_unreadable": "The site's robots.txt answered HTTP {status}, which forbids to fetch any page.",
         "status": "The {page} answered HTTP {status}.",
+        "proxy_auth": "The proxy asks for a user name and a password.",
+        "proxy_failed": "The proxy does not connect to the server (HTTP {status}).",
+        "proxy_unreachable": "The proxy cannot be reached.",
         "no_target": "The {page} redirects with HTTP {status} to no valid URL.",
         "redirects": "The {page} redirects more than {limit} times.",
         "redirect_loop": "The {page} redirects in a circle.",

@@ -154,12 +154,23 @@ class Task:
 
 
 def refuse_saving(options: Mapping[str, Any], where: str) -> None:
-    """Raise `ParameterError` where pages are to be saved that are not fetched by this process."""
+    """Raise `ParameterError` for what needs pages to be fetched here: saving, and secrets of hosts."""
     if options.get("archive") is not None:
         raise ParameterError(
             f"The `archive` parameter must be left out {where}: pages are saved where they are fetched on "
             "this machine.",
             "archive",
+        )
+    if options.get("proxy") is not None:
+        raise ParameterError(
+            f"The `proxy` parameter must be left out {where}: it is for pages that this machine fetches.",
+            "proxy",
+        )
+    if options.get("access") is not None:
+        raise ParameterError(
+            f"The `access` parameter must be left out {where}: passwords, tokens and cookies do not leave "
+            "this machine.",
+            "access",
         )
 
 

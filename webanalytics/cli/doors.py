@@ -1,0 +1,78 @@
+"""Files with what opens hosts: no secret is an argument, which every user of the machine could see."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import tomllib
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from webanalytics.core.access import Access
+from webanalytics.core.proxy import Proxy
+from webanalytics.errors import ParameterError
+
+PASSWORD_VARIABLE = "WEBANALYTICS_PROXY_PASSWORD"  # noqa: S105 - the name of a variable
+_FIELDS = ("user", "password", "token", "headers", "cookies")
+
+
+def read_access(path: str) -> dict[str, Access]:
+    """Return what a TOML file says: a table for each host, with the parameters of `Access`.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        For a file that is not there or says something else; without any value of it.
+    """
+    tables = _tables(path)
+    if tables is None:
+        raise argparse.ArgumentTypeError("must be a TOML file that can be read")
+    return {host: _access(host, table) for host, table in tables.items()}
+
+
+def _tables(path: str) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(Path(path).read_text("utf-8"))
+    except (OSError, ValueError):  # its text is not shown: it quotes the file
+        return None
+
+
+def _access(host: str, table: Any) -> Access:
+    if not isinstance(table, dict) or not set(table) <= set(_FIELDS):
+        raise argparse.ArgumentTypeError(
+            f'must have a table for each host, such as ["{host}"], with: {", ".join(_FIELDS)}'
+        )
+    try:
+        return Access(**table)
+    except ParameterError as error:
+        said = str(error)
+    raise argparse.ArgumentTypeError(f"{host}: {said}")
+
+
+def read_proxy(text: str) -> Proxy | None:
+    """Return the proxy of an argument, its password from the environment.
+
+    Raises
+    ------
+    argparse.ArgumentTypeError
+        For a password in the argument, and for what is no address; without the text.
+    """
+    user, _, rest = text.rpartition("@")
+    if ":" in user.rpartition("/")[2]:
+        raise argparse.ArgumentTypeError(f"must have no password, which ${PASSWORD_VARIABLE} holds")
+    password = quote(os.environ.get(PASSWORD_VARIABLE, ""), safe="")
+    try:
+        return Proxy.of(f"{user}:{password}@{rest}" if user else text)
+    except ParameterError:
+        pass
+    raise argparse.ArgumentTypeError("must be env, or an address such as http://user@proxy:3128")
+
+
+PLACES: dict[str, tuple[str, Any]] = {
+    "access": ("FILE", read_access),
+    "archive": ("FILE", str),
+    "proxy": ("env|URL", read_proxy),
+    "store": ("FOLDER", str),
+}
+"""Options that name a place: what the command line calls it, and what reads it."""
