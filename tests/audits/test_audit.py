@@ -51,7 +51,7 @@ def test_pages_are_the_frame_with_derived_columns_and_its_index() -> None:
     assert labelled.pages.index.tolist() == ["one", "two", "three", "four"]
     assert set(labelled.pages.columns) == {*labelled.raw.columns, *DERIVED, *FOUND}
     first = ["url", "status", "score", "issues_high", "issues_medium", "issues_low", "title", "description"]
-    assert list(labelled.pages.columns[:10]) == [*first, "h1Count", "indexable"]
+    assert list(labelled.pages.columns[:10]) == [*first, "h1_count", "indexable"]
     assert list(labelled.raw.columns[:4]) == ["url", "status", "title", "description"]
     rare = (
         "og:",

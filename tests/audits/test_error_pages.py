@@ -59,7 +59,7 @@ def test_nothing_is_judged_by_what_an_error_page_says(server: SiteServer) -> Non
     assert gone["rule"].tolist() == ["client_error"]
     assert audit.pages["inlinks"].tolist() == [0, 0, 0], "links of an error page lead nobody anywhere"
     assert audit.pages["indexable"].tolist() == [True, False, True]
-    measured = ["title_length", "title_pixels", "h1Count", "heading_order", "canonical_state", "noindex"]
+    measured = ["title_length", "title_pixels", "h1_count", "heading_order", "canonical_state", "noindex"]
     assert audit.pages.loc[1, measured].isna().all()
 
 

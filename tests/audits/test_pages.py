@@ -80,12 +80,12 @@ def test_pixels_are_those_of_the_sizes_in_search_results() -> None:
 )
 def test_headings(levels: list[int], firsts: int, seconds: int, order: bool) -> None:
     made = derived(frame(page(headings=[level(number) for number in levels]))).loc[0]
-    assert (made["h1Count"], made["h2Count"], made["heading_order"]) == (firsts, seconds, order)
+    assert (made["h1_count"], made["h2_count"], made["heading_order"]) == (firsts, seconds, order)
 
 
 def test_headings_without_text_do_not_count() -> None:
     row = page(headings=[h1(" "), h1("Lamps"), h2("")])
-    assert (values("h1Count", row), values("h2Count", row)) == ([1], [0])
+    assert (values("h1_count", row), values("h2_count", row)) == ([1], [0])
 
 
 @pytest.mark.parametrize(

@@ -27,8 +27,8 @@ DERIVED: Mapping[str, tuple[Dtype, str]] = {
     "title_pixels": ("integer", "Width of the title in search results, in pixels."),
     "description_length": ("integer", "Characters of the meta description."),
     "description_pixels": ("integer", "Width of the meta description in search results, in pixels."),
-    "h1Count": ("integer", "First headings with text."),
-    "h2Count": ("integer", "Second headings with text."),
+    "h1_count": ("integer", "First headings with text."),
+    "h2_count": ("integer", "Second headings with text."),
     "heading_order": ("boolean", "Whether no heading is more than one level below the one before it."),
     "url_length": ("integer", "Characters of the URL."),
     "noindex": ("boolean", "Whether the page or its X-Robots-Tag header asks not to be indexed."),
@@ -67,7 +67,7 @@ FOUND: Mapping[str, tuple[Dtype, str]] = {
 """Columns that say what was found on a page: dtype and meaning."""
 
 FIRST = (
-    *("url", "status", *FOUND, "title", "description", "h1Count", "indexable", "indexability", "wordCount"),
+    *("url", "status", *FOUND, "title", "description", "h1_count", "indexable", "indexability", "wordCount"),
     *("language", "inlinks", "error", "http_status"),
 )
 """Columns with which the pages of an audit begin, by use."""
@@ -225,7 +225,7 @@ def _lengths(texts: Iterable[Any]) -> Cells:
 
 
 def _headings(site: Site) -> dict[str, Cells]:
-    cells: dict[str, Cells] = {"h1Count": [], "h2Count": [], "heading_order": []}
+    cells: dict[str, Cells] = {"h1_count": [], "h2_count": [], "heading_order": []}
     for headings in _of_pages(site, "headings"):
         if not isinstance(headings, list):
             for column in cells.values():
@@ -233,8 +233,8 @@ def _headings(site: Site) -> dict[str, Cells]:
             continue
         levels = [entry["level"] for entry in headings]
         filled = [entry["level"] for entry in headings if (entry.get("text") or "").strip()]
-        cells["h1Count"].append(filled.count("h1"))
-        cells["h2Count"].append(filled.count("h2"))
+        cells["h1_count"].append(filled.count("h1"))
+        cells["h2_count"].append(filled.count("h2"))
         cells["heading_order"].append(
             all(int(below[1]) - int(above[1]) <= 1 for above, below in pairwise(levels))
         )
