@@ -40,6 +40,20 @@ _NOT_HOSTS = frozenset(["csv", "htm", "html", "json", "jsonl", "pdf", "tsv", "tx
 """Ends of names of files, none of which is a top-level domain."""
 
 
+_USER = re.compile(r"(?i)^(\s*[a-z][a-z0-9+.-]*:[/\\]{2,})[^/?#\\]*@")
+
+
+def without_user(text: str) -> str:
+    """Return an address as it may be shown: without the user name and the password in it.
+
+    Examples
+    --------
+    >>> without_user("https://ann:tea@a.example/x@y"), without_user("https://a.example/?mail=ann@a.example")
+    ('https://a.example/x@y', 'https://a.example/?mail=ann@a.example')
+    """
+    return _USER.sub(r"\1", text) if "@" in text else text
+
+
 def lacks_scheme(text: str) -> bool:
     """Return whether a text is an address without its scheme: a host, maybe with a port and a path.
 

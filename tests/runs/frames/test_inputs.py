@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import webanalytics as wa
 from webanalytics.core.outcomes import UNUSABLE, PageRecord
 from webanalytics.errors import ParameterError
 from webanalytics.operations import CONVERT, DANE, HMAC, METADATA, PHONE
@@ -180,3 +181,16 @@ def test_numbers_with_a_blank_cell_stay_numbers() -> None:
 def test_levels_of_an_index_are_no_inputs() -> None:
     with pytest.raises(ParameterError, match="one level"):
         read_inputs(pd.MultiIndex.from_tuples([(A, 1)]), METADATA, "urls")
+
+
+def test_no_row_shows_the_password_of_an_address() -> None:
+    urls = [
+        "https://ann:tea-secret@127.0.0.1:9/x",
+        "HTTPS:\\\\ann:tea-secret@127.0.0.1:9",
+        "https://a@tea-secret@127.0.0.1:9/",
+    ]
+    with wa.option_context(progress=False, robots=False):
+        for frame in (wa.metadata(urls), wa.audit(urls).pages, wa.convert(urls[:1], "webp"), wa.sitemap(urls[0])):
+            assert frame["status"].eq("error").all()
+            assert "tea-secret" not in frame.to_csv()
+        assert wa.hmac(urls[:1], secret="k").loc[0, "message"] == urls[0]

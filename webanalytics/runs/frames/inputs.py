@@ -22,7 +22,7 @@ from webanalytics.fetching.archives.sources import read_pages
 from webanalytics.operations import METADATA, Operation
 from webanalytics.runs.frames.foreign import as_pandas, is_plain, kind_of, plain_value
 from webanalytics.runs.frames.records import page_records
-from webanalytics.urls import is_archive
+from webanalytics.urls import is_archive, without_user
 
 Inputs: TypeAlias = (
     str | bytes | Path | Pages | Mapping[Any, Any] | Iterable[Any] | pd.Series | pd.Index | pd.DataFrame
@@ -378,7 +378,10 @@ def _distinct(values: list[Any], index: pd.Index, operation: Operation, wanted: 
         numbers[row] = number
     if UNUSABLE in known and known.keys() <= {UNUSABLE, None}:
         raise not_understood(values, wanted)
-    return Rows(index, [label(value) for value in values], jobs, numbers)
+    labels = [label(value) for value in values]
+    if operation.kind != "record":
+        labels = [text if text is None else without_user(text) for text in labels]
+    return Rows(index, labels, jobs, numbers)
 
 
 def _distinct_texts(values: list[str], index: pd.Index) -> Rows:

@@ -20,6 +20,7 @@ from webanalytics.runs.backends.local import fetch_settings
 from webanalytics.runs.frames.inputs import addresses_of
 from webanalytics.runs.frames.kinds import in_kind
 from webanalytics.runs.frames.schema import SITEMAP_FIELDS, as_frame, make_series
+from webanalytics.urls import without_user
 
 _COUNTS = {plural: kind for kind, plural in COUNTED.items()}
 BLOCK_ROWS = 50_000
@@ -28,7 +29,7 @@ _FAILED = ("sitemap", "status", "error", "error_type", "error_key")
 
 
 def _failure(url: str, key: str, sentence: str, error_type: Any) -> dict[str, Any]:
-    cells = (url, "error", told(key, sentence, "sitemap"), error_type, key)
+    cells = (without_user(url), "error", told(key, sentence, "sitemap"), error_type, key)
     return dict(zip(_FAILED, cells, strict=True))
 
 
@@ -80,7 +81,7 @@ def _column(trees: Sequence[tuple[str, SitemapTree]], field: Field, index: pd.In
 def _facts(file: SitemapFile) -> dict[str, Any]:
     """Return what is known of one file, in plain values."""
     return {
-        "url": file.url,
+        "url": without_user(file.url),
         "source": file.source,
         "entries": len(file.entries),
         "sitemaps": file.children,
