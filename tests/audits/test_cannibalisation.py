@@ -37,9 +37,9 @@ def test_two_pages_about_the_same() -> None:
     )
     (row,) = found.to_dict("records")
     assert (row["keyword"], {row["url"], row["rival"]}) == ("storm lantern", {f"{HOST}/a", f"{HOST}/b"})
-    assert row["shared"] == "storm, lantern"  # neither text speaks of a guide
+    assert row["shared"] == "storm, lantern, guide"  # headings are content
     assert row["places"] == "title, h1, first paragraph, text"
-    assert (row["frequency"], row["rival_frequency"]) == (4, 4)
+    assert (row["frequency"], row["rival_frequency"]) == (5, 5)  # four times in the text, once in the heading
     assert row["distinctiveness"] >= row["rival_distinctiveness"] > 3.84
     assert row["score"] == 1  # all that they claim, both claim alike
     assert row["language"] == "en"
@@ -81,8 +81,18 @@ def test_pages_that_are_not_indexed_do_not_compete(head: str) -> None:
 
 
 def test_near_duplicates_do_not_compete() -> None:
-    one = page(GUIDE * 3, "Storm lantern guide")
-    assert rivals(a=one, b=page(GUIDE * 3, "Storm lantern guide, printed"), **OTHERS).empty
+    text = (
+        GUIDE
+        + SHOP
+        + (
+            "Turn the wick down before you leave the room, and never carry a burning storm lantern by its glass. "
+            "Clean the chimney with newspaper once it has cooled, since soot takes half of the light away. "
+            "Keep paraffin in a can with a tight lid, far from the stove and out of reach of children. "
+            "In a gale the flame stays steady because the air that feeds it is warmed inside the frame first. "
+        )
+    )
+    one = page(text, "Storm lantern guide")
+    assert rivals(a=one, b=page(text, "Storm lantern guide, printed"), **OTHERS).empty
 
 
 def test_other_hosts_and_languages_do_not_compete() -> None:

@@ -190,7 +190,12 @@ def test_no_row_shows_the_password_of_an_address() -> None:
         "https://a@tea-secret@127.0.0.1:9/",
     ]
     with wa.option_context(progress=False, robots=False):
-        for frame in (wa.metadata(urls), wa.audit(urls).pages, wa.convert(urls[:1], "webp"), wa.sitemap(urls[0])):
+        for frame in (
+            wa.metadata(urls),
+            wa.audit(urls).pages,
+            wa.convert(urls[:1], "webp"),
+            wa.sitemap(urls[0]),
+        ):
             assert frame["status"].eq("error").all()
             assert "tea-secret" not in frame.to_csv()
         assert wa.hmac(urls[:1], secret="k").loc[0, "message"] == urls[0]
