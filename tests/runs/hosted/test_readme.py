@@ -28,7 +28,7 @@ def test_the_lines_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         code = block("hosted.md").replace("https://api.example.com", server.base)
         try:
             exec(code, names)
-            told = names["audit"].attrs["credits"]
+            told = names["audit"].raw.attrs["credits"]
             estimate = names["wa"].estimate("audit", names["pages"], names["api"])
             exec(block("checkpoints.md"), names)
         finally:
@@ -42,4 +42,4 @@ def test_the_lines_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
         ".jsonl",
         ".parquet",
     }
-    assert (names["audit"]["status"] == "ok").sum() == 36
+    assert (names["audit"].raw["status"] == "ok").sum() == 36

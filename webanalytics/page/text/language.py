@@ -113,7 +113,8 @@ def detect(
         return hint
     probable, *others = (*found.values(), 0.0)
     clear = probable >= CLEAR_CONFIDENCE and probable >= CLEAR_LEAD * others[0]
-    clear = clear or (probable >= PROSE_CONFIDENCE and min_confidence <= MIN_CONFIDENCE and _is_prose(sample))
+    asked = min_confidence <= MIN_CONFIDENCE and best != "la"  # text that fills a template is broken Latin
+    clear = clear or (asked and probable >= PROSE_CONFIDENCE and _is_prose(sample))
     return best if clear and _CODE.fullmatch(best) else ""
 
 

@@ -33,7 +33,7 @@ _WRONG = (Unreadable, TypeError, ValueError, KeyError, AttributeError, OverflowE
 _DTYPES: dict[type, Dtype] = {str: "string", int: "integer", float: "float", bool: "boolean"}
 
 
-_PLAIN = (type(None), str, bytes, bytearray, list, tuple, set, Path, pd.DataFrame, pd.Series, pd.Index)
+_PLAIN = (type(None), str, bytes, bytearray, list, set, Path, pd.DataFrame, pd.Series, pd.Index)
 """What Python and pandas have: nothing else is asked about it."""
 
 
@@ -45,7 +45,7 @@ def is_plain(inputs: Any) -> bool:
     >>> is_plain(["https://a.example/"]), is_plain(pd.DataFrame()), is_plain({"a": "https://a.example/"})
     (True, True, False)
     """
-    return isinstance(inputs, _PLAIN)
+    return type(inputs) is tuple or isinstance(inputs, _PLAIN)  # a parsed address is a tuple of its parts
 
 
 def kind_of(inputs: Any) -> Kind | None:
