@@ -58,7 +58,7 @@ _BY = (
     r"(?:(?:written|posted|published|reviewed|words|story|text|article|authored|created)?\s*by|author|von|por"
     r"|par|di|door|av|af|autor|autorin|auteur|автор)"
 )
-_LEAD = re.compile(rf"^{_BY}(?:\s*[:\-–—|]\s*|\s+)", re.IGNORECASE)
+_LEAD = re.compile(rf"^(?:[^.]{{1,40}}\.\s+)?{_BY}(?:\s*[:\-–—|]\s*|\s+)", re.IGNORECASE)
 _BYLINE = re.compile(
     r"(?:(?:written|posted|published|words|story|article|authored)\s+)?by:?\s+(\S.+)", re.IGNORECASE
 )
