@@ -73,10 +73,10 @@ def test_sorting_and_filtering_the_pages(lab: Lab, site: SampleSite) -> None:
     assert "error" in chosen.inner_text()
     open_tab(notebook, "Overview")
     # what to fix first leads to the issue and its pages
-    notebook.output().get_by_role("button", name="Exact duplicates, high priority, 2 pages").click()
-    found = notebook.output().get_by_role("grid", name="Pages with the issue Exact duplicates")
+    notebook.output().get_by_role("button", name="Hreflang without return link, high priority, 8 pages").click()
+    found = notebook.output().get_by_role("grid", name="Pages with the issue Hreflang without return link")
     found.wait_for()
-    assert found.locator("tbody tr[data-row]").count() == 2
+    assert found.locator("tbody tr[data-row]").count() == 8
     assert "Why:" in notebook.output().locator(".wa-rule").inner_text()
 
 
@@ -330,12 +330,12 @@ def test_keywords_of_the_site_where_the_audit_knows_them(lab: Lab) -> None:
     notebook = lab(
         "import pandas as pd, webanalytics as wa\nfrom webanalytics.notebook.widgets import explore\n"
         "class Knowing(wa.Audit):\n"
-        "    def keywords(self):\n"
+        "    def keywords(self, by):\n"
         f"        return pd.DataFrame({{'keyword': ['tea', {hostile!r}], 'best_page': ['javascript:hacked=2'] * 2}})\n"
         "    def cannibalisation(self):\n"
         "        return pd.DataFrame({'keyword': []})\n"
         "pages = pd.DataFrame({'url': ['https://a.example/'], 'html': ['<title>Tea</title><p>Tea']})\n"
-        "e = explore(Knowing(wa.audit(pages, progress=False)))\ne"
+        "e = explore(Knowing(wa.audit(pages, progress=False).raw))\ne"
     )
     open_tab(notebook, "Keywords")
     table = notebook.output().get_by_role("grid", name="Keywords of the site")
