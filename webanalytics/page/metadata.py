@@ -183,7 +183,7 @@ def _heading_text(document: Document, element: Element) -> str:
     """Return the folded text of a heading without that of scripts and styles in it."""
     if any(document.holds(element, tag) for tag in _NOT_TEXT):
         return fold("".join(_texts(document, element))) if document.may_read(element) else ""
-    return fold(document.text_of(element))
+    return fold(document.text_of(element)[: 20 * DEFAULT_MAX_HEADING])  # headings in each other share a text
 
 
 def _texts(document: Document, heading: Element) -> Iterator[str]:
