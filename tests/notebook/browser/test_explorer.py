@@ -73,7 +73,9 @@ def test_sorting_and_filtering_the_pages(lab: Lab, site: SampleSite) -> None:
     assert "error" in chosen.inner_text()
     open_tab(notebook, "Overview")
     # what to fix first leads to the issue and its pages
-    notebook.output().get_by_role("button", name="Hreflang without return link, high priority, 8 pages").click()
+    notebook.output().get_by_role(
+        "button", name="Hreflang without return link, high priority, 8 pages"
+    ).click()
     found = notebook.output().get_by_role("grid", name="Pages with the issue Hreflang without return link")
     found.wait_for()
     assert found.locator("tbody tr[data-row]").count() == 8

@@ -18,6 +18,7 @@ import webanalytics as wa
 from tests.runs.backends import s3_server
 from tests.runs.backends.origin import BUSY, Origin
 from webanalytics.operations import OPERATIONS
+from webanalytics.runs.frames.arrow import declared
 
 dask = pytest.importorskip("dask")
 dd = pytest.importorskip("dask.dataframe")
@@ -29,6 +30,14 @@ TLSA = "_443._tcp.example.org. 3600 IN TLSA 3 1 1 " + "ab" * 32
 def computed(lazy: Any) -> pd.DataFrame:
     with dask.config.set({"dataframe.shuffle.method": "tasks"}):  # a client of another test means a cluster
         return lazy.compute(scheduler="threads", num_workers=4)
+
+
+def nulls(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a frame with None for what is missing in columns of objects: texts are such in some versions."""
+    objects = [
+        name for name, dtype in frame.dtypes.items() if isinstance(dtype, np.dtype) and dtype.kind == "O"
+    ]
+    return frame.assign(**{name: frame[name].where(frame[name].notna(), None) for name in objects})
 
 
 @pytest.mark.parametrize("function", ["metadata", "text", "readability", "audit"])
@@ -43,14 +52,14 @@ def test_pages_are_asked_host_by_host_from_one_partition_each(function: str) -> 
         wanted = getattr(wa, function)(frame, allow_private=True, progress=False)
     wanted = wanted.raw if function == "audit" else wanted
     assert lazy.dtypes.to_dict() == got.dtypes.to_dict()
-    for column, dtype in wanted.dtypes.items():
-        if isinstance(dtype, np.dtype) and dtype.kind == "O":
+    for column, field in declared(function).items():
+        if column in wanted and field.dtype == "object":
             texts = [None if cell is None or cell != cell else json.dumps(cell) for cell in wanted[column]]
-            wanted[column] = pd.Series(texts, wanted.index, dtype="str")
+            wanted[column] = pd.Series(texts, wanted.index, dtype=got[column].dtype)
     left_out = [column for column in ("elapsed", "fetched_at") if column in wanted]
     assert_frame_equal(
-        got.sort_index().drop(columns=left_out),
-        pd.DataFrame(wanted).drop(columns=left_out),
+        nulls(got.sort_index().drop(columns=left_out)),
+        nulls(pd.DataFrame(wanted).drop(columns=left_out)),
         check_flags=False,
     )
 
@@ -149,7 +158,7 @@ def test_every_operation_is_written_as_parquet_with_default_arguments(place: str
         lazy = getattr(wa, operation.function)(dd.from_pandas(pages, npartitions=2))
         lazy.to_parquet(f"{place}/{operation.name}")
         kept = read(f"{place}/{operation.name}")
-        assert_frame_equal(kept, computed(lazy), check_flags=False, check_names=False)
+        assert_frame_equal(nulls(kept), nulls(computed(lazy)), check_flags=False, check_names=False)
     for name, given in (
         ("dane", {"raw_record": [TLSA, "x"]}),
         ("phones", {"number": ["+12085813945", None]}),
