@@ -129,14 +129,14 @@ async def audit(
     urls = urls if is_plain(urls) else as_pandas(urls, "urls")
     resolved = resolve(options)
     backend = resolved["backend"]
-    loaded = None if resources == "ignore" else loaded_by_pages(resources, backend)
+    loaded = loaded_by_pages(resources, backend)
     counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
     here = backend is None or backend.serves(FACTS)  # else they are read from the pages that it returns
     own_columns = () if extract is None else own_selectors(extract)
     origin = Origin(date=datetime.now(UTC).isoformat(timespec="seconds"))
     if profile is not None or thresholds is not None:
         origin = replace(origin, profile=resolve_profile(profile, thresholds))
-    if sitemap is None and column is None and isinstance(urls, pd.DataFrame) and is_sitemap(urls):
+    if sitemap is None and column is None and is_sitemap(urls):
         found = await listed_in(urls, resolved)
         urls = found.inputs
         origin = with_listed(origin, found)

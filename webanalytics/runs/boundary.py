@@ -11,7 +11,6 @@ import os
 import re
 from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from inspect import signature
 from typing import Any, Literal, ParamSpec, TypeVar
 
 from webanalytics.core.operations.secret import Secret
@@ -101,7 +100,7 @@ class Source:
     @classmethod
     def of(cls, function: Function, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Source:
         """Return what a call of a function with these arguments is given."""
-        inputs = args[0] if args else kwargs.get(next(iter(signature(function).parameters), ""))
+        inputs = args[0] if args else kwargs.get(next(iter(_signature(function).parameters), ""))
         if is_plain(inputs) and is_plain(kwargs.get("texts")):
             return cls("plain", inputs)
         dask = type(inputs).__module__.partition(".")[0] == "dask" and hasattr(inputs, "map_partitions")

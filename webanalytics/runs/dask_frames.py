@@ -1,6 +1,6 @@
 """Dask DataFrames and Series as inputs: a Dask DataFrame with the declared columns comes back, not computed.
 
-`plain` and `awaited` ask here first. Records are answered in one call for each partition; pages and images
+`runs.boundary.Source` sends them here. Records are answered in one call for each partition; pages and images
 are first sorted by host, so that each host is asked from one partition, at the pace of one machine.
 """
 

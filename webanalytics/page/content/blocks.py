@@ -76,98 +76,114 @@ def _names_of(element: Element) -> int:
 
 def blocks_of(document: Document) -> Blocks:
     """Return the blocks of text that a page shows."""
-    made = Blocks()
-    elements = document.elements
-    nodes, parents, starts, ends, names = made.nodes, made.parents, made.starts, made.ends, made.names
-    shapes: dict[tuple[int, str, str], int] = {}
-    keys: list[tuple[int, str, str]] = []
-    pieces: list[Piece] = []
-    # Open links and open code; bits of names and characters in links of the block that is being read.
-    links = in_code = inside = in_links = 0
-    node = -1
-    opened: list[tuple[Element, int]] = []
-    place, size = 0, len(elements)
-    while place < size or opened:
-        while opened and (place >= size or opened[-1][0].end <= place):
-            element, kind = opened.pop()
-            if kind == _NODE:
-                if pieces:
-                    made.add(pieces, node, in_links, inside)
-                    pieces, in_links = [], 0
-                inside = 0
-                ends[node] = len(made.texts)
-                in_code -= element.tag == "pre"
-                node = parents[node]
-            elif kind == _LINK:
-                links -= 1
-            tail = element.tail
-            if tail and (pieces or not tail.isspace()) and (around := element.parent) is not None:
-                pieces.append((tail, around))
-                if links:
-                    in_links += len(tail)
-        if place >= size:
-            break
-        element = elements[place]
-        tag = element.tag
+    return _Reading(document).blocks()
+
+
+class _Reading:
+    """One pass over the elements of a page, from which blocks are made as they end."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._made = Blocks()
+        self._pieces: list[Piece] = []
+        self._node = -1
+        self._links = self._in_code = 0
+        """Links and pieces of code that are open."""
+        self._inside = self._in_links = 0
+        """Of the block that is being read: bits of names, and characters in links."""
+        self._opened: list[tuple[Element, int]] = []
+        self._shapes: dict[tuple[int, str, str], int] = {}
+        self._keys: list[tuple[int, str, str]] = []
+
+    def blocks(self) -> Blocks:
+        """Read all elements."""
+        elements, opened = self._document.elements, self._opened
+        place, size = 0, len(elements)
+        while place < size:
+            while opened and opened[-1][0].end <= place:
+                self._close(*opened.pop())
+            element = elements[place]
+            if self._is_unread(element, size):
+                self._pass_over(element)
+                place = element.end
+                continue
+            place += 1
+            kind = self._open(element)
+            self._say(element.text, element)
+            if kind == _NODE or element.end > place:
+                opened.append((element, kind))
+            else:  # an inline element with nothing but text in it ends at once
+                self._close(element, kind)
+        while opened:
+            self._close(*opened.pop())
+        self._made.repeats = [self._shapes[key] for key in self._keys]
+        return self._made
+
+    @staticmethod
+    def _is_unread(element: Element, size: int) -> bool:
         attributes = element.attrib
-        if tag in _UNREAD or (
-            attributes
+        return element.tag in _UNREAD or (
+            bool(attributes)
             and ("style" in attributes or "hidden" in attributes or "aria-hidden" in attributes)
             and _is_left_out(element, size)
-        ):
-            if tag == "br" and not in_code and _breaks(pieces):
-                made.add(pieces, node, in_links, inside)
-                pieces, in_links, inside = [], 0, 0
-            elif tag in _REPLACED and (written := _in_place_of(document, element)):
-                pieces.append((written, element))
-            place = element.end
-            tail = element.tail
-            if tail and (pieces or not tail.isspace()) and (around := element.parent) is not None:
-                pieces.append((tail, around))
-                if links:
-                    in_links += len(tail)
-            continue
-        place += 1
-        kind = 0
-        if tag in EDGES:
-            if pieces:
-                made.add(pieces, node, in_links, inside)
-                pieces, in_links = [], 0
-            inside = 0
-            kind = _NODE
-            key = (node, tag, attributes.get("class", "") if attributes else "")
-            shapes[key] = shapes.get(key, 0) + 1
-            keys.append(key)
-            parents.append(node)
-            node = len(nodes)
-            in_code += tag == "pre"
-            nodes.append(element)
-            starts.append(len(made.texts))
-            ends.append(0)
-            names.append(_names_of(element) if attributes else TAGS.get(tag, 0))
-        else:
+        )
+
+    def _say(self, text: str | None, element: Element) -> None:
+        """Take a text; a block does not begin with white space."""
+        if text and (self._pieces or not text.isspace()):
+            self._pieces.append((text, element))
+            if self._links:
+                self._in_links += len(text)
+
+    def _say_tail(self, element: Element) -> None:
+        if element.tail and (around := element.parent) is not None:
+            self._say(element.tail, around)
+
+    def _end_block(self) -> None:
+        if self._pieces:
+            self._made.add(self._pieces, self._node, self._in_links, self._inside)
+            self._pieces, self._in_links = [], 0
+        self._inside = 0
+
+    def _pass_over(self, element: Element) -> None:
+        """Take what stands for an element that is not read, and what is behind it."""
+        if element.tag == "br" and not self._in_code and _breaks(self._pieces):
+            self._end_block()
+        elif element.tag in _REPLACED and (written := _in_place_of(self._document, element)):
+            self._pieces.append((written, element))
+        self._say_tail(element)
+
+    def _open(self, element: Element) -> int:
+        """Begin an element, and return what ends with it: a node, a link, or nothing."""
+        tag, attributes = element.tag, element.attrib
+        if tag not in EDGES:
             if attributes:
-                inside |= _names_of(element)
-            if tag == "a":
-                links += 1
-                kind = _LINK
-        text = element.text
-        if text and (pieces or not text.isspace()):
-            pieces.append((text, element))
-            if links:
-                in_links += len(text)
-        if kind == _NODE or element.end > place:
-            opened.append((element, kind))
-            continue
-        # An inline element with nothing but text in it ends at once.
-        links -= kind == _LINK
-        tail = element.tail
-        if tail and (pieces or not tail.isspace()):
-            pieces.append((tail, element.parent or element))
-            if links:
-                in_links += len(tail)
-    made.repeats = [shapes[key] for key in keys]
-    return made
+                self._inside |= _names_of(element)
+            self._links += tag == "a"
+            return _LINK if tag == "a" else 0
+        self._end_block()
+        made = self._made
+        key = (self._node, tag, attributes.get("class", "") if attributes else "")
+        self._shapes[key] = self._shapes.get(key, 0) + 1
+        self._keys.append(key)
+        made.parents.append(self._node)
+        self._node = len(made.nodes)
+        self._in_code += tag == "pre"
+        made.nodes.append(element)
+        made.starts.append(len(made.texts))
+        made.ends.append(0)
+        made.names.append(_names_of(element) if attributes else TAGS.get(tag, 0))
+        return _NODE
+
+    def _close(self, element: Element, kind: int) -> None:
+        """End an element, and take the text behind it."""
+        if kind == _NODE:
+            self._end_block()
+            self._made.ends[self._node] = len(self._made.texts)
+            self._in_code -= element.tag == "pre"
+            self._node = self._made.parents[self._node]
+        self._links -= kind == _LINK
+        self._say_tail(element)
 
 
 def _in_place_of(document: Document, element: Element) -> str:

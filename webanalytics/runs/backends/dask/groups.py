@@ -10,7 +10,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from webanalytics._version import __version__
+from webanalytics._version import __version__, how_to_install
 from webanalytics.core.outcomes import ArchivedPage, Job, JobResult, Outcome, PageRecord
 from webanalytics.errors import BackendError, RowError
 from webanalytics.fetching import Fetcher
@@ -141,7 +141,7 @@ def distributed() -> Any:
     try:
         return import_module("distributed")
     except ImportError:
-        raise BackendError("Dask is not installed: pip install 'webanalytics[dask]'.") from None
+        raise BackendError(f"Dask is not installed: {how_to_install('dask')}.") from None
 
 
 def attempt(group: Group) -> Answered | None:
