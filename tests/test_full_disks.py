@@ -25,7 +25,7 @@ from webanalytics import files
 from webanalytics.cli import main
 from webanalytics.errors import WriteError
 from webanalytics.fetching.testing import Reply, SiteServer
-from webanalytics.runs.frames.writing import write_frame
+from webanalytics.runs.frames.output_files import write_frame
 from webanalytics.runs.storage.checkpoints.folder import WRITE_SECONDS
 
 FULL = "No space left on device"
@@ -46,7 +46,7 @@ def full(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], Pat
                 raise OSError(errno.ENOSPC, FULL)
 
     for module in (
-        "runs.frames.writing",
+        "runs.frames.output_files",
         "runs.storage.store",
         "records.images.folder",
         "audits.report.build",
@@ -79,7 +79,7 @@ def test_the_command_line_keeps_the_rows_somewhere_else(
     place = full("out")
     other = tmp_path / "other"
     other.mkdir()
-    monkeypatch.setattr("webanalytics.cli.keeping.tempfile.gettempdir", lambda: str(other))
+    monkeypatch.setattr("webanalytics.cli.row_safety.tempfile.gettempdir", lambda: str(other))
     output = place / f"rows.{suffix}"
     output.write_text("of another day")
     monkeypatch.setenv("WEBANALYTICS_SECRET", "k")
@@ -118,7 +118,7 @@ def test_where_no_place_is_left_the_rows_are_printed(tmp_path: Path) -> None:
 def test_a_workbook_on_a_full_disk_leaves_one_sentence(tmp_path: Path) -> None:
     """What writes workbooks has files of its own, which complain when they are collected."""
     code = (
-        "import resource, pandas, webanalytics.runs.frames.writing as w;"
+        "import resource, pandas, webanalytics.runs.frames.output_files as w;"
         "frame = pandas.DataFrame({'a': [str(n) for n in range(9000)]});"
         "import openpyxl; resource.setrlimit(resource.RLIMIT_FSIZE, (limit := 40_000, limit));"
         "import sys; sys.tracebacklimit = 0; w.write_frame(frame, sys.argv[1])"

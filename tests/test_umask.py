@@ -14,7 +14,7 @@ from PIL import Image
 
 import webanalytics as wa
 from webanalytics.files import written_whole
-from webanalytics.runs.frames.writing import FORMATS, write_frame
+from webanalytics.runs.frames.output_files import FORMATS, write_frame
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="Windows has no umask")
 PAGES = pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>Tea</title>"]})

@@ -18,7 +18,7 @@ from tests.audits.report_data import made_audit
 from tests.audits.test_report import HOSTILE, data_of
 from webanalytics.audits.report import build, write_report
 from webanalytics.audits.report.content import read
-from webanalytics.audits.report.cut import cut
+from webanalytics.audits.report.groups import cut
 
 NOTHING = pd.DataFrame({"url": [], "rule": []})
 

@@ -11,14 +11,14 @@ from typing import Any
 import pytest
 
 import webanalytics as wa
-from webanalytics.core.access import Doors
+from webanalytics.core.access import AccessByHost
 
 SECRETS = ("s3cret-word", "t0ken-abc", "he4der-val", "c00kie-val")
 BASIC = "Basic " + base64.b64encode(b"ann:s3cret-word").decode()
 
 
-def doors(given: dict[str, wa.Access], *addresses: str) -> Doors:
-    made = Doors.of(given)
+def doors(given: dict[str, wa.Access], *addresses: str) -> AccessByHost:
+    made = AccessByHost.of(given)
     assert made is not None
     return made.asked(addresses)
 
@@ -99,7 +99,7 @@ def test_wrong_values_are_named_and_not_shown(given: dict[str, Any], parameter: 
 @pytest.mark.parametrize("key", ["", "https://a.example", "a b", "*", "*.", "a.*.example", "a:99999", 3])
 def test_wrong_keys(key: Any) -> None:
     with pytest.raises(wa.ParameterError, match="`access`"):
-        Doors.of({key: wa.Access(token="x")})
+        AccessByHost.of({key: wa.Access(token="x")})
 
 
 def test_nothing_shows_a_value() -> None:

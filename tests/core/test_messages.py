@@ -12,10 +12,19 @@ import pytest
 
 import webanalytics
 from webanalytics.core import messages
-from webanalytics.core.messages import MESSAGES, Message, must_be, one_of, recognise, required, sentence, told
+from webanalytics.core.messages import (
+    MESSAGES,
+    Message,
+    must_be,
+    one_of,
+    recognise,
+    required,
+    row_sentence,
+    sentence,
+)
+from webanalytics.core.messages.row_sentences import TOLD
 from webanalytics.core.messages.service import SERVICE
 from webanalytics.core.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS
-from webanalytics.core.messages.told import TOLD
 from webanalytics.core.outcomes import Outcome, PackedOutcomes
 from webanalytics.errors import ERROR_TYPES, ParameterError, RowError
 from webanalytics.fetching import FetchError
@@ -201,7 +210,7 @@ def test_the_sentences_of_the_contract(key: str, values: dict[str, Any], text: s
 @pytest.mark.parametrize("key", TOLD)
 def test_a_row_says_it_without_naming_a_parameter_of_a_request(key: str) -> None:
     for redirected in (False, True):
-        text = told(key, sentence(key, redirected=redirected, **filled(key, parameter="url")))
+        text = row_sentence(key, sentence(key, redirected=redirected, **filled(key, parameter="url")))
         assert "` parameter" not in text
         assert text[0].isupper()
         assert text.endswith(".")
@@ -223,7 +232,7 @@ ROWS = (
 
 @pytest.mark.parametrize(("key", "values", "redirected", "text"), ROWS)
 def test_the_sentences_of_rows(key: str, values: dict[str, Any], redirected: bool, text: str) -> None:
-    assert told(key, sentence(key, redirected=redirected, **values)) == text
+    assert row_sentence(key, sentence(key, redirected=redirected, **values)) == text
 
 
 def test_what_is_not_of_the_table_is_left_as_it_is() -> None:
@@ -234,9 +243,9 @@ def test_what_is_not_of_the_table_is_left_as_it_is() -> None:
         ("no such key", "Odd."),
         ("status", "x" * 100_000),
     ):
-        assert told(key, text) == text
+        assert row_sentence(key, text) == text
 
 
 def test_a_sitemap_is_called_one() -> None:
     said = sentence("status", parameter="url", status=500)
-    assert told("status", said, "sitemap") == "The sitemap answered HTTP 500."
+    assert row_sentence("status", said, "sitemap") == "The sitemap answered HTTP 500."

@@ -13,8 +13,8 @@ from tests.effort import BUSY_SECONDS
 from tests.page.test_markdown import rendered
 from webanalytics.page.content.blocks import blocks_of
 from webanalytics.page.content.content import Content, content
+from webanalytics.page.content.formats import markdown, plain
 from webanalytics.page.content.units import units
-from webanalytics.page.content.writing import markdown, plain
 from webanalytics.page.page import Page
 from webanalytics.page.tree import parse
 

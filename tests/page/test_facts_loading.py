@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from webanalytics.page.facts.facts import analyse
-from webanalytics.page.facts.loading import FIRST_IMAGES
+from webanalytics.page.facts.resources import FIRST_IMAGES
 from webanalytics.page.page import Page
 from webanalytics.urls import registrable_domain
 

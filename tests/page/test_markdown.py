@@ -16,7 +16,7 @@ from markdown_it import MarkdownIt
 import webanalytics as wa
 from tests.effort import BUSY_SECONDS
 from webanalytics.page.content.content import content as content_of
-from webanalytics.page.content.writing import MOST_LINKS, escaped, paragraphs
+from webanalytics.page.content.formats import MOST_LINKS, escaped, paragraphs
 from webanalytics.page.page import Page
 from webanalytics.page.text.main_text import main_text
 

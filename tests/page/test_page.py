@@ -12,8 +12,8 @@ from lxml import etree
 
 from tests.effort import effort_since
 from webanalytics.errors import RowError
+from webanalytics.page.decoder import wrap_plain_text
 from webanalytics.page.page import Page
-from webanalytics.page.parsing import wrap_plain_text
 from webanalytics.page.text.text import analyse
 
 

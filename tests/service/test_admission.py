@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webanalytics.runs.backends.answering import InflightBytes
+from webanalytics.runs.backends.pipeline import InflightBytes
 from webanalytics.service.admission import Admission, FairSlots
 from webanalytics.service.results import Problem
 

@@ -12,7 +12,7 @@ from webanalytics.audits.overview.display import Overview
 from webanalytics.audits.rules import RULES
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.excel import write_sheets
-from webanalytics.runs.frames.writing import flat, new_file
+from webanalytics.runs.frames.output_files import flat, new_file
 
 LEFT_OUT = frozenset(("responseBody",))
 """Columns omitted from sheets: the page itself."""

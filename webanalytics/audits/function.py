@@ -37,9 +37,9 @@ from webanalytics.fetching.robots import keeping
 from webanalytics.operations import AUDIT_PAGES, CRAWL_PAGES, EXTRACT, FACTS
 from webanalytics.runs.backends.base import LOCAL_FAMILY
 from webanalytics.runs.frames.arrow import declared
-from webanalytics.runs.frames.extracted import REPLACED, spread
 from webanalytics.runs.frames.foreign import as_pandas, is_plain
 from webanalytics.runs.frames.inputs import Inputs
+from webanalytics.runs.frames.own_columns import REPLACED, spread
 from webanalytics.runs.run import Hooks, collect
 
 if TYPE_CHECKING:

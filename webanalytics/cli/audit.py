@@ -15,10 +15,10 @@ import pandas as pd
 
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.overview.display import as_text, audit_overview, counted
-from webanalytics.cli.keeping import tried
 from webanalytics.cli.names import as_flags
+from webanalytics.cli.row_safety import tried
 from webanalytics.errors import ParameterError
-from webanalytics.runs.frames.writing import write_frame
+from webanalytics.runs.frames.output_files import write_frame
 from webanalytics.thresholds import PRIORITIES
 
 GATE = 3

@@ -9,8 +9,8 @@ from typing import Any
 from webanalytics.audits.ai.roster import ai_crawlers, update_roster
 from webanalytics.cli.phone_update import content_of
 from webanalytics.errors import ParameterError
+from webanalytics.runs.frames.output_files import write_text
 from webanalytics.runs.frames.terminal import print_table
-from webanalytics.runs.frames.writing import write_text
 
 
 def add_crawlers(commands: Any) -> None:

@@ -16,8 +16,8 @@ from webanalytics.audits.profiles import resolve_profile
 from webanalytics.cli.names import as_flags
 from webanalytics.fetching.testing import sample_site
 from webanalytics.notebook import charts
+from webanalytics.runs.frames.output_files import write_frame
 from webanalytics.runs.frames.terminal import table
-from webanalytics.runs.frames.writing import write_frame
 
 MOST_RULES = 8
 SHOWN = 8

@@ -22,9 +22,10 @@ from webanalytics._version import __version__
 from webanalytics.audits.audit import Audit
 from webanalytics.cli import audit as audits
 from webanalytics.cli import crawl as crawls
+from webanalytics.cli.access_files import PLACES
 from webanalytics.cli.crawlers import add_crawlers
-from webanalytics.cli.doors import PLACES
-from webanalytics.cli.keeping import (
+from webanalytics.cli.names import DESCRIPTION, SERVICE_COMMANDS, as_flags
+from webanalytics.cli.row_safety import (
     UNWRITTEN,
     can_be_written,
     keeping,
@@ -34,8 +35,7 @@ from webanalytics.cli.keeping import (
     terminable,
     written,
 )
-from webanalytics.cli.names import DESCRIPTION, SERVICE_COMMANDS, as_flags
-from webanalytics.cli.streaming import kept_on_disk
+from webanalytics.cli.row_spool import kept_on_disk
 from webanalytics.core.messages.visible import for_terminal
 from webanalytics.core.run_options import RECORDS, Setting, option_context, options_for
 from webanalytics.core.strings import did_you_mean
@@ -43,9 +43,9 @@ from webanalytics.errors import AuditInterrupted, HostedError, ParameterError, W
 from webanalytics.operations import METADATA, OPERATIONS, Operation, Parameter, by_function
 from webanalytics.runs.backends.hosted import Hosted
 from webanalytics.runs.backends.hosted.backend import KEY_VARIABLE
-from webanalytics.runs.frames.reading import SUFFIXES, read_csv, read_frame
+from webanalytics.runs.frames.input_files import SUFFIXES, read_csv, read_frame
+from webanalytics.runs.frames.output_files import FORMATS, write_text, wrong_suffix
 from webanalytics.runs.frames.terminal import print_errors, print_table
-from webanalytics.runs.frames.writing import FORMATS, write_text, wrong_suffix
 
 SECRET_VARIABLE = "WEBANALYTICS_SECRET"  # noqa: S105 - the name of a variable
 TAKEN = ("format",)

@@ -1,4 +1,4 @@
-"""What opens the doors of hosts: passwords, tokens, headers and cookies, each sent to its own host only."""
+"""What opens hosts: passwords, tokens, headers and cookies, each sent to its own host only."""
 
 from __future__ import annotations
 
@@ -259,7 +259,7 @@ def _key(text: Any) -> _Key:
         ) from None
 
 
-class Doors:
+class AccessByHost:
     """The value of the option ``access``: which `Access` goes to which host.
 
     Over plain http an `Access` goes only to hosts that the user asks by http.
@@ -274,7 +274,7 @@ class Doors:
         self._plain = plain
 
     @classmethod
-    def of(cls, value: Any) -> Doors | None:
+    def of(cls, value: Any) -> AccessByHost | None:
         """Return the checked value of the option."""
         if value is None or isinstance(value, cls):
             return value
@@ -284,7 +284,7 @@ class Doors:
             )
         return cls((_key(key), item) for key, item in value.items())
 
-    def asked(self, addresses: Iterable[Any]) -> Doors:
+    def asked(self, addresses: Iterable[Any]) -> AccessByHost:
         """Return them for a call of which these are the inputs: hosts among them may be asked by http."""
         plain = set(self._plain)
         for text in addresses:
@@ -296,7 +296,7 @@ class Doors:
                     plain.add((host.strip("[]"), parts.port or 80))
                 except ValueError:  # no address
                     continue
-        return Doors(self._of_key, frozenset(plain))
+        return AccessByHost(self._of_key, frozenset(plain))
 
     def sent(self, scheme: str, host: str, port: int, path: str) -> dict[str, str]:
         """Return the headers that open a page, none for a host that has no key."""
@@ -317,5 +317,5 @@ class Doors:
 
 def access_for(options: Mapping[str, Any], addresses: Iterable[Any]) -> dict[str, Any]:
     """Return the options of a call of which these are the inputs."""
-    doors = options.get("access")
-    return dict(options) if doors is None else {**options, "access": doors.asked(addresses)}
+    given = options.get("access")
+    return dict(options) if given is None else {**options, "access": given.asked(addresses)}

@@ -27,7 +27,7 @@ from typing import Any, Unpack
 
 from webanalytics._version import __version__
 from webanalytics.core import plugins
-from webanalytics.core.access import Doors
+from webanalytics.core.access import AccessByHost
 from webanalytics.core.option_types import RunOptions
 from webanalytics.core.proxy import EXPECTS, Proxy
 from webanalytics.core.strings import did_you_mean
@@ -123,7 +123,7 @@ class _AccessOption(Setting):
     """The option whose value is read once, so that nothing shows it afterwards."""
 
     def check(self, value: Any) -> Any:
-        return Proxy.of(value) if self.key == "proxy" else Doors.of(value)
+        return Proxy.of(value) if self.key == "proxy" else AccessByHost.of(value)
 
 
 def integer(

@@ -33,13 +33,13 @@ from webanalytics.crawls.sitemaps import Listed, read_listed
 from webanalytics.crawls.soft404 import seen_in, soft_404s
 from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterError, WriteError
 from webanalytics.fetching import Fetcher
-from webanalytics.fetching.archives.writing import recording
+from webanalytics.fetching.archives.warc_writer import recording
 from webanalytics.operations import EXTRACT, OUTLINKS, Operation
-from webanalytics.runs.backends.answering import worker_count
 from webanalytics.runs.backends.base import WAVE, Backend, Report, RunSpec, Task, in_waves, streams
 from webanalytics.runs.backends.local import LocalBackend, affordable_settings
-from webanalytics.runs.blocking import Run, current_run
+from webanalytics.runs.backends.pipeline import worker_count
 from webanalytics.runs.frames.crawl import CrawlFacts
+from webanalytics.runs.loop_thread import Run, current_run
 from webanalytics.runs.partial import Partial, forget, keep
 from webanalytics.runs.run import STAYS_HERE, TURN_SECONDS
 from webanalytics.runs.storage.checkpoints import Checkpoint

@@ -17,7 +17,6 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from webanalytics.core.messages import FETCHING
-from webanalytics.fetching.carried import Elsewhere, HostKnown
 from webanalytics.fetching.content import Accept
 from webanalytics.fetching.exchange import (
     RawResponse,
@@ -27,10 +26,11 @@ from webanalytics.fetching.exchange import (
     names_answer,
     resolver,
 )
+from webanalytics.fetching.exchange_record import Asked, FetchLog, Recorder
 from webanalytics.fetching.gates import Limits, Waiting
 from webanalytics.fetching.guard import check_redirect, check_url, host_key, is_public
+from webanalytics.fetching.host_state import Elsewhere, HostKnown
 from webanalytics.fetching.limits import FetchSettings, backoff
-from webanalytics.fetching.recording import Asked, FetchLog, Recorder
 from webanalytics.fetching.response import FetchError, Problem, Response
 from webanalytics.fetching.robots import RobotsCache, RobotsCopy, Rules, copy_of, keep, parse_in_thread
 from webanalytics.fetching.session import Method, open_session

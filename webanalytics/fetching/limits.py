@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from webanalytics.core.access import Doors
+from webanalytics.core.access import AccessByHost
 from webanalytics.core.proxy import Proxy
 from webanalytics.core.run_options import USER_AGENT
 from webanalytics.errors import ParameterError
@@ -64,7 +64,7 @@ class FetchSettings:
         Ask a host less that refuses or slows down, and give it up when it does nothing but refuse; see
         `webanalytics.fetching.pace.Pace`. A fetcher that serves many callers must not: one of them
         could give a host up for all.
-    access : Doors or None
+    access : AccessByHost or None
         What opens hosts, each hop of a redirect asked anew.
     proxy : Proxy or None
         Who dials in the place of this machine.
@@ -100,7 +100,7 @@ class FetchSettings:
     max_crawl_delay: float = 30.0
     max_robots_bytes: int = 500 * 1024
     adaptive: bool = True
-    access: Doors | None = None
+    access: AccessByHost | None = None
     proxy: Proxy | None = None
 
     def __post_init__(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from yarl import URL
 
 from webanalytics.fetching.exchange import RawResponse, Wanted
-from webanalytics.fetching.recording import Asked, Exchange, FetchLog
+from webanalytics.fetching.exchange_record import Asked, Exchange, FetchLog
 from webanalytics.fetching.response import FetchError, Problem, Response
 
 

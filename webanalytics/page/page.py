@@ -10,8 +10,8 @@ from urllib.parse import urljoin, urlsplit
 
 from lxml.html import HtmlElement
 
+from webanalytics.page.decoder import Decoded, decode, wrap_plain_text
 from webanalytics.page.document import Document, Element
-from webanalytics.page.parsing import Decoded, decode, wrap_plain_text
 from webanalytics.page.tree import parse
 from webanalytics.page.visible_text import drop_invisible, given_text, shown, visible_text
 

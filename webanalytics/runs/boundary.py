@@ -1,6 +1,6 @@
 """Where a user's call enters the package, and its errors leave it: with the caller's line, not with ours.
 
-`webanalytics.aio` is made with `awaited`, the plain functions with `runs.blocking.plain`.
+`webanalytics.aio` is made with `awaited`, the plain functions with `runs.loop_thread.plain`.
 """
 
 from __future__ import annotations

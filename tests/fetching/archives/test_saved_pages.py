@@ -284,7 +284,7 @@ def test_a_full_disk_ends_the_run_with_the_finished_rows(
             raise OSError(28, "No space left on device")
         return real(handle, content)
 
-    monkeypatch.setattr("webanalytics.fetching.archives.writing.os.write", filling)
+    monkeypatch.setattr("webanalytics.fetching.archives.warc_writer.os.write", filling)
     with (
         SiteServer({}, not_found=Reply(200, HTML, title("Tea"))) as server,
         pytest.raises(WriteError) as caught,
@@ -328,7 +328,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_any_work(tmp_path: Pat
 
 
 def test_two_runs_do_not_write_to_one_archive(tmp_path: Path) -> None:
-    from webanalytics.fetching.archives.writing import ArchiveWriter
+    from webanalytics.fetching.archives.warc_writer import ArchiveWriter
 
     writer = ArchiveWriter(tmp_path / "a.warc")
     try:

@@ -17,7 +17,7 @@ from tests.records.images.pictures import animation, decode, encode, sample, squ
 from webanalytics.errors import ParameterError, RowError
 from webanalytics.records.images import support
 from webanalytics.records.images.convert import analyse
-from webanalytics.records.images.encoding import FEW_COLOURS, _last, _qualities
+from webanalytics.records.images.encoder import FEW_COLOURS, _last, _qualities
 from webanalytics.records.images.formats import ImageLimits
 from webanalytics.records.images.similarity import ssim
 

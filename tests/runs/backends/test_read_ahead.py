@@ -11,7 +11,7 @@ import pytest
 import webanalytics as wa
 from tests.effort import BUSY_SECONDS
 from webanalytics.fetching.testing import SiteServer
-from webanalytics.runs.backends.answering import AHEAD, Answering
+from webanalytics.runs.backends.pipeline import AHEAD, Answering
 
 PAGES, WORKERS, AT_ONCE = 200, 2, 16
 MOST = WORKERS * AHEAD + AT_ONCE

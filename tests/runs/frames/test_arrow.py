@@ -16,8 +16,8 @@ import webanalytics as wa
 from webanalytics.core.operations.types import shape_of
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Operation
 from webanalytics.runs.frames.arrow import Unreadable, arrow_table, arrow_type, frame_of
+from webanalytics.runs.frames.output_files import write_frame
 from webanalytics.runs.frames.schema import frame_fields
-from webanalytics.runs.frames.writing import write_frame
 
 OPTIONS: dict[str, Any] = {"progress": False, "workers": 1}
 FULL = """<html lang="en"><head><title>Lamps</title><link rel="icon" href="/a.png" sizes="16x16" type="image/png">

@@ -29,7 +29,7 @@ from webanalytics.fetching.response import header_block, header_lines
 from webanalytics.fetching.sitemap import parse_sitemap
 from webanalytics.operations import OPERATIONS
 from webanalytics.page.page import Page
-from webanalytics.runs.frames.reading import read_csv
+from webanalytics.runs.frames.input_files import read_csv
 from webanalytics.runs.workers.worker import analysis_function
 
 REFUSALS = (RowError, Problem, wa.ParameterError)

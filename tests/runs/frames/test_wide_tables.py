@@ -14,9 +14,9 @@ from tests.effort import effort_since
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.desk.inputs import read_upload, urls_in_table
 from webanalytics.operations import METADATA
+from webanalytics.runs.frames.input_files import MOST_COLUMNS, read_csv, read_frame
 from webanalytics.runs.frames.inputs import read_values
-from webanalytics.runs.frames.reading import MOST_COLUMNS, read_csv, read_frame
-from webanalytics.runs.frames.writing import write_frame
+from webanalytics.runs.frames.output_files import write_frame
 
 TWICE = pd.DataFrame([[1, "a", 2], [3, "b", 4]], columns=["n", "url", "n"])
 

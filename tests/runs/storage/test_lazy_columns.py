@@ -16,7 +16,7 @@ from webanalytics.runs.frames.arrow import arrow_type
 from webanalytics.runs.frames.schema import make_series
 from webanalytics.runs.storage import lazy_columns as stored
 from webanalytics.runs.storage import parts as module
-from webanalytics.runs.storage.decoding import decoded
+from webanalytics.runs.storage.arrow_values import decoded
 from webanalytics.runs.storage.lazy_columns import StoredValues, frame_over
 from webanalytics.runs.storage.parts import RowParts
 

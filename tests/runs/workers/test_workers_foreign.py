@@ -16,7 +16,7 @@ from webanalytics.core.operations.model import Operation
 from webanalytics.core.outcomes import PackedOutcomes
 from webanalytics.errors import RowError
 from webanalytics.operations import CRAWL_PAGES, OPERATIONS
-from webanalytics.runs.backends.answering import Answering
+from webanalytics.runs.backends.pipeline import Answering
 from webanalytics.runs.workers.pool import WorkerPool
 
 MEMORY = 1024

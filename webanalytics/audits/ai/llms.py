@@ -14,7 +14,7 @@ import pandas as pd
 
 from webanalytics.audits.graph.site_links import origin
 from webanalytics.core.access import access_for
-from webanalytics.core.messages import told
+from webanalytics.core.messages import row_sentence
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, FetchError
@@ -115,7 +115,7 @@ async def _row(fetcher: Fetcher, url: str) -> dict[str, Any]:
     except FetchError as error:
         if error.http_status in (404, 410):
             return row
-        said = told(error.key, error.sentence, "page")
+        said = row_sentence(error.key, error.sentence, "page")
         failed = {"status": "error", "present": None, "faults": None, "error": said}
         return row | failed | {"error_type": error.error_type}
     text = answer.content.decode("utf-8-sig", "replace")

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from webanalytics.audits.report.build import write_report
-from webanalytics.audits.report.gather import besides
+from webanalytics.audits.report.facts import besides
 
 __all__ = ["besides", "write_report"]

@@ -12,7 +12,7 @@ import pandas as pd
 
 from webanalytics.audits.report import large
 from webanalytics.audits.report.cells import Scalar, column
-from webanalytics.audits.report.cut import Kind, cut, host_of
+from webanalytics.audits.report.groups import Kind, cut, host_of
 from webanalytics.thresholds import PRIORITIES
 
 LONGEST_URL = 4000

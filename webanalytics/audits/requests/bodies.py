@@ -9,8 +9,8 @@ from typing import Any
 
 from webanalytics.core.outcomes import JobResult, Outcome, PackedOutcomes, outcome_of
 from webanalytics.operations import EXTRACT, METADATA, Operation
-from webanalytics.runs.backends.answering import worker_count
-from webanalytics.runs.backends.extracting import extracted
+from webanalytics.runs.backends.own_extraction import extracted
+from webanalytics.runs.backends.pipeline import worker_count
 from webanalytics.runs.workers.pool import WorkerDiedError, WorkerPool
 
 BODY = "responseBody"

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from webanalytics.audits.graph.verdicts import verdict
-from webanalytics.core.messages import told
+from webanalytics.core.messages import row_sentence
 from webanalytics.fetching import Fetcher, FetchError, Response
 
 Row: TypeAlias = dict[str, Any]
@@ -143,6 +143,6 @@ def _refused(url: str, kind: str, method: str, error: FetchError) -> Row:
         "http_status": error.http_status,
         "final_url": error.final_url or None,
         "method": method,
-        "error": None if good else told(error.key, error.sentence),
+        "error": None if good else row_sentence(error.key, error.sentence),
         "error_type": None if good else error.error_type,
     }

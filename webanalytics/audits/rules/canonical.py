@@ -9,7 +9,7 @@ from typing import Any
 from webanalytics.audits.graph.site_links import Target, in_head, listed
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.shared import outside_head
+from webanalytics.audits.rules.searches import outside_head
 from webanalytics.audits.site import Site
 
 _ABSOLUTE = re.compile(r"\s*https?://[^/]", re.IGNORECASE)

@@ -13,7 +13,7 @@ from typing import Any
 from webanalytics.audits.directives.languages import same_language
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.shared import empty
+from webanalytics.audits.rules.searches import empty
 from webanalytics.audits.site import Site
 from webanalytics.thresholds import SCALES_BY_NAME, not_prose
 

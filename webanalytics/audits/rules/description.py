@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Rule
-from webanalytics.audits.rules.shared import above, below, empty, listed, outside_head
+from webanalytics.audits.rules.searches import above, below, empty, listed, outside_head
 from webanalytics.thresholds import DESCRIPTION_PIXELS
 
 RULES = (

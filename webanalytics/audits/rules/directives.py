@@ -13,7 +13,7 @@ from typing import Any
 from webanalytics.audits.directives.robots import directives
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.shared import Find
+from webanalytics.audits.rules.searches import Find
 from webanalytics.audits.site import Site
 
 _COLUMNS = ("robots", "googlebot", "x_robots_tag")

@@ -9,7 +9,7 @@ from typing import Any
 from webanalytics.audits.graph.site_links import normal
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.shared import LONGEST, enumerated, listed, outside_head
+from webanalytics.audits.rules.searches import LONGEST, enumerated, listed, outside_head
 from webanalytics.audits.site import Site
 
 _FILE = re.compile(r"[^\s]*\.(?:jpe?g|jfif|png|gif|webp|avif|svg|bmp|tiff?|heic)", re.IGNORECASE)

@@ -9,7 +9,7 @@ from webanalytics.audits.directives.languages import hreflang_problem
 from webanalytics.audits.graph.site_links import Target, listed
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
-from webanalytics.audits.rules.shared import outside_head
+from webanalytics.audits.rules.searches import outside_head
 from webanalytics.audits.site import Site
 
 _SHOWN = 5

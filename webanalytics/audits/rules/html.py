@@ -9,7 +9,7 @@ from typing import Any
 from webanalytics.audits.directives.languages import is_language
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.shared import empty
+from webanalytics.audits.rules.searches import empty
 from webanalytics.audits.site import Site
 
 _TAG = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)

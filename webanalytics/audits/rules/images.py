@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.shared import LONGEST, enumerated, listed
+from webanalytics.audits.rules.searches import LONGEST, enumerated, listed
 from webanalytics.audits.site import Site
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.shared import Find, enumerated, listed
+from webanalytics.audits.rules.searches import Find, enumerated, listed
 from webanalytics.audits.rules.sources import (
     DOM_SIZE,
     LAZY_IMAGES,

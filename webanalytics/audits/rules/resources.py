@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.shared import Find, enumerated
+from webanalytics.audits.rules.searches import Find, enumerated
 from webanalytics.audits.rules.sources import rfc
 from webanalytics.audits.site import Site
 

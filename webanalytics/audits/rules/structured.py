@@ -7,7 +7,7 @@ from typing import Any
 
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.shared import Find, enumerated
+from webanalytics.audits.rules.searches import Find, enumerated
 from webanalytics.audits.site import Site
 
 

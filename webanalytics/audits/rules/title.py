@@ -7,7 +7,7 @@ from typing import Any
 
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.shared import above, below, empty, listed, outside_head
+from webanalytics.audits.rules.searches import above, below, empty, listed, outside_head
 from webanalytics.audits.site import Site
 from webanalytics.thresholds import TITLE_PIXELS
 

@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.shared import LONGEST, Find, above
+from webanalytics.audits.rules.searches import LONGEST, Find, above
 from webanalytics.audits.site import Site
 
 _PARTS = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?(?://[^/?#]*)?([^?#]*)(?:\?([^#]*))?", re.IGNORECASE)

@@ -10,7 +10,7 @@ from urllib.parse import unquote_plus
 from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
-from webanalytics.audits.rules.shared import Find
+from webanalytics.audits.rules.searches import Find
 from webanalytics.audits.site import Site
 
 Form = Callable[[str], str]

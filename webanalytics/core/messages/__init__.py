@@ -14,8 +14,8 @@ from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 from webanalytics.core.messages.kinds import ERROR_TYPES, ErrorType
+from webanalytics.core.messages.row_sentences import ADVICE, TOLD, Advice
 from webanalytics.core.messages.table import FETCHING, MESSAGES, PARAMETERS
-from webanalytics.core.messages.told import ADVICE, TOLD, Advice
 
 __all__ = [
     "ADVICE",
@@ -32,8 +32,8 @@ __all__ = [
     "one_of",
     "recognise",
     "required",
+    "row_sentence",
     "sentence",
-    "told",
 ]
 
 
@@ -192,7 +192,7 @@ _PAGES = {"image": "image", "sitemap": "sitemap"}
 
 
 @lru_cache(maxsize=10_000)
-def told(key: str | None, text: str, page: str = "") -> str:
+def row_sentence(key: str | None, text: str, page: str = "") -> str:
     """Return what the row of a failure says, in the words for who reads a frame.
 
     Parameters
@@ -207,11 +207,11 @@ def told(key: str | None, text: str, page: str = "") -> str:
 
     Examples
     --------
-    >>> told("status", "The `url` parameter names a page that answered HTTP 404.")
+    >>> row_sentence("status", "The `url` parameter names a page that answered HTTP 404.")
     'The page answered HTTP 404.'
-    >>> told("unknown_host", "The `image` parameter redirects to a host that does not exist.")
+    >>> row_sentence("unknown_host", "The `image` parameter redirects to a host that does not exist.")
     'The image redirects to a host that does not exist.'
-    >>> told(None, "No such page.")
+    >>> row_sentence(None, "No such page.")
     'No such page.'
     """
     if key is None or key not in TOLD or len(text) > LONGEST:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from webanalytics.core.messages import FETCHING, told
+from webanalytics.core.messages import FETCHING, row_sentence
 from webanalytics.core.outcomes import ArchivedPage, Fetched, PageRecord, Stored
 from webanalytics.errors import reason
 from webanalytics.fetching.archives.http import ROOM, Head, decoded, read_head
@@ -260,7 +260,7 @@ class Pages:
         how = page.fetched
         html: str | bytes | None = page.body if error is None else error.content
         if isinstance(html, bytes) and self._decode:
-            from webanalytics.page.parsing import decode  # its tables take time to load
+            from webanalytics.page.decoder import decode  # its tables take time to load
 
             html = decode(html, how.content_type or "").text
         return ArchiveRecord(
@@ -274,6 +274,6 @@ class Pages:
             elapsed=how.elapsed,
             fetched_at=how.fetched_at,
             source="archive",
-            error=None if error is None else told(error.key, str(error)),
+            error=None if error is None else row_sentence(error.key, str(error)),
             error_type=None if error is None else error.error_type,
         )

@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from webanalytics.notebook.charts import bands, ridges
-from webanalytics.notebook.charts.judged import Judged
-from webanalytics.notebook.drawing import style, writing
+from webanalytics.notebook.charts.readability_scale import Judged
+from webanalytics.notebook.drawing import captions, style
 from webanalytics.notebook.drawing.labels import path_labels
 from webanalytics.thresholds import AUDIENCES, Scale
 
@@ -33,7 +33,7 @@ def rows(ax: Axes, judged: Judged) -> None:
     alone = len(set(judged.scales)) == 1
     for row, (place, value, scale) in enumerate(zip(places, judged.values, judged.scales, strict=True)):
         inside = place > len(AUDIENCES) - (0.5 if alone else 1.4)
-        writing.inner_text(
+        captions.inner_text(
             ax,
             f"{value:,.1f}" if alone else f"{value:,.1f} {named(scale)}",
             (place, row),
@@ -44,7 +44,7 @@ def rows(ax: Axes, judged: Judged) -> None:
             if inside
             else None,
         )
-    writing.row_labels(ax, path_labels(judged.pages["url"]))
+    captions.row_labels(ax, path_labels(judged.pages["url"]))
     _axis(ax, judged)
 
 
@@ -58,8 +58,8 @@ def distributions(ax: Axes, judged: Judged) -> None:
         ridges.ridge(ax, number, judged.places[found], edges, style.BLUE)
         median = float(np.median([judged.values[row] for row in found]))
         ridges.median_mark(ax, number, scale.place(median), f"{median:,.1f}")
-    writing.row_labels(ax, [named(scale) for scale in shown])
-    writing.side_column(ax, "pages", [f"{len(found):,}" for found in of_each])
+    captions.row_labels(ax, [named(scale) for scale in shown])
+    captions.side_column(ax, "pages", [f"{len(found):,}" for found in of_each])
     _axis(ax, judged, "; the orange mark is the median")
 
 
@@ -83,4 +83,4 @@ def _axis(ax: Axes, judged: Judged, said: str = "") -> None:
         (scale,) = scales
         names = [f"{limit:g}" for limit in (scale.ends[0], *scale.limits, scale.ends[1])]
         label = scale.name
-    writing.finish_value_axis(ax, f"{label}{said}", _EDGES.tolist(), names)
+    captions.finish_value_axis(ax, f"{label}{said}", _EDGES.tolist(), names)

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from webanalytics.notebook.drawing import style, writing
+from webanalytics.notebook.drawing import captions, style
 
 HEIGHT = 38
 """Height in points of the names above the axes."""
@@ -36,12 +36,12 @@ def paint(
         centre = ((left + right) / 2 - low) / (high - low)
         two_lines = "\n".join(name.replace("post-graduate", "post- graduate").split(" ", 1))
         up = 4 if count is None else 18
-        writing.outer_text(ax, two_lines, (centre, 1), (0, up), ha="center", va="bottom", fontsize=8.5)
+        captions.outer_text(ax, two_lines, (centre, 1), (0, up), ha="center", va="bottom", fontsize=8.5)
         if count is not None and values is not None:
             share = (
                 f"{count:,}" if count == 0 or len(values) < 100 else f"{count:,} ({count / len(values):.0%})"
             )
-            writing.outer_text(ax, share, (centre, 1), (0, 4), ha="center", va="bottom", fontsize=8.5)
+            captions.outer_text(ax, share, (centre, 1), (0, 4), ha="center", va="bottom", fontsize=8.5)
     ax.set_xlim(low, high)
 
 

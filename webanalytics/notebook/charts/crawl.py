@@ -11,7 +11,7 @@ from matplotlib.patches import Patch
 from numpy.typing import NDArray
 
 from webanalytics.core.strings import percent
-from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import counted
 from webanalytics.runs.frames.kinds import in_kind
 
@@ -69,12 +69,12 @@ def crawl_depth(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | Non
     with style.context():
         ax = style.start(ax, style.row_height(len(names), 1.9, each=0.34))
         if not usable.any():
-            writing.message(ax, _reason(pages))
+            captions.message(ax, _reason(pages))
         else:
             _bars(ax, rows, names, [name for name in classes if name])
         note = data.failures(pages[~usable]) if len(pages) > 1 else ""
         heading = f"Depth of {counted(int(usable.sum()), 'page')}" if usable.any() else "Depth of pages"
-        writing.headline(ax, title or heading, note)
+        captions.headline(ax, title or heading, note)
     return ax
 
 
@@ -132,20 +132,20 @@ def _bars(ax: Axes, rows: list[int], names: list[str], classes: list[str]) -> No
             edgecolor=style.CARD, linewidth=0.6,
         )  # fmt: skip
         left += counts
-    writing.row_labels(ax, names)
+    captions.row_labels(ax, names)
     totals: Any = ax.barh(range(len(names)), left, height=0.72, color="none", visible=False)
     share = left / left.sum()
     texts = [
         f"{int(count):,}  ({percent(part)})" if count else "0"
         for count, part in zip(left, share, strict=True)
     ]
-    writing.label_bars(ax, totals, texts, float(left.max()))
+    captions.label_bars(ax, totals, texts, float(left.max()))
     for bar in totals.patches:
         bar.remove()
-    writing.count_axis(ax.xaxis)
-    writing.grid(ax, "x")
-    writing.finish_value_axis(ax, "pages")
-    writing.legend_below(ax, [Patch(facecolor=CLASSES[name], label=name) for name in used])
+    captions.count_axis(ax.xaxis)
+    captions.grid(ax, "x")
+    captions.finish_value_axis(ax, "pages")
+    captions.legend_below(ax, [Patch(facecolor=CLASSES[name], label=name) for name in used])
 
 
 def _reason(pages: pd.DataFrame) -> str:

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.colors import LinearSegmentedColormap, to_rgba
 
 from webanalytics.core.strings import percent
-from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import BASE_FONT, counted, lettering, shortened
 from webanalytics.runs.frames.kinds import in_kind
 
@@ -81,14 +81,14 @@ def crawler_access(
         ax = style.start(ax, style.row_height(len(sections), 3.2, 0.28))
         if not sections:
             none = "No page whose robots.txt is known."
-            writing.message(ax, data.why_empty(picked, none, none, none))
+            captions.message(ax, data.why_empty(picked, none, none, none))
         else:
             shares = good.pivot_table(index="section", columns="crawler", values="share", aggfunc="mean")
             cells = shares.reindex(index=sections, columns=[name for name, _ in crawlers]).to_numpy(float)
             _draw(ax, np.clip(cells, 0, 1))
             _name(ax, sections, crawlers)
             notes = [f"{hidden:,} smaller sections left out" if hidden else "", *notes, _LEGEND]
-        writing.headline(ax, title or _title(crawlers, sections), data.joined(*notes))
+        captions.headline(ax, title or _title(crawlers, sections), data.joined(*notes))
     return ax
 
 
@@ -129,12 +129,12 @@ def _draw(ax: Axes, cells: Any) -> None:
     ax.set(ylim=(max(height, style.FEWEST_ROWS) - 0.5, -1.2), xlim=(-0.5, max(width, 4) - 0.5))
     ax.hlines(np.arange(height + 1) - 0.5, -0.5, width - 0.5, color=style.CARD, linewidth=1.4)
     ax.vlines(np.arange(width + 1) - 0.5, -0.5, height - 0.5, color=style.CARD, linewidth=1.4)
-    if width > writing.most_ticks(ax, 18):
+    if width > captions.most_ticks(ax, 18):
         return
     for row, column in np.ndindex(height, width):
         share = cells[row, column]
         if not np.isnan(share):
-            writing.inner_text(
+            captions.inner_text(
                 ax,
                 percent(share).removesuffix("%").strip(),
                 (column, row),
@@ -146,9 +146,9 @@ def _draw(ax: Axes, cells: Any) -> None:
 
 
 def _name(ax: Axes, sections: list[str], crawlers: list[tuple[str, str]]) -> None:
-    writing.row_labels(ax, [f"/{name}" for name in sections], width=30)
+    captions.row_labels(ax, [f"/{name}" for name in sections], width=30)
     names, families = lettering(shortened([name for name, _ in crawlers], 24))
-    names = writing.fitted_labels(ax, names, _WIDEST_NAME, 9, families)
+    names = captions.fitted_labels(ax, names, _WIDEST_NAME, 9, families)
     ax.set_xticks(
         range(len(names)),
         labels=names,
@@ -169,7 +169,7 @@ def _name(ax: Axes, sections: list[str], crawlers: list[tuple[str, str]]) -> Non
             continue
         if places[0]:
             ax.axvline(places[0] - 0.5, color=style.MUTED, linewidth=1.2)
-        writing.inner_text(
+        captions.inner_text(
             ax,
             name if len(places) > 3 else name.split()[0],
             (places[0] - 0.42, -0.85),

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.charts import bands, ridges
 from webanalytics.notebook.charts.readability import drawn_of, grade_axis, grade_bands
-from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.runs.frames.kinds import in_kind
 from webanalytics.thresholds import GRADE_BANDS
 
@@ -111,7 +111,7 @@ def readability_distribution(
         ax = style.start(ax, 4.6 if index else style.row_height(len(found), 1.7, each=0.52))
         beyond = ""
         if not found:
-            writing.message(ax, _reason(pages))
+            captions.message(ax, _reason(pages))
         elif index is None:
             _grade_rows(ax, found)
         else:
@@ -119,7 +119,7 @@ def readability_distribution(
         name = INDICES[index].name if index else "Readability indices"
         of = f" of {drawn_of(int(usable.sum()), len(pages))}" if len(pages) else ""
         note = data.left_out(pages, usable, _lacking(index))
-        writing.headline(
+        captions.headline(
             ax, title or f"{name}{of}", data.joined(note, beyond), lift=_lift(index) if found else 0
         )
     return ax
@@ -154,8 +154,8 @@ def _grade_rows(ax: Axes, found: dict[str, NDArray[np.float64]]) -> None:
         ridges.ridge(ax, row, column, edges, style.BLUE)
         median = float(np.median(column))
         ridges.median_mark(ax, row, min(max(median, edges[0]), MAX_GRADE), f"{median:,.1f}")
-    writing.row_labels(ax, [INDICES[name].name for name in found])
-    writing.side_column(ax, "pages", [f"{len(column):,}" for column in found.values()])
+    captions.row_labels(ax, [INDICES[name].name for name in found])
+    captions.side_column(ax, "pages", [f"{len(column):,}" for column in found.values()])
     grade_axis(ax, MAX_GRADE, "grade level (years of schooling); the orange mark is the median")
 
 
@@ -175,11 +175,11 @@ def _alone(ax: Axes, name: str, values: NDArray[np.float64]) -> str:
     ax.bar(
         edges[:-1], counts, np.diff(edges), align="edge", color=style.BLUE, linewidth=1, edgecolor=style.CARD
     )
-    writing.finish_count_axis(ax, "pages", max(counts))
+    captions.finish_count_axis(ax, "pages", max(counts))
     median = float(np.median(values))
     ax.axvline(min(max(median, low), high), color=style.ORANGE, linewidth=2)
     way = "higher is harder" if index.harder_up else "higher is easier"
-    writing.finish_value_axis(
+    captions.finish_value_axis(
         ax, f"{index.name} ({way}); the orange line is the median, {median:,.1f}", ticks
     )
     sides = (int((values < low).sum()), "below"), (int((values > high).sum()), "above")

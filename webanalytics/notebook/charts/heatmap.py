@@ -11,7 +11,7 @@ from matplotlib.colors import LinearSegmentedColormap, LogNorm, Normalize, Power
 from numpy.typing import NDArray
 
 from webanalytics.notebook.charts.keywords import tidy, why_none
-from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import BASE_FONT, counted, lettering, path_labels, shortened
 from webanalytics.page.keywords.keyness import CRITICAL, UNLIKELY, keyness
 from webanalytics.runs.frames.kinds import in_kind
@@ -95,7 +95,7 @@ def keyword_heatmap(
     with style.context():
         ax = style.start(ax, style.row_height(len(chosen), 2.4))
         if not chosen:
-            writing.message(ax, why_none(pages))
+            captions.message(ax, why_none(pages))
         else:
             times, scores = (
                 counts.pivot(index="keyword", columns="url", values=name)
@@ -107,7 +107,7 @@ def keyword_heatmap(
             _name(ax, chosen, shown)
             numbered = paint_cells(ax, times, scores)
             notes.append(_legend(numbered, single=len(shown) < 2))
-        writing.headline(ax, title or _title(chosen, shown), data.joined(*notes))
+        captions.headline(ax, title or _title(chosen, shown), data.joined(*notes))
     return ax
 
 
@@ -204,10 +204,10 @@ def paint_cells(ax: Axes, times: Cells, scores: Cells | None = None) -> bool:
     ax.hlines(np.arange(rows + 1) - 0.5, -0.5, columns - 0.5, color=style.CARD, linewidth=1.4)
     ax.vlines(np.arange(columns + 1) - 0.5, -0.5, rows - 0.5, color=style.CARD, linewidth=1.4)
     longest = max(len(_short(value)) for value in np.unique(times).tolist())
-    if columns > writing.most_ticks(ax, 3 + 6 * longest):
+    if columns > captions.most_ticks(ax, 3 + 6 * longest):
         return False
     for row, column in zip(*np.nonzero(times), strict=True):
-        writing.inner_text(
+        captions.inner_text(
             ax,
             _short(times[row, column]),
             (column, row),
@@ -234,9 +234,9 @@ WIDEST_COLUMN = 170
 
 def _name(ax: Axes, keywords: list[str], urls: list[str]) -> None:
     columns = len(urls)
-    writing.row_labels(ax, keywords, width=30)
+    captions.row_labels(ax, keywords, width=30)
     names, families = lettering(shortened(path_labels(pd.Series(urls, dtype=object)), 24))
-    names = writing.fitted_labels(ax, names, WIDEST_COLUMN, 9, families)
+    names = captions.fitted_labels(ax, names, WIDEST_COLUMN, 9, families)
     slant = 0 if columns == 1 else 40
     ax.set_xticks(
         range(columns),

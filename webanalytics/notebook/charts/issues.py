@@ -12,7 +12,7 @@ from matplotlib.patches import Patch
 
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.charts.heatmap import paint_cells
-from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import BASE_FONT, counted, lettering, shortened
 from webanalytics.runs.frames.kinds import in_kind
 from webanalytics.thresholds import PRIORITIES, TOP_LEVEL
@@ -81,14 +81,14 @@ def issues_by_priority(
     with style.context():
         ax = style.start(ax, style.row_height(len(shown), 1.7))
         if shown.empty:
-            writing.message(ax, _reason(issues))
+            captions.message(ax, _reason(issues))
         else:
             _bars(ax, shown, total)
         hidden = (
             f"the {len(shown):,} most urgent of {len(counts):,} rules" if len(shown) < len(counts) else ""
         )
         left = data.left_out(issues, usable, "without a rule or priority") if len(issues) > 1 else ""
-        writing.headline(ax, title or _title(found, len(counts)), data.joined(hidden, left))
+        captions.headline(ax, title or _title(found, len(counts)), data.joined(hidden, left))
     return ax
 
 
@@ -159,7 +159,7 @@ def issues_by_section(
         ax = style.start(ax, style.row_height(len(shown), 2.4))
         notes = [left_out(len(shown), len(rows), "section"), left_out(len(kept), len(columns), by)]
         if found.empty:
-            writing.message(ax, _reason(issues))
+            captions.message(ax, _reason(issues))
         else:
             table = pd.crosstab(found["section"], found["kind"]).reindex(index=shown, columns=kept)
             cells = table.fillna(0).to_numpy(dtype=float)
@@ -168,7 +168,7 @@ def issues_by_section(
                 notes.append(f"darker is more pages, up to {np.max(cells):,g}")
         notes.append(data.left_out(issues, usable, f"without a {by}") if len(issues) > 1 else "")
         heading = "Pages with issues" + ("" if found.empty else f", by section and {by}")
-        writing.headline(ax, title or heading, data.joined(*notes))
+        captions.headline(ax, title or heading, data.joined(*notes))
     return ax
 
 
@@ -290,13 +290,13 @@ def _bars(ax: Axes, shown: pd.DataFrame, total: int | None) -> None:
         linewidth=1,
     )
     values = [f"{count:,}" + (f"  ({count / total:.0%})" if total else "") for count in pages]
-    writing.row_labels(ax, shown["name"].tolist())
-    writing.label_bars(ax, bars, values, max(pages))
-    writing.count_axis(ax.xaxis)
-    writing.grid(ax, "x")
-    writing.finish_value_axis(ax, "pages")
+    captions.row_labels(ax, shown["name"].tolist())
+    captions.label_bars(ax, bars, values, max(pages))
+    captions.count_axis(ax.xaxis)
+    captions.grid(ax, "x")
+    captions.finish_value_axis(ax, "pages")
     used = [level for level in PRIORITIES if level in levels]
-    writing.legend_below(
+    captions.legend_below(
         ax,
         [Patch(facecolor=FILLS[level], edgecolor=EDGES[level], label=f"{level} priority") for level in used],
     )
@@ -304,7 +304,7 @@ def _bars(ax: Axes, shown: pd.DataFrame, total: int | None) -> None:
 
 def name_axes(ax: Axes, sections: list[str], columns: list[str]) -> None:
     """Write the names of rows and columns, those of several columns aslant."""
-    writing.row_labels(ax, sections, width=30)
+    captions.row_labels(ax, sections, width=30)
     names, families = lettering(shortened(list(columns), 24))
     slant = 0 if len(columns) == 1 else 40
     ax.set_xticks(

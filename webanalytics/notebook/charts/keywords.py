@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 
 from webanalytics.errors import ParameterError
-from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import clean, counted, path_labels, shorten
 from webanalytics.operations import KEYWORDS
 from webanalytics.runs.frames.kinds import in_kind
@@ -70,10 +70,10 @@ def keywords(
     with style.context():
         ax = style.start(ax, style.row_height(len(totals), 1.3))
         if totals.empty:
-            writing.message(ax, why_none(pages))
+            captions.message(ax, why_none(pages))
         else:
             _bars(ax, totals, several=len(pages) > 1)
-        writing.headline(ax, title or _title(pages), _subtitle(pages, counts))
+        captions.headline(ax, title or _title(pages), _subtitle(pages, counts))
     return ax
 
 
@@ -202,8 +202,8 @@ def _bars(ax: Axes, totals: pd.DataFrame, several: bool) -> None:
     if several:
         on = [counted(number, "page") for number in totals["pages"].tolist()]
         values = [f"{value}  ({place})" for value, place in zip(values, on, strict=True)]
-    writing.row_labels(ax, [str(keyword) for keyword in totals.index])
-    writing.label_bars(ax, bars, values, max(frequencies))
-    writing.count_axis(ax.xaxis)
-    writing.grid(ax, "x")
-    writing.finish_value_axis(ax, "frequency")
+    captions.row_labels(ax, [str(keyword) for keyword in totals.index])
+    captions.label_bars(ax, bars, values, max(frequencies))
+    captions.count_axis(ax.xaxis)
+    captions.grid(ax, "x")
+    captions.finish_value_axis(ax, "frequency")

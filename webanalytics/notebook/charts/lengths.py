@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.charts import ridges
-from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import counted, path_labels
 from webanalytics.runs.frames.kinds import in_kind
 from webanalytics.thresholds import DESCRIPTION_CHARACTERS, TITLE_CHARACTERS
@@ -100,7 +100,7 @@ def text_lengths(
     with style.context():
         ax = style.start(ax, style.row_height(len(found), 1.7, each=0.26) if rows else 3.9)
         if found.empty:
-            writing.message(ax, _reason(pages))
+            captions.message(ax, _reason(pages))
         elif rows:
             _rows(ax, found, texts)
         else:
@@ -109,7 +109,7 @@ def text_lengths(
         note = data.joined(*(_verdict(found, text) for text in texts)) if len(found) else ""
         failed = data.failures(pages) if len(pages) > 1 else ""
         # above the heading of the column beside histograms
-        writing.headline(ax, heading, data.joined(note, failed), lift=0 if rows or found.empty else 12)
+        captions.headline(ax, heading, data.joined(note, failed), lift=0 if rows or found.empty else 12)
     return ax
 
 
@@ -179,11 +179,11 @@ def _rows(ax: Axes, found: pd.DataFrame, texts: Sequence[_Text]) -> None:
                 zorder=3,
             )
         for row in np.flatnonzero(lengths > end).tolist():
-            writing.inner_text(ax, f"{lengths[row]:,.0f}", (end, row), (-8, 0), ha="right", color=style.INK)
+            captions.inner_text(ax, f"{lengths[row]:,.0f}", (end, row), (-8, 0), ha="right", color=style.INK)
     ax.hlines(range(len(found)), 0, end, color=style.GRID, linewidth=0.7, zorder=1)
-    writing.row_labels(ax, path_labels(found["url"]))
+    captions.row_labels(ax, path_labels(found["url"]))
     _finish(ax, texts, end)
-    writing.legend_below(ax, _keys(texts))
+    captions.legend_below(ax, _keys(texts))
 
 
 def _keys(texts: Sequence[_Text]) -> list[Any]:
@@ -219,16 +219,16 @@ def _histograms(ax: Axes, found: pd.DataFrame, texts: Sequence[_Text]) -> None:
         ridges.ridge(ax, row, lengths, edges, text.colour, (low - 0.5, high + 0.5))
         none, short = int((lengths == 0).sum()), int(((lengths > 0) & (lengths < low)).sum())
         notes.append(f"{none:,} none\n{short:,} short\n{int((lengths > high).sum()):,} long")
-    writing.row_labels(ax, [text.column for text in texts])
+    captions.row_labels(ax, [text.column for text in texts])
     ax.set_ylim(len(texts) - 0.45, -0.5)
-    writing.side_column(ax, "outside", notes, offset=34)
+    captions.side_column(ax, "outside", notes, offset=34)
     _finish(ax, texts, end)
 
 
 def _finish(ax: Axes, texts: Sequence[_Text], end: float) -> None:
     ends = sorted({0, *(limit for text in texts for limit in text.limits)})
     further = [tick for tick in range(200, int(end) + 1, 100) if tick - ends[-1] > 30]
-    writing.finish_value_axis(ax, "characters", _apart([*ends, *further], end * 0.035))
+    captions.finish_value_axis(ax, "characters", _apart([*ends, *further], end * 0.035))
 
 
 def _apart(ticks: Sequence[float], least: float) -> list[float]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from webanalytics.notebook.charts.heatmap import paint_cells
 from webanalytics.notebook.charts.issues import left_out, name_axes, section_of
-from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import counted
 from webanalytics.runs.frames.kinds import in_kind
 from webanalytics.thresholds import TOP_LEVEL
@@ -72,7 +72,7 @@ def link_flow(
         ax = style.start(ax, style.row_height(len(shown), 3.4 if upright else 2.6))
         notes = ["rows link, columns are linked to", left_out(len(shown), len(names), "section")]
         if not len(names):
-            writing.message(ax, _reason(links))
+            captions.message(ax, _reason(links))
             notes = []
         else:
             cells = flow[np.ix_(order, order)].astype(float)
@@ -86,7 +86,7 @@ def link_flow(
         heading = (
             f"Links between {counted(len(names), 'section')}" if len(names) else "Links between sections"
         )
-        writing.headline(ax, title or heading, data.joined(*notes))
+        captions.headline(ax, title or heading, data.joined(*notes))
     return ax
 
 

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from webanalytics.notebook.charts import ridges
-from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import counted, path_labels, shorten
 from webanalytics.runs.frames.kinds import in_kind
 
@@ -131,18 +131,18 @@ def _draw(
     with style.context():
         ax = style.start(ax, style.row_height(len(found), 1.3, each=0.26) if rows else 4.2)
         if found.empty:
-            writing.message(ax, _reason(pages))
+            captions.message(ax, _reason(pages))
         elif rows:
-            writing.row_labels(ax, path_labels(found["url"]))
+            captions.row_labels(ax, path_labels(found["url"]))
             _bars(ax, values, measure.form)
-            writing.finish_value_axis(ax, measure.axis)
+            captions.finish_value_axis(ax, measure.axis)
         else:
             notes += _histogram(ax, values, measure.whole)
-            writing.finish_value_axis(ax, measure.axis)
+            captions.finish_value_axis(ax, measure.axis)
         if len(found) > 1:
             _median(ax, values)
             notes.insert(0, f"median {measure.form.format(np.median(values))} (dashed)")
-        writing.headline(ax, title or _title(measure.name, pages), data.joined(*notes))
+        captions.headline(ax, title or _title(measure.name, pages), data.joined(*notes))
     return ax
 
 
@@ -159,8 +159,8 @@ def _title(name: str, pages: pd.DataFrame) -> str:
 
 def _bars(ax: Axes, values: NDArray[np.float64], form: str) -> None:
     bars = ax.barh(range(len(values)), values, height=0.72, color=style.BLUE)
-    writing.label_bars(ax, bars, [form.format(value) for value in values], float(values[0]))
-    writing.grid(ax, "x")
+    captions.label_bars(ax, bars, [form.format(value) for value in values], float(values[0]))
+    captions.grid(ax, "x")
 
 
 def _histogram(ax: Axes, values: NDArray[np.float64], whole: bool) -> list[str]:
@@ -171,8 +171,8 @@ def _histogram(ax: Axes, values: NDArray[np.float64], whole: bool) -> list[str]:
         edges[:-1], counts, np.diff(edges), align="edge", color=style.BLUE, linewidth=1, edgecolor=style.CARD
     )
     ax.set_xlim(edges[0], edges[-1])
-    writing.grid(ax, "y")
-    writing.finish_count_axis(ax, "pages", max(counts))
+    captions.grid(ax, "y")
+    captions.finish_count_axis(ax, "pages", max(counts))
     beyond = int((values > edges[-1]).sum())
     if not beyond:
         return []

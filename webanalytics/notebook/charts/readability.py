@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from webanalytics.notebook.charts import audiences, bands
-from webanalytics.notebook.charts.judged import OPTIONAL, Judged, judge
-from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.charts.readability_scale import OPTIONAL, Judged, judge
+from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import counted, path_labels, shorten
 from webanalytics.runs.frames.kinds import in_kind
 from webanalytics.thresholds import GRADE_BANDS
@@ -84,9 +84,9 @@ def readability(
             ax = _drawn(ax, judged, max_pages, max_grade)
         else:
             ax = style.start(ax, style.row_height(0, 1.9))
-            writing.message(ax, _reason(pages))
+            captions.message(ax, _reason(pages))
         note = judged.missing if len(pages) > 1 else ""
-        writing.headline(ax, title or _title(pages, judged), note, lift=bands.HEIGHT if judged.values else 0)
+        captions.headline(ax, title or _title(pages, judged), note, lift=bands.HEIGHT if judged.values else 0)
     return ax
 
 
@@ -149,7 +149,7 @@ def _rows(ax: Axes, scored: pd.DataFrame, max_grade: float) -> None:
             ax.plot([places[row] for row in marked], marked, marker, color=style.BLUE, ms=6.5, clip_on=False)
     for row, (grade, place) in enumerate(zip(grades, places, strict=True)):
         inside = place > max_grade - 2.2  # no room on the right of the dot
-        writing.inner_text(
+        captions.inner_text(
             ax,
             f"{grade:,.1f}",
             (place, row),
@@ -160,10 +160,10 @@ def _rows(ax: Axes, scored: pd.DataFrame, max_grade: float) -> None:
         )
     if "fleschReadingEase" in scored.columns:
         eases = data.numbers(scored["fleschReadingEase"]).tolist()
-        writing.side_column(
+        captions.side_column(
             ax, "Flesch\nease", ["–" if math.isnan(ease) else f"{ease:,.0f}" for ease in eases]
         )
-    writing.row_labels(ax, path_labels(scored["url"]))
+    captions.row_labels(ax, path_labels(scored["url"]))
     grade_axis(ax, max_grade)
 
 
@@ -175,7 +175,7 @@ def _histogram(ax: Axes, scored: pd.DataFrame, max_grade: float) -> None:
     edges = np.append(np.arange(math.floor(low), high), high)
     counts, _ = np.histogram(scored["averageGradeLevel"].clip(low, high), bins=edges)
     ax.bar(edges[:-1], counts, np.diff(edges) * 0.9, align="edge", color=style.BLUE, linewidth=0)
-    writing.finish_count_axis(ax, "pages", max(counts))
+    captions.finish_count_axis(ax, "pages", max(counts))
     grade_axis(ax, max_grade)
 
 
@@ -183,4 +183,4 @@ def grade_axis(ax: Axes, max_grade: float, label: str = "average grade level (ye
     """Put ticks at the limits of the bands."""
     ends = [limit for limit, _ in GRADE_BANDS[:-1]]
     low = ax.get_xlim()[0]
-    writing.finish_value_axis(ax, label, sorted({low, 0.0, *ends, max_grade}))
+    captions.finish_value_axis(ax, label, sorted({low, 0.0, *ends, max_grade}))

@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from webanalytics.notebook.drawing import style, writing
+from webanalytics.notebook.drawing import captions, style
 
 TALLEST = 0.72
 """Height of the tallest bar of a row, where the rows are 1 apart."""
@@ -52,7 +52,7 @@ def median_mark(ax: Axes, row: int, value: float, label: str) -> None:
     ax.vlines(value, row - 0.36, row + 0.42, color=style.ORANGE, linewidth=2)
     left, right = ax.get_xlim()
     inside = value > left + 0.85 * (right - left)
-    writing.inner_text(
+    captions.inner_text(
         ax,
         label,
         (value, row - 0.28),

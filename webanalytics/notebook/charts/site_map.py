@@ -14,7 +14,7 @@ from matplotlib.patches import Patch, Rectangle
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.charts.crawl import pages_of
 from webanalytics.notebook.charts.treemap import Box, squarified
-from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import counted, lettering, shortened
 from webanalytics.runs.frames.kinds import in_kind
 from webanalytics.thresholds import TOP_LEVEL
@@ -102,11 +102,11 @@ def site_map(
     with style.context():
         ax = style.start(ax, _HEIGHT)
         if not sections:
-            writing.message(ax, _reason(pages))
+            captions.message(ax, _reason(pages))
         else:
             _draw(ax, sections, by)
         note = data.failures(pages[~usable]) if len(pages) > 1 else ""
-        writing.headline(ax, title or _title(sections, len(read), by), note)
+        captions.headline(ax, title or _title(sections, len(read), by), note)
     return ax
 
 
@@ -177,7 +177,7 @@ def _draw(ax: Axes, sections: list[tuple[_Part, list[_Part]]], by: str) -> None:
     ax.set(xlim=(0, _SIZE), ylim=(0, tall))
     values = [part.value for _, parts in sections for part in parts if not math.isnan(part.value)]
     edges = _edges(max(values, default=0.0), by)
-    point = _SIZE / max(writing.room(ax) * 0.95, 1.0)
+    point = _SIZE / max(captions.room(ax) * 0.95, 1.0)
     boxes = squarified([section.pages for section, _ in sections], Box(0, 0, _SIZE, tall))
     names = shortened([section.name for section, _ in sections], _NAME_WIDTH)
     for (section, parts), name, box in zip(sections, names, boxes, strict=True):
@@ -221,7 +221,7 @@ def _text(
     ax: Axes, text: str, at: tuple[float, float], room: float, size: float, colour: str, after: str = ""
 ) -> None:
     texts, families = lettering([text])
-    (fitted,) = writing.fitted_labels(ax, texts, room, size, families)
+    (fitted,) = captions.fitted_labels(ax, texts, room, size, families)
     if fitted and fitted != "…":
         look: dict[str, Any] = {"fontsize": size, "color": colour, "fontfamily": families}
         ax.annotate(fitted + after, at, va="center", parse_math=False, clip_on=True, **look)
@@ -242,7 +242,7 @@ def _legend(ax: Axes, edges: list[float], by: str, *, known: bool) -> None:
     ]
     if known:
         patches[0].set_label(f"{noun}: {edges[0]:g} to {edges[1]:g}")
-        writing.legend_below(ax, patches)
+        captions.legend_below(ax, patches)
 
 
 def _title(sections: list[Any], pages: int, by: str) -> str:

@@ -12,8 +12,8 @@ import pandas as pd
 
 from webanalytics.errors import ParameterError
 from webanalytics.operations import METADATA
+from webanalytics.runs.frames.input_files import MOST_COLUMNS, read_csv
 from webanalytics.runs.frames.inputs import read_values
-from webanalytics.runs.frames.reading import MOST_COLUMNS, read_csv
 
 MOST_URLS = 100_000
 _URL = re.compile(r"https?://\S", re.I)

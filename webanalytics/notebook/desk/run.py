@@ -19,7 +19,7 @@ from webanalytics.audits.origin import Origin
 from webanalytics.notebook.desk.site import list_pages
 from webanalytics.notebook.explorer.table import pages_of
 from webanalytics.operations import AUDIT
-from webanalytics.runs.blocking import Run, current_run
+from webanalytics.runs.loop_thread import Run, current_run
 from webanalytics.runs.partial import Partial
 
 REDRAW_SECONDS = 0.1

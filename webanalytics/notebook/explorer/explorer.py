@@ -16,8 +16,8 @@ import traitlets
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.overview.failures import reason
 from webanalytics.errors import ParameterError, WebAnalyticsError
+from webanalytics.notebook.explorer.any_frame import MANY_PAGES, can_be_judged
 from webanalytics.notebook.explorer.issues import Issues
-from webanalytics.notebook.explorer.judged import MANY_PAGES, can_be_judged
 from webanalytics.notebook.explorer.keywords import site_keywords
 from webanalytics.notebook.explorer.site import links_of, site_tables
 from webanalytics.notebook.explorer.static_html import static_html

@@ -14,7 +14,7 @@ from webanalytics.audits.audit import Audit
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.score import page_scores
 from webanalytics.errors import ParameterError
-from webanalytics.notebook.explorer.judged import judged
+from webanalytics.notebook.explorer.any_frame import judged
 from webanalytics.notebook.explorer.table import (
     MOST_ROWS,
     TABLE_LABELS,

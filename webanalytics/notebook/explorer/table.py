@@ -12,7 +12,7 @@ from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
 from webanalytics.core.strings import encodable
 from webanalytics.page.keywords.place_names import PLACES
-from webanalytics.runs.frames import writing
+from webanalytics.runs.frames import output_files
 
 MOST_ROWS = 50_000
 """Most rows sent to the browser; the frame itself keeps them all."""
@@ -312,7 +312,7 @@ def _number(value: Any) -> float | None:
 
 def is_missing(value: Any) -> bool:
     """Return whether a cell holds no value: None, NaN, NA or NaT."""
-    return writing.is_missing(value)
+    return output_files.is_missing(value)
 
 
 def _text(value: Any, key: str, longest: int) -> str | None:
@@ -329,7 +329,7 @@ def as_text(value: Any) -> str:
     """Return any value as text: JSON for lists and dicts, the size of bytes."""
     if isinstance(value, (bytes, bytearray)):
         return f"<{len(value):,} bytes>"
-    return writing.as_text(value)
+    return output_files.as_text(value)
 
 
 def _choices(key: str, values: Iterable[Cell]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from webanalytics.errors import ParameterError
-from webanalytics.runs.frames.writing import write_csv, write_frame
+from webanalytics.runs.frames.output_files import write_csv, write_frame
 
 TYPES = {
     "csv": "text/csv;charset=utf-8",

@@ -20,11 +20,11 @@ from numpy.typing import NDArray
 from webanalytics.errors import RowError
 from webanalytics.page.content.blocks import Blocks, blocks_of
 from webanalytics.page.content.features import Numbers, block_features
+from webanalytics.page.content.formats import markdown, plain
 from webanalytics.page.content.model import logistic, models, softmax
 from webanalytics.page.content.names import BIT
 from webanalytics.page.content.page_features import page_features
 from webanalytics.page.content.units import Unit, units
-from webanalytics.page.content.writing import markdown, plain
 from webanalytics.page.document import Document
 from webanalytics.page.page import Page, once_per_page
 from webanalytics.page.structured.jsonld import jsonld, without_references

@@ -8,15 +8,15 @@ from __future__ import annotations
 from hashlib import sha256
 from typing import Any
 
+from webanalytics.page.decoder import order_mark
 from webanalytics.page.document import Element
 from webanalytics.page.facts.access import AccessElements, access_facts
 from webanalytics.page.facts.head import head_facts
 from webanalytics.page.facts.links import LinkElements, judged_links, read_links
-from webanalytics.page.facts.loading import LoadingElements, is_pixel, loading_facts
+from webanalytics.page.facts.resources import LoadingElements, is_pixel, loading_facts
 from webanalytics.page.facts.schema_org import structured_facts
 from webanalytics.page.facts.scripts import ScriptElements
 from webanalytics.page.page import Collector, Links, Page, Reader, collected, fold
-from webanalytics.page.parsing import order_mark
 from webanalytics.page.structured.jsonld import JsonLdBlocks
 from webanalytics.page.text.main_text import main_text
 from webanalytics.urls import address

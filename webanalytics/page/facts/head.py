@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from webanalytics.page.decoder import declared_label, order_mark
 from webanalytics.page.page import Page
-from webanalytics.page.parsing import declared_label, order_mark
 
 EARLY_BYTES = 1_024
 """Bytes in which a page has to declare its encoding (HTML Standard, section 4.2.5.4)."""

@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.page.content.content import Content, content
+from webanalytics.page.content.formats import paragraphs
 from webanalytics.page.content.model import models
-from webanalytics.page.content.writing import paragraphs
 from webanalytics.page.document import Document
 from webanalytics.page.page import Page
 from webanalytics.page.text import language

@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 from matplotlib.axes import Axes
 
-from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import counted
 from webanalytics.runs.frames.kinds import in_kind
 
@@ -59,12 +59,12 @@ def tlsa_security(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | N
     with style.context():
         ax = style.start(ax, style.row_height(len(LEVELS), 1.3, each=0.36))
         if not any(counts):
-            writing.message(ax, _reason(records))
+            captions.message(ax, _reason(records))
         else:
             _bars(ax, counts)
         note = data.left_out(records, usable, "without a level") if len(records) > 1 else ""
         heading = title or f"Security of {counted(sum(counts), 'TLSA record')}"
-        writing.headline(ax, heading, note)
+        captions.headline(ax, heading, note)
     return ax
 
 
@@ -77,8 +77,8 @@ def _bars(ax: Axes, counts: list[int]) -> None:
     total = sum(counts)
     bars: Any = ax.barh(range(len(counts)), counts, height=0.7, color=style.LEVELS)
     values = [f"{count:,}  ({count / total:.0%})" if count else "0" for count in counts]
-    writing.row_labels(ax, LEVELS)
-    writing.label_bars(ax, bars, values, max(counts))
-    writing.count_axis(ax.xaxis)
-    writing.grid(ax, "x")
-    writing.finish_value_axis(ax, "records")
+    captions.row_labels(ax, LEVELS)
+    captions.label_bars(ax, bars, values, max(counts))
+    captions.count_axis(ax.xaxis)
+    captions.grid(ax, "x")
+    captions.finish_value_axis(ax, "records")

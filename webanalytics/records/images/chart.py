@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import BASE_FONT, counted
 from webanalytics.runs.frames.kinds import in_kind
 
@@ -65,11 +65,11 @@ def image_sizes(
     with style.context():
         ax = style.start(ax, style.row_height(len(found), 1.8) if rows else 6.0)
         if found.empty:
-            writing.message(ax, _reason(images))
+            captions.message(ax, _reason(images))
         else:
             (_rows if rows else _cloud)(ax, found)
         note = data.left_out(images, usable, "without sizes") if len(images) > 1 else ""
-        writing.headline(ax, title or _title(found), data.joined(_verdict(found), note))
+        captions.headline(ax, title or _title(found), data.joined(_verdict(found), note))
     return ax
 
 
@@ -129,11 +129,11 @@ def _rows(ax: Axes, found: pd.DataFrame) -> None:
     for kept, marker, colour in ((~grown, "o", style.BLUE), (grown, "s", style.ORANGE)):
         ax.plot(after[kept], rows[kept], marker, color=colour, ms=6.5, zorder=4)
     for row, (old, new) in enumerate(zip(before.tolist(), after.tolist(), strict=True)):
-        writing.inner_text(ax, change_text(old, new), (max(old, new), row), (9, 0), color=style.INK)
-    writing.row_labels(ax, [text or "?" for text in data.strings(found["image"])])
-    writing.grid(ax, "x")
+        captions.inner_text(ax, change_text(old, new), (max(old, new), row), (9, 0), color=style.INK)
+    captions.row_labels(ax, [text or "?" for text in data.strings(found["image"])])
+    captions.grid(ax, "x")
     _size_axis(ax, "size")
-    writing.legend_below(ax, _keys(found))
+    captions.legend_below(ax, _keys(found))
 
 
 def _keys(found: pd.DataFrame) -> list[Any]:
@@ -174,7 +174,7 @@ def _cloud(ax: Axes, found: pd.DataFrame) -> None:
     for share in (0.5, 0.25):
         reduced = (ends[0] * share, ends[1] * share)
         ax.plot(ends, reduced, color=style.MUTED, linewidth=0.9, linestyle=(0, (1, 2)))
-    writing.grid(ax, "both")
+    captions.grid(ax, "both")
     _size_axis(ax, "size before")
     ticks = _decades(*ax.get_ylim())
     ax.set_yticks(ticks, labels=[size_text(tick) for tick in ticks], fontfamily=[BASE_FONT])
@@ -183,7 +183,7 @@ def _cloud(ax: Axes, found: pd.DataFrame) -> None:
         Line2D([], [], color=style.INK, linewidth=1, dashes=(4, 2), label="same size"),
         Line2D([], [], color=style.MUTED, linewidth=0.9, linestyle=(0, (1, 2)), label="half, a quarter"),
     ]
-    writing.legend_below(ax, [*_keys(found)[1:], *lines])
+    captions.legend_below(ax, [*_keys(found)[1:], *lines])
 
 
 def _range(before: Any, after: Any) -> tuple[float, float]:
@@ -195,7 +195,7 @@ def _range(before: Any, after: Any) -> tuple[float, float]:
 def _size_axis(ax: Axes, label: str) -> None:
     ax.minorticks_off()  # a short logarithmic scale would label them, as powers of ten
     ticks = _decades(*ax.get_xlim())
-    writing.finish_value_axis(ax, f"{label} (logarithmic)", ticks, [size_text(tick) for tick in ticks])
+    captions.finish_value_axis(ax, f"{label} (logarithmic)", ticks, [size_text(tick) for tick in ticks])
 
 
 def _decades(low: float, high: float) -> list[float]:

@@ -116,7 +116,7 @@ def analyse(
     if input_format is None or input_format not in limits.formats:
         raise RowError("image_format", parameter="image")
     # Pillow is loaded with the first image
-    from webanalytics.records.images.encoding import Wishes
+    from webanalytics.records.images.encoder import Wishes
     from webanalytics.records.images.pipeline import convert
     from webanalytics.records.images.support import REMEDIES, is_supported
 

@@ -12,11 +12,7 @@ from PIL import Image, TiffImagePlugin
 
 from webanalytics.errors import RowError
 from webanalytics.records.images.animation import Frames, write_apng, write_gif, write_webp
-from webanalytics.records.images.encoding import Encoded, Wishes, encode, tiff_options
-from webanalytics.records.images.formats import MAX_SIDE, ImageFormat, ImageLimits, fit_size
-from webanalytics.records.images.modes import WIDE_MODES, normalise, plain, resize, to_mode
-from webanalytics.records.images.profiles import fits, to_srgb
-from webanalytics.records.images.reading import (
+from webanalytics.records.images.decoder import (
     Opened,
     count_frames,
     is_animated,
@@ -27,6 +23,10 @@ from webanalytics.records.images.reading import (
     strict_pillow,
     times_to_play,
 )
+from webanalytics.records.images.encoder import Encoded, Wishes, encode, tiff_options
+from webanalytics.records.images.formats import MAX_SIDE, ImageFormat, ImageLimits, fit_size
+from webanalytics.records.images.modes import WIDE_MODES, normalise, plain, resize, to_mode
+from webanalytics.records.images.profiles import fits, to_srgb
 from webanalytics.records.images.structure import check_structure
 
 Box = tuple[int | None, int | None]

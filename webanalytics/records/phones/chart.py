@@ -10,7 +10,7 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from webanalytics.notebook.drawing import data, style, writing
+from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import counted
 from webanalytics.runs.frames.kinds import in_kind
 
@@ -66,10 +66,10 @@ def disposable_by_country(
     with style.context():
         ax = style.start(ax, style.row_height(len(table), 1.3))
         if table.empty:
-            writing.message(ax, _reason(numbers))
+            captions.message(ax, _reason(numbers))
         else:
             _shares(ax, table)
-        writing.headline(ax, title or _title(found), _note(numbers, usable))
+        captions.headline(ax, title or _title(found), _note(numbers, usable))
     return ax
 
 
@@ -113,12 +113,12 @@ def disposable_by_month(frame: pd.DataFrame, *, ax: Axes | None = None, title: s
     with style.context():
         ax = style.start(ax, 3.8)
         if not dated.any():
-            writing.message(ax, _no_dates(numbers, flags))
+            captions.message(ax, _no_dates(numbers, flags))
         else:
             _timeline(ax, months[dated].astype(int))
         heading = title or _when(int(dated.sum()))
         missing = f"{undated:,} without a date" if undated and dated.any() else ""
-        writing.headline(ax, heading, data.joined(missing, _note(numbers, ~np.isnan(flags))))
+        captions.headline(ax, heading, data.joined(missing, _note(numbers, ~np.isnan(flags))))
     return ax
 
 
@@ -191,11 +191,11 @@ def _shares(ax: Axes, table: pd.DataFrame) -> None:
         f"{share:.0f} %  ({bad:,.0f} of {of:,})"
         for share, bad, of in zip(shares.tolist(), disposable.tolist(), numbers.tolist(), strict=True)
     ]
-    writing.row_labels(ax, table["country"].tolist())
-    writing.label_bars(ax, bars, values, 100)
-    writing.grid(ax, "x")
+    captions.row_labels(ax, table["country"].tolist())
+    captions.label_bars(ax, bars, values, 100)
+    captions.grid(ax, "x")
     ticks = range(0, 101, 20)
-    writing.finish_value_axis(ax, "disposable share of the numbers", ticks, [f"{tick} %" for tick in ticks])
+    captions.finish_value_axis(ax, "disposable share of the numbers", ticks, [f"{tick} %" for tick in ticks])
 
 
 def _month(text: str | None) -> float:
@@ -220,11 +220,11 @@ def _timeline(ax: Axes, months: NDArray[np.int64]) -> None:
     ax.bar(places, counts, width=0.86, color=style.ORANGE, zorder=2)
     around = max(0.6, (6 - len(places)) / 2)
     ax.set_xlim(first - around, last + around)
-    writing.grid(ax, "y")
-    writing.finish_count_axis(ax, "numbers", int(np.max(counts)))
-    ticks = _ticks(places.tolist(), by_year, writing.most_ticks(ax, 44))
+    captions.grid(ax, "y")
+    captions.finish_count_axis(ax, "numbers", int(np.max(counts)))
+    ticks = _ticks(places.tolist(), by_year, captions.most_ticks(ax, 44))
     names = [str(tick) if by_year else f"{tick // 12}-{tick % 12 + 1:02}" for tick in ticks]
-    writing.finish_value_axis(ax, "first seen (year)" if by_year else "first seen (month)", ticks, names)
+    captions.finish_value_axis(ax, "first seen (year)" if by_year else "first seen (month)", ticks, names)
 
 
 def _ticks(places: list[int], by_year: bool, most: int) -> list[int]:

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from webanalytics.operations import PHONE
 from webanalytics.records.phones.columns import lookup_frame
-from webanalytics.runs.blocking import Run, current_run
+from webanalytics.runs.loop_thread import Run, current_run
 from webanalytics.runs.partial import Partial, forget, keep
 from webanalytics.runs.run import in_thread
 

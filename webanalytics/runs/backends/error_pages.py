@@ -18,7 +18,7 @@ from webanalytics.errors import RowError
 from webanalytics.fetching import FetchError
 from webanalytics.fetching.response import LONGEST_HEADER, header_block
 from webanalytics.operations import FACTS, METADATA, Operation
-from webanalytics.runs.backends.answering import Answering
+from webanalytics.runs.backends.pipeline import Answering
 
 READ = (METADATA, FACTS)
 """What is read of a page that comes with an HTTP error; its text is nothing to judge."""

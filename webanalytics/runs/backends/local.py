@@ -32,15 +32,15 @@ from webanalytics.core.outcomes import (
 from webanalytics.errors import BackendError, ParameterError, RowError, WriteError, shortage_of
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
 from webanalytics.fetching.archives.pages import Reader
-from webanalytics.fetching.archives.writing import check_place, recording
+from webanalytics.fetching.archives.warc_writer import check_place, recording
 from webanalytics.fetching.data_urls import is_data_url
-from webanalytics.fetching.recording import Asked
+from webanalytics.fetching.exchange_record import Asked
 from webanalytics.operations import EXTRACT, Operation
-from webanalytics.runs.backends.answering import Answering, worker_count
 from webanalytics.runs.backends.base import LOCAL_FAMILY, JobSource, Report, Task
 from webanalytics.runs.backends.content import check_size, embedded_content, file_content, recorded_content
 from webanalytics.runs.backends.error_pages import error_page, said_by, where_it_ended
-from webanalytics.runs.backends.extracting import extracted
+from webanalytics.runs.backends.own_extraction import extracted
+from webanalytics.runs.backends.pipeline import Answering, worker_count
 from webanalytics.runs.backends.shortages import MOST_TRIES, ShortageError, Shortages, affordable
 from webanalytics.runs.workers.pool import WorkerPool, begin_workers
 from webanalytics.runs.workers.worker import analysis_function

@@ -19,7 +19,7 @@ from webanalytics.core.operations.types import DEEPEST, Shape, is_deep, shape_of
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field
 from webanalytics.page.keywords.place_names import PLACES
 from webanalytics.runs.frames.schema import PANDAS_3, SITEMAP_FIELDS, frame_fields, make_series
-from webanalytics.runs.storage.decoding import decoded
+from webanalytics.runs.storage.arrow_values import decoded
 
 LAYOUT = b"webanalytics"
 """Key of a schema's metadata that describes its frame: dtypes, index and attrs."""

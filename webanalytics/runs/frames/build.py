@@ -8,7 +8,7 @@ from typing import Any, get_args
 import numpy as np
 import pandas as pd
 
-from webanalytics.core.messages import Message, told
+from webanalytics.core.messages import Message, row_sentence
 from webanalytics.core.outcomes import Fact, Fetched, JobResult, Outcome
 from webanalytics.operations import Field, Operation
 from webanalytics.runs.frames.inputs import Rows
@@ -227,7 +227,7 @@ def _status(outcomes: list[Outcome]) -> tuple[str, str | None, str | None, str |
 
 def _said(outcome: Outcome) -> str | None:
     """Return what a row says of a failure."""
-    return None if outcome.error is None else told(outcome.key, outcome.error)
+    return None if outcome.error is None else row_sentence(outcome.key, outcome.error)
 
 
 def _read(outcomes: list[Outcome], position: int, field: Field) -> Any:

@@ -19,7 +19,13 @@ from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
 from webanalytics.operations import Field
 from webanalytics.runs.frames.arrow import LAYOUT, Unreadable, frame_of
-from webanalytics.runs.frames.recognised import attrs_of, fields_by_name, made_by, read_cells, with_row_labels
+from webanalytics.runs.frames.column_match import (
+    attrs_of,
+    fields_by_name,
+    made_by,
+    read_cells,
+    with_row_labels,
+)
 from webanalytics.runs.frames.schema import make_series
 
 Kind: TypeAlias = Literal["polars", "pyarrow"]

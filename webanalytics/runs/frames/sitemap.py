@@ -11,7 +11,7 @@ from typing import Any
 import pandas as pd
 
 from webanalytics.core.access import access_for
-from webanalytics.core.messages import Message, told
+from webanalytics.core.messages import Message, row_sentence
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, SitemapTree, read_sitemap
 from webanalytics.fetching.sitemap import COUNTED, SitemapFile
@@ -29,7 +29,7 @@ _FAILED = ("sitemap", "status", "error", "error_type", "error_key")
 
 
 def _failure(url: str, key: str, sentence: str, error_type: Any) -> dict[str, Any]:
-    cells = (without_user(url), "error", told(key, sentence, "sitemap"), error_type, key)
+    cells = (without_user(url), "error", row_sentence(key, sentence, "sitemap"), error_type, key)
     return dict(zip(_FAILED, cells, strict=True))
 
 

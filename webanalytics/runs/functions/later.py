@@ -9,8 +9,8 @@ from typing import Any
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
 from webanalytics.operations import OPERATIONS, Operation
-from webanalytics.runs.blocking import plain
 from webanalytics.runs.boundary import awaited
+from webanalytics.runs.loop_thread import plain
 
 
 def secret_setting(operation: Operation, keyword: str, value: Any) -> Any:

@@ -21,7 +21,7 @@ from webanalytics.core.operations.model import Dtype, Field
 from webanalytics.core.operations.types import shape_of
 from webanalytics.errors import reason
 from webanalytics.runs.frames.arrow import LARGEST_LAYOUT, LAYOUT, Unreadable, arrow_table, declared, unpacked
-from webanalytics.runs.storage.decoding import decoded, plain_values
+from webanalytics.runs.storage.arrow_values import decoded, plain_values
 from webanalytics.runs.storage.store import (
     NAMED_DIGITS,
     DamagedPartError,

@@ -1,6 +1,6 @@
 """A pool of worker processes in which a hanging or crashing analysis costs one row and one worker.
 
-Backends ask it through `webanalytics.runs.backends.answering`; what runs inside of a worker is
+Backends ask it through `webanalytics.runs.backends.pipeline`; what runs inside of a worker is
 `workers.worker`.
 """
 

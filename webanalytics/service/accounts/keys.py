@@ -10,7 +10,7 @@ from typing import Any
 
 from webanalytics.errors import ParameterError
 from webanalytics.service.accounts.base import AccountsError, Key, KeyRow, digest
-from webanalytics.service.accounts.charging import Charging
+from webanalytics.service.accounts.charges import Charging
 from webanalytics.service.accounts.model import BONUS, GRANT, Account
 from webanalytics.service.accounts.schema import Steps
 from webanalytics.service.addresses import Network

@@ -15,8 +15,8 @@ from webanalytics.core.outcomes import ArchivedPage, Job, JobResult, Outcome, Pa
 from webanalytics.errors import BackendError, RowError
 from webanalytics.fetching import Fetcher
 from webanalytics.fetching.archives.pages import Reader
-from webanalytics.fetching.carried import Elsewhere, HostKnown
 from webanalytics.fetching.guard import check_url, host_key
+from webanalytics.fetching.host_state import Elsewhere, HostKnown
 from webanalytics.fetching.response import Problem
 from webanalytics.fetching.robots import RobotsCopy, keeping
 from webanalytics.runs.backends.base import RunSpec, Task

@@ -14,7 +14,7 @@ from webanalytics.errors import RowError
 from webanalytics.operations import Field, Operation
 from webanalytics.runs.backends.base import Task
 from webanalytics.runs.backends.hosted.api import Api
-from webanalytics.runs.backends.hosted.batching import Envelopes, Item
+from webanalytics.runs.backends.hosted.batches import Envelopes, Item
 from webanalytics.runs.backends.hosted.downloads import Downloads
 from webanalytics.runs.backends.hosted.error_rules import EXPECTED, RETRIED, Failure, failure_of
 

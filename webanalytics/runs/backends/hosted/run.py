@@ -17,7 +17,7 @@ from webanalytics.errors import RowError, ServiceUnavailableError
 from webanalytics.runs.backends.base import Sent, Task
 from webanalytics.runs.backends.hosted.answers import Answers
 from webanalytics.runs.backends.hosted.api import Api
-from webanalytics.runs.backends.hosted.batching import (
+from webanalytics.runs.backends.hosted.batches import (
     Batching,
     Envelopes,
     Item,

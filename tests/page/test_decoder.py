@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from tests.effort import effort_since
+from webanalytics.page.decoder import declared_label, decode, detect, header_label
 from webanalytics.page.page import Page
-from webanalytics.page.parsing import declared_label, decode, detect, header_label
 
 GREEK = "Η κυβέρνηση ανακοίνωσε χθες ότι τα σχολεία θα ανοίξουν ξανά την επόμενη εβδομάδα. "
 RUSSIAN = "Привет, это обычный русский текст о погоде и о горах."

@@ -18,8 +18,8 @@ import pandas as pd
 from webanalytics.cli.names import as_flags
 from webanalytics.core.messages.visible import for_terminal
 from webanalytics.errors import MissingExtraError, ParameterError, WriteError
+from webanalytics.runs.frames.output_files import write_frame, write_text
 from webanalytics.runs.frames.terminal import counted_rows, failures
-from webanalytics.runs.frames.writing import write_frame, write_text
 
 UNWRITTEN = 4
 """Exit status if something could not be written where it was asked for."""

@@ -11,9 +11,9 @@ import pytest
 
 import webanalytics as wa
 from webanalytics.core.strings import display_width as width
-from webanalytics.runs.frames.reading import read_frame
+from webanalytics.runs.frames.input_files import read_frame
+from webanalytics.runs.frames.output_files import write_frame, write_text
 from webanalytics.runs.frames.terminal import table
-from webanalytics.runs.frames.writing import write_frame, write_text
 
 NASTY = 'a "quoted", comma;\nnew line\ttab \x07 bell \u202e emoji 🦊 =1+1'
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from webanalytics.operations import AUDIT, by_function
-from webanalytics.runs.frames.writing import IN_PARTS
+from webanalytics.runs.frames.output_files import IN_PARTS
 from webanalytics.runs.storage.row_folder import keeps_rows
 
 MANY = 1_000

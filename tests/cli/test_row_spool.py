@@ -15,9 +15,9 @@ import pytest
 
 import webanalytics as wa
 from tests.answers import rows_of
-from webanalytics.cli import main, streaming
-from webanalytics.runs.frames import writing
-from webanalytics.runs.frames.reading import read_frame
+from webanalytics.cli import main, row_spool
+from webanalytics.runs.frames import output_files
+from webanalytics.runs.frames.input_files import read_frame
 from webanalytics.runs.storage.lazy_columns import parts_of
 
 HTML = (
@@ -28,8 +28,8 @@ HTML = (
 @pytest.fixture
 def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A table of pages that counts as long, whose rows are written in threes."""
-    monkeypatch.setattr(streaming, "MANY", 5)
-    monkeypatch.setattr(writing, "FRAME_ROWS", 3)
+    monkeypatch.setattr(row_spool, "MANY", 5)
+    monkeypatch.setattr(output_files, "FRAME_ROWS", 3)
     html: list[Any] = [HTML.format(number) for number in range(10)]
     html[0] = html[1] = html[2] = ""  # the first rows lack what later ones have
     urls = [f"https://a{number % 3}.example/{number}" for number in range(10)]
@@ -42,15 +42,15 @@ def pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def seen(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
     """For each table written whether its rows were on the disk."""
     found: list[bool] = []
-    write = writing._in_parts
+    write = output_files._in_parts
 
     def spy(frame: pd.DataFrame, *others: Any) -> None:
         found.append(parts_of(pd.DataFrame(frame)) is not None)
         write(frame, *others)
 
-    for kind, writer in (("parquet", writing._parquet), ("arrow", writing._write_ipc)):
+    for kind, writer in (("parquet", output_files._parquet), ("arrow", output_files._write_ipc)):
         monkeypatch.setitem(
-            writing._BINARY, kind, lambda frame, path, writer=writer: spy(frame, path, writer)
+            output_files._BINARY, kind, lambda frame, path, writer=writer: spy(frame, path, writer)
         )
     return found
 
@@ -64,7 +64,7 @@ def test_the_file_is_that_of_a_frame_in_memory(
     assert main([function, "-i", str(pages), "-o", str(out), "--no-progress"]) in (0, 1)
     assert seen == [True]
     expected = rows_of(getattr(wa, function)(read_frame(pages), progress=False))
-    writing.write_frame(expected, tmp_path / f"whole.{suffix}")
+    output_files.write_frame(expected, tmp_path / f"whole.{suffix}")
     found, whole = read_frame(out), read_frame(tmp_path / f"whole.{suffix}")
     changing = [name for name in ("fetched_at", "elapsed") if name in whole]
     pd.testing.assert_frame_equal(found.drop(columns=changing), whole.drop(columns=changing))
@@ -85,7 +85,7 @@ def test_other_calls_are_as_before(
     pages: Path, more: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(streaming.tempfile, "mkdtemp", lambda **_: pytest.fail("a folder was made"))
+    monkeypatch.setattr(row_spool.tempfile, "mkdtemp", lambda **_: pytest.fail("a folder was made"))
     assert main(["metadata", "-i", str(pages), *more, "--no-progress"]) in (0, 1)
 
 
@@ -112,9 +112,9 @@ def test_a_file_that_cannot_be_written_loses_no_row(
     def full(*_: Any) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setitem(writing._BINARY, "parquet", full)
+    monkeypatch.setitem(output_files._BINARY, "parquet", full)
     monkeypatch.setattr("tempfile.gettempdir", lambda: str(tmp_path))
-    monkeypatch.setitem(writing._BINARY, "jsonl", full)
+    monkeypatch.setitem(output_files._BINARY, "jsonl", full)
     assert main(["metadata", "-i", str(pages), "-o", str(tmp_path / "out.parquet"), "--no-progress"]) == 4
 
 
@@ -127,13 +127,13 @@ def test_values_of_other_types_are_written_all_the_same(
         yield next(parts)
         raise pa.ArrowInvalid("of another type")
 
-    monkeypatch.setattr(writing, "arrow_parts", failing)
-    path = writing.write_frame(pd.DataFrame({"a": [1, 2]}), tmp_path / "x.arrow")
+    monkeypatch.setattr(output_files, "arrow_parts", failing)
+    path = output_files.write_frame(pd.DataFrame({"a": [1, 2]}), tmp_path / "x.arrow")
     assert read_frame(path)["a"].tolist() == [1, 2]
 
 
 def test_it_is_so_in_a_process_of_its_own(tmp_path: Path) -> None:
-    count = streaming.MANY
+    count = row_spool.MANY
     pl.DataFrame(
         {"url": [f"https://a.example/{n}" for n in range(count)], "html": ["<title>Tea</title>"] * count}
     ).write_ipc(tmp_path / "in.arrow")

@@ -14,7 +14,7 @@ from typing import Any
 
 from webanalytics.errors import RowError
 from webanalytics.fetching import Fetcher, Response
-from webanalytics.fetching.recording import Asked
+from webanalytics.fetching.exchange_record import Asked
 from webanalytics.operations import Operation
 from webanalytics.runs.workers.pool import WorkerDiedError, WorkerPool
 

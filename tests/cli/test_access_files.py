@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from webanalytics.cli import main
-from webanalytics.cli.doors import read_proxy
+from webanalytics.cli.access_files import read_proxy
 from webanalytics.fetching.testing import SiteServer
 
 

@@ -23,7 +23,7 @@ from webanalytics._version import __version__
 from webanalytics.errors import ParameterError, WriteError
 from webanalytics.fetching.archives.fetches import MEDIA_TYPE, MOST_ROWS, ROWS_TYPE, FetchNote, RowsNote
 from webanalytics.fetching.archives.records import Fault, Record, records
-from webanalytics.fetching.recording import Exchange, FetchLog
+from webanalytics.fetching.exchange_record import Exchange, FetchLog
 
 LEVEL = 6
 """Level of compression: the usual one of zlib."""
