@@ -7,18 +7,122 @@ was computed by a crawler.
 from __future__ import annotations
 
 import csv
+import hashlib
 import random
 import re
 import socket
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from html import escape
-from typing import Any, NamedTuple, TypeAlias
+from itertools import chain
+from typing import TypeAlias
+from urllib.parse import parse_qsl, urlencode
 
-from webanalytics.fetching.testing.folders import site_folder
-from webanalytics.fetching.testing.server import Answer, Reply, SiteServer, lay_out
-from webanalytics.fetching.testing.traps import TRAP_PAGES
+from webanalytics.fetching.testing.server import Answer, Reply, SiteServer, lay_out, site_folder
+
+FACETS = {
+    "brand": ("brass", "copper", "tin"),
+    "colour": ("black", "green", "red"),
+    "size": ("large", "medium", "small"),
+    "sort": ("name", "newest", "price"),
+}
+"""Filters of a list of products, and their values."""
+
+
+def _page(title: str, text: str, links: list[tuple[str, str]], head: str = "") -> str:
+    lines = "".join(f'<li><a href="{escape(url)}">{escape(name)}</a>' for url, name in links)
+    return (
+        f'<!doctype html><html lang="en"><title>{escape(title)}</title>{head}'
+        f'<nav><a href="/">Lantern House</a></nav><main><h1>{escape(title)}</h1><p>{text}</p>'
+        f"<ul>{lines}</ul></main>"
+    )
+
+
+def calendar(target: str) -> str:
+    """Return a month or a day of a calendar without events and without end.
+
+    >>> "/calendar/2027/01" in calendar("/calendar/2026/12")
+    True
+    """
+    found = re.match(r"/calendar/(\d{4})/(\d\d)(?:/(\d\d))?", target)
+    year, month = (int(found[1]), int(found[2])) if found else (2026, 11)
+    here = year * 12 + month - 1
+    links = [
+        (f"/calendar/{at // 12:04}/{at % 12 + 1:02}", name)
+        for at, name in ((here - 1, "Earlier"), (here + 1, "Later"))
+    ]
+    links += [(f"/calendar/{year:04}/{month:02}/{day:02}", str(day)) for day in range(1, 29)]
+    day = f"-{found[3]}" if found and found[3] else ""
+    return _page(f"Calendar {year}-{month:02}{day}", "There are no events at this time.", links)
+
+
+def session(target: str) -> str:
+    """Return a page whose links have a new session each.
+
+    >>> session("/session/?sid=1").count("?sid=")
+    2
+    """
+    links = []
+    for name in ("basket", "account"):
+        digest = hashlib.sha256(f"{target} {name}".encode()).hexdigest()[:16]
+        links.append((f"/session/?sid={digest}", f"Your {name}"))
+    return _page("Your session", "You are not signed in.", links)
+
+
+def tour(target: str) -> str:
+    """Return a page with relative links that repeat its path, one step deeper.
+
+    >>> "/tour/rooms/tour/" in tour("/tour/")
+    True
+    """
+    path = target.partition("?")[0].rstrip("/")
+    return _page(
+        "The tour",
+        "Walk through the house.",
+        [(f"{path}/rooms/tour/", "Next room"), (f"{path}/stairs/", "Stairs")],
+    )
+
+
+def facets(target: str) -> str:
+    """Return a list of products behind filters, with a link for each further filter.
+
+    >>> "brand=tin&amp;size=large" in facets("/products/lamps/?size=large")
+    True
+    """
+    path, _, query = target.partition("?")
+    chosen = dict(parse_qsl(query))
+    options = chain.from_iterable(((name, value) for value in values) for name, values in FACETS.items())
+    links = [
+        (f"{path}?{urlencode(sorted({**chosen, name: value}.items()))}", value.capitalize())
+        for name, value in options
+        if chosen.get(name) != value
+    ]
+    head = f'<link rel="canonical" href="{escape(path)}">'
+    return _page("Lamps", "Lamps of your choice: harbour, garden, storm and reading.", links, head)
+
+
+def news(target: str) -> str:
+    """Return a page behind the last page of the news, which offers another one.
+
+    >>> "/news/page/8/" in news("/news/page/7/")
+    True
+    """
+    found = re.match(r"/news/page/(\d{1,9})", target)
+    number = int(found[1]) if found else 4
+    links = [(f"/news/page/{number - 1}/", "Newer"), (f"/news/page/{number + 1}/", "Older")]
+    return _page(f"News, page {number}", "There is no older news.", links)
+
+
+TRAP_PAGES: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("/calendar/", calendar),
+    ("/session/", session),
+    ("/tour/", tour),
+    ("/products/lamps/?", facets),
+    ("/news/page/", news),
+)
+"""Beginnings of request targets that are no page of the tables, and what is written for them."""
 
 Row: TypeAlias = dict[str, str]
 
@@ -48,37 +152,8 @@ _WORDS = tuple(
 )
 
 
-class Expected(NamedTuple):
-    """What a crawl of the site should find: the rows of its tables, with addresses in full.
-
-    Attributes
-    ----------
-    pages : list of dict
-        Each address that answers: ``url``, ``status``, ``depth`` (clicks from the home page; None for a
-        page that no page leads to), ``via`` (the kind of link that leads there last: "link", "redirect",
-        "refresh", "frame", "canonical", "hreflang", "next", "form", "sitemap"), ``title``, ``how`` ("soft"
-        for a soft 404, "pdf").
-    links : list of dict
-        Each link of each page: ``source``, ``target``, ``anchor``, ``kind``, ``position``, ``rel``.
-    skipped : list of dict
-        Addresses that are not to be fetched, with ``reason``, ``detail`` and ``found_on``.
-    traps : list of dict
-        Endless families of addresses: ``kind``, ``begins_with``, the ``first`` address, where it was
-        ``found_on``, and which of the family are ``real`` pages.
-    checked : list of dict
-        Targets that are asked for their status alone: ``url``, ``kind``, ``verdict``, ``http_status``,
-        ``method``.
-    """
-
-    pages: list[dict[str, Any]]
-    links: list[dict[str, Any]]
-    skipped: list[dict[str, Any]]
-    traps: list[dict[str, Any]]
-    checked: list[dict[str, Any]]
-
-
 @dataclass(frozen=True)
-class _Places:
+class Places:
     """The origins that stand for the words of the tables."""
 
     own: str
@@ -86,6 +161,7 @@ class _Places:
     closed: str
 
     def url(self, text: str) -> str:
+        """Return the address that a word and a path of the tables stand for."""
         name, colon, path = text.partition(":")
         origin = {"elsewhere": self.elsewhere, "closed": self.closed}.get(name)
         return origin + path if colon and origin else self.own + text
@@ -106,8 +182,8 @@ class CrawlSite(SiteServer):
         The home page.
     elsewhere : str
         Origin of the second server, to which external links lead.
-    expected : Expected
-        What a crawl should find.
+    places : Places
+        The addresses of this site, of the other one, and of one that refuses connections.
     """
 
     def __init__(self, host: str = "127.0.0.1", port: int = 0, delay: float = 0.0, slow: float = 1.0) -> None:
@@ -115,20 +191,20 @@ class CrawlSite(SiteServer):
         self._other = _Elsewhere(host, delay, slow)
         self._closed: socket.socket | None = None
         self.elsewhere = self.start_url = ""
-        self.expected = Expected([], [], [], [], [])
+        self.places = Places("", "", "")
 
     def start(self) -> None:
-        """Listen and answer until `stop`; what is expected is filled in when this returns."""
+        """Listen and answer until `stop`; `places` are known when this returns."""
         self._other.start()
         self._closed = socket.socket()  # bound and never listening: connections are refused
         self._closed.bind(("127.0.0.1", 0))
         # Another name of this machine, so that "elsewhere" is another host and not only another port.
         self.elsewhere = self._other.url.replace("//127.0.0.1:", "//localhost:")
         closed = f"http://127.0.0.1:{self._closed.getsockname()[1]}"
-        self._replies = _replies(_Places("{{origin}}", self.elsewhere, closed))
+        self._replies = _replies(Places("{{origin}}", self.elsewhere, closed))
         super().start()
         self.start_url = self.url + "/"
-        self.expected = _expected(_Places(self.url, self.elsewhere, closed))
+        self.places = Places(self.url, self.elsewhere, closed)
 
     def stop(self) -> None:
         """Stop both servers; safe to call twice."""
@@ -179,7 +255,7 @@ class _Elsewhere(SiteServer):
 
 
 @cache
-def _links() -> dict[str, list[Row]]:
+def links_of_pages() -> dict[str, list[Row]]:
     """Return the links of each page in the order of its document."""
     own: dict[str, list[Row]] = defaultdict(list)
     common: list[Row] = []
@@ -195,7 +271,7 @@ def _links() -> dict[str, list[Row]]:
 _ORDER = ("http", "head", *_SECTIONS)
 
 
-def _replies(places: _Places) -> dict[str, bytes | Reply]:
+def _replies(places: Places) -> dict[str, bytes | Reply]:
     pages: dict[str, bytes | Reply] = {"/robots.txt": Reply(200, {"Content-Type": "text/plain"}, _ROBOTS)}
     for row in table("pages"):
         pages[row["path"]] = _reply(row, places)
@@ -216,9 +292,9 @@ def _replies(places: _Places) -> dict[str, bytes | Reply]:
     return pages
 
 
-def _reply(row: Row, places: _Places) -> Reply:
+def _reply(row: Row, places: Places) -> Reply:
     status, path = int(row["status"]), row["path"]
-    links = _links().get(path, [])
+    links = links_of_pages().get(path, [])
     if 300 <= status < 400:
         return Reply(status, {"Location": places.url(links[0]["target"])})
     if row["how"] == "pdf":
@@ -234,7 +310,7 @@ def _reply(row: Row, places: _Places) -> Reply:
     return Reply(200, headers, _html(row, links, places).encode())
 
 
-def _header_link(link: Row, places: _Places) -> str:
+def _header_link(link: Row, places: Places) -> str:
     rel = {"hreflang": "alternate", "prev": "prev"}.get(link["kind"], link["kind"])
     language = f'; hreflang="{link["how"]}"' if link["kind"] == "hreflang" else ""
     return f'<{places.url(link["target"])}>; rel="{rel}"{language}'
@@ -245,7 +321,7 @@ def _plain(title: str, path: str) -> str:
     return f"<!doctype html><html lang=en>{heading}{made_up_text(path)}"
 
 
-def _html(row: Row, links: list[Row], places: _Places) -> str:
+def _html(row: Row, links: list[Row], places: Places) -> str:
     head = "".join(_in_head(link, places) for link in links if link["position"] == "head")
     base = f'<base href="{{{{origin}}}}{row["base"]}">' if row["base"] else ""
     robots = f'<meta name="robots" content="{row["robots"]}">' if row["robots"] else ""
@@ -264,7 +340,7 @@ def _html(row: Row, links: list[Row], places: _Places) -> str:
     )
 
 
-def _in_head(link: Row, places: _Places) -> str:
+def _in_head(link: Row, places: Places) -> str:
     url = escape(places.url(link["target"]))
     match link["kind"]:
         case "script":
@@ -276,7 +352,7 @@ def _in_head(link: Row, places: _Places) -> str:
     return f'<link rel="{link["kind"]}" href="{url}">'
 
 
-def _in_body(link: Row, places: _Places) -> str:
+def _in_body(link: Row, places: Places) -> str:
     url, anchor, how = escape(places.url(link["target"])), escape(link["anchor"]), link["how"]
     match link["kind"], how:
         case "image", "srcset":
@@ -312,60 +388,13 @@ def made_up_text(path: str) -> str:
     return "".join(f"<p>{' '.join(sentences[at : at + 5])}</p>" for at in (0, 5, 10))
 
 
-# ---------------------------------------------------------------- the tables as what is expected
-
-
-def _expected(places: _Places) -> Expected:
-    pages: list[dict[str, Any]] = [
-        {
-            "url": places.url(row["path"]),
-            "status": int(row["status"]),
-            "depth": int(row["depth"]) if row["depth"] else None,
-            **{name: row[name] for name in ("via", "title", "how")},
-        }
-        for row in table("pages")
-    ]
-    links: list[dict[str, Any]] = [
-        {
-            "source": places.url(row["source"]),
-            "target": places.url(row["target"]),
-            "anchor": re.sub("#.*", "", row["anchor"]),
-            **{name: row[name] for name in ("kind", "position", "rel")},
-        }
-        for page in table("pages")
-        for row in _links().get(page["path"], ())
-    ]
-    skipped: list[dict[str, Any]] = [
-        {**row, "url": places.url(row["url"]), "found_on": places.url(row["found_on"])}
-        for row in table("skipped")
-    ]
-    traps: list[dict[str, Any]] = [
-        {
-            "kind": row["kind"],
-            **{name: places.url(row[name]) for name in ("begins_with", "first", "found_on")},
-            "real": [places.url(path) for path in row["real"].split()],
-        }
-        for row in table("traps")
-    ]
-    checked: list[dict[str, Any]] = [
-        {
-            **row,
-            "url": places.url(row["url"]),
-            "http_status": int(row["http_status"]) if row["http_status"] else None,
-        }
-        for row in table("checked")
-    ]
-    return Expected(pages, links, skipped, traps, checked)
-
-
 def crawl_site(host: str = "127.0.0.1", port: int = 0, delay: float = 0.0, slow: float = 1.0) -> CrawlSite:
     """Return a context manager that serves a made-up site with all that a crawl meets.
 
     Two hundred addresses, up to seven clicks deep: redirects of each status, in chains and in circles,
     broken links, links to another host that is gone, refuses or is slow, canonical chains, hreflang groups,
     pagination with and without ``rel``, links that are not to be followed, a part that robots.txt
-    forbids, orphans, soft 404s, and five endless traps. What a crawl should find stands beside it, in
-    tables written by hand.
+    forbids, orphans, soft 404s, and five endless traps.
 
     Parameters
     ----------
@@ -381,7 +410,7 @@ def crawl_site(host: str = "127.0.0.1", port: int = 0, delay: float = 0.0, slow:
     Returns
     -------
     CrawlSite
-        With ``start_url``, ``elsewhere`` and ``expected`` once entered.
+        With ``start_url`` and ``elsewhere`` once entered.
 
     Raises
     ------
@@ -390,9 +419,9 @@ def crawl_site(host: str = "127.0.0.1", port: int = 0, delay: float = 0.0, slow:
 
     Examples
     --------
+    >>> from urllib.request import urlopen
     >>> with crawl_site() as site:
-    ...     deepest = max(site.expected.pages, key=lambda page: page["depth"] or 0)
-    ...     len(site.expected.pages), deepest["title"], deepest["depth"]
-    (200, 'Appendix: tools', 7)
+    ...     b"<h1>Lantern House</h1>" in urlopen(site.start_url).read()
+    True
     """
     return CrawlSite(host, port, delay, slow)
