@@ -120,7 +120,7 @@ _BESIDES = {
     "tlsa_record": "webanalytics.records.dane.tlsa",
 }
 """Names in `webanalytics.sync` that are not functions of this kind, and their modules."""
-_LATER = "from webanalytics.runs.functions.later import later_function, later_names"
+_LATER = "from webanalytics.runs.functions.source import later_function, later_names"
 
 
 def files() -> dict[Path, str]:

@@ -14,7 +14,7 @@ from tests.made_up_site import tables_of
 from webanalytics.audits.requests.link_checker import check
 from webanalytics.fetching import Fetcher, FetchSettings
 from webanalytics.fetching.testing import crawl_site
-from webanalytics.runs.frames.crawl import CHECKED, table
+from webanalytics.runs.frames.link_table import CHECKED, table
 
 Answer = Callable[[str], Awaitable[bytes | None] | bytes | None]
 

@@ -16,7 +16,7 @@ from webanalytics.page.text.language import (
     page_language,
     primary_subtag,
 )
-from webanalytics.page.text.main_language import main_language
+from webanalytics.page.text.main_text import main_language
 
 # Article 1 of the Universal Declaration of Human Rights, as the United Nations publish it.
 ARTICLE_1 = {

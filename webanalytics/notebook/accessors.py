@@ -28,7 +28,7 @@ from webanalytics.core.operations.secret import Secret
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.runs.boundary import keeps_frames
-from webanalytics.runs.functions.later import later_names
+from webanalytics.runs.functions.source import later_names
 
 __all__ = ["NAME", "WebFrame", "WebSeries", "register"]
 
@@ -175,7 +175,7 @@ def _give_methods() -> None:
 
 
 def register() -> None:
-    """Register the accessors with pandas, again if this module is reloaded, and with polars where it is imported.
+    """Register the accessors with pandas, again if this module is reloaded, and with polars if imported.
 
     Another package's accessor of the same name is replaced with the library's own warning.
     """

@@ -21,7 +21,7 @@ from webanalytics.core.outcomes import Outcome
 from webanalytics.errors import IncompleteRunWarning, ServiceUnavailableError
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.operations import OPERATIONS
-from webanalytics.runs.backends.hosted import downloads, wire
+from webanalytics.runs.backends.hosted import answers, wire
 from webanalytics.runs.storage.checkpoints.parts import can_be_kept
 
 Make = Callable[..., wa.Hosted]
@@ -276,7 +276,7 @@ def test_links_beside_the_api_are_followed_on_this_machine_alone(
 ) -> None:
     with _serving(_picture("webp")) as other:
         assert _converted(proxy, hosted(), other.url + "/a")["width"].tolist() == [5]
-        monkeypatch.setattr(downloads, "is_this_machine", lambda _: False)
+        monkeypatch.setattr(answers, "is_this_machine", lambda _: False)
         assert _converted(proxy, hosted(), other.url + "/a")["content"].isna().all()
         assert len(other.requests) == 1
 

@@ -15,8 +15,7 @@ from webanalytics.page.document import Document
 from webanalytics.page.page import Page
 from webanalytics.page.text import language
 from webanalytics.page.text.dates import month_names, page_dates
-from webanalytics.page.text.main_language import main_language
-from webanalytics.page.text.main_text import main_text
+from webanalytics.page.text.main_text import main_language, main_text
 from webanalytics.page.text.publisher import page_publisher
 
 _CODE = ("script", "style")
