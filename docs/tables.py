@@ -26,9 +26,8 @@ from webanalytics.notebook import charts
 from webanalytics.operations import OPERATIONS, Field
 from webanalytics.page.structured.vocabulary import rows_of
 from webanalytics.runs.frames.arrow import arrow_type, declared
-from webanalytics.service.billing.plans import PLANS
 from webanalytics.service.config.configuration import settings_table
-from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.config.settings import PLANS, ServiceSettings
 from webanalytics.service.reference.openapi import document
 
 FOLDER = Path(__file__).parent / "reference"

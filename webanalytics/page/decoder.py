@@ -11,6 +11,11 @@ declared as. Tools that save pages write UTF-8 and leave the declaration as it w
 Notes
 -----
 HTML standard, section 13.2.3 "The input byte stream"; Encoding standard, section 4 "Encodings".
+
+Attributes of crowded tags are counted here too, by the parser's own grammar before it runs: it compares each
+attribute of a tag with those before it, so that its time grows with the square of their number. HTML
+standard, sections 13.2.5.6 "Tag open state" to 13.2.5.39 "After attribute value (quoted) state": no white
+space is needed after a quoted value or a slash, and "<" and quotes may be parts of a name.
 """
 
 from __future__ import annotations

@@ -2,6 +2,11 @@
 
 A call's rows are known here from its beginning, so that nothing has to be done, and nothing can fail, in the
 moment in which it is interrupted.
+
+An interrupted call on a priced backend is not paid for twice when it is made again in this process: a
+hosted API keeps answers under the Idempotency-Keys of requests, and those are made from a run's identity,
+which `runs.run` takes from an equal call that was interrupted. With a checkpoint, the folder holds the
+identity.
 """
 
 from __future__ import annotations

@@ -20,13 +20,13 @@ from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.service.accounts import digest
 from webanalytics.service.accounts.base import Accounts, AccountsError, Key
 from webanalytics.service.addresses import read_address, read_networks, within
-from webanalytics.service.admission import ByteBudget
+from webanalytics.service.admission import ByteBudget, RateLimiter
 from webanalytics.service.batch import Batch, check_inputs
 from webanalytics.service.billing.calls import Answer, Caller, Calls
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.formats.negotiation import choose_format, render
-from webanalytics.service.graphql.queries import OPERATION as GRAPHQL
-from webanalytics.service.graphql.queries import Queries
+from webanalytics.service.graphql.endpoint import OPERATION as GRAPHQL
+from webanalytics.service.graphql.endpoint import Queries
 from webanalytics.service.headers import (
     KEY_HEADER,
     REMAINING_HEADER,
@@ -53,7 +53,6 @@ from webanalytics.service.parameters import (
     texts,
 )
 from webanalytics.service.public_routes import PublicPages
-from webanalytics.service.rate import RateLimiter
 from webanalytics.service.results import Problem, Record, refusal
 from webanalytics.service.server.connection import SENT
 

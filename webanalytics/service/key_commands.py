@@ -16,7 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from webanalytics.core.text_tables import table_lines
+from webanalytics.core.strings import table_lines
 from webanalytics.errors import ParameterError
 from webanalytics.service.addresses import read_networks
 from webanalytics.service.config.configuration import operation_name

@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
-from webanalytics.notebook.widgets.downloads import file_bytes
+from webanalytics.notebook.widgets.previews import file_bytes
 from webanalytics.runs.frames.formulas import harmless
 from webanalytics.runs.frames.output_files import write_frame, write_text
 

@@ -1,4 +1,7 @@
-"""What keeps people who use assistive technology from using a page, as far as its HTML tells."""
+"""What keeps people who use assistive technology from using a page, as far as its HTML tells.
+
+The accessible name of an element, what that technology calls it, is found here too.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,9 @@
-"""The links of a page: where they lead, and what rules say of each of them."""
+"""The links of a page: where they lead, and what rules say of each of them.
+
+Texts that say nothing of where a link leads: the idea and the English core are those of Lighthouse's audit
+"Links do not have descriptive text" (developer.chrome.com/docs/lighthouse/seo/link-text); the other languages
+have what their sites write in its place.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Where the keywords of a page stand: its title, main heading, description and first paragraph."""
+"""Where the keywords of a page stand, and how distinctive a term is of one text among others.
+
+Keyness is log-likelihood; frames and audits compare pages by it, once all of them have come.
+"""
 
 from __future__ import annotations
 

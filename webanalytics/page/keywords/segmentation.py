@@ -1,4 +1,4 @@
-"""Words of a text, for its keywords: letters of any script, in runs of adjacent words."""
+"""Words of a text, for its keywords: letters of any script, in runs of adjacent words, without stop words."""
 
 from __future__ import annotations
 

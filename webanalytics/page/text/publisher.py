@@ -1,4 +1,4 @@
-"""The publisher of a page, and the names that its structured data gives to people and organisations."""
+"""The publisher and the headline of a page, and the names that its structured data gives."""
 
 from __future__ import annotations
 

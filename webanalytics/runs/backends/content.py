@@ -1,4 +1,4 @@
-"""Content that backends read instead of fetching: files and data: URLs."""
+"""Content that backends read instead of fetching, files and data: URLs; and what users extract from pages."""
 
 from __future__ import annotations
 

@@ -1,6 +1,9 @@
 """Fetch, wait for memory, analyse in a worker, name the failure: the middle of a call on a page or image.
 
-`LocalBackend` and the service's engine both work through `Answering`.
+`LocalBackend` and the service's engine both work through `Answering`. A page that comes with an HTTP error
+is kept in audits, where its title and links tell what visitors meet; everywhere else it is only a failure.
+What this machine is short of for the moment, such as file descriptors, is no fault of a page: it is asked
+for again, with fewer pages at once, and the run ends where nothing helps.
 """
 
 from __future__ import annotations

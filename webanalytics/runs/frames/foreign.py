@@ -1,6 +1,7 @@
 """Tables and columns of other libraries, and dicts -> pandas, without importing those libraries.
 
-The way back is `frames.kinds`.
+A table of polars or Arrow has no index and no attrs, maps may be pairs, and free JSON is text: names and
+values say what a column was. The way back is `frames.kinds`.
 """
 
 from __future__ import annotations

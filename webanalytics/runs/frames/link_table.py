@@ -1,6 +1,7 @@
-"""The links of a site in arrays of integers: fifteen bytes a link and each address once.
+"""The links of a site in arrays of integers, and what else a crawl knows besides its pages.
 
-A crawl fills it page by page; the link graph, the rules and `webanalytics.Audit.links` read it.
+A link takes fifteen bytes, and each address is there once. A crawl fills the table page by page; the link
+graph, the rules and `webanalytics.Audit.links` read it.
 """
 
 from __future__ import annotations

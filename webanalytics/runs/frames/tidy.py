@@ -1,4 +1,4 @@
-"""The tidy form of keywords: one row per page and keyword."""
+"""The tidy form of keywords, one row per page and keyword; what users extracted as columns of an audit."""
 
 from __future__ import annotations
 

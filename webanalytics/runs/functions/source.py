@@ -1,7 +1,7 @@
 """The Python source of an operation's function, made from its declaration.
 
-`webanalytics.generate` writes it into a file for the operations of the package, and
-`webanalytics.runs.functions.source` compiles it for an operation that is registered later.
+`webanalytics.generate` writes it into a file for the operations of the package; that of an operation which is
+registered later is compiled here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable
 from functools import lru_cache
 from typing import Any
 
-from webanalytics.core.operations.docs import IMAGES, PAGES, RECORDS
+from webanalytics.core.operations.model import IMAGES, PAGES, RECORDS
 from webanalytics.core.operations.types import Shape
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError

@@ -14,7 +14,7 @@ from webanalytics.service.accounts.charges import Charging
 from webanalytics.service.accounts.model import BONUS, GRANT, Account
 from webanalytics.service.accounts.schema import Steps
 from webanalytics.service.addresses import Network
-from webanalytics.service.billing.plans import Plan
+from webanalytics.service.config.settings import Plan
 
 PREFIX = 8
 """Characters of a key that name it in logs and commands."""

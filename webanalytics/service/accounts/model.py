@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from webanalytics.service.billing.plans import Plan
+from webanalytics.service.config.settings import Plan
 
 Entry = tuple[str, int]
 """Kind and change of one line of the ledger."""

@@ -34,8 +34,7 @@ from webanalytics.service.billing.payment import (
     to_the_end,
     unpack_answer,
 )
-from webanalytics.service.billing.plans import Plan
-from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.config.settings import Plan, ServiceSettings
 from webanalytics.service.engine import Engine
 from webanalytics.service.formats.negotiation import render
 from webanalytics.service.results import Record, Result, envelope

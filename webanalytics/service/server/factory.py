@@ -7,19 +7,17 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 from webanalytics.service.accounts import SQLITE, open_accounts
-from webanalytics.service.admission import Admission
+from webanalytics.service.admission import Admission, RateLimiter
 from webanalytics.service.app import Service
 from webanalytics.service.billing.calls import Calls
-from webanalytics.service.billing.notices import Notices
+from webanalytics.service.billing.payment import Notices
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.engine import Engine
-from webanalytics.service.graphql.endpoint import GraphQLEndpoint
-from webanalytics.service.graphql.queries import Queries
+from webanalytics.service.graphql.endpoint import GraphQLEndpoint, Queries
 from webanalytics.service.images import ImageStore
 from webanalytics.service.logs import Log
 from webanalytics.service.metrics import Metrics
 from webanalytics.service.public_routes import PublicPages
-from webanalytics.service.rate import RateLimiter
 
 IMAGES_FOLDER = "webanalytics-images"
 

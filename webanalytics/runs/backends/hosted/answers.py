@@ -1,4 +1,7 @@
-"""Envelopes -> results: an answer is checked and completed, its failure named, or its input sent again."""
+"""Envelopes -> results: an answer is checked and completed, its failure named, or its input sent again.
+
+Converted images are downloaded from the links of the API.
+"""
 
 from __future__ import annotations
 

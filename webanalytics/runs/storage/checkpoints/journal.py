@@ -3,6 +3,8 @@
 A hosted API charges for a request when it has answered, and repeats its answer for nothing under the same
 Idempotency-Key. A run that is killed in between does not know the answer; what it needs to get it again are
 the key and the inputs of the request.
+
+The robots.txt that a run has read are in a file beside it, so that hosts which are done are not asked again.
 """
 
 from __future__ import annotations
