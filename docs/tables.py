@@ -16,8 +16,7 @@ from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Rule
 from webanalytics.core.messages import ERROR_TYPES, advised
-from webanalytics.core.messages.kinds import MEANINGS, Table
-from webanalytics.core.messages.row_sentences import TOLD
+from webanalytics.core.messages.kinds import MEANINGS, TOLD, Table
 from webanalytics.core.messages.service import SERVICE
 from webanalytics.core.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS
 from webanalytics.core.operations.types import shape_of

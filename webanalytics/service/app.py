@@ -18,7 +18,8 @@ from aiohttp import web
 from webanalytics.core.messages import Message
 from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.service.accounts import digest
-from webanalytics.service.accounts.base import Accounts, AccountsError, Key
+from webanalytics.service.accounts.base import AccountsError, Key
+from webanalytics.service.accounts.store import Accounts
 from webanalytics.service.addresses import read_address, read_networks, within
 from webanalytics.service.admission import ByteBudget, RateLimiter
 from webanalytics.service.batch import Batch, check_inputs

@@ -23,7 +23,8 @@ from webanalytics.service.config.configuration import operation_name
 from webanalytics.service.config.settings import ServiceSettings
 
 if TYPE_CHECKING:
-    from webanalytics.service.accounts.base import Accounts, Key, KeyRow
+    from webanalytics.service.accounts.base import Key, KeyRow
+    from webanalytics.service.accounts.store import Accounts
     from webanalytics.service.addresses import Network
 
 T = TypeVar("T")

@@ -47,7 +47,7 @@ async def phones(
         of a DataFrame that holds the region of each number.
     details : bool, default True
         Add ``country``, ``carrier``, ``line_type`` and ``valid``. A million numbers take some
-        seconds, without details two.
+        seconds, without details about one.
     **options
         Options of this call: those of `webanalytics.core.option_types.RecordOptions`.
 

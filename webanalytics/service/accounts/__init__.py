@@ -23,10 +23,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from webanalytics.errors import ParameterError
-from webanalytics.service.accounts.base import Accounts, AccountsError, digest
+from webanalytics.service.accounts.base import AccountsError, digest
 from webanalytics.service.accounts.keys import Commands
 from webanalytics.service.accounts.postgres import PostgresAccounts
 from webanalytics.service.accounts.sqlite import open_sqlite
+from webanalytics.service.accounts.store import Accounts
 from webanalytics.service.config.settings import ServiceSettings
 
 __all__ = ["Accounts", "AccountsError", "digest", "open_accounts"]

@@ -1,4 +1,4 @@
-"""Accounts, keys and credits: what every store of them can do, and the values it takes and returns.
+"""Accounts, keys and credits: the values that every store of them takes and returns.
 
 The life of a charge
 --------------------
@@ -15,9 +15,8 @@ transaction, and never below zero.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from webanalytics.service.addresses import Network
 
@@ -180,91 +179,3 @@ class Conflict:
 
 class AccountsError(Exception):
     """The store cannot be opened or reached; the message is one sentence for the operator."""
-
-
-class Accounts(Protocol):
-    """A store of accounts. Every method is one transaction, committed when it returns."""
-
-    async def find_key(self, digest: bytes) -> Key | None:
-        """Return the key with this SHA-256 digest; revoked and expired ones too."""
-        ...
-
-    async def balance(self, account: int) -> int:
-        """Return the credits left, the month's allowance included."""
-        ...
-
-    async def charge(self, call: Call, answer: bytes | None) -> Receipt | Replay | NoCredits | Conflict:
-        """Charge one success that has been computed; keep ``answer`` where there is an Idempotency-Key.
-
-        The answer is kept as given: the caller compresses it first if needed.
-        """
-        ...
-
-    async def reserve(self, call: Call) -> Reservation | Replay | NoCredits | Conflict:
-        """Hold credits for as many of ``call.inputs`` successes as the balance covers, at least one.
-
-        If the caller is cancelled meanwhile, the credits are returned.
-        """
-        ...
-
-    async def settle(
-        self,
-        reservation: Reservation,
-        credits: int,  # noqa: A002 - the field's own word
-        answer: bytes | None,
-    ) -> Receipt:
-        """Charge ``credits`` of a reservation and return the rest; 0 releases it entirely.
-
-        ``answer`` is kept for the reservation's Idempotency-Key; without one the key is free again.
-        """
-        ...
-
-    async def create_key(
-        self,
-        *,
-        account: str | None,
-        plan: str | None,
-        operations: frozenset[str] | None,
-        networks: tuple[Network, ...],
-        expires: float | None,
-    ) -> tuple[str, Key]:
-        """Create a key, and its account where that name is new; return the key in clear, once."""
-        ...
-
-    async def list_keys(self) -> Sequence[KeyRow]:
-        """Return all keys, by account."""
-        ...
-
-    async def rotate_key(self, prefix: str, keep: float) -> tuple[str, Key]:
-        """Return a new key with the same restrictions; the old one works ``keep`` seconds more."""
-        ...
-
-    async def revoke_key(self, prefix: str) -> Key:
-        """Revoke a key at once."""
-        ...
-
-    async def restrict_key(
-        self,
-        prefix: str,
-        *,
-        operations: frozenset[str] | None,
-        networks: tuple[Network, ...],
-        expires: float | None,
-    ) -> Key:
-        """Replace the restrictions of a key."""
-        ...
-
-    async def change_plan(self, account: str, plan: str) -> int:
-        """Move an account to another plan and return the credits left.
-
-        A bigger allowance counts from the running month on; a smaller one from the next.
-        """
-        ...
-
-    async def ready(self) -> bool:
-        """Return whether the store answers."""
-        ...
-
-    async def close(self) -> None:
-        """Finish pending work and close the store."""
-        ...
