@@ -131,7 +131,7 @@ def files() -> dict[Path, str]:
     return {
         PACKAGE / "runs" / "functions" / "generated.py": module_source(generated),
         PACKAGE / "sync.py": _SYNC.format(
-            imports=_imports(homes, "from webanalytics.runs.loop_thread import plain", _BESIDES),
+            imports=_imports(homes, "from webanalytics.runs.boundary import plain", _BESIDES),
             names=_entries({*homes, *_BESIDES}),
             functions=_wrapped(homes, "plain").rstrip("\n"),
         ),

@@ -28,7 +28,7 @@ from webanalytics.notebook.desk.site import list_pages
 from webanalytics.notebook.explorer.table import clean, pages_of, texts
 from webanalytics.notebook.widgets.parts import TONES, as_text, counted, panel
 from webanalytics.operations import AUDIT
-from webanalytics.runs.loop_thread import Run, current_run
+from webanalytics.runs.boundary import Run, current_run
 from webanalytics.runs.partial import Partial
 
 REDRAW_SECONDS = 0.1

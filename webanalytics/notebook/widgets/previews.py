@@ -257,7 +257,7 @@ def file_bytes(frame: pd.DataFrame, kind: str) -> bytes:
     Notes
     -----
     A text that a spreadsheet would evaluate gets an apostrophe in the CSV
-    (`webanalytics.runs.frames.formulas`); Excel files mark it as text. The CSV begins with a byte order
+    (`webanalytics.runs.frames.output_files`); Excel files mark it as text. The CSV begins with a byte order
     mark, by which Excel recognises UTF-8.
 
     Examples

@@ -17,7 +17,7 @@ from webanalytics.page.facts.resources import LoadingElements, is_pixel, loading
 from webanalytics.page.facts.schema_org import structured_facts
 from webanalytics.page.page import Collector, Links, Page, Reader, collected, fold
 from webanalytics.page.structured.jsonld import JsonLdBlocks
-from webanalytics.page.text.main_text import main_text
+from webanalytics.page.text.text import main_text
 from webanalytics.urls import address
 
 DEFAULT_MAX_ENTRIES = 500

@@ -21,7 +21,7 @@ from webanalytics.page.keywords.segmentation import (
     text_language,
 )
 from webanalytics.page.page import Page
-from webanalytics.page.text.main_text import main_language, main_text, prose
+from webanalytics.page.text.text import main_language, main_text, prose
 
 Source: TypeAlias = Literal["main", "page"]
 """Which text of a page is counted: its main text, or all that it shows."""

@@ -21,7 +21,7 @@ from webanalytics.page.readability.formulas import (
     wiener_sachtextformel,
 )
 from webanalytics.page.readability.syllables import primary
-from webanalytics.page.text.main_text import main_language, main_text
+from webanalytics.page.text.text import main_language, main_text
 from webanalytics.thresholds import SCALES, Unjudged, not_prose
 
 _BY_SYLLABLES = LANGUAGES.keys() | OTHER_FLESCH.keys()

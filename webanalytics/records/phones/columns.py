@@ -19,6 +19,7 @@ from webanalytics.errors import ParameterError, RowError
 from webanalytics.operations import PHONE
 from webanalytics.records.phones import phone_list
 from webanalytics.records.phones.phone import E164, check_region, is_region, normalise, number_details
+from webanalytics.runs.boundary import Run, current_run
 from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.inputs import (
     Inputs,
@@ -30,7 +31,6 @@ from webanalytics.runs.frames.inputs import (
     subject_of,
 )
 from webanalytics.runs.frames.schema import STATUS, as_frame, make_series
-from webanalytics.runs.loop_thread import Run, current_run
 from webanalytics.runs.partial import Partial, forget, keep
 from webanalytics.runs.run import in_thread
 
@@ -133,7 +133,7 @@ def _read(value: Any, region: Any, *, by_row: bool) -> tuple[str | None, str | N
 
 def _details(digits: NDArray[np.uint64], ok: NDArray[np.bool_], index: pd.Index) -> dict[str, Any]:
     """Return the columns of details; rows without a number have none."""
-    from webanalytics.records.phones.plans import many_details  # its library takes time to load
+    from webanalytics.records.phones.phone import many_details  # its library takes time to load
 
     columns: dict[str, Any] = {}
     for name, known in many_details(digits)._asdict().items():

@@ -1,15 +1,13 @@
 """Accounts, keys and credits, in SQLite or PostgreSQL.
 
 ``base``
-    What a store can do, and the values that go in and out.
-``model``
-    The arithmetic of one account.
-``charging``, ``keys``
+    The values that go in and out of a store, and the arithmetic of one account.
+``charges``, ``keys``
     The commands, written once for both databases as generators over statements.
 ``schema``
     The tables, their migrations, and how statements are written.
 ``store``
-    What the stores have in common.
+    What a store can do, and what stores have in common.
 ``writer``, ``sqlite``
     SQLite: one writing thread, for one server process and ``webanalytics keys`` next to it.
 ``postgres``

@@ -10,16 +10,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from webanalytics.service.accounts.base import (
+    CHARGE,
+    EXPIRE,
+    Account,
     AccountsError,
     Call,
     Conflict,
+    Entry,
+    Hold,
     Idempotency,
     NoCredits,
     Receipt,
     Replay,
     Reservation,
+    month,
 )
-from webanalytics.service.accounts.model import CHARGE, EXPIRE, Account, Entry, Hold, month
 from webanalytics.service.accounts.schema import Parameters, Steps, values
 from webanalytics.service.config.settings import Plan
 

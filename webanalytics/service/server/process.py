@@ -55,9 +55,9 @@ Opening = Callable[[ServiceSettings], AbstractAsyncContextManager[Servable]]
 
 def open_service(settings: ServiceSettings) -> AbstractAsyncContextManager[Servable]:
     """Open the service; imported here, since its counters ask the environment when they are imported."""
-    from webanalytics.service.server import factory
+    from webanalytics.service import app
 
-    return factory.open_service(settings)
+    return app.open_service(settings)
 
 
 def url_of(sock: socket.socket) -> str:
