@@ -7,7 +7,8 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from webanalytics.fetching.testing.crawl_site import calendar, facets, made_up_text
+from tests.crawl_site_pages import made_up_text
+from webanalytics.fetching.testing.crawl_site import calendar, facets
 from webanalytics.fetching.testing.server import Answer, Reply, SiteServer, lay_out
 
 _HTML = {"Content-Type": "text/html; charset=utf-8"}

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any, NamedTuple
 
-from webanalytics.fetching.testing.crawl_site import CrawlSite, links_of_pages, table
+from tests.crawl_site_pages import Places, links_of_pages, table
+from webanalytics.fetching.testing import CrawlSite
 
 
 class Expected(NamedTuple):
@@ -39,7 +40,7 @@ class Expected(NamedTuple):
 
 def tables_of(site: CrawlSite) -> Expected:
     """Return what a crawl of the site, while it is served, should find."""
-    places = site.places
+    places = Places(site.url, site.elsewhere, site.closed)
     pages: list[dict[str, Any]] = [
         {
             "url": places.url(row["path"]),

@@ -13,6 +13,7 @@ from urllib.parse import urldefrag, urljoin
 
 import pytest
 
+from tests.crawl_site_pages import PAGES, pages
 from tests.large_site import large_site
 from tests.made_up_site import tables_of
 from webanalytics.fetching.testing import CrawlSite, crawl_site
@@ -116,6 +117,10 @@ def read(site: CrawlSite) -> dict[str, tuple[int, list[list[str]], bool]]:
             links = reader.found
         found[page["url"]] = status, links, reader.nofollow
     return found
+
+
+def test_the_pages_are_written_from_the_tables() -> None:
+    assert PAGES.read_text("ascii") == pages()
 
 
 def test_two_hundred_addresses(site: CrawlSite, read: Any) -> None:
