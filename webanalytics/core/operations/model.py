@@ -6,6 +6,7 @@ command line, the sentences about wrong parameters and its JSON Schema all come 
 
 from __future__ import annotations
 
+import json
 import keyword
 import re
 import sys
@@ -197,8 +198,9 @@ class Operation(Declared):
         Whether audits have the operation's columns.
     graphql : bool
         Whether the GraphQL endpoint offers it.
-    example : mapping, optional
-        Example call of the service: its ``parameters`` and the ``data`` of the answer.
+    example : mapping or str, optional
+        Example call of the service: its ``parameters`` and the ``data`` of the answer; or the JSON file that
+        has them, as ``package:file``.
     docs : Docs
         Documentation of the function.
     """
@@ -224,7 +226,7 @@ class Operation(Declared):
     audited: bool = False
     formats: tuple[str, ...] = ("json", "xml", "yaml", "csv")
     graphql: bool = False
-    example: dict[str, Any] | None = field(default=None, hash=False, repr=False)
+    example: dict[str, Any] | str | None = field(default=None, hash=False, repr=False)
     docs: Docs = field(default_factory=Docs, hash=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -394,3 +396,14 @@ def by_function(name: str) -> Operation | None:
     ('phone', 'phone', None)
     """
     return OPERATIONS.get(name) or next((item for item in OPERATIONS.values() if item.function == name), None)
+
+
+def example_of(operation: Operation) -> dict[str, Any] | None:
+    """Return the example call of an operation."""
+    if not isinstance(operation.example, str):
+        return operation.example
+    from importlib.resources import files  # which is slow to import
+
+    package, _, name = operation.example.partition(":")
+    example: dict[str, Any] = json.loads(files(package).joinpath(name).read_bytes())
+    return example

@@ -1,7 +1,7 @@
 """A made-up site for crawlers: two hundred addresses with all that a crawl meets.
 
-Its pages in ``data/crawl-site`` were written from tables, which say what a crawl should find. Endless families
-of pages, as real sites have them by accident, are made from their addresses alone.
+Its pages in ``data/crawl-site`` were written from tables, which say what a crawl should find. Endless
+families of pages, as real sites have them by accident, are made from their addresses alone.
 """
 
 from __future__ import annotations
