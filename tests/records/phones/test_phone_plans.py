@@ -92,7 +92,7 @@ def test_answers_in_memory_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_plan_that_cannot_be_read_is_asked_about_each_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(phone, "_plan", lambda _head: None)
+    monkeypatch.setattr(phone, "_plan_of_head", lambda _head: None)
     numbers = np.array([442079460958, 12125550123, 442079460958], np.uint64)
     assert many_details(numbers).country.tolist() == ["GB", "US", "GB"]
 
