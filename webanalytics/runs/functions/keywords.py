@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import Literal, Unpack
 
 import pandas as pd
 
@@ -17,9 +17,6 @@ from webanalytics.runs.frames.inputs import Inputs
 from webanalytics.runs.frames.texts import pages_or_texts
 from webanalytics.runs.frames.tidy import tidy_keywords
 from webanalytics.runs.run import Hooks, collect
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["keywords"]
 
