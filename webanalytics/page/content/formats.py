@@ -19,7 +19,7 @@ LONGEST_LINK = 2_000
 MOST_LINKS = 500_000
 """Characters that all addresses of a page may have."""
 
-_ADDRESS = re.compile(r"(?:https?://|mailto:|tel:)[^\s<>\"]+", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?a:https?://|mailto:|tel:)[^\s<>\"]+", re.IGNORECASE)
 _REFERENCE = re.compile(r"&(?=#?\w+;)")
 _SIGNS = re.compile(r"([\\`*_\[\]<>~|]|&(?=#?\w+;))")
 _BLOCK_SIGN = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+\s*$|-+\s*$|\d{1,9}(?=[.)](?:\s|$)))")
