@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from webanalytics.audits.ai.roster import ai_crawlers
     from webanalytics.audits.audit import Audit
     from webanalytics.audits.compare.comparison import Comparison
+    from webanalytics.audits.moves.plan import RedirectMap
     from webanalytics.audits.rules.registration import rule, rules
     from webanalytics.core.access import Access
     from webanalytics.core.run_options import option_context, options, use
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from webanalytics.runs.partial import last_partial
     from webanalytics.sync import (
         audit,
+        check_redirects,
         compare,
         content_gap,
         convert,
@@ -63,6 +65,7 @@ if TYPE_CHECKING:
         metadata,
         phones,
         readability,
+        redirect_map,
         sitemap,
         text,
         tlsa_record,
@@ -78,6 +81,7 @@ __all__ = [
     "Hosted",
     "HostedError",
     "ParameterError",
+    "RedirectMap",
     "WebAnalyticsError",
     "__version__",
     "ai_crawlers",
@@ -85,6 +89,7 @@ __all__ = [
     "app",
     "audit",
     "charts",
+    "check_redirects",
     "compare",
     "content_gap",
     "convert",
@@ -103,6 +108,7 @@ __all__ = [
     "pages",
     "phones",
     "readability",
+    "redirect_map",
     "rule",
     "rules",
     "sitemap",
@@ -131,6 +137,7 @@ _HOMES = {
     "runs.partial": ("last_partial",),
     "audits.ai.roster": ("ai_crawlers",),
     "audits.audit": ("Audit",),
+    "audits.moves.plan": ("RedirectMap",),
     "audits.compare.comparison": ("Comparison",),
     "runs.estimates": ("estimate",),
     "runs.backends.dask": ("Dask",),
