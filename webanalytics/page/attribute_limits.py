@@ -32,6 +32,8 @@ _TOKEN = re.compile(
     % _ATTRIBUTE.pattern,
     re.DOTALL,
 )
+# The attributes of all tags of these are those of one element.
+_MERGED = re.compile(rb"<(?:html|body)(?=[\s/])((?:%s)*+)" % _ATTRIBUTE.pattern, re.IGNORECASE)
 _UNPARSED = re.compile(rb"(?i:script|style|textarea|title|xmp|iframe|noembed|noframes|noscript|plaintext)\Z")
 # Where these are open, elements that hold unparsed text elsewhere may be parsed like any other.
 _FOREIGN = frozenset((b"svg", b"math"))
@@ -47,6 +49,13 @@ def crowd(data: bytes) -> int:
     >>> crowd(b'<p a="">Tea' * 500), crowd(b"<p " + b'a=""' * 500 + b">Tea")
     (0, 500)
     """
+    merged = _MERGED.findall(data)
+    if len(merged) >= CROWDED_TAG:
+        return max(sum(len(_ATTRIBUTE.findall(found)) for found in merged), _crowd(data))
+    return _crowd(data)
+
+
+def _crowd(data: bytes) -> int:
     if _CROWDED.search(data) is None:
         return 0
     most = _count(data, unparsed=True)
