@@ -92,6 +92,7 @@ TOLD: Final[Mapping[str, str]] = MappingProxyType(
         "archive_damaged": "The archive is damaged from byte {offset} on.",
         "archive_cut": "The archive ends in the middle of a record, which begins at byte {offset}.",
         "archive_large": "A record of the archive is too large to be read; it begins at byte {offset}.",
+        "archive_work": "The archive takes more work than its size allows; it is read up to byte {offset}.",
         "archived_part": "The {page} was cut off when it was archived ({reason}).",
         "archived_elsewhere": "The content of the {page} is in an archive that was not given.",
         "archived_redirect": "The {page} redirects with HTTP {status} to what is not in the archive.",

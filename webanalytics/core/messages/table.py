@@ -182,6 +182,11 @@ CONTENT: Final[Table] = MappingProxyType(
             "The `{parameter}` parameter names an archive with a record too large to be read, which begins "
             "at byte {offset:,}.",
         ),
+        "archive_work": (
+            "too_large",
+            "The `{parameter}` parameter names an archive that takes more work than its size allows; it is "
+            "read up to byte {offset:,}.",
+        ),
         "archived_part": (
             "too_large",
             "The `{parameter}` parameter names a page that was cut off when it was archived ({reason}).",

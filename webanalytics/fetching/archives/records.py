@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from webanalytics.errors import MissingExtraError
-from webanalytics.fetching.archives.members import Cut, Damaged, Place, Stream, next_record
+from webanalytics.fetching.archives.members import Budget, Cut, Damaged, Place, Spent, Stream, next_record
 
 LARGEST_RECORD = 2_000_000_000
 """Bytes of a record that are read through; after a larger one reading goes on at the next that is found."""
@@ -159,7 +159,7 @@ def records(path: Path) -> Iterator[Record | Fault]:
     """
     loader = parser()
     with path.open("rb") as file:
-        stream = Stream(file)
+        stream = Stream(file, Budget(file))
         before: Record | None = None
         while True:
             begin, url = stream.place, ""
@@ -178,8 +178,14 @@ def records(path: Path) -> Iterator[Record | Fault]:
                 before = record if stream.place.inside else None
             except (Damaged, _TooLargeError) as error:
                 key = _KEYS.get(type(error), "archive_damaged")
-                is_sound = before is None or stream.is_sound()
-                again = _after(file, stream, begin)
+                try:
+                    if isinstance(error, Spent):
+                        raise error
+                    is_sound = before is None or stream.is_sound()
+                    again = _after(file, stream, begin)
+                except Spent:
+                    yield Fault(begin, "archive_work", url)
+                    return
                 if before is not None and not is_sound and (key == "archive_damaged" or again is not None):
                     # what inflates to no record has most likely been damaged in the one in front of it
                     key, begin, url = "archive_damaged", before.place, before.url
@@ -203,5 +209,5 @@ def _after(file: BinaryIO, stream: Stream, begin: Place) -> Stream | None:
     """
     in_member = stream.zipped or begin.inside == 0
     start = begin.offset + 1 if in_member else max(stream.raw_place, begin.offset + 1)
-    found = next_record(file, start, zipped=stream.zipped)
-    return None if found is None else Stream(file, Place(found))
+    found = next_record(file, start, stream.budget, zipped=stream.zipped)
+    return None if found is None else Stream(file, stream.budget, Place(found))
