@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from webanalytics.service.addresses import Network
@@ -172,10 +172,14 @@ class NoCredits:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """The Idempotency-Key is taken: ``running`` by a call in progress, else by one with other parameters."""
+    """The Idempotency-Key is taken: ``running`` by a call in progress, else by one with other parameters.
+
+    ``seconds`` is for how long the call has been in progress.
+    """
 
     running: bool
     remaining: int
+    seconds: float = field(default=0.0, compare=False)
 
 
 class AccountsError(Exception):
