@@ -193,12 +193,11 @@ class Store:
             return json.loads(file.read())
 
     def is_of_another(self) -> bool:
-        """Return whether another user has made the folder's manifest, and the environment does not allow it."""
-        own = getattr(os, "geteuid", lambda: None)()
-        if own is None or os.environ.get(ANYBODYS) == "1":
+        """Return whether another user has made the folder's manifest, unless the environment allows it."""
+        if os.name != "posix" or os.environ.get(ANYBODYS) == "1":
             return False
         try:
-            return (self.path / self.manifest).lstat().st_uid != own
+            return (self.path / self.manifest).lstat().st_uid != os.geteuid()
         except FileNotFoundError:
             return False
 

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from html import escape
 
-from webanalytics.fetching.testing.crawl_site import made_up_text
+from tests.crawl_site_pages import made_up_text
+from webanalytics.fetching.testing.crawl_site import calendar, facets
 from webanalytics.fetching.testing.server import Answer, Reply, SiteServer, lay_out
-from webanalytics.fetching.testing.traps import calendar, facets
 
 _HTML = {"Content-Type": "text/html; charset=utf-8"}
 _RELATED = 10
@@ -88,7 +88,7 @@ class LargeSite(SiteServer):
         if not self._templates:
             return b'<!doctype html><html lang="en">' + head + own
         start, *rest = self._templates[number % len(self._templates)]
-        chosen = random.Random(path)  # noqa: S311 - the same links each time are what is wanted
+        chosen = random.Random(path)
         count = len(self._paths)
         parts = [start]
         for piece in rest:
@@ -102,7 +102,7 @@ class LargeSite(SiteServer):
         """Return what a page links to besides: sections, neighbours, a few pages at random, and traps."""
         count = len(self._paths)
         near = [(number + step) % count for step in (-1, 1)]
-        chosen = random.Random(f"links of {number}")  # noqa: S311
+        chosen = random.Random(f"links of {number}")
         near += [chosen.randrange(count) for _ in range(min(_RELATED, count))]
         if 0 < number <= self._sections:  # a section lists its pages
             near += range(number + self._sections, count, self._sections)
@@ -137,39 +137,7 @@ def large_site(
 ) -> LargeSite:
     """Return a context manager that serves a site of any size, to measure crawlers with.
 
-    Each page has a title, a text and links of its own. All are within a few clicks from the home page.
-
-    Parameters
-    ----------
-    count : int
-        Pages of the site.
-    bodies : sequence of bytes
-        Pages in HTML that are served in turn, each under many addresses: their links lead to pages of the
-        site instead. Without any, pages are made up.
-    traps : bool
-        Also link an endless calendar, and four filters whose combinations all have addresses.
-    host : str
-        Address to listen on.
-    port : int
-        Port to listen on; 0 lets the system choose.
-    delay : float
-        Seconds to wait before every answer, as from a distant site.
-
-    Returns
-    -------
-    LargeSite
-        With ``start_url`` and ``pages`` once entered.
-
-    Raises
-    ------
-    OSError
-        When the port is in use.
-
-    Examples
-    --------
-    >>> from urllib.request import urlopen
-    >>> with large_site(500) as site:
-    ...     len(site.pages), b"/section-3/" in urlopen(site.start_url).read()
-    (500, True)
+    Each page has a title, a text and links of its own. All are within a few clicks from the home page; `traps` links
+    an endless calendar and filters, and `bodies` are pages in HTML that are served in turn under many addresses.
     """
     return LargeSite(count, bodies, traps=traps, host=host, port=port, delay=delay)
