@@ -14,8 +14,6 @@ from typing import Any, BinaryIO
 from webanalytics.errors import MissingExtraError
 from webanalytics.fetching.archives.members import Budget, Cut, Damaged, Place, Spent, Stream, next_record
 
-LARGEST_RECORD = 2_000_000_000
-"""Bytes of a record that are read through; after a larger one reading goes on at the next that is found."""
 _PIECE = 65_536
 
 
@@ -170,14 +168,12 @@ def records(path: Path) -> Iterator[Record | Fault]:
                 record, block = found
                 begin, url = record.place, record.url
                 yield record
-                if block.left > LARGEST_RECORD:
-                    raise _TooLargeError
                 while block.left > 0:
                     block.read(_PIECE)
                 stream.past_blank()
                 before = record if stream.place.inside else None
-            except (Damaged, _TooLargeError) as error:
-                key = _KEYS.get(type(error), "archive_damaged")
+            except Damaged as error:
+                key = "archive_cut" if isinstance(error, Cut) else "archive_damaged"
                 try:
                     if isinstance(error, Spent):
                         raise error
@@ -193,13 +189,6 @@ def records(path: Path) -> Iterator[Record | Fault]:
                 if again is None:
                     return
                 stream, before = again, None
-
-
-class _TooLargeError(Exception):
-    """A record is larger than what is read through."""
-
-
-_KEYS = {Cut: "archive_cut", _TooLargeError: "archive_large"}
 
 
 def _after(file: BinaryIO, stream: Stream, begin: Place) -> Stream | None:
