@@ -11,6 +11,7 @@ from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, NamedTuple
 
+from webanalytics.core.messages import error_type_of
 from webanalytics.fetching.pace import REFUSED, SILENT, Pace
 from webanalytics.fetching.response import Problem
 
@@ -90,7 +91,15 @@ class _Gate:
 
 def given_up(pace: Pace) -> Problem:
     """Return the problem of a request to a host that is not asked any more."""
-    return Problem("host_given_up", count=pace.in_row, reason=pace.reason)
+    key = "host_given_up" if pace.reason in _BUSY else "host_refused"
+    return Problem(key, count=pace.in_row, reason=pace.reason)
+
+
+_NO_ANSWER = "no answer in time"
+_BUSY = frozenset((_NO_ANSWER, "HTTP 503"))
+"""Reasons of a host that cannot answer; all others are of one that does not want to."""
+GIVEN_UP = frozenset(("host_given_up", "host_refused"))
+"""Keys of the problems of requests to hosts that are not asked any more."""
 
 
 class Limits:
@@ -232,23 +241,42 @@ class Limits:
         else:
             self._all.release()
 
-    def ended(self, host: str, began: float, problem: Problem | None) -> None:
-        """Take note of how a request to a host ended: its pace follows from that."""
-        gate = self._gate(host)
-        pace, now = gate.pace, _now()
-        if problem is None or (problem.http_status and not _refuses(problem)):
+    def ended(self, host: str, began: float, problem: Problem | None, page: str | None = None) -> None:
+        """Take note of how a request to a host ended: its pace follows from that.
+
+        ``page`` is the address if it was a page that the host answers, "" if an error; None for other files.
+        """
+        pace, now = self._gate(host).pace, _now()
+        slowed, given_up = pace.was_slowed, pace.given_up
+        if problem is not None and _refuses(problem):
+            pace.refused(began, now, reason_of(problem), problem.retry_after)
+        elif problem is not None and turns_away(problem):
+            pace.turned_away(began, now, reason_of(problem), problem.retry_after)
+        elif problem is None or problem.http_status:
             pace.answered(began, now)
-        elif _refuses(problem):
-            was_slowed, was_given_up = pace.was_slowed, pace.given_up
-            status = problem.http_status if problem.key == "status" else None
-            reason = f"HTTP {status}" if status else "no answer in time"
-            pace.refused(began, now, reason, problem.retry_after)
-            if pace.given_up and not was_given_up:
-                log.warning("%s was %s", host, pace.note)
-            elif pace.was_slowed and not was_slowed:
-                log.info("%s is asked less: %s", host, reason)
+            if page is not None:
+                pace.opened(page)
         else:
             pace.failed()
+        self._tell(host, pace, slowed=slowed, given_up=given_up)
+
+    def doubt_ended(self, host: str, reason: str) -> None:
+        """Take note of what a page that a doubted host has answered before came to; see `Pace`."""
+        pace = self._pace(host)
+        slowed, given_up = pace.was_slowed, pace.given_up
+        pace.doubt_ended(_now(), reason)
+        self._tell(host, pace, slowed=slowed, given_up=given_up)
+
+    def _tell(self, host: str, pace: Pace, *, slowed: bool, given_up: bool) -> None:
+        """Write down what has become of a host."""
+        if pace.given_up and not given_up:
+            log.warning("%s was %s", host, pace.note)
+        elif pace.was_slowed and not slowed:
+            log.info("%s is asked less: %s", host, pace.reason)
+
+    def pace(self, host: str) -> Pace:
+        """Return the pace of a host as it is."""
+        return self._pace(host)
 
     def pace_of(self, host: str) -> Pace:
         """Return the pace of a host, its moments as seconds from now: to go on elsewhere."""
@@ -324,7 +352,23 @@ class _Slot:
 
 
 def _refuses(problem: Problem) -> bool:
-    return problem.key in SILENT or (problem.key == "status" and problem.http_status in REFUSED)
+    asked_too_much = problem.key in ("status", "challenge") and problem.http_status in REFUSED
+    return problem.key in SILENT or asked_too_much
+
+
+def turns_away(problem: Problem) -> bool:
+    """Return whether a page was refused; a host that has turned against us does no other."""
+    return error_type_of(problem.key, problem.http_status) == "refused" and problem.key != "proxy_auth"
+
+
+def reason_of(problem: Problem) -> str:
+    """Return in a few words why a page was not sent."""
+    if problem.key == "status":
+        return f"HTTP {problem.http_status}"
+    if problem.key in SILENT:
+        return _NO_ANSWER
+    who = problem.details.get("who")
+    return f"{who}, HTTP {problem.http_status}" if who else problem.key.replace("_", " ")
 
 
 async def _at_once() -> None:

@@ -40,6 +40,12 @@ ADVICE: Final[Mapping[str, Advice]] = MappingProxyType(
         "proxy_auth": Advice("proxy=", "takes them"),
         "status 407": Advice("proxy=", "takes a user name and a password"),
         "status 401": Advice("access=", "sends a password, a token or cookies"),
+        "status 403": Advice("access=", "sends what the owner of the site lets through"),
+        "status 429": Advice("delay=", "asks less often"),
+        "challenge": Advice("access=", "sends what the owner of the site lets through"),
+        "login_wall": Advice("access=", "sends a password or the cookies of a session"),
+        "consent_wall": Advice("access=", "sends the cookies of a consent"),
+        "host_refused": Advice("delay=", "asks less often"),
         "budget_spent": Advice("budget=", "sets the limit"),
     }
 )
@@ -68,6 +74,10 @@ TOLD: Final[Mapping[str, str]] = MappingProxyType(
         "robots_effort": "The address is too long to be checked against robots.txt.",
         "robots_unreadable": "The site's robots.txt answered HTTP {status}, which forbids to fetch any page.",
         "status": "The {page} answered HTTP {status}.",
+        "challenge": "In place of the {page} {who} answers with {answer} (HTTP {status}).",
+        "login_wall": "A page to log in takes the place of the {page}.",
+        "consent_wall": "A page that asks for consent takes the place of the {page}.",
+        "host_refused": "The host was given up after {count} refusals in a row ({reason}).",
         "proxy_auth": "The proxy asks for a user name and a password.",
         "proxy_failed": "The proxy does not connect to the server (HTTP {status}).",
         "proxy_unreachable": "The proxy cannot be reached.",

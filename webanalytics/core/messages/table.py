@@ -43,11 +43,11 @@ FETCHING: Final[Table] = MappingProxyType(
         "unknown_host": ("dns", "The `{parameter}` parameter {names} a host that does not exist."),
         "lookup_failed": ("dns", "The `{parameter}` parameter {names} a host that could not be looked up."),
         "refused": (
-            "refused",
+            "connection",
             "The `{parameter}` parameter {names} a server that does not accept connections.",
         ),
         "interrupted": (
-            "refused",
+            "connection",
             "The `{parameter}` parameter {names} a server that broke off before its answer was complete.",
         ),
         "certificate": (
@@ -85,17 +85,35 @@ FETCHING: Final[Table] = MappingProxyType(
             "which forbids to fetch any of it.",
         ),
         "status": ("http", "The `{parameter}` parameter {names} a page that answered HTTP {status}."),
+        "challenge": (
+            "refused",
+            "The `{parameter}` parameter {names} a page that {who} answers with {answer} (HTTP {status}).",
+        ),
+        "login_wall": (
+            "refused",
+            "The `{parameter}` parameter {names} a page to log in, in place of the one that was asked for.",
+        ),
+        "consent_wall": (
+            "refused",
+            "The `{parameter}` parameter {names} a page that asks for consent, in place of the one that "
+            "was asked for.",
+        ),
+        "host_refused": (
+            "refused",
+            "The `{parameter}` parameter {names} a host that was given up after {count} refusals in a row "
+            "({reason}).",
+        ),
         "proxy_auth": (
-            "http",
+            "refused",
             "The `{parameter}` parameter {names} a page behind a proxy that asks for a password.",
         ),
         "proxy_failed": (
-            "refused",
+            "connection",
             "The `{parameter}` parameter {names} a server that the proxy does not "
             "connect to (HTTP {status}).",
         ),
         "proxy_unreachable": (
-            "refused",
+            "connection",
             "The `{parameter}` parameter {names} a page behind a proxy that cannot be reached.",
         ),
         "no_target": (

@@ -68,8 +68,11 @@ def failure_of(status: int, item: Mapping[str, Any], sentence: str) -> Failure:
     kind, key = item.get(TYPE_FIELD), item.get(KEY_FIELD)
     kind = kind if kind in ERROR_TYPES else None
     key = key if isinstance(key, str) and key in MESSAGES else None
-    if kind is None and key is None and (found := recognise(sentence)) is not None:
+    found = recognise(sentence)
+    if found is not None and (key == found.key or (kind is None and key is None)):
         kind, key = found.error_type, found.key
+    elif kind == "refused":  # a service's word for what accepts no connection
+        kind = "connection"
     return Failure(key, cast("ErrorType", kind or ("invalid" if status == 400 else "service")))
 
 
