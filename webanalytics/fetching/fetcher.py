@@ -279,6 +279,7 @@ class Fetcher:
                 address = URL(pace.good or f"{state.url.origin()}/", encoded=True)
                 wanted = state.wanted._replace(accept="page", method="GET", sink=None, cut=True)
                 known = FetchState(wanted, address, robots=state.robots, asked=None)
+                known.first = True
                 reason = ""
                 try:
                     await self._follow(known)
@@ -329,7 +330,7 @@ class Fetcher:
             rules, spent = await self._robots.rules(str(url.origin()))
             state.spent += spent
             rules.check(str(url))
-        async with self._limits.slot(host, rules.crawl_delay):
+        async with self._limits.slot(host, rules.crawl_delay, first=state.first):
             if self._session is None:
                 raise RuntimeError("the Fetcher is not open: use it in `async with`")
             clock = asyncio.get_running_loop().time

@@ -149,7 +149,7 @@ class Limits:
         self._gates: dict[str, _Gate] = {}
         self._paces: OrderedDict[str, Pace] = OrderedDict()
 
-    def slot(self, host: str, crawl_delay: float = 0.0) -> _Slot:
+    def slot(self, host: str, crawl_delay: float = 0.0, *, first: bool = False) -> _Slot:
         """Return a context manager that holds a slot of the host and an overall one.
 
         Parameters
@@ -158,15 +158,17 @@ class Limits:
             Which host, see `webanalytics.fetching.guard.host_key`.
         crawl_delay : float
             Seconds that the host wants between two requests; above 0 it gets one request at a time.
+        first : bool
+            Go before those that wait.
 
         Raises
         ------
         Problem
             When the host was given up.
         """
-        return _Slot(self, host, crawl_delay)
+        return _Slot(self, host, crawl_delay, first)
 
-    async def enter(self, host: str, crawl_delay: float) -> _Gate:
+    async def enter(self, host: str, crawl_delay: float, *, first: bool) -> _Gate:
         """Wait for a slot of the host and an overall one, and return the host's gate."""
         gate = self._gate(host)
         gate.users += 1
@@ -180,7 +182,7 @@ class Limits:
                     gate.pump(self._delay)
                     raise
             else:
-                await self._queue(gate, crawl_delay)
+                await self._queue(gate, crawl_delay, first=first)
         except BaseException:
             self._left(gate, host)
             raise
@@ -206,9 +208,9 @@ class Limits:
             self._release()
             raise
 
-    async def _queue(self, gate: _Gate, crawl_delay: float) -> None:
+    async def _queue(self, gate: _Gate, crawl_delay: float, *, first: bool) -> None:
         turn = _Turn(asyncio.get_running_loop().create_future(), crawl_delay)
-        gate.queue.append(turn)
+        gate.queue.insert(0 if first else len(gate.queue), turn)
         gate.pump(self._delay)
         entered = False
         try:
@@ -339,13 +341,13 @@ class Limits:
 class _Slot:
     """The slots of one request, in `async with`."""
 
-    __slots__ = ("_crawl_delay", "_gate", "_host", "_limits")
+    __slots__ = ("_crawl_delay", "_first", "_gate", "_host", "_limits")
 
-    def __init__(self, limits: Limits, host: str, crawl_delay: float) -> None:
-        self._limits, self._host, self._crawl_delay = limits, host, crawl_delay
+    def __init__(self, limits: Limits, host: str, crawl_delay: float, first: bool) -> None:
+        self._limits, self._host, self._crawl_delay, self._first = limits, host, crawl_delay, first
 
     async def __aenter__(self) -> None:
-        self._gate = await self._limits.enter(self._host, self._crawl_delay)
+        self._gate = await self._limits.enter(self._host, self._crawl_delay, first=self._first)
 
     async def __aexit__(self, *_: object) -> None:
         self._limits.leave(self._gate, self._host)

@@ -24,6 +24,7 @@ class FetchState:
         self.start = start
         self.robots = robots
         self.asked = asked
+        self.first = False
         self.spent = 0.0
         self.restart(start)
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 import pandas as pd
 
 from webanalytics.core.messages import ADVICE, MESSAGES, Advice, advice_on, recognise
 from webanalytics.core.messages.kinds import MEANINGS
 from webanalytics.core.operations.model import Dtype
+from webanalytics.core.strings import one_line
 from webanalytics.runs.frames.schema import as_frame, make_series
+from webanalytics.urls import lacks_scheme
 
 COLUMNS: dict[str, Dtype] = {
     "reason": "string",
@@ -31,6 +35,11 @@ class Reason(NamedTuple):
     error_type: str | None = None
     key: str | None = None
     advice: Advice | None = None
+
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the page was refused; this kind once said that no connection was accepted."""
+        return self.error_type == "refused" and (self.key is None or MESSAGES[self.key][0] != "connection")
 
 
 @lru_cache(maxsize=10_000)
@@ -114,6 +123,51 @@ def failures(pages: pd.DataFrame) -> pd.DataFrame:
     index = pd.RangeIndex(len(found))
     made = {name: make_series(cells[name], dtype, index) for name, dtype in COLUMNS.items()}
     return as_frame(made, index, "failures")
+
+
+LARGE_SHARE = 0.1
+"""Share of refused pages of a host, above which an audit says at its top that it is of the others."""
+
+
+def refused(pages: pd.DataFrame) -> int:
+    """Return how many pages were refused to us, which is not a fault of theirs."""
+    return sum(len(rows) for why, rows in reasons(pages) if why.is_refusal)
+
+
+def refusal_warning(pages: pd.DataFrame) -> str:
+    """Return a sentence on hosts that refused more than `LARGE_SHARE` of their pages; "" if none did.
+
+    Examples
+    --------
+    >>> rows = {"url": ["https://a.example/", "https://a.example/b"], "status": ["ok", "error"]}
+    >>> said = {"error_type": [None, "refused"], "error": [None, "The page answered HTTP 403."]}
+    >>> refusal_warning(pd.DataFrame({**rows, **said}))
+    'a.example refused 1 of 2 pages: this audit speaks of the others alone. The page answered HTTP 403.'
+    """
+    found = [(why, row) for why, rows in reasons(pages) if why.is_refusal for row in rows]
+    if not found:
+        return ""
+    hosts = [_host(url) for url in _texts(pages, "url")]
+    asked, turned_away = Counter(hosts), Counter(hosts[row] for _, row in found)
+    most = [(host, count) for host, count in turned_away.most_common() if count > LARGE_SHARE * asked[host]]
+    if not most:
+        return ""
+    (host, count), rest = most[0], len(most) - 1
+    why = next(why for why, row in found if hosts[row] == host)
+    left = "speaks of the others alone" if count < asked[host] else "says nothing of them"
+    more = f", and {rest:,} more host{'s' * (rest > 1)} a part of theirs" * (rest > 0)
+    return (
+        f"{one_line(host) or 'The site'} refused {count:,} of {asked[host]:,} pages{more}: "
+        f"this audit {left}. "
+        f"{why.sentence.removesuffix('.')}{f'; {why.advice.effect}' if why.advice else ''}."
+    )
+
+
+def _host(url: str | None) -> str:
+    try:
+        return urlsplit(f"//{url}" if url and lacks_scheme(url) else url or "").netloc.rpartition("@")[2]
+    except ValueError:
+        return ""
 
 
 def _texts(frame: pd.DataFrame, name: str) -> list[str | None]:
