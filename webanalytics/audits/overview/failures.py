@@ -60,9 +60,12 @@ def reason(error_type: str | None, error: str | None, key: str | None = None) ->
         advice = ADVICE.get(key or error_type or "")
         of_all = key is not None or (advice is not None and more.strip() == f"{advice.effect}.")
         return Reason(f"{sentence.rstrip('.')}.", error_type, key, advice if of_all else None)
-    if key not in MESSAGES:  # a frame that another version, or a file, gave
+    if key not in MESSAGES or key == "status":  # a frame that another version, or a file, gave
         known = recognise(error)
-        key = None if known is None else known.key
+        if known is not None:
+            key, error_type = known.key, known.error_type
+        elif key not in MESSAGES:
+            key = None
     advice = advice_on(key, error)
     cut = error if advice is None else error.removesuffix(f"; {advice.effect}.")
     return Reason(error if cut == error else f"{cut}.", error_type, key, advice)
