@@ -15,6 +15,7 @@ from webanalytics.audits.origin import Origin
 from webanalytics.core.messages import REFUSALS
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, FetchError
+from webanalytics.fetching.refusals import refusal
 from webanalytics.fetching.robots import MOST_ORIGINS, RobotsCopy, RobotsKept, copy_of
 from webanalytics.operations import METADATA
 from webanalytics.runs.backends.local import fetch_settings
@@ -173,8 +174,9 @@ def problems_of(copy: RobotsCopy) -> list[str]:
     """Return what is wrong with a robots.txt, and what it means if there is none (RFC 9309 section 2.3.1)."""
     too_large = "It is larger than 500 KiB; search engines ignore what comes after that."
     status = copy.http_status
-    if status in REFUSALS or copy.error_type == "refused":  # to us: what others get is not known
-        return []
+    challenged = copy.text is not None and refusal(status or 200, {}, copy.text.encode("utf-8", "replace"))
+    if status in REFUSALS or copy.error_type == "refused" or challenged:
+        return []  # it was refused to us: what others get is not known
     if copy.text is not None:
         return [too_large] * (not copy.whole) + robots_problems(copy.text)
     if copy.error_type == "too_large":
