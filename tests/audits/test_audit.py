@@ -10,6 +10,7 @@ import time
 import warnings
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -23,7 +24,7 @@ from webanalytics.audits.origin import Origin
 from webanalytics.audits.overview import display as showing
 from webanalytics.audits.pages import DERIVED, FOUND
 from webanalytics.fetching.testing import Reply, SiteServer, sample_site
-from webanalytics.runs.loop_thread import Run, current_run, run_plain
+from webanalytics.runs.boundary import Run, current_run, run_plain
 
 LOCAL = {"allow_private": True, "progress": False}
 

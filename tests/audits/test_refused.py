@@ -15,7 +15,7 @@ from webanalytics.audits.overview.failures import refusal_warning, refused
 from webanalytics.audits.score import row_scores
 from webanalytics.cli.audit import print_summary
 from webanalytics.fetching.testing import Reply, SiteServer
-from webanalytics.notebook.desk.outcome import outcome
+from webanalytics.notebook.desk.run import outcome
 
 CLOSED = {
     "/401": Reply(401),

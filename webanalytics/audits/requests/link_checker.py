@@ -59,7 +59,7 @@ async def check(
     Returns
     -------
     list of dict
-        With the keys of `webanalytics.runs.frames.crawl.CHECKED`. The ``verdict`` is "ok"; "redirected",
+        With the keys of `webanalytics.runs.frames.link_table.CHECKED`. The ``verdict`` is "ok"; "redirected",
         to an address that answers; "gone": 404, 410, or no such host; "refused": the server does not let
         this client see the page (401, 403, 429, 999, a challenge), and "blocked": no answer in time, or
         robots.txt forbids to ask, which say nothing about visitors; "failed": another status of 400 or more,
