@@ -75,7 +75,7 @@ def test_it_is_said_who_refused_how_many_and_what_helps(audit: wa.Audit, site: S
     assert options["In place of the page Cloudflare answers with a challenge (HTTP 200)."] == "access="
     assert options["In place of the page Sucuri answers with a challenge (HTTP 503)."] == "access="
     assert options["The page answered HTTP 451."] == ""
-    assert (away["error_key"] == "login_wall").sum() == 1
+    assert (away["error_key"] == "wall").sum() == 1
 
 
 SAID = "refused 7 of 10 pages: this audit speaks of the others alone."

@@ -70,14 +70,14 @@ ASKED = "https://shop.example/orders"
 
 
 @pytest.mark.parametrize(
-    ("final", "key"),
+    ("final", "what"),
     [
-        ("https://shop.example/login?next=/orders", "login_wall"),
-        ("https://shop.example/account/sign-in?return_to=%2Forders", "login_wall"),
-        ("https://accounts.google.com/v3/signin/identifier?continue=x", "login_wall"),
-        ("https://id.other.example/login", "login_wall"),
-        ("https://consent.shop.example/v2/collect?url=x", "consent_wall"),
-        ("https://shop.example/zustimmung?url=https%3A%2F%2Fshop.example%2Forders", "consent_wall"),
+        ("https://shop.example/login?next=/orders", "log in"),
+        ("https://shop.example/account/sign-in?return_to=%2Forders", "log in"),
+        ("https://accounts.google.com/v3/signin/identifier?continue=x", "log in"),
+        ("https://id.other.example/login", "log in"),
+        ("https://consent.shop.example/v2/collect?url=x", "consent"),
+        ("https://shop.example/zustimmung?url=https%3A%2F%2Fshop.example%2Forders", "consent"),
         ("https://shop.example/login", None),  # nothing says that it stands in place of the page
         ("https://shop.example/orders/", None),
         ("https://shop.example/blog/login-pages-that-work", None),
@@ -85,9 +85,9 @@ ASKED = "https://shop.example/orders"
         ("https://www.shop.example/orders", None),
     ],
 )
-def test_walls_at_the_end_of_redirects(final: str, key: str | None) -> None:
+def test_walls_at_the_end_of_redirects(final: str, what: str | None) -> None:
     found = refusal(200, {}, customer(""), [ASKED], final)
-    assert (None if found is None else found.key) == key
+    assert (None if found is None else found.details["what"]) == what
 
 
 def test_a_page_to_log_in_is_a_page_where_it_was_asked_for() -> None:

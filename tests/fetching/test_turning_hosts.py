@@ -126,14 +126,15 @@ def test_the_states_of_a_doubted_host() -> None:
     pace.opened("https://a.example/1")
     pace.turned_away(1.0, 1.1, "HTTP 403")
     assert pace.is_doubted
-    pace.doubt_ended(2.0, "")
+    pace.stands()
     assert (pace.is_doubted, pace.trusted, pace.connections) == (False, 2, 8)
     pace.turned_away(3.0, 3.1, "HTTP 403")
     assert not pace.is_doubted
     pace.turned_away(3.2, 3.3, "HTTP 403")
     assert pace.is_doubted
-    pace.doubt_ended(4.0, "HTTP 403")
-    assert (pace.turned, pace.connections, pace.note) == (True, 4, "slowed down (HTTP 403)")
+    pace.turned_away(4.0, 4.1, "HTTP 403", sure=True)
+    assert (pace.turned, pace.is_doubted, pace.connections) == (True, False, 4)
+    assert pace.note == "slowed down (HTTP 403)"
     pace.opened("")
     assert (pace.turned, pace.away, pace.good) == (False, 0, "https://a.example/1")
 

@@ -8,12 +8,14 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
+from multidict import CIMultiDict
 from yarl import URL
 
 from webanalytics.core.messages import FETCHING, error_type_of
@@ -27,7 +29,7 @@ from webanalytics.fetching.exchange import (
     resolver,
 )
 from webanalytics.fetching.exchange_record import Asked, FetchLog, Recorder
-from webanalytics.fetching.gates import GIVEN_UP, Limits, Waiting, reason_of, turns_away
+from webanalytics.fetching.gates import GIVEN_UP, Limits, Waiting, turns_away
 from webanalytics.fetching.guard import check_redirect, check_url, host_key, is_public
 from webanalytics.fetching.host_state import Elsewhere, HostKnown
 from webanalytics.fetching.limits import FetchSettings, backoff
@@ -280,14 +282,10 @@ class Fetcher:
                 wanted = state.wanted._replace(accept="page", method="GET", sink=None, cut=True)
                 known = FetchState(wanted, address, robots=state.robots, asked=None)
                 known.first = True
-                reason = ""
-                try:
+                with suppress(Problem, Elsewhere):
                     await self._follow(known)
-                except Problem as problem:
-                    reason = reason_of(problem) if turns_away(problem) else ""
-                except Elsewhere:
-                    pass
-                self._limits.doubt_ended(host, reason)
+                if not pace.turned:
+                    pace.stands()
         return pace.turned and bool(pace.good)
 
     async def _follow(self, state: FetchState) -> RawResponse:
@@ -339,22 +337,26 @@ class Fetcher:
             left = settings.timeout - state.spent
             if state.downgraded:
                 settings = replace(settings, access=None)
+            problem: Problem | None = None
             try:
-                response = await exchange(
+                answer = await exchange(
                     self._session, url, state.wanted, settings, max(left, 0.0), state.begin()
                 )
-                if refused := state.refusal(response):
-                    raise refused
-                self._limits.ended(host, began, None, state.page(response))
-                return response
-            except Problem as problem:
-                found = state.refusal_of(problem)
-                self._limits.ended(host, began, found, "" if state.is_page else None)
-                raise found from None
+            except Problem as found:
+                problem = found
+                answer = RawResponse(
+                    found.http_status or 0, found.headers or CIMultiDict(), found.content or b""
+                )
             finally:
                 took = clock() - began
                 state.spent += took
                 state.elapsed += took
+            problem = state.refusal(answer, problem)
+            page = state.page(answer, problem)
+            self._limits.ended(host, began, problem, page, state.first)
+            if problem is not None:
+                raise problem
+            return answer
 
     async def _check_name(self, url: URL) -> None:
         """Raise `Problem` where a proxy is to dial a name that is known here, and is not public.

@@ -243,46 +243,34 @@ class Limits:
         else:
             self._all.release()
 
-    def ended(self, host: str, began: float, problem: Problem | None, page: str | None = None) -> None:
+    def ended(
+        self, host: str, began: float, problem: Problem | None, page: str | None = None, doubt: bool = False
+    ) -> None:
         """Take note of how a request to a host ended: its pace follows from that.
 
         ``page`` is the address if it was a page that the host answers, "" if an error; None for other files.
+        In ``doubt`` it was of a page that the host has answered before.
         """
-        pace, now = self._gate(host).pace, _now()
+        pace, now = self.pace(host), _now()
         slowed, given_up = pace.was_slowed, pace.given_up
         if problem is not None and _refuses(problem):
-            pace.refused(began, now, reason_of(problem), problem.retry_after)
+            pace.refused(began, now, _reason(problem), problem.retry_after)
         elif problem is not None and turns_away(problem):
-            pace.turned_away(began, now, reason_of(problem), problem.retry_after)
+            pace.turned_away(began, now, _reason(problem), problem.retry_after, sure=doubt)
         elif problem is None or problem.http_status:
             pace.answered(began, now)
             if page is not None:
                 pace.opened(page)
         else:
             pace.failed()
-        self._tell(host, pace, slowed=slowed, given_up=given_up)
-
-    def doubt_ended(self, host: str, reason: str) -> None:
-        """Take note of what a page that a doubted host has answered before came to; see `Pace`."""
-        pace = self._pace(host)
-        slowed, given_up = pace.was_slowed, pace.given_up
-        pace.doubt_ended(_now(), reason)
-        self._tell(host, pace, slowed=slowed, given_up=given_up)
-
-    def _tell(self, host: str, pace: Pace, *, slowed: bool, given_up: bool) -> None:
-        """Write down what has become of a host."""
         if pace.given_up and not given_up:
             log.warning("%s was %s", host, pace.note)
         elif pace.was_slowed and not slowed:
             log.info("%s is asked less: %s", host, pace.reason)
 
-    def pace(self, host: str) -> Pace:
-        """Return the pace of a host as it is."""
-        return self._pace(host)
-
     def pace_of(self, host: str) -> Pace:
         """Return the pace of a host, its moments as seconds from now: to go on elsewhere."""
-        return self._pace(host).moved(-_now())
+        return self.pace(host).moved(-_now())
 
     def take(self, host: str, pace: Pace) -> None:
         """Go on with the pace of a host from elsewhere; no request to it may be waiting."""
@@ -316,10 +304,11 @@ class Limits:
         if gate is None:
             if len(self._gates) >= self._max_idle:
                 self._forget()
-            gate = self._gates[host] = _Gate(self._pace(host))
+            gate = self._gates[host] = _Gate(self.pace(host))
         return gate
 
-    def _pace(self, host: str) -> Pace:
+    def pace(self, host: str) -> Pace:
+        """Return the pace of a host as it is."""
         pace = self._paces.get(host)
         if pace is None:
             pace = self._paces[host] = Pace(*self._settings)
@@ -354,8 +343,8 @@ class _Slot:
 
 
 def _refuses(problem: Problem) -> bool:
-    asked_too_much = problem.key in ("status", "challenge") and problem.http_status in REFUSED
-    return problem.key in SILENT or asked_too_much
+    status = problem.http_status if problem.key in ("status", "challenge") else None
+    return problem.key in SILENT or status in REFUSED
 
 
 def turns_away(problem: Problem) -> bool:
@@ -363,14 +352,10 @@ def turns_away(problem: Problem) -> bool:
     return error_type_of(problem.key, problem.http_status) == "refused" and problem.key != "proxy_auth"
 
 
-def reason_of(problem: Problem) -> str:
+def _reason(problem: Problem) -> str:
     """Return in a few words why a page was not sent."""
-    if problem.key == "status":
-        return f"HTTP {problem.http_status}"
-    if problem.key in SILENT:
-        return _NO_ANSWER
-    who = problem.details.get("who")
-    return f"{who}, HTTP {problem.http_status}" if who else problem.key.replace("_", " ")
+    said = problem.details.get("who") or f"HTTP {problem.http_status}"
+    return _NO_ANSWER if problem.key in SILENT else said
 
 
 async def _at_once() -> None:

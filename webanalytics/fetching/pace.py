@@ -169,9 +169,12 @@ class Pace:
         hopeless = now - self._since >= PATIENCE or (wait or 0.0) > self.longest_wait
         self.given_up = (self.rounds >= FEWEST_ROUNDS and hopeless) or sum(self._latest) >= MOST_REFUSED
 
-    def turned_away(self, began: float, now: float, reason: str, wait: float | None = None) -> None:
-        """Take note of a page that was refused, for its own sake or because the host has turned."""
+    def turned_away(
+        self, began: float, now: float, reason: str, wait: float | None = None, *, sure: bool = False
+    ) -> None:
+        """Take note of a page that was refused: for its own sake, or ``sure`` because the host has turned."""
         self.away += 1
+        self.turned |= sure
         if self.turned:
             self.refused(began, now, reason, wait)
         else:
@@ -183,13 +186,9 @@ class Pace:
         doubted = self.away >= (self.trusted if self.good else UNKNOWN)
         return doubted and self.adaptive and not (self.turned or self.given_up)
 
-    def doubt_ended(self, now: float, reason: str) -> None:
-        """Take note of why that page is now refused too; "" if it is not."""
-        if reason:
-            self.turned = True
-            self.refused(now, now, reason)
-        else:
-            self.trusted, self.away = 2 * self.trusted, 0
+    def stands(self) -> None:
+        """Take note that the host has not turned, though it refuses pages."""
+        self.trusted, self.away = 2 * self.trusted, 0
 
     def opened(self, page: str) -> None:
         """Take note of a page that is not refused, and of its address if it may be asked for again."""

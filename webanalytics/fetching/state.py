@@ -42,14 +42,11 @@ class FetchState:
         """Whether redirects have led from https to http."""
         return self.url.scheme == "http" and any(url.startswith("https:") for url in self.passed)
 
-    @property
-    def is_page(self) -> bool:
-        """Whether it is of a page: what content networks guard, unlike images and robots.txt."""
-        return self.wanted.accept == "page" and not self.is_rules
-
-    def page(self, answer: RawResponse) -> str | None:
-        """Return the address of a page that was answered, None for other files and for redirects."""
-        return str(self.url) if self.is_page and answer.location is None else None
+    def page(self, answer: RawResponse, problem: Problem | None) -> str | None:
+        """Return the address of a page that was answered, "" for an error, None for redirects and files."""
+        if self.is_rules or self.wanted.accept != "page" or answer.location is not None:
+            return None
+        return "" if problem else str(self.url)
 
     def begin(self) -> Exchange | None:
         """Return what a further exchange is written to, if the fetch is recorded."""
@@ -58,24 +55,17 @@ class FetchState:
         self._exchanges.append(Exchange(str(self.url)))
         return self._exchanges[-1]
 
-    def refusal(self, answer: RawResponse) -> Problem | None:
-        """Return the problem with an answer in place of the page, where that is asked for."""
-        if not self.wanted.refusals or answer.location is not None:
-            return None
-        found = refusal(answer.status, answer.headers, answer.content, self.passed, str(self.url))
-        if found is not None:
-            found.headers, found.received = answer.headers, len(answer.content)
-        return found
-
-    def refusal_of(self, problem: Problem) -> Problem:
-        """Return the problem with the answer behind an HTTP error, which may be a refusal of another kind."""
-        if problem.key != "status" or problem.headers is None:
+    def refusal(self, answer: RawResponse, problem: Problem | None) -> Problem | None:
+        """Return the problem with an answer: what is in place of a page, where that is asked for."""
+        is_last = problem.key == "status" if problem else answer.location is None
+        if not self.wanted.refusals or not is_last:
             return problem
-        answer = RawResponse(problem.http_status or 0, problem.headers, problem.content or b"")
-        found = self.refusal(answer)
+        found = refusal(answer.status, answer.headers, answer.content, self.passed, str(self.url))
         if found is None:
             return problem
-        found.again, found.retry_after = problem.again, problem.retry_after
+        found.headers, found.received = answer.headers, len(answer.content)
+        if problem is not None:
+            found.again, found.retry_after = problem.again, problem.retry_after
         return found
 
     def response(self, url: str, answer: RawResponse) -> Response:

@@ -164,11 +164,9 @@ def fetch_outcome(row: Mapping[str, Any]) -> FetchOutcome:
 
 
 def _problem(kind: object, key: str | None, status: int | None) -> FetchProblem:
-    if kind == "refused" and (status is not None or key == "host_refused"):
-        return "refused"
-    if kind == "refused":  # of an audit that was kept when this said that no connection was accepted
-        return "no response"
-    if kind == "http" and status in REFUSALS:
+    if kind == "refused" and status is None and key != "host_refused":
+        return "no response"  # an audit of an older version: no connection was accepted
+    if kind == "refused" or (kind == "http" and status in REFUSALS):
         return "refused"
     if kind != "http":
         return _UNREAD.get(str(kind), "not read")

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from functools import lru_cache
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
 
 import pandas as pd
 
 from webanalytics.core.messages import ADVICE, MESSAGES, Advice, advice_on, recognise
 from webanalytics.core.messages.kinds import MEANINGS
 from webanalytics.core.operations.model import Dtype
-from webanalytics.core.strings import one_line
 from webanalytics.runs.frames.schema import as_frame, make_series
-from webanalytics.urls import lacks_scheme
+from webanalytics.urls import address
 
 COLUMNS: dict[str, Dtype] = {
     "reason": "string",
@@ -138,39 +136,30 @@ def refused(pages: pd.DataFrame) -> int:
 
 
 def refusal_warning(pages: pd.DataFrame) -> str:
-    """Return a sentence on hosts that refused more than `LARGE_SHARE` of their pages; "" if none did.
+    """Return a sentence on the host that refused most, if above `LARGE_SHARE` of its pages; "" if none did.
 
     Examples
     --------
     >>> rows = {"url": ["https://a.example/", "https://a.example/b"], "status": ["ok", "error"]}
-    >>> said = {"error_type": [None, "refused"], "error": [None, "The page answered HTTP 403."]}
+    >>> said = {"error_type": [None, "refused"], "error": [None, "The page answered HTTP 451."]}
     >>> refusal_warning(pd.DataFrame({**rows, **said}))
-    'a.example refused 1 of 2 pages: this audit speaks of the others alone. The page answered HTTP 403.'
+    'a.example refused 1 of 2 pages: this audit speaks of the others alone. The page answered HTTP 451.'
     """
-    found = [(why, row) for why, rows in reasons(pages) if why.is_refusal for row in rows]
-    if not found:
-        return ""
-    hosts = [_host(url) for url in _texts(pages, "url")]
-    asked, turned_away = Counter(hosts), Counter(hosts[row] for _, row in found)
-    most = [(host, count) for host, count in turned_away.most_common() if count > LARGE_SHARE * asked[host]]
+    away = {row: why for why, rows in reasons(pages) if why.is_refusal for row in rows}
+    found = [address(url or "") if away else None for url in _texts(pages, "url")]
+    hosts = ["" if place is None else place.host for place in found]
+    asked, counts = Counter(hosts), Counter(hosts[row] for row in away)
+    most = [(host, count) for host, count in counts.most_common() if count > LARGE_SHARE * asked[host]]
     if not most:
         return ""
-    (host, count), rest = most[0], len(most) - 1
-    why = next(why for why, row in found if hosts[row] == host)
+    host, count = most[0]
+    why = next(why for row, why in away.items() if hosts[row] == host)
     left = "speaks of the others alone" if count < asked[host] else "says nothing of them"
-    more = f", and {rest:,} more host{'s' * (rest > 1)} a part of theirs" * (rest > 0)
+    more = f" ({len(most) - 1:,} more such hosts: see .failures())" * (len(most) > 1)
     return (
-        f"{one_line(host) or 'The site'} refused {count:,} of {asked[host]:,} pages{more}: "
-        f"this audit {left}. "
+        f"{host or 'The site'} refused {count:,} of {asked[host]:,} pages{more}: this audit {left}. "
         f"{why.sentence.removesuffix('.')}{f'; {why.advice.effect}' if why.advice else ''}."
     )
-
-
-def _host(url: str | None) -> str:
-    try:
-        return urlsplit(f"//{url}" if url and lacks_scheme(url) else url or "").netloc.rpartition("@")[2]
-    except ValueError:
-        return ""
 
 
 def _texts(frame: pd.DataFrame, name: str) -> list[str | None]:

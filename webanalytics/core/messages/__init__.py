@@ -62,17 +62,8 @@ class Message:
 
 
 def error_type_of(key: str, status: object = None) -> ErrorType | None:
-    """Return the kind of a failure by its key; that of an HTTP error depends on the status.
-
-    Examples
-    --------
-    >>> error_type_of("status", 404), error_type_of("status", 403)
-    ('http', 'refused')
-    """
-    return "refused" if key == "status" and str(status) in _REFUSALS else MESSAGES[key][0]
-
-
-_REFUSALS = frozenset(map(str, REFUSALS))
+    """Return the kind of a failure by its key; that of an HTTP error depends on the status."""
+    return "refused" if key == "status" and str(status) in map(str, REFUSALS) else MESSAGES[key][0]
 
 
 def sentence(key: str, /, *, redirected: bool = False, **values: object) -> str:

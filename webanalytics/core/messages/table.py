@@ -48,8 +48,7 @@ ADVICE: Final[Mapping[str, Advice]] = MappingProxyType(
         "status 403": Advice("access=", "sends what the owner of the site lets through"),
         "status 429": Advice("delay=", "asks less often"),
         "challenge": Advice("access=", "sends what the owner of the site lets through"),
-        "login_wall": Advice("access=", "sends a password or the cookies of a session"),
-        "consent_wall": Advice("access=", "sends the cookies of a consent"),
+        "wall": Advice("access=", "sends a password, or the cookies of a session or a consent"),
         "host_refused": Advice("delay=", "asks less often"),
         "budget_spent": Advice("budget=", "sets the limit"),
     }
@@ -130,20 +129,12 @@ FETCHING: Final[Table] = table(
             "{names} a page that {who} answers with {answer} (HTTP {status}).",
             "In place of the {page} {who} answers with {answer} (HTTP {status}).",
         ),
-        "login_wall": (
+        "wall": (
             "refused",
-            "{names} a page to log in, in place of the one that was asked for.",
-            "A page to log in takes the place of the {page}.",
+            "{names} a page to {what}, in place of the one that was asked for.",
+            "A page to {what} takes the place of the {page}.",
         ),
-        "consent_wall": (
-            "refused",
-            "{names} a page that asks for consent, in place of the one that was asked for.",
-            "A page that asks for consent takes the place of the {page}.",
-        ),
-        "host_refused": (
-            "refused",
-            "a host that was given up after {count} refusals in a row ({reason}).",
-        ),
+        "host_refused": ("refused", "a host that was given up after {count} refusals in a row ({reason})."),
         "proxy_auth": (
             "refused",
             "{names} a page behind a proxy that asks for a password.",
