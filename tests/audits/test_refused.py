@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from tests.audits.crawled import crawl
 from tests.audits.sites import failed, moved, page
 from tests.fetching.refusal_pages import CHALLENGES
 from webanalytics.audits.overview.failures import refusal_warning, refused
@@ -16,6 +17,7 @@ from webanalytics.audits.score import row_scores
 from webanalytics.cli.audit import print_summary
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.notebook.desk.run import outcome
+from webanalytics.notebook.explorer.summary import summary
 
 CLOSED = {
     "/401": Reply(401),
@@ -92,6 +94,9 @@ def test_a_sentence_at_the_top_says_so_everywhere(
     assert html.index(SAID) < html.index("of 100")
     report = audit.report(tmp_path / "report.html").read_text("utf-8")
     assert SAID in report
+    assert ">Refused<" in report
+    figures = {label: value for label, value, _ in summary(audit.raw)["figures"]}
+    assert (figures["Read"], figures["Failed"], figures["Refused"]) == ("2", "1", "7")
     audit.to_excel(tmp_path / "audit.xlsx")
     book = pd.read_excel(tmp_path / "audit.xlsx", header=None)
     assert book[1].astype(str).str.contains(SAID, regex=False).any()
@@ -133,3 +138,13 @@ def test_alternates_canonicals_and_redirects_to_them_have_no_fault() -> None:
     given = pd.DataFrame([start, failed("/de", "status", status=403), moved("/old", "/de")])
     issues = wa.Audit(given).issues
     assert not set(issues["rule"]) & {"hreflang_failing", "hreflang_not_indexable", "redirect_to_error"}
+
+
+def test_pages_that_only_refused_ones_may_link_to_are_no_orphans() -> None:
+    """Where a tenth and more of a host was refused, nobody knows what links to the others."""
+    alone = {"/": ["/a"], "/a": [], **{f"/{number}": [] for number in range(8)}}
+    closed = [failed(f"/x{number}", "status", status=403) for number in range(2)]
+    read = [page(path) for path in alone]
+    assert "no_inlinks" in set(crawl(alone, *read).issues["rule"])
+    assert "no_inlinks" in set(crawl(alone, *read, *closed[:1]).issues["rule"])
+    assert "no_inlinks" not in set(crawl(alone, *read, *closed).issues["rule"])
