@@ -19,10 +19,12 @@ SKIPPED: Mapping[str, Dtype] = {
     "depth": "integer",
     "found_on": "string",
     "links": "integer",
+    "addresses": "integer",
 }
 """Addresses that were seen and not fetched, each once: ``reason`` is robots, depth, limit, pattern, external,
-nofollow, kind (every link there is of one that is not followed), trap or not_html, ``detail`` the rule,
-limit, pattern or kind, ``links`` how many links lead there."""
+nofollow, kind (every link there is of one that is not followed), trap, not_html or counted, ``detail`` the
+rule, limit, pattern or kind, ``links`` how many links lead there. Where far more are known than are wanted,
+those alike are one row with the reason counted: ``url`` is the first and ``addresses`` says how many."""
 
 CHECKED: Mapping[str, Dtype] = {
     "url": "string",
@@ -34,7 +36,7 @@ CHECKED: Mapping[str, Dtype] = {
     "error": "string",
     "error_type": "string",
 }
-"""Addresses asked for their status alone: ``kind`` is external, image, script, ..., ``verdict`` ok,
+"""Addresses asked for their status alone: ``kind`` is external, image, hreflang, ..., ``verdict`` ok,
 redirected, gone, blocked or failed, ``method`` HEAD or GET."""
 
 TRAPS: Mapping[str, Dtype] = {
@@ -94,7 +96,12 @@ class CrawlFacts:
     options : Mapping
         What the call asked for, by parameter, in plain values.
     stopped : str
-        Why pages are missing: a limit, an interrupt, hosts that were given up. Sentences; empty if none are.
+        Why pages are missing: a limit, an interrupt, hosts that were given up, traps. Sentences; empty if
+        none are.
+    only_endless : bool
+        Whether nothing is missing but what is surely endless.
+    left_out : Mapping
+        How many links of a page are not among the links, by its address.
     """
 
     links: LinkTable = field(default_factory=LinkTable)
@@ -106,3 +113,10 @@ class CrawlFacts:
     soft_404: frozenset[str] = frozenset()
     options: Mapping[str, Any] = field(default_factory=dict)
     stopped: str = ""
+    only_endless: bool = False
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all pages of the site may be known."""
+        return not self.stopped or self.only_endless

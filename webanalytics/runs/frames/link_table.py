@@ -1,4 +1,4 @@
-"""The links of a site in arrays of integers: fifteen bytes a link and each address once.
+"""The links of a site in arrays of integers: twenty-four bytes a link and each address once.
 
 A crawl fills it page by page; the link graph, the rules and `webanalytics.Audit.links` read it.
 """
@@ -41,13 +41,15 @@ RELS = ("nofollow", "ugc", "sponsored")
 
 
 class Link(NamedTuple):
-    """One link as a page has it."""
+    """One link as a page has it, and how often: alike are links of one target, text, place and so on."""
 
     target: str
     anchor: str = ""
     rel: int = 0
     kind: Kind = "link"
     position: Position = "body"
+    fragment: str = ""
+    count: int = 1
 
 
 @dataclass(frozen=True)
@@ -66,8 +68,12 @@ class LinkTable:
         Bits of `RELS`: uint8.
     kind, position : numpy.ndarray
         Places in `KINDS` and `POSITIONS`: uint8.
-    anchors : sequence of str
-        Different texts of links, the empty one first.
+    fragment, count : numpy.ndarray
+        Places in `fragments`, and how many links of the page are alike: int32.
+    missing : numpy.ndarray
+        Whether the page that a link leads to was read and has no such place as its fragment names: bool.
+    anchors, fragments : sequence of str
+        Different texts and fragments of links, the empty one first.
     """
 
     urls: Sequence[str] = ()
@@ -78,6 +84,16 @@ class LinkTable:
     kind: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
     position: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
     anchors: Sequence[str] = ("",)
+    fragment: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    count: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    missing: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
+    fragments: Sequence[str] = ("",)
+
+    def __post_init__(self) -> None:
+        for name, value in (("fragment", 0), ("count", 1), ("missing", False)):
+            if len(getattr(self, name)) < len(self):
+                made = np.full(len(self), value, getattr(self, name).dtype)
+                object.__setattr__(self, name, made)
 
     def __len__(self) -> int:
         return len(self.source)
@@ -85,6 +101,11 @@ class LinkTable:
 
 class LinkTableBuilder:
     """Takes links page by page.
+
+    Parameters
+    ----------
+    most_texts : int
+        Most different anchors, and fragments, that are kept; further ones are empty.
 
     Examples
     --------
@@ -95,13 +116,18 @@ class LinkTableBuilder:
     (['https://a.example/', 'https://a.example/b'], [1, 1], ['Tea', ''])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most_texts: int = 1_000_000) -> None:
+        self._most = most_texts
         self._places: dict[str, int] = {}
         self._anchors: dict[str, int] = {"": 0}
+        self._fragments: dict[str, int] = {"": 0}
         self._links: list[NDArray[np.int32]] = []
 
     def __contains__(self, url: str) -> bool:
         return url in self._places
+
+    def __len__(self) -> int:
+        return len(self._places)
 
     def place(self, url: str) -> int:
         """Return the place of an address, which is new if it was not seen before."""
@@ -114,20 +140,26 @@ class LinkTableBuilder:
             (
                 own,
                 self.place(link.target),
-                self._anchors.setdefault(link.anchor, len(self._anchors)),
+                self._text(self._anchors, link.anchor),
                 link.rel | KINDS.index(link.kind) << 8 | POSITIONS.index(link.position) << 16,
+                self._text(self._fragments, link.fragment),
+                link.count,
             )
             for link in links
         ]
         if rows:
             self._links.append(np.array(rows, np.int32))
 
+    def _text(self, known: dict[str, int], text: str) -> int:
+        return known.get(text, 0) if len(known) > self._most else known.setdefault(text, len(known))
+
     def table(self) -> LinkTable:
         """Return what was added so far."""
-        pieces = self._links or [np.empty((0, 4), np.int32)]
-        source, target, anchor, packed = (
-            np.concatenate([rows[:, place] for rows in pieces]) for place in range(4)
+        pieces = self._links or [np.empty((0, 6), np.int32)]
+        source, target, anchor, packed, fragment, count = (
+            np.concatenate([rows[:, place] for rows in pieces]) for place in range(6)
         )
         rel, kind, position = ((packed >> shift & 255).astype(np.uint8) for shift in (0, 8, 16))
-        anchors = list(self._anchors)
-        return LinkTable(list(self._places), source, target, anchor, rel, kind, position, anchors)
+        texts = {"anchors": list(self._anchors), "fragments": list(self._fragments)}
+        ends = (list(self._places), source, target, anchor)
+        return LinkTable(*ends, rel, kind, position, fragment=fragment, count=count, **texts)
