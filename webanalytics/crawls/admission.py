@@ -342,8 +342,8 @@ class Admission:
             if link.target in self.links or (link.target in self.seen if is_page else self._has_room):
                 kept.append(link)
             else:
-                self.counted.add(link.target, link.count, depth, source)
-                self.left_out[source] += link.count
+                self.counted.add(link.target, link.times, depth, source)
+                self.left_out[source] += link.times
         self.links.add(source, kept)
         if page.left_out:
             self.left_out[source] += page.left_out

@@ -174,6 +174,6 @@ def given_up(frame: pd.DataFrame) -> Iterator[str]:
 
 def _links_to(links: LinkTable, urls: Sequence[str]) -> list[int]:
     """Return how many links lead to each address."""
-    counts = np.bincount(links.target, links.count, minlength=len(links.urls))
+    counts = np.bincount(links.target, links.times, minlength=len(links.urls))
     places = {url: place for place, url in enumerate(links.urls)}
     return [int(counts[places[url]]) if url in places else 0 for url in urls]

@@ -96,8 +96,8 @@ async def crawl(
     traps : {"stop", "report", "off"}, default "stop"
         Whether endless families of addresses are left, or only reported, or not looked for.
     max_sequence : int, default 5,000
-        How many pages of one sequence of numbers (``?page=2``, ``/part/17``) may bring nothing new before it is
-        taken for endless.
+        How many pages of one sequence of numbers (``?page=2``, ``/part/17``) may bring nothing new before it
+        is taken for endless.
     image_sizes : bool, default False
         Fetch the images of the pages too, as for `webanalytics.audit`.
     body : bool, default False

@@ -78,9 +78,9 @@ def read(requested: str, result: JobResult) -> Read:
     page.nofollow = page.nofollow or bool(data.get("nofollow"))
     page.sketch, page.lines = data.get("sketch") or (), data.get("lines") or ()
     page.text, page.ids = str(data.get("text_hash") or ""), data.get("ids")
-    found = data.get("outlinks") or {}
-    page.left_out, page.cut = found.get("left_out", 0), bool(found.get("cut"))
-    page.links = [*_header_links(page.url, fetched.headers or ""), *_links(found)]
+    links = data.get("outlinks") or {}
+    page.left_out, page.cut = links.get("left_out", 0), bool(links.get("cut"))
+    page.links = [*_header_links(page.url, fetched.headers or ""), *_links(links)]
     return page
 
 
@@ -92,7 +92,7 @@ def failure(result: JobResult) -> str:
 
 def _links(found: dict[str, Any]) -> Iterator[Link]:
     size = len(found.get("target") or ())
-    given = {"fragment": [""] * size, "count": [1] * size, **found}  # of a folder of an earlier version
+    given = {"fragment": [""] * size, "times": [1] * size, **found}  # of a folder of an earlier version
     columns = [given.get(name) or () for name in Link._fields]
     return (Link(*values) for values in zip(*columns, strict=True))
 
@@ -109,9 +109,9 @@ def _header_links(base: str, headers: str) -> Iterator[Link]:
     >>> header = 'Link: </y>; rel="canonical", </de>; rel=alternate; hreflang=de'
     >>> list(_header_links("https://a.example/x", header))  # doctest: +NORMALIZE_WHITESPACE
     [Link(target='https://a.example/y', anchor='', rel=0, kind='canonical', position='http', fragment='',
-          count=1),
+          times=1),
      Link(target='https://a.example/de', anchor='de', rel=0, kind='hreflang', position='http', fragment='',
-          count=1)]
+          times=1)]
     """
     count = 0
     for line in headers.splitlines():

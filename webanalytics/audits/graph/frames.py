@@ -25,7 +25,7 @@ BROKEN_LINKS: Mapping[str, Dtype] = {
     "source": "string",
     "anchor": "string",
     "position": "string",
-    "count": "integer",
+    "times": "integer",
 }
 """Columns of the broken links of a site."""
 
@@ -87,7 +87,7 @@ def links_frame(graph: LinkGraph, answers: Mapping[str, Answer], fetched: Sequen
             "target_final_url": urls.column(final[links.target]),
             "fragment": _categories(links.fragments).column(links.fragment),
             "broken_anchor": links.missing,
-            "count": links.count,
+            "times": links.times,
         },
         copy=False,
     )
@@ -150,7 +150,7 @@ def _rows(graph: LinkGraph, url: str, answer: Answer, links: list[int]) -> Itera
         yield row
     for link in links:
         source = graph.table.urls[graph.table.source[link]]
-        yield row | _link(graph, link) | {"source": source, "count": int(graph.table.count[link])}
+        yield row | _link(graph, link) | {"source": source, "times": int(graph.table.times[link])}
 
 
 def _link(graph: LinkGraph, link: int) -> dict[str, Any]:

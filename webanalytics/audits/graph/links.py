@@ -255,7 +255,7 @@ class LinkGraph:
         sources = np.concatenate((source, source[twice]))
         targets = np.concatenate((page, asked[twice]))
         away = (sources >= 0) & (targets >= 0) & (np.concatenate((page, page[twice])) != sources)
-        counts = self.table.count[used]
+        counts = self.table.times[used]
         return sources[away], targets[away], np.concatenate((counts, counts[twice]))[away]
 
     def _shared(self, counts: Longs) -> list[int]:

@@ -31,7 +31,7 @@ class LinkMethods:
         footer, ...), ``internal``, ``followed`` (neither the link nor its page says nofollow, so images and
         scripts that no crawl goes along are True too), ``crawled``, ``target_status`` and
         ``target_final_url``, missing where that was not asked, ``fragment`` (what stands behind #),
-        ``broken_anchor`` (the page was read and has no such place) and ``count`` (how many links of the page
+        ``broken_anchor`` (the page was read and has no such place) and ``times`` (how many links of the page
         are alike). Columns of texts are categorical, so that
         five million links take 178 MB. The column ``links`` of the pages has those of each
         page. Without a crawl only
@@ -55,7 +55,7 @@ class LinkMethods:
         """Every link to something that does not answer as it should, what is surely gone first.
 
         ``url``, ``verdict``, ``http_status``, ``error``, ``kind``, ``source``, ``anchor``, ``position`` and
-        ``count`` (how many links of the page are alike).
+        ``times`` (how many links of the page are alike).
         The verdict ``gone`` is HTTP 404, 410 or a host that does not exist; ``soft 404`` a page that says so
         with HTTP 200; ``failed`` another error; ``blocked`` what refused us and may well be there for
         visitors: HTTP 401, 403, 429, 999, a time limit. Other sites, pictures and scripts are here if the
@@ -108,8 +108,8 @@ class LinkMethods:
         """Every address that a crawl saw and did not fetch, once, with the reason.
 
         ``url``, ``reason`` (robots, depth, limit, pattern, external, nofollow, kind, trap, not_html or
-        counted), ``detail``, ``depth``, ``found_on``, ``links`` (how many lead there) and ``addresses``: where
-        far more are known than are wanted, those of a pattern are counted in one row.
+        counted), ``detail``, ``depth``, ``found_on``, ``links`` (how many lead there) and ``addresses``: of
+        far more than are wanted, those of a pattern are counted in one row.
         """
         return crawl_of(self, "skipped").skipped
 

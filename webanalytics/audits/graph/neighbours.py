@@ -52,7 +52,7 @@ def neighbours(graph: LinkGraph, row: int, side: Side, most: int = MOST) -> list
 def _neighbour(graph: LinkGraph, place: int, links: list[int]) -> Neighbour:
     texts = list(dict.fromkeys(text for text in map(graph.anchor, links) if text))
     shown = " | ".join(texts[:_TEXTS]) + (f" | and {len(texts) - _TEXTS} more" if texts[_TEXTS:] else "")
-    count = int(graph.table.count[links].sum())
+    count = int(graph.table.times[links].sum())
     return Neighbour(graph.table.urls[place], shown, count, bool(graph.followed[links].any()))
 
 

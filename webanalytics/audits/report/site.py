@@ -39,7 +39,7 @@ _LISTS: Mapping[str, Mapping[str, str]] = {
         "error": "error",
         "kind": "kind",
         "position": "position",
-        "count": "links",
+        "times": "links",
     },
     "orphans": {"url": "url", "in_sitemap": "in_the_sitemap", "found_on": "known_from"},
     "traps": {name: name for name in ("pattern", "kind", "fetched", "skipped", "example", "evidence")},
@@ -113,7 +113,7 @@ def parts_of(audit: Any) -> CrawlParts | None:
         crawl.skipped,
         around,
         crawl.starts,
-        int(crawl.links.count.sum()),
+        int(crawl.links.times.sum()),
         crawl.stopped,
     )
 

@@ -220,7 +220,7 @@ RULES = (
         columns=("canonical_state",),
         needs=("http_status",),
         measured="What the audit knows of the canonical address: whether it redirected, answered with an "
-        "error, or did not answer. A crawl asks for it; another address that is not in the audit is not judged.",
+        "error, or did not answer. A crawl asks for it; other addresses outside of the audit are not judged.",
         source=sources.both(sources.CANONICALS, sources.CANONICALIZATION),
     ),
     Rule(

@@ -168,8 +168,8 @@ RULES = (
         find=_amp_fails,
         columns=("amphtml",),
         needs=("http_status",),
-        measured="A page whose amphtml link leads to a page of the audit, or one that a crawl asked for, that "
-        "redirects or fails.",
+        measured="A page whose amphtml link leads to a page that redirects or fails, as far as the audit knows "
+        "it; a crawl asks for it.",
         source=AMP_DISCOVERY,
     ),
     Rule(

@@ -159,13 +159,13 @@ RULES = (
         priority="medium",
         explanation="Links lead to an endless family of addresses, in which search engines spend the time "
         "that the site's real pages need.",
-        fix="Leave out links to what is endless, or answer it with HTTP 404 beyond what exists. A sequence that "
-        "does end is none: `max_sequence=` lets a crawl follow it.",
+        fix="Leave out links to what is endless, or answer it with HTTP 404 beyond what exists. A sequence "
+        "that does end is none: `max_sequence=` lets a crawl follow it.",
         find=_traps,
         columns=("crawl_depth",),
         measured="The crawl groups addresses by pattern and stops in one that grows while its pages are "
-        "nearly equal or its paths repeat; a sequence of numbers has thousands of pages to end in. One finding "
-        "for each pattern, on its first page.",
+        "nearly equal or its paths repeat; a sequence of numbers has thousands of pages to end in. One "
+        "finding for each pattern, on its first page.",
         source="Google Search Central, Managing crawling of faceted navigation URLs: "
         "https://developers.google.com/search/docs/crawling-indexing/crawling-managing-faceted-navigation",
     ),

@@ -182,8 +182,8 @@ RULES = (
         find=_failing,
         columns=("hreflangs",),
         needs=("http_status",),
-        measured="Alternates of the page are counted that the audit knows to redirect or to fail: a crawl asks "
-        "each once. Other addresses that are not in the audit are not judged.",
+        measured="Alternates of the page that the audit knows to redirect or to fail are counted: a crawl "
+        "asks each once. Other addresses that are not in the audit are not judged.",
         source=sources.LANGUAGES,
     ),
     Rule(

@@ -118,8 +118,8 @@ RULES = (
         find=_failing,
         columns=("crawl_depth",),
         needs=("http_status",),
-        measured="Targets of rel=next and rel=prev, in link elements, Link headers and anchors; the crawl asks "
-        "for each.",
+        measured="Targets of rel=next and rel=prev, in link elements, Link headers and anchors; the crawl "
+        "asks for each.",
         source=_PAGINATION,
     ),
     Rule(

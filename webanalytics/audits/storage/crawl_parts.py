@@ -29,7 +29,7 @@ PARTS = (*NEEDED, "fragments")
 
 _ENDS = ("source", "target", "anchor")
 _CODES = ("rel", "kind", "position")
-_LATER = ("fragment", "count", "missing")
+_LATER = ("fragment", "times", "missing")
 _NAMES = {"kinds": list(KINDS), "positions": list(POSITIONS), "rels": list(RELS)}
 
 
@@ -157,7 +157,7 @@ def _links(frames: Mapping[str, pd.DataFrame]) -> LinkTable:
         "kind": len(KINDS),
         "position": len(POSITIONS),
     }
-    limits |= {"fragment": len(fragments), "count": 1 << 31, "missing": 2} if later else {}
+    limits |= {"fragment": len(fragments), "times": 1 << 31, "missing": 2} if later else {}
     if list(frame.columns) != list(limits):
         raise Unreadable
     columns: dict[str, Any] = {}

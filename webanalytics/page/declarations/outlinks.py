@@ -8,7 +8,7 @@ from webanalytics.core.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_
 
 
 class Outlinks(TypedDict):
-    """The links of a page in document order, as parallel lists; alike ones are one with a ``count``.
+    """The links of a page in document order, as parallel lists; alike ones are one, so many ``times``.
 
     ``left_out`` counts links that are not here, ``cut`` says that the page has more than are kept.
     """
@@ -19,7 +19,7 @@ class Outlinks(TypedDict):
     kind: list[str]
     position: list[str]
     fragment: list[str]
-    count: list[int]
+    times: list[int]
     left_out: int
     cut: bool
 
@@ -37,7 +37,7 @@ OUTLINKS = Operation(
         Field(
             "outlinks",
             Outlinks,
-            "Addresses in normal form, anchor texts, bits of rel, kinds, positions, fragments and counts.",
+            "Addresses in normal form, anchor texts, bits of rel, kinds, positions, fragments and times.",
             audited=False,
         ),
         Field(

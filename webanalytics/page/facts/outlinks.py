@@ -327,7 +327,7 @@ def analyse(page: Page) -> dict[str, Any]:
     elements = collected(page, OutlinkElements)
     ids = _ids(page, elements.names)
     targets = _Targets(page, ids)
-    names = ("target", "anchor", "rel", "kind", "position", "fragment", "count")
+    names = ("target", "anchor", "rel", "kind", "position", "fragment", "times")
     links: dict[str, list[Any]] = {name: [] for name in names}
     cut, left_out = elements.left_out > 0, elements.left_out
     for (href, *rest), count in elements.found.items():

@@ -6,7 +6,7 @@ A crawl fills it page by page; the link graph, the rules and `webanalytics.Audit
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -49,7 +49,7 @@ class Link(NamedTuple):
     kind: Kind = "link"
     position: Position = "body"
     fragment: str = ""
-    count: int = 1
+    times: int = 1
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class LinkTable:
         Bits of `RELS`: uint8.
     kind, position : numpy.ndarray
         Places in `KINDS` and `POSITIONS`: uint8.
-    fragment, count : numpy.ndarray
+    fragment, times : numpy.ndarray
         Places in `fragments`, and how many links of the page are alike: int32.
     missing : numpy.ndarray
         Whether the page that a link leads to was read and has no such place as its fragment names: bool.
@@ -85,12 +85,12 @@ class LinkTable:
     position: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
     anchors: Sequence[str] = ("",)
     fragment: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
-    count: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    times: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     missing: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
     fragments: Sequence[str] = ("",)
 
     def __post_init__(self) -> None:
-        for name, value in (("fragment", 0), ("count", 1), ("missing", False)):
+        for name, value in (("fragment", 0), ("times", 1), ("missing", False)):
             if len(getattr(self, name)) < len(self):
                 made = np.full(len(self), value, getattr(self, name).dtype)
                 object.__setattr__(self, name, made)
@@ -143,7 +143,7 @@ class LinkTableBuilder:
                 self._text(self._anchors, link.anchor),
                 link.rel | KINDS.index(link.kind) << 8 | POSITIONS.index(link.position) << 16,
                 self._text(self._fragments, link.fragment),
-                link.count,
+                link.times,
             )
             for link in links
         ]
@@ -156,10 +156,10 @@ class LinkTableBuilder:
     def table(self) -> LinkTable:
         """Return what was added so far."""
         pieces = self._links or [np.empty((0, 6), np.int32)]
-        source, target, anchor, packed, fragment, count = (
+        source, target, anchor, packed, fragment, times = (
             np.concatenate([rows[:, place] for rows in pieces]) for place in range(6)
         )
         rel, kind, position = ((packed >> shift & 255).astype(np.uint8) for shift in (0, 8, 16))
-        texts = {"anchors": list(self._anchors), "fragments": list(self._fragments)}
-        ends = (list(self._places), source, target, anchor)
-        return LinkTable(*ends, rel, kind, position, fragment=fragment, count=count, **texts)
+        urls, anchors, fragments = map(list, (self._places, self._anchors, self._fragments))
+        links = LinkTable(urls, source, target, anchor, rel, kind, position, anchors, fragment, times)
+        return replace(links, fragments=fragments)
