@@ -17,9 +17,10 @@ from webanalytics.audits.requests.resources import loaded_of_links, with_broken
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Candidate, Skip
 from webanalytics.crawls.scope import NAMED_KINDS, PAGE_KINDS
-from webanalytics.page.facts.outlinks import DEFAULT_MAX_LINKS, place_hashes
+from webanalytics.page.declarations.outlinks import DEFAULT_MAX_LINKS
 from webanalytics.runs.frames.crawl import CHECKED, HOSTS, SKIPPED, TRAPS, CrawlFacts, table
 from webanalytics.runs.frames.link_table import KINDS, LinkTable
+from webanalytics.urls import place_hashes
 
 GIVEN_UP = "host_given_up"
 """Key of the failure of a page whose host was not asked any more."""

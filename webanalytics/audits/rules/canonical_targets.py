@@ -168,7 +168,7 @@ RULES = (
         find=_amp_fails,
         columns=("amphtml",),
         needs=("http_status",),
-        measured="A page whose amphtml link leads to a page that redirects or fails, as far as the audit knows "
+        measured="A page whose amphtml link leads to one that redirects or fails, as far as the audit knows "
         "it; a crawl asks for it.",
         source=AMP_DISCOVERY,
     ),

@@ -74,7 +74,7 @@ def _traps(site: Site, _: Any) -> Iterator[Finding]:
         row = next((row for row in (*rows, *range(graph.rows)) if row not in taken), None)
         if row is not None:
             taken.add(row)  # a rule speaks once of a page
-            counts = f"{fetched or 0:,} fetched, {skipped or 0:,} known and left out"
+            counts = f"{fetched or 0:,} fetched, {skipped or 0:,} left out"
             fix = " robots.txt may close it." if kind in ("calendar", "filters") else ""
             yield Finding(row, (fetched or 0) + (skipped or 0), f"{pattern}: {counts}. {evidence or ''}{fix}")
 

@@ -6,6 +6,9 @@ from typing import TypedDict
 
 from webanalytics.core.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Field, Operation
 
+DEFAULT_MAX_LINKS = 50_000
+"""Most different targets kept of a page: an index of Python's documentation has 17,242."""
+
 
 class Outlinks(TypedDict):
     """The links of a page in document order, as parallel lists; alike ones are one, so many ``times``.

@@ -8,26 +8,20 @@ from __future__ import annotations
 import re
 from hashlib import blake2b
 from typing import Any
-from urllib.parse import unquote
 from zlib import crc32
 
+from webanalytics.page.declarations.outlinks import DEFAULT_MAX_LINKS
 from webanalytics.page.document import Element
 from webanalytics.page.facts.links import DEFAULT_MAX_URL, Resolver
 from webanalytics.page.facts.names import Names
 from webanalytics.page.page import Collector, Page, Reader, collected, fold
-from webanalytics.urls import address
-
-DEFAULT_MAX_LINKS = 50_000
-"""Most different targets kept per page: an index of Python's documentation has 17,242."""
+from webanalytics.urls import address, place_asked, place_hashes
 
 MOST_ANCHORS = 10
 """Most texts and positions kept of the links to one target; further links count as one with the first."""
 
 MOST_IDS = 100_000
 """Places of a page that links can lead to, from which they are not known."""
-
-LONGEST_FRAGMENT = 500
-"""Longest fragment that is looked at, in characters."""
 
 DEFAULT_MAX_ANCHOR = 200
 """Longest anchor text that is kept, in characters."""
@@ -246,35 +240,6 @@ def sketch(text: str) -> list[int]:
                 found.add(crc32(f"{previous} {word}".encode("utf-8", "replace")))
             previous = word
     return sorted(found)[:SKETCH_SIZE]
-
-
-def place_asked(fragment: str) -> str:
-    """Return the place of a page that a fragment names; "" for its top, a text of it, and what scripts read.
-
-    Notes
-    -----
-    HTML Standard, section 7.4.6.4 "find a potential indicated element"; URL Fragment Text Directives.
-
-    Examples
-    --------
-    >>> [place_asked(text) for text in ("cold", "", "TOP", "a:~:text=b", ":~:text=b", "/cart", "!cart")]
-    ['cold', '', '', 'a', '', '', '']
-    """
-    fragment = "".join(fragment.split(":~:", 1)[0].split("\n")).strip()
-    by_script = fragment.startswith(("/", "!")) or len(fragment) > LONGEST_FRAGMENT
-    return "" if by_script or fragment.lower() == "top" else fragment
-
-
-def place_hashes(fragment: str) -> tuple[int, int]:
-    """Return the hashes of the places of which one must be on the page for a fragment to lead there.
-
-    Examples
-    --------
-    >>> place_hashes("caf%C3%A9")[1] == place_hashes("café")[0]
-    True
-    """
-    written, decoded = (crc32(text.encode("utf-8", "replace")) for text in (fragment, unquote(fragment)))
-    return written, decoded
 
 
 def _ids(page: Page, names: list[str]) -> set[int] | None:
