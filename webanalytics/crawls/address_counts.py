@@ -56,5 +56,5 @@ class AddressCounts:
         group["addresses"] += new
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield a row of `frames.crawl.SKIPPED` for each group, with the first of its addresses."""
+        """Yield a row of `SKIPPED` for each group, with the first of its addresses."""
         yield from self._groups.values()

@@ -18,8 +18,16 @@ from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Candidate, Skip
 from webanalytics.crawls.scope import NAMED_KINDS, PAGE_KINDS
 from webanalytics.page.declarations.outlinks import DEFAULT_MAX_LINKS
-from webanalytics.runs.frames.crawl import CHECKED, HOSTS, SKIPPED, TRAPS, CrawlFacts, table
-from webanalytics.runs.frames.link_table import KINDS, LinkTable
+from webanalytics.runs.frames.link_table import (
+    CHECKED,
+    HOSTS,
+    KINDS,
+    SKIPPED,
+    TRAPS,
+    CrawlFacts,
+    LinkTable,
+    table,
+)
 from webanalytics.urls import place_hashes
 
 GIVEN_UP = "host_given_up"

@@ -367,7 +367,7 @@ class Traps:
         ]
 
     def rows(self, skipped: Mapping[str, int]) -> list[dict[str, Any]]:
-        """Return the rows of `frames.crawl.TRAPS`, given how many addresses each refused."""
+        """Return the rows of `TRAPS`, given how many addresses each refused."""
         return [
             {
                 "pattern": trap.pattern,

@@ -9,8 +9,7 @@ from typing import Any
 
 from webanalytics.audits.graph.links import LinkGraph
 from webanalytics.audits.graph.site_links import Addresses, in_head, normal
-from webanalytics.runs.frames.crawl import CrawlFacts
-from webanalytics.runs.frames.link_table import KINDS, Kind, Link, LinkTable, LinkTableBuilder
+from webanalytics.runs.frames.link_table import KINDS, CrawlFacts, Kind, Link, LinkTable, LinkTableBuilder
 
 
 def table_of_pages(

@@ -12,8 +12,8 @@ from zlib import crc32
 
 from webanalytics.page.declarations.outlinks import DEFAULT_MAX_LINKS
 from webanalytics.page.document import Element
+from webanalytics.page.facts.access import Names
 from webanalytics.page.facts.links import DEFAULT_MAX_URL, Resolver
-from webanalytics.page.facts.names import Names
 from webanalytics.page.page import Collector, Page, Reader, collected, fold
 from webanalytics.urls import address, place_asked, place_hashes
 
