@@ -183,7 +183,9 @@ class Admission:
     def stop(self) -> str:
         """Leave out all that was not settled, and return why the crawl ends."""
         limit = f"max_pages={self.scope.max_pages}"
-        left = self._leave_out(limit) + self.counted.addresses
+        self._leave_out(limit)
+        skips = (known for known in self.seen.values() if isinstance(known, Skip))
+        left = sum(skip.reason == "limit" for skip in skips) + self.counted.addresses
         return (
             f"The crawl stopped at {self.scope.max_pages:,} pages and left out {left:,} of the addresses "
             "that it had found: they are in `.skipped`. `max_pages=` sets the limit."
@@ -197,18 +199,14 @@ class Admission:
         """Leave out what an interrupted crawl has not settled."""
         self._leave_out("interrupted")
 
-    def _leave_out(self, detail: str) -> int:
-        left = 0
+    def _leave_out(self, detail: str) -> None:
         for url in self._sitemap or ():
             if url not in self.seen:
                 skip = self._outside(url, None, "sitemap") or Skip("limit", detail, None, "sitemap")
-                left += skip.reason == "limit" and self._has_room
                 self._skip_listed(url, skip)
         for url, known in self.seen.items():
             if isinstance(known, Candidate) and known.state is not State.DONE:
                 self.seen[url] = Skip("limit", detail, known.depth, known.found_on)
-                left += 1
-        return left
 
     # ---------------------------------------------------------------- traps
 
