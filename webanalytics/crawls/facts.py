@@ -118,17 +118,16 @@ def with_missing_places(links: LinkTable, ids: Mapping[str, NDArray[np.uint32]])
     ids : Mapping
         Sorted hashes of the places of each page of which they are known, by its address.
     """
-    named = np.flatnonzero(links.fragment)
-    size = len(links.fragments)
-    pairs, which = np.unique(
-        links.target[named].astype(np.int64) * size + links.fragment[named], return_inverse=True
-    )
+    named, size = np.flatnonzero(links.fragment), len(links.fragments)
+    pairs = links.target[named].astype(np.int64) * size + links.fragment[named]
+    pairs, which = np.unique(pairs, return_inverse=True)
     lacks = np.zeros(len(pairs), bool)
+    page, there = -1, set[int]()
     for at, (target, fragment) in enumerate(divmod(pair, size) for pair in pairs.tolist()):
-        there = ids.get(links.urls[target])
-        if there is not None:
-            wanted = np.array(place_hashes(links.fragments[fragment]), np.uint32)
-            lacks[at] = not np.isin(wanted, there).any()
+        known = ids.get(links.urls[target])
+        if known is not None:
+            page, there = (page, there) if page == target else (target, set(known.tolist()))
+            lacks[at] = there.isdisjoint(place_hashes(links.fragments[fragment]))
     missing = np.zeros(len(links), bool)
     missing[named] = lacks[which]
     return replace(links, missing=missing)
@@ -146,8 +145,8 @@ def with_resources(frame: pd.DataFrame, facts: CrawlFacts) -> pd.DataFrame:
 def to_check(admission: Admission) -> dict[str, str]:
     """Return the addresses that are asked for their status alone, with their kinds, in order of discovery.
 
-    They are what pages name as their other versions and neighbours and a crawl does not go to, and what
-    `external` and `resources` ask for.
+    They are what pages name as their other versions and neighbours and a crawl does not go to, as many as
+    pages are wanted, and what `external` and `resources` ask for.
     """
     scope, found = admission.scope, dict[str, str]()
     if scope.external == "check":
@@ -157,10 +156,11 @@ def to_check(admission: Admission) -> dict[str, str]:
     loaded = [kind for kind in KINDS if kind not in PAGE_KINDS and scope.resources == "check"]
     links = admission.links.table()
     kinds = [KINDS.index(kind) for kind in (*NAMED_KINDS, *loaded)]
+    most = len(found) + scope.max_pages
     for at in np.flatnonzero(np.isin(links.kind, kinds)).tolist():
         url, kind = links.urls[links.target[at]], KINDS[links.kind[at]]
         known = admission.seen.get(url)
-        if kind in loaded or (isinstance(known, Skip) and known.reason in named):
+        if kind in loaded or (isinstance(known, Skip) and known.reason in named and len(found) < most):
             found.setdefault(url, kind)
     asked = {row["url"] for row in admission.files}
     return {

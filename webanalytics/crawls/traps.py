@@ -175,15 +175,12 @@ class Traps:
         self._sessions: dict[str, list[int]] = {}
         self._texts: dict[str, str] = {}
 
-    def trace(self, url: str, parent: Trace | None = None, *, barren: bool = False) -> Trace:
-        """Return an address as traps see it, found on a page that is barren or not."""
+    def trace(self, url: str) -> Trace:
+        """Return an address as traps see it, found on a page that is not barren."""
         pattern = pattern_of(url)
         if pattern.numbered:  # thousands of addresses have one
             pattern = self._patterns.setdefault(pattern, pattern)
-        run = 0
-        if parent is not None and barren and pattern.numbered and pattern.grows_with(parent.pattern):
-            run = parent.run + 1
-        return Trace(pattern, run, repeats(url), without_session(url))
+        return Trace(pattern, 0, repeats(url), without_session(url))
 
     def judge(self, url: str, trace: Trace, page: Read, *, news: bool) -> bool:
         """Take a fetched page, and return whether it is barren.
