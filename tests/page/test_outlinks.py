@@ -184,6 +184,10 @@ def test_alike_links_are_one_and_leave_room_for_others() -> None:
         ("<h1 id=tea>x</h1><a href=#tea>x</a><a href=#milk>x</a>", [("/tea/green.html?x=1", "milk")]),
         ("<a name='t e'>x</a><a href=#t%20e>x</a><a href='#t e'>x</a>", []),
         ("<h1 id=Tea>x</h1><a href=#tea>x</a><p name=tea>", [("/tea/green.html?x=1", "tea")]),
+        (
+            "<h1>x</h1><a href=#menu data-toggle=menu>x</a><a href=#tab role=tab>x</a><a href=#open:menu>x</a>",
+            [],
+        ),
         ("<base href=/other><h1>x</h1><a href=#tea>x</a>", []),
         ("<img src=/sprite.svg#pot>", [("/sprite.svg", "")]),
     ],

@@ -115,7 +115,7 @@ RULES = (
         columns=("crawl_depth",),
         measured="Links to pages that the crawl has read, and to the page itself, whose fragment is the id "
         "of no element and the name of no anchor, as written or decoded. #top, text fragments, what scripts "
-        "read (#/, #!) and pages without text are left out.",
+        "read (#/, #!, links with a role or data) and pages without text are left out.",
         source="HTML Standard, section 7.4.6.4: "
         "https://html.spec.whatwg.org/multipage/browsing-the-web.html#scrolling-to-a-fragment",
     ),

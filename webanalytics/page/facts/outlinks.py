@@ -38,11 +38,13 @@ _ROLES = {
     "complementary": "aside",
     "contentinfo": "footer",
 }
+_SWITCHES = frozenset(("role", "aria-controls", "aria-expanded", "aria-haspopup"))
 _ICONS = frozenset(("icon", "apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon"))
 _MEDIA = {"audio": ("src",), "video": ("src",), "track": ("src",), "embed": ("src",), "object": ("data",)}
 _REFRESH = re.compile(r"""\s*[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(\S.*))""", re.IGNORECASE)
 _ADDRESS = re.compile(r"[\s,]*(\S+)")
 _MAX_CANDIDATES = 50
+_ACTION = re.compile(r"[:=]|%3[aAdD]")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -98,7 +100,8 @@ class OutlinkElements(Collector):
     def _anchor(self, element: Element) -> None:
         if name := element.get("name"):
             self.names.append(name)
-        if (href := element.get("href")) is not None:
+        href = element.get("href")
+        if href is not None and not (href.lstrip()[:1] == "#" and _is_switch(element)):
             names = self._names
             text = names.content(element) or names.label(element) or fold(element.get("title"))
             self._add(element, href, "link", text, _rel(element))
@@ -177,6 +180,11 @@ class OutlinkElements(Collector):
         for one in passed:
             known[one] = position
         return position
+
+
+def _is_switch(element: Element) -> bool:
+    """Return whether a link within its page is one that a script answers: a menu, a tab, a window."""
+    return any(name.startswith(("data-", "on")) or name in _SWITCHES for name in element.attrib)
 
 
 def _link_kind(kinds: list[str], hreflang: str | None) -> str:
@@ -274,7 +282,7 @@ class _Targets:
         if found is not None:
             return found[1], place
         # A place of the page itself: no link to a page, but one that leads nowhere is to be told.
-        if not place or self._own is None or self._ids is None or not href.lstrip().startswith("#"):
+        if not place or self._own is None or self._ids is None or _ACTION.search(place):
             return None
         return (self._own, place) if self._ids.isdisjoint(place_hashes(place)) else None
 
