@@ -284,11 +284,11 @@ def place_asked(fragment: str) -> str:
 
     Examples
     --------
-    >>> [place_asked(text) for text in ("cold", "", "TOP", "a:~:text=b", ":~:text=b", "/cart", "!cart")]
+    >>> [place_asked(text) for text in ("cold", "", "TOP", "a:~:text=b", ":~:text=b", "/cart", "t=30")]
     ['cold', '', '', 'a', '', '', '']
     """
     fragment = "".join(fragment.split(":~:", 1)[0].split("\n")).strip()
-    by_script = fragment.startswith(("/", "!")) or len(fragment) > LONGEST_FRAGMENT
+    by_script = fragment.startswith(("/", "!")) or "=" in fragment or len(fragment) > LONGEST_FRAGMENT
     return "" if by_script or fragment.lower() == "top" else fragment
 
 
