@@ -134,18 +134,14 @@ class Admission:
                     Candidate(url, None, self._level + 1, found_on="sitemap", trace=trace, trusted=True)
                 )
             else:
-                self._skip_listed(url, skip)
-
-    def _skip_listed(self, url: str, skip: Skip) -> None:
-        if self._has_room:
-            self.seen.setdefault(url, skip)
-        else:
-            self.counted.add(url, 0, None, "sitemap")
+                self._skip(url, skip)
 
     def _skip(self, url: str, skip: Skip) -> None:
-        """Note an address that is left out, unless it is known or too many others are."""
+        """Note an address that is left out, unless it is known or too many are: then its links count it."""
         if self._has_room:
             self.seen.setdefault(url, skip)
+        elif skip.found_on == "sitemap":
+            self.counted.add(url, 0, None, "sitemap")
 
     @property
     def _has_room(self) -> bool:
@@ -203,7 +199,7 @@ class Admission:
         for url in self._sitemap or ():
             if url not in self.seen:
                 skip = self._outside(url, None, "sitemap") or Skip("limit", detail, None, "sitemap")
-                self._skip_listed(url, skip)
+                self._skip(url, skip)
         for url, known in self.seen.items():
             if isinstance(known, Candidate) and known.state is not State.DONE:
                 self.seen[url] = Skip("limit", detail, known.depth, known.found_on)

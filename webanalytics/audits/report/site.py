@@ -228,7 +228,7 @@ def left_out(skipped: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "reason": [_REASONS.get(reason, reason) for reason, _ in ordered],
-            "addresses": [sum(_count(cells["addresses"][row]) for row in rows) for _, rows in ordered],
+            "addresses": [sum(_count(cells["addresses"][row]) or 1 for row in rows) for _, rows in ordered],
             "links": [sum(_count(cells["links"][row]) for row in rows) for _, rows in ordered],
             "example": [str(cells["url"][rows[0]] or "") for _, rows in ordered],
         }
