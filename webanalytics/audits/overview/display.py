@@ -211,7 +211,8 @@ def _by_priority(issues: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def _site_notes(origin: Origin) -> list[str]:
-    """Return sentences on sitemaps that could not be read, and on robots.txt."""
+    """Return sentences on what a crawl left, on sitemaps that could not be read, and on robots.txt."""
+    stopped = [] if origin.crawl is None else [origin.crawl.stopped] * bool(origin.crawl.stopped)
     notes = []
     if origin.sitemap is not None:
         bad = origin.sitemap[origin.sitemap["status"] != "ok"]
@@ -219,7 +220,8 @@ def _site_notes(origin: Origin) -> list[str]:
     for site, problems in origin.robots.items():
         notes += [f"{_text(site)}/robots.txt: {_text(problem, 200)}" for problem in problems]
     shown = notes[:MOST_NOTES]
-    return [*shown, f"{len(notes) - MOST_NOTES:,} more such notes"] if len(notes) > MOST_NOTES else shown
+    more = [f"{len(notes) - MOST_NOTES:,} more such notes"] * (len(notes) > MOST_NOTES)
+    return [*stopped, *shown, *more]
 
 
 def _rule_notes(issues: pd.DataFrame) -> list[str]:
