@@ -153,7 +153,7 @@ def make_site(
 
 def _with_links(site: Site) -> Site:
     """Add the columns of a crawl, for which other derived columns must be known."""
-    cells = crawl_columns(site.graph, site.good, stopped=bool(site.crawl and site.crawl.stopped))
+    cells = crawl_columns(site.graph, site.good, stopped=bool(site.stopped))
     kinds = {**DERIVED, **CRAWLED}
     index = site.pages.index
     columns = {name: make_series(values, kinds[name][0], index) for name, values in cells.items()}

@@ -49,6 +49,8 @@ _FAULTS = {
 
 CHECKED_LINKS = "checked_links"
 """What a rule names among its columns if it needs the answers of other sites."""
+WHOLE_SITE = "whole_site"
+"""What a rule names there if a run that stopped early can tell it nothing: pages may be missing that link."""
 
 
 PORTION_BYTES = 64_000_000
@@ -108,9 +110,14 @@ class Site:
 
     @cached_property
     def besides(self) -> frozenset[str]:
-        """What is known besides columns, of what rules may need: `CHECKED_LINKS`."""
+        """What is known besides columns, of what rules may need: `CHECKED_LINKS` and `WHOLE_SITE`."""
         asked = self.crawl is not None and bool((self.crawl.checked["kind"] == "external").any())
-        return frozenset({CHECKED_LINKS} if asked else ())
+        return frozenset([CHECKED_LINKS] * asked + [WHOLE_SITE] * (not self.stopped))
+
+    @property
+    def stopped(self) -> str:
+        """Why pages are missing, in sentences; empty if none are."""
+        return stopped(self.pages, self.crawl)
 
     def forget(self, *columns: str) -> None:
         """Read columns anew, which were added to the pages."""
@@ -379,3 +386,8 @@ def _requested(url: Any, redirects: Any, final: Any) -> Any:
     if not isinstance(url, str) or not lacks_scheme(url.strip()):
         return url
     return redirects[0] if isinstance(redirects, (list, tuple)) and redirects else final or url
+
+
+def stopped(pages: pd.DataFrame, crawl: CrawlFacts | None) -> str:
+    """Return why a run has not all pages: what its crawl says, or its frame; empty if it has."""
+    return crawl.stopped if crawl is not None else str(pages.attrs.get("webanalytics", {}).get("stopped", ""))

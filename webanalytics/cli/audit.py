@@ -89,6 +89,11 @@ def add_compare(commands: Any) -> None:
     parser.add_argument(
         "--report", metavar="FILE", help="write a report of the later audit with what changed"
     )
+    meaning = (
+        "folder of a second audit made at once after AFTER: where a page differs from itself, it has a counter "
+        "or links that rotate, and no change"
+    )
+    parser.add_argument("--again", metavar="FOLDER", help=meaning)
     _docs_flag(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write a workbook (.xlsx) with all that changed"
@@ -197,11 +202,11 @@ def run_compare(arguments: argparse.Namespace) -> int:
     from webanalytics.audits.storage.functions import compare
 
     check(arguments)
-    comparison = compare(arguments.before, arguments.after)
+    comparison = compare(arguments.before, arguments.after, again=arguments.again)
     if arguments.report:
         print(f"the report is in {comparison.report(arguments.report)}", file=sys.stderr)
     if arguments.output:
         print(f"the workbook is {comparison.to_excel(arguments.output)}", file=sys.stderr)
     print(as_text(comparison.overview(hint=False)))
-    new = comparison.issues[comparison.issues["change"] == "new"]
+    new = comparison.issues[comparison.issues["change"].isin(("worse", "added"))]
     return _gate(new, arguments.fail_on_new, "new issues", "fail-on-new")

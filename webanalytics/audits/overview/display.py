@@ -13,8 +13,10 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from webanalytics.audits.compare.differences import left_index
 from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.score import ScoreChange
+from webanalytics.audits.site import stopped
 from webanalytics.audits.unavailable_rules import title, untried
 from webanalytics.core.strings import one_line, percent, shortened, to_one_decimal
 from webanalytics.core.text_tables import table_lines
@@ -34,11 +36,25 @@ WIDEST = 110
 
 NUMBERS = frozenset(
     (
-        *("pages", "share", "before", "after", "new", "fixed", "remaining", "removed", "points"),
+        *("pages", "share", "before", "after", "worse", "new pages", "fixed", "removed", "points"),
         *("score", "high", "medium", "low"),
     )
 )
 """Headings of columns of numbers."""
+
+PAGE_FIGURES = {
+    **{name: f"pages {name}" for name in ("added", "removed", "changed", "same")},
+    "unchecked": "pages not looked at",
+}
+ISSUE_FIGURES = {
+    "worse": "issues got worse",
+    "added": "issues on new pages",
+    "fixed": "issues fixed",
+    "removed": "issues removed with their page",
+    "remaining": "issues remaining",
+    "unchecked": "issues unchecked",
+}
+"""What a comparison counts of pages and of issues, by their change."""
 
 
 class Block(NamedTuple):
@@ -79,7 +95,7 @@ def audit_overview(
     frame = audit.raw
     good = int((frame["status"] == "ok").sum()) if "status" in frame else 0
     figures = [("pages", f"{len(frame):,}"), ("ok", f"{good:,}"), ("failed", f"{len(frame) - good:,}")]
-    notes = [*_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
+    notes = [*_part_note(audit), *_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
     if not len(frame) or "status" not in frame:
         return Overview("Audit", figures, notes=notes)
     failed = _failures(audit.failures())
@@ -151,47 +167,64 @@ def _figure(value: Any) -> str:
 
 
 def comparison_overview(
-    pages: pd.DataFrame,
-    issues: pd.DataFrame,
-    summary: pd.DataFrame,
+    frames: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame],
     score: ScoreChange,
     dates: tuple[pd.Timestamp | None, pd.Timestamp | None] = (None, None),
+    notes: Sequence[str] = (),
     *,
     hint: bool = True,
 ) -> Overview:
-    """Return the overview of a comparison."""
+    """Return the overview of a comparison from its pages, changed fields, issues and summary."""
+    pages, changes, issues, summary = frames
     changed, found = pages["change"].value_counts(), issues["change"].value_counts()
-    figures = [
-        (f"pages {name}", f"{int(changed.get(name, 0)):,}")
-        for name in ("added", "removed", "changed", "same")
-    ]
-    figures += [(f"issues {name}", f"{int(found.get(name, 0)):,}") for name in ("new", "fixed", "remaining")]
-    for name, label in (("removed", "issues removed with their page"), ("unchecked", "issues unchecked")):
-        figures += [(label, f"{int(found.get(name, 0)):,}")] * (name in found)
-    moved = summary[(summary[["new", "fixed", "removed"]] > 0).any(axis=1)]
-    headings = ["title", "priority", "before", "after", "new", "fixed", "remaining", "removed", "points"]
-    rows = []
-    for row in moved.head(MOST_RULES)[[*headings, "rule"]].astype(object).itertuples(index=False, name=None):
-        *cells, points, rule = row
-        shown = [f"{value:,}" if isinstance(value, int) else _text(value) for value in cells]
-        rows.append((*shown, f"{points:+.1f}" if abs(points) >= 0.05 else "0", _text(rule)))
-    more = _more(len(moved), "rules: .summary()")
-    blocks = [Block("What changed", [*headings, "rule"], rows, more, moved["priority"].astype(str).tolist())]
+    figures = [(label, f"{int(changed.get(name, 0)):,}") for name, label in PAGE_FIGURES.items()]
+    figures += [(label, f"{int(found.get(name, 0)):,}") for name, label in ISSUE_FIGURES.items()]
+    optional = {PAGE_FIGURES["unchecked"], *(ISSUE_FIGURES[name] for name in ("removed", "unchecked"))}
+    figures = [(label, count) for label, count in figures if count != "0" or label not in optional]
     scored = ""
     if score.before is not None and score.after is not None:
         before, after = to_one_decimal(score.before), to_one_decimal(score.after)
         scored = f"{before} -> {after} of 100 ({score.change:+g})"
-    notes = [f"Read {dates[0]:%Y-%m-%d %H:%M} and {dates[1]:%Y-%m-%d %H:%M} UTC."] if all(dates) else []
+    read = [f"Read {dates[0]:%Y-%m-%d %H:%M} and {dates[1]:%Y-%m-%d %H:%M} UTC."] if all(dates) else []
     return Overview(
         "Comparison",
         figures,
         score.after,
         score.before,
         scored,
-        blocks if rows else [],
-        notes,
+        [*_left(left_index(changes)), *_moved(summary)],
+        [*read, *(_text(note, 300) for note in notes)],
         "See .pages, .changes (field by field), .issues and .summary()." if hint else "",
     )
+
+
+def _left(left: pd.DataFrame) -> list[Block]:
+    """Return the pages that search engines may not index any more."""
+    shown = left.head(MOST_ROWS)[["url", "after"]].itertuples(index=False, name=None)
+    rows = [tuple(_text(cell) for cell in cells) for cells in shown]
+    more = _more(len(left), "pages: .changes", MOST_ROWS)
+    return [Block(f"Not in the index any more: {len(left):,}", ("url", "why"), rows, more)] * bool(rows)
+
+
+def _moved(summary: pd.DataFrame) -> list[Block]:
+    """Return the rules whose issues came or went."""
+    moved = summary[(summary[["worse", "added", "fixed", "removed"]] > 0).any(axis=1)]
+    counts = ("before", "after", "worse", "added", "fixed", "removed")
+    rows = []
+    columns = ["title", "priority", *counts, "points", "rule"]
+    for row in moved.head(MOST_RULES)[columns].astype(object).itertuples(index=False, name=None):
+        *cells, points, rule = row
+        shown = [f"{value:,}" if isinstance(value, int) else _text(value) for value in cells]
+        rows.append((*shown, f"{points:+.1f}" if abs(points) >= 0.05 else "0", _text(rule)))
+    heads = ["new pages" if name == "added" else name for name in columns]
+    marks = moved["priority"].astype(str).tolist()
+    return [Block("What changed", heads, rows, _more(len(moved), "rules: .summary()"), marks)] * bool(rows)
+
+
+def _part_note(audit: Audited) -> list[str]:
+    """Return a sentence on a run that has not all pages of its site."""
+    said = stopped(audit.raw, audit.origin.crawl)
+    return [f"Part of the site: {_text(said, 300)}"] * bool(said)
 
 
 def _unmatched_note(unmatched: pd.DataFrame) -> list[str]:

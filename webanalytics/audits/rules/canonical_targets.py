@@ -9,7 +9,7 @@ from webanalytics.audits.graph.site_links import listed, normal
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.canonical import following, targets
 from webanalytics.audits.rules.sources import AMP, AMP_DISCOVERY, CANONICALS, both, rfc
-from webanalytics.audits.site import Site
+from webanalytics.audits.site import WHOLE_SITE, Site
 
 _LONGEST_CIRCLE = 10
 
@@ -139,7 +139,7 @@ RULES = (
         "opposite signs.",
         fix="Link to the canonical page wherever its copies are linked.",
         find=_unlinked,
-        columns=("canonical_state", "inlinks"),
+        columns=("canonical_state", "inlinks", WHOLE_SITE),
         measured="A page whose canonical is another page of the audit that none of its pages links to; home "
         "pages are left out.",
         source=CANONICALS,
