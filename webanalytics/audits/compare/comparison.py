@@ -121,11 +121,20 @@ class Comparison:
         return summary(*self._judged, self.issues)
 
     def parts(self) -> dict[str, pd.DataFrame]:
-        """Return the frames that a comparison consists of, by name."""
+        """Return the frames that a comparison consists of, by name; of lists and long texts what differs."""
+        from webanalytics.audits.compare.fields import difference
+
+        pairs = [
+            difference(*cells) for cells in zip(self.changes["before"], self.changes["after"], strict=True)
+        ]
+        shown = {
+            name: pd.Series([pair[side] for pair in pairs], dtype=object)
+            for side, name in enumerate(("before", "after"))
+        }
         parts = {
             "Summary": self.summary(),
             "Issues": self.issues,
-            "Changed fields": self.changes,
+            "Changed fields": self.changes.assign(**shown),
             "Changed pages": self.pages[self.pages["change"] != "same"].reset_index(drop=True),
         }
         of_crawls = {

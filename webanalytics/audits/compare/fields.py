@@ -52,6 +52,10 @@ FOLLOWS: Mapping[str, tuple[str, ...]] = {
 }
 """Columns whose change is told only where none of those that it follows from changed."""
 
+LONG = 200
+"""Characters of a text from which only what differs of it is shown, with this many words `AROUND` it."""
+AROUND = 4
+
 _UNORDERED = frozenset(("links", "nofollow_links", "hreflangs", "imgTags", "favicons", "structured_types"))
 _OF_VISITS = re.compile(
     r"(?<=[?&;])(?:utm_\w+|\w*sess(?:ion)?_?id|sid|(?:\w+_)?token|csrf\w*|nonce|ts|time(?:stamp)?|_|rand(?:om)?"
@@ -111,6 +115,8 @@ def is_same(column: str, old: Any, new: Any) -> bool:
 def is_noise(old: Any, new: Any, again: Any) -> bool:
     """Return whether a value differs only in places where the page differs from itself, read once more.
 
+    Of a list no more may be gone from such a place than it holds; the words of a text may be more or fewer.
+
     Examples
     --------
     >>> is_noise("Tea, 7 visits", "Tea, 8 visits", "Tea, 9 visits")
@@ -119,11 +125,42 @@ def is_noise(old: Any, new: Any, again: Any) -> bool:
     False
     """
     first, second, third = (list(_tokens(value)) for value in (old, new, again))
-    holes = [(start, end) for start, end, *_ in gaps(second, third)]
+    holes = [
+        (start, end, max(end - start, until - other)) for start, end, other, until in gaps(second, third)
+    ]
     return all(
-        any(begin <= start and end <= until for begin, until in holes)
-        for *_, start, end in gaps(first, second)
+        any(
+            begin <= start and end <= until and (isinstance(new, str) or gone <= size)
+            for begin, until, size in holes
+        )
+        for gone, start, end in ((end - start, *place) for start, end, *place in gaps(first, second))
     )
+
+
+def difference(old: Any, new: Any) -> tuple[Any, Any]:
+    """Return what differs of two lists or long texts, to be read by people; other values are returned whole.
+
+    Examples
+    --------
+    >>> difference(["/a", "/b"], ["/b", "/c"])
+    (['/a'], ['/c'])
+    """
+    if isinstance(old, list) and isinstance(new, list):
+        keys = [[" ".join(_tokens([entry])) for entry in value] for value in (old, new)]
+        known = [set(side) for side in keys]
+        gone = [entry for entry, key in zip(old, keys[0], strict=True) if key not in known[1]]
+        come = [entry for entry, key in zip(new, keys[1], strict=True) if key not in known[0]]
+        return (gone, come) if gone or come else (old, new)
+    if isinstance(old, str) and isinstance(new, str) and max(len(old), len(new)) > LONG:
+        first, second = old.split(), new.split()
+        found = list(gaps(first, second))
+        return tuple(
+            " … ".join(
+                " ".join(words[max(0, places[side] - AROUND) : places[side + 1] + AROUND]) for places in found
+            )
+            for side, words in ((0, first), (2, second))
+        )
+    return old, new
 
 
 def _tokens(value: Any) -> Iterator[str]:

@@ -34,7 +34,7 @@ _NOTES: Mapping[str, str] = {
     "unchecked": "could not be looked for in one of the audits",
 }
 _LISTS: Mapping[str, str] = {
-    "worse": "Issues where it got worse",
+    "worse": "What got worse",
     "added": "Issues on new pages",
     "removed": "Issues removed with their page",
 }
@@ -88,7 +88,9 @@ def movement(content: Content, frames: Mapping[str, pd.DataFrame]) -> Movement:
 
 def _left(pages: int) -> list[dict[str, Any]]:
     note = "first in the list of changed fields"
-    return [{"label": "Not in the index any more", "value": pages, "after": note, "kind": "high"}] * bool(pages)
+    return [{"label": "Not in the index any more", "value": pages, "after": note, "kind": "high"}] * bool(
+        pages
+    )
 
 
 def _issues(changes: list[str]) -> list[dict[str, Any]]:
