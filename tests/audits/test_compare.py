@@ -9,7 +9,7 @@ import pytest
 
 import webanalytics as wa
 from tests.audits.saved import HOME, HOSTILE, audit
-from webanalytics.audits.compare.differences import CHANGES, OF_ROBOTS
+from webanalytics.audits.compare.differences import CHANGES, OF_ONE_FETCH, OF_ROBOTS
 from webanalytics.audits.origin import Origin
 from webanalytics.fetching.testing import Reply, SiteServer
 
@@ -213,8 +213,16 @@ def test_a_report_and_a_workbook_of_what_changed(made: wa.Comparison, tmp_path: 
     assert (HOME, "title", "Lamps for every room of the house", "x") in rows
 
 
+def test_a_slow_answer_is_no_change() -> None:
+    slow, quick = (wa.Audit(audit(BEFORE).raw.assign(elapsed=seconds)) for seconds in (9.0, 0.1))
+    assert "slow_response" in set(slow.issues["rule"])
+    for pair in ((slow, quick), (quick, slow)):
+        assert told(wa.compare(*pair), HOME, "slow_response") == ["unchecked"]
+        assert set(wa.compare(*pair).pages["change"]) == {"same"}
+
+
 def test_rules_that_are_named_exist() -> None:
-    assert set(OF_ROBOTS) <= set(wa.rules()["name"])
+    assert {*OF_ROBOTS, *OF_ONE_FETCH} <= set(wa.rules()["name"])
 
 
 def test_the_score_before_and_after_and_what_it_came_from() -> None:

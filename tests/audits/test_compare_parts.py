@@ -157,7 +157,7 @@ def test_a_stopped_crawl_tries_no_rule_that_needs_the_whole_site() -> None:
             part = wa.crawl(site.url, max_pages=3, **OPTIONS)
         whole = wa.crawl(site.url, **OPTIONS)
     assert ORPHANS & set(part.issues["rule"]) == set()
-    assert ORPHANS < set(part.issues.attrs["webanalytics"]["rules_not_tried"])
+    assert set(part.issues.attrs["webanalytics"]["rules_not_tried"]) > ORPHANS
     assert "sitemap_orphan" in set(whole.issues["rule"])
     assert "Part of the site: The crawl stopped at 3 pages" in " ".join(repr(part).split())
 

@@ -340,16 +340,8 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         from webanalytics.audits.compare.differences import Judged
         from webanalytics.audits.score import costs_by_rule
 
-        whole, rows = self._whole or (self, None)
-        costs = costs_by_rule(self.site, self.issues, rows)
-        seen = dict.fromkeys(whole.raw["url"].tolist(), "not selected") if rows is not None else {}
-        if self.origin.crawl is not None:
-            skipped = self.origin.crawl.skipped
-            seen |= dict(zip(skipped["url"].tolist(), skipped["reason"].tolist(), strict=True))
-        origin, stopped = self.origin, self.site.stopped
-        return Judged(
-            self.raw, self.pages, self.issues, costs, origin.robots_files, bool(origin.robots), seen, stopped
-        )
+        rows = None if self._whole is None else self._whole[1]
+        return Judged(self.site, self.issues, costs_by_rule(self.site, self.issues, rows), rows)
 
     def _overview(self) -> Overview:
         from webanalytics.audits.overview.display import MOST_PAGES, audit_overview

@@ -106,6 +106,9 @@ class Audited(Protocol):
     def failures(self) -> pd.DataFrame:
         """Return why pages could not be read."""
 
+    def select(self, which: Any) -> Any:
+        """Return an audit of some of the pages."""
+
     def with_profile(self, profile: Any = None) -> Any:
         """Return the same pages, judged by another profile."""
 

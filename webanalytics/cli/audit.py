@@ -90,8 +90,8 @@ def add_compare(commands: Any) -> None:
         "--report", metavar="FILE", help="write a report of the later audit with what changed"
     )
     meaning = (
-        "folder of a second audit made at once after AFTER: where a page differs from itself, it has a counter "
-        "or links that rotate, and no change"
+        "folder of one more audit made at once after AFTER: where a page differs from itself there is a "
+        "counter or a link that rotates, and no change"
     )
     parser.add_argument("--again", metavar="FOLDER", help=meaning)
     _docs_flag(parser)

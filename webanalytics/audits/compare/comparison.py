@@ -25,17 +25,17 @@ class Comparison:
     before, after : Audit
         The two, judged by the profile and thresholds of the second.
     pages : pandas.DataFrame
-        ``url``, ``change`` and ``fields`` (how many changed). ``changed`` pages come first: those that left the
-        index, then those with the most changes. ``added`` and ``removed`` ones are in one audit alone;
-        ``unchecked`` ones were not looked at in one of them: it was stopped, left them out, or got no answer.
-        The others are the ``same``.
+        ``url``, ``change`` and ``fields`` (how many changed). ``changed`` pages come first: those that left
+        the index, then those with the most changes. ``added`` and ``removed`` ones are in one audit alone;
+        one of them did not look at ``unchecked`` ones: it was stopped, left them out, or got no answer. The
+        others are the ``same``.
     changes : pandas.DataFrame
         ``url``, ``field``, ``before``, ``after``: one row for each field of a page that changed, in the order
         of the pages; in the end changed robots.txt files. The guide on audits lists the fields.
     issues : pandas.DataFrame
         ``change`` and the columns of `Audit.issues`. ``worse``: the page has it now; ``added`` with its new
-        page; ``fixed``; ``removed`` with its page; ``remaining``. ``unchecked`` ones are in one of the audits,
-        and could not be checked in the other: it did not read the page, or the rule lacked its input.
+        page; ``fixed``; ``removed`` with its page; ``remaining``. ``unchecked`` ones are in one of the audits
+        and could not be checked in the other, which did not read the page or had no input for the rule.
     links : pandas.DataFrame
         Of two crawls: ``change`` (broken, mended, removed or added), ``source``, ``target``, ``anchor``, and
         the verdict on the target ``before`` and ``after``; see `Audit.broken_links`.
@@ -68,7 +68,7 @@ class Comparison:
             before = before.with_profile(after.origin.profile)
         self.before, self.after, self._again = before, after, again
         judged, scored = (before.judged(), after.judged()), (before, after)
-        if judged[0].stopped or judged[1].stopped:  # the score of some pages is not that of others
+        if judged[0].site.stopped or judged[1].site.stopped:  # the score of some pages is not that of others
             shared = [url for url in judged[1].rows if url in judged[0].rows]
             scored = before.select(shared), after.select(shared)
             old, new = (part.judged().costs for part in scored)
@@ -112,9 +112,9 @@ class Comparison:
         -------
         pandas.DataFrame
             ``title``, ``rule``, ``priority``, ``before``, ``after``, ``worse``, ``added``, ``fixed``,
-            ``removed``, ``remaining``, ``unchecked`` (numbers of issues) and ``points``: by how many points the
-            rule raised the score, negative where it lowered it. What got worse comes first, pages that left
-            the index above all.
+            ``removed``, ``remaining``, ``unchecked`` (numbers of issues) and ``points``: by how many points
+            the rule raised the score, negative where it lowered it. What got worse comes first, above all
+            pages that left the index.
         """
         from webanalytics.audits.compare.differences import summary
 
@@ -171,7 +171,11 @@ class Comparison:
     def _parts_of_sites(self) -> list[str]:
         """Return sentences on audits that have not all pages of their site."""
         sides = zip(("first", "second"), self._judged, strict=True)
-        return [f"Part of the site, the {name} time: {side.stopped}" for name, side in sides if side.stopped]
+        return [
+            f"Part of the site, the {name} time: {side.site.stopped}"
+            for name, side in sides
+            if side.site.stopped
+        ]
 
     def __repr__(self) -> str:
         from webanalytics.audits.overview.display import as_text

@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, TypeAlias
@@ -25,18 +25,20 @@ from webanalytics.audits.compare.fields import (
     is_same,
 )
 from webanalytics.audits.graph.verdicts import verdict
-from webanalytics.fetching.robots import RobotsCopy
+from webanalytics.audits.site import Site
 from webanalytics.runs.frames.schema import make_series
 from webanalytics.runs.storage.lazy_columns import stored
 from webanalytics.thresholds import PRIORITIES
 
 Keys: TypeAlias = npt.NDArray[np.int64]
 Look: TypeAlias = Literal["read", "answered", "closed", "unchecked", "absent"]
-"""How an audit looked at an address: it read the page, got an error from it, or was kept out by robots.txt; it
-did not get there, or it would have if there were such a page."""
+"""How an audit looked at an address: it read the page, got an error from it, or robots.txt kept it out; it did
+not get there, or it would have if there were such a page."""
 
 OF_ROBOTS = ("robots_txt_problems",)
 """Rules that look at robots.txt, which is read where an audit is made from a sitemap."""
+OF_ONE_FETCH = ("slow_response",)
+"""Rules whose findings come and go with the hour: one time each is no change of the site."""
 CHANGES = ("worse", "added", "fixed", "removed", "remaining", "unchecked")
 """What became of issues, in the order of a comparison."""
 INDEXABLE = "indexable"
@@ -46,78 +48,54 @@ _PAGES = ("changed", "added", "removed", "unchecked", "same")
 
 @dataclass(frozen=True)
 class Judged:
-    """An audit to compare.
+    """An audit to compare: its site, its issues, the points that each rule takes, its rows if it is a part."""
 
-    Attributes
-    ----------
-    frame, pages, issues : pandas.DataFrame
-        Its original pages, the pages with derived columns, and their issues.
-    costs : Mapping
-        Points of the score that each rule takes.
-    robots : Mapping
-        The robots.txt of each origin as it was read.
-    robots_read : bool
-        Whether faults in them were looked for.
-    seen : Mapping
-        Why addresses without a page that it knows of were left out.
-    stopped : str
-        Why pages are missing; empty if none are.
-    """
-
-    frame: pd.DataFrame
-    pages: pd.DataFrame
+    site: Site
     issues: pd.DataFrame
     costs: Mapping[str, float] = field(default_factory=dict)
-    robots: Mapping[str, RobotsCopy] = field(default_factory=dict)
-    robots_read: bool = False
-    seen: Mapping[str, str] = field(default_factory=dict)
-    stopped: str = ""
+    part: Sequence[int] | None = None
 
     @cached_property
     def rows(self) -> dict[str, int]:
         """Row of each address; the first of several."""
-        rows: dict[str, int] = {}
-        for row, url in enumerate(self.frame["url"].tolist()):
-            if isinstance(url, str):
-                rows.setdefault(url, row)
-        return rows
+        urls = list(self.site.values("url"))
+        chosen = range(len(urls)) if self.part is None else self.part
+        return {urls[row]: row for row in reversed(chosen) if isinstance(urls[row], str)}
+
+    @cached_property
+    def _left_out(self) -> Mapping[str, str]:
+        """Why addresses without a row were left out."""
+        skipped = None if self.site.crawl is None else self.site.crawl.skipped
+        others = {} if self.part is None else dict.fromkeys(self.site.values("url"), "not selected")
+        return (
+            others if skipped is None else others | dict(zip(skipped["url"], skipped["reason"], strict=True))
+        )
 
     @cached_property
     def _looks(self) -> list[Look]:
         names = ("status", "http_status", "error_type", "error_key")
-        cells = (_cells(self.frame, name) for name in names)
-        return [_look(*values) for values in zip(*cells, strict=True)]
+        return [_look(*cells) for cells in zip(*map(self.site.values, names), strict=True)]
 
     def look(self, url: str) -> Look:
         """Return how the audit looked at an address."""
         if (row := self.rows.get(url)) is not None:
             return self._looks[row]
-        if url in self.seen:
-            return "closed" if self.seen[url] == "robots" else "unchecked"
-        return "unchecked" if self.stopped else "absent"
+        if url in self._left_out:
+            return "closed" if self._left_out[url] == "robots" else "unchecked"
+        return "unchecked" if self.site.stopped else "absent"
 
     @cached_property
-    def _ends(self) -> list[Any]:
-        return _cells(self.frame, "final_url")
-
-    def end(self, url: str) -> Any:
-        """Return the address at which a page was read, None where that is not known or its own."""
-        found = self._ends[self.rows[url]]
-        return None if found == url else found
+    def ends(self) -> dict[str, Any]:
+        """Where each page was read, None where that is not known or its own address."""
+        found = list(self.site.values("final_url"))
+        return {url: None if found[row] == url else found[row] for url, row in self.rows.items()}
 
     @cached_property
     def untried(self) -> set[str]:
-        """Names of rules that could not be tried."""
+        """Names of rules that could not be tried, or tell nothing of a change."""
         known = self.issues.attrs.get("webanalytics", {})
-        unread = () if self.robots_read else OF_ROBOTS
+        unread = (*OF_ONE_FETCH, *(() if self.site.robots else OF_ROBOTS))
         return {*known.get("rules_not_tried", ()), *known.get("rules_failed", ()), *unread}
-
-
-def _cells(frame: pd.DataFrame, name: str) -> list[Any]:
-    """Return a column of plain values, None for missing ones."""
-    cells = frame[name].astype(object) if name in frame else pd.Series([None] * len(frame), dtype=object)
-    found: list[Any] = cells.where(cells.notna(), None).tolist()
-    return found
 
 
 def _look(status: Any, http_status: int | None, error_type: str | None, key: str | None) -> Look:
@@ -138,7 +116,7 @@ def summary(before: Judged, after: Judged, issues: pd.DataFrame) -> pd.DataFrame
     for head, found in groups:
         rule, title, priority, category = map(str, head)
         counted = [int(totals.get(rule, 0)) for totals in known]
-        changes = found.value_counts().to_dict()
+        changes = {str(name): count for name, count in found.value_counts().items()}
         points = round(before.costs.get(rule, 0.0) - after.costs.get(rule, 0.0), 2)
         rows.append(
             (title, rule, priority, *counted, *(int(changes.get(name, 0)) for name in CHANGES), points + 0.0)
@@ -154,7 +132,7 @@ def _rank(changes: Mapping[str, int], priority: str, category: str) -> tuple[Any
     """Return where a rule stands: what got worse first, pages that left the index above all, then by number."""
     worse = changes.get("worse", 0)
     moved = sum(changes.get(name, 0) for name in ("added", "fixed", "removed"))
-    urgency = PRIORITIES.index(priority) if priority in PRIORITIES else len(PRIORITIES)  # type: ignore[arg-type]
+    urgency = PRIORITIES.index(priority) if priority in PRIORITIES else len(PRIORITIES)
     left = bool(worse) and category == "indexability" and not urgency
     return not left, not worse, not moved, urgency, -worse, -moved
 
@@ -183,8 +161,8 @@ def changed_fields(earlier: Judged, later: Judged, again: Judged | None = None) 
         told, key=lambda url: (told[url].get("indexability", "-")[0] != INDEXABLE, -len(told[url]))
     )
     found = [(url, name, *told[url][name]) for url in order for name in told[url]]
-    for origin, copy in later.robots.items():
-        before = earlier.robots.get(origin)
+    for origin, copy in later.site.robots_files.items():
+        before = earlier.site.robots_files.get(origin)
         if before is not None and not (before.error_type or copy.error_type):
             texts = before.text or "", copy.text or ""
             found += [] if is_same("", *texts) else [(f"{origin}/robots.txt", "robots.txt", *texts)]
@@ -198,7 +176,7 @@ def _closed(earlier: Judged, later: Judged) -> Iterator[tuple[str, str, Any, Any
     for this, other, step in ((earlier, later, 1), (later, earlier, -1)):
         for url, row in this.rows.items():
             if url not in other.rows and other.look(url) == "closed" and this.look(url) == "read":
-                old, new = (this.pages["indexability"].iloc[row], _CLOSED)[::step]
+                old, new = (this.site.values("indexability")[row], _CLOSED)[::step]
                 yield url, "indexability", old, new
 
 
@@ -217,19 +195,13 @@ def _without(text: str, headings: Sequence[Mapping[str, str]]) -> str:
 
 def _differing(earlier: Judged, later: Judged, again: Judged | None) -> Iterator[tuple[Any, ...]]:
     """Yield address, field and both values of what differs, column by column."""
-    pairs = [(url, earlier.rows[url], row) for url, row in later.rows.items() if url in earlier.rows]
-    columns = columns_of(earlier.pages.columns, later.pages.columns)
-    compared = [_compared(earlier, later, url, columns) for url, _, _ in pairs]
-    firsts, seconds = [first for _, first, _ in pairs], [second for _, _, second in pairs]
+    urls = [url for url in later.rows if url in earlier.rows]
+    columns = columns_of(earlier.site.pages.columns, later.site.pages.columns)
+    whole = frozenset(columns)
+    compared = [_compared(earlier, later, url, whole) for url in urls]
     for column in columns:
-        cells = zip(
-            pairs,
-            compared,
-            _at(earlier.pages[column], firsts),
-            _at(later.pages[column], seconds),
-            strict=True,
-        )
-        for (url, _, _), names, *values in cells:
+        sides = (_at(side.site.pages[column], [side.rows[url] for url in urls]) for side in (earlier, later))
+        for url, names, *values in zip(urls, compared, *sides, strict=True):
             if column not in names or values[0] is values[1]:
                 continue
             for name, old, new, *twice in fields_of(column, *values, *_again(again, column, url)):
@@ -237,23 +209,22 @@ def _differing(earlier: Judged, later: Judged, again: Judged | None) -> Iterator
                     yield url, name, None if _missing(old) else old, None if _missing(new) else new
 
 
-def _compared(earlier: Judged, later: Judged, url: str, columns: Sequence[str]) -> Sequence[str]:
+def _compared(earlier: Judged, later: Judged, url: str, whole: frozenset[str]) -> frozenset[str]:
     """Return the columns of a page that both audits know."""
     looks = {earlier.look(url), later.look(url)}
     if "unchecked" in looks:
-        return ()
+        return frozenset()
     if "closed" in looks:
-        return ("indexability",)
-    end = later.end(url)
-    of_itself = end == earlier.end(url) and end not in later.rows  # else the page behind it has a row
-    return columns if looks == {"read"} and of_itself else OF_ANSWERS
+        return frozenset(("indexability",))
+    end = later.ends[url]
+    of_itself = end == earlier.ends[url] and end not in later.rows  # else the page behind it has a row
+    return whole if looks == {"read"} and of_itself else OF_ANSWERS
 
 
 def _again(again: Judged | None, column: str, url: str) -> list[Any]:
     """Return what a page had in a column when it was read again, if it was."""
-    if again is None or again.look(url) != "read" or column not in again.pages:
-        return []
-    return [again.pages[column].iloc[again.rows[url]]]
+    known = again is not None and again.look(url) == "read" and column in again.site.pages
+    return [again.site.pages[column].iloc[again.rows[url]]] if again is not None and known else []
 
 
 def _at(column: pd.Series, rows: list[int]) -> Iterator[Any]:
@@ -309,31 +280,20 @@ def _keys(before: pd.DataFrame, after: pd.DataFrame) -> tuple[Keys, Keys]:
     return keys[: len(before)], keys[len(before) :]
 
 
-def _new_issue(old: Look, new: Look) -> str:
-    """Return what an issue is that only the second audit has, from how both looked at its page."""
-    if old == "absent":
-        return "added"
-    return "unchecked" if old == "unchecked" or (old != "read" and new == "read") else "worse"
-
-
-def _lost_issue(old: Look, new: Look) -> str:
-    """Return what became of an issue that only the first audit has."""
-    if new == "absent":
-        return "unchecked" if old == "unchecked" else "removed"
-    return "unchecked" if new == "unchecked" or (old == "read" and new != "read") else "fixed"
-
-
 def _became(
-    before: Judged,
-    after: Judged,
-    issues: pd.DataFrame,
-    of_looks: Callable[[Look, Look], str],
-    untried: set[str],
+    issues: pd.DataFrame, has: Judged, lacks: Judged, of_pages: str, moved: str
 ) -> npt.NDArray[np.object_]:
-    """Return what became of issues that one audit has; a rule that the other could not try says nothing."""
+    """Return what became of the issues that one of two audits has; rules that the other lacked say nothing."""
+
+    def outcome(url: str) -> str:
+        own, other = has.look(url), lacks.look(url)
+        if other == "absent":
+            return "unchecked" if own == "unchecked" and of_pages == "removed" else of_pages
+        return "unchecked" if other == "unchecked" or (own == "read" and other != "read") else moved
+
     places, urls = pd.factorize(issues["url"])
-    found = np.array([of_looks(before.look(url), after.look(url)) for url in urls], dtype=object)[places]
-    unsure = issues["rule"].isin(untried).to_numpy(bool) & np.isin(found, ("worse", "fixed"))
+    found = np.array([outcome(url) for url in urls], dtype=object)[places]
+    unsure = issues["rule"].isin(lacks.untried).to_numpy(bool) & (found == moved)
     return np.where(unsure, "unchecked", found).astype(object)
 
 
@@ -342,9 +302,9 @@ def changed_issues(before: Judged, after: Judged) -> pd.DataFrame:
     old, new = _keys(before.issues, after.issues)
     still = _chosen(after.issues, ~pd.Series(new).duplicated().to_numpy())
     left = _chosen(before.issues, ~pd.Series(old).duplicated().to_numpy() & ~np.isin(old, new))
-    come = _became(before, after, still, _new_issue, before.untried)
+    come = _became(still, after, before, "added", "worse")
     come[np.isin(pd.unique(new), old)] = "remaining"
-    changes = np.concatenate([come, _became(before, after, left, _lost_issue, after.untried)])
+    changes = np.concatenate([come, _became(left, before, after, "removed", "fixed")])
     order = np.argsort([CHANGES.index(change) for change in changes], kind="stable")
     parts = [still, left]
     kept = [part for part in parts if len(part)] or parts[:1]

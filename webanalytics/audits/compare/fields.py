@@ -12,14 +12,16 @@ from webanalytics.audits.directives.headers import Headers
 from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
 from webanalytics.runs.frames.arrow import declared
 
-OF_ANSWERS = (
-    *("indexability", "http_status", "final_url", "redirects", "redirect_kinds", "content_type"),
-    "in_sitemap",
-)
-"""Columns compared of pages that came with an error or from elsewhere too."""
-
 COMPARED = (
-    *OF_ANSWERS,
+    *(
+        "indexability",
+        "http_status",
+        "final_url",
+        "redirects",
+        "redirect_kinds",
+        "content_type",
+        "in_sitemap",
+    ),
     *("robots", "googlebot", "x_robots_tag", "canonical", "canonicals", "title", "titles", "description"),
     *("descriptions", "headings", "text", "lang", "language", "hreflangs", "links", "nofollow_links"),
     *("imgTags", "jsonld", "structured_types", "price", "priceCurrency", "availability", "meta_keywords"),
@@ -27,6 +29,9 @@ COMPARED = (
     *("doctype", "favicons", "theme-color", "application-name", "meta_policy", "meta_referrer", "headers"),
 )
 """Columns that speak of the page, in the order of their changes; those of the prefixes `TAGS` do, too."""
+
+OF_ANSWERS = frozenset(COMPARED[:7])
+"""Those of them that are compared of a page that came with an error or from elsewhere, too."""
 
 TAGS = ("og:", "card:")
 
@@ -66,7 +71,7 @@ _OF_VISITS = re.compile(
 
 
 def columns_of(names: Iterable[str], others: Iterable[str]) -> list[str]:
-    """Return the columns to compare of those that two audits have: declared ones, tags, and the user's own."""
+    """Return the columns to compare of those of two audits: declared ones, tags, and the user's own."""
     both, known = set(names) & set(others), {*declared("audit"), *DERIVED, *CRAWLED, *FOUND, "extract_note"}
     tags = sorted(name for name in both if name.startswith(TAGS))
     own = sorted(name for name in both if name not in known)
@@ -79,11 +84,11 @@ def is_own(column: str) -> bool:
 
 
 def fields_of(column: str, *cells: Any) -> Iterator[tuple[Any, ...]]:
-    """Yield the name of a field and its values in some audits; headers are a field each.
+    r"""Yield the name of a field and its values in some audits; headers are a field each.
 
     Examples
     --------
-    >>> list(fields_of("headers", "Date: Monday\\nVary: Accept", "Date: Tuesday"))
+    >>> list(fields_of("headers", "Date: Monday\nVary: Accept", "Date: Tuesday"))
     [('header:vary', 'Accept', '')]
     """
     if column != "headers":
@@ -154,17 +159,16 @@ def difference(old: Any, new: Any) -> tuple[Any, Any]:
     if isinstance(old, str) and isinstance(new, str) and max(len(old), len(new)) > LONG:
         first, second = old.split(), new.split()
         found = list(gaps(first, second))
-        return tuple(
-            " … ".join(
-                " ".join(words[max(0, places[side] - AROUND) : places[side + 1] + AROUND]) for places in found
-            )
-            for side, words in ((0, first), (2, second))
-        )
+        return _around(first, (place[:2] for place in found)), _around(second, (place[2:] for place in found))
     return old, new
 
 
+def _around(words: Sequence[str], places: Iterable[tuple[int, int]]) -> str:
+    return " … ".join(" ".join(words[max(0, start - AROUND) : end + AROUND]) for start, end in places)
+
+
 def _tokens(value: Any) -> Iterator[str]:
-    """Yield the words of a text, or the leaves of a nested value; parts that belong to a visit are left out."""
+    """Yield the words of a text, or the leaves of a nested value, without what belongs to a visit."""
     if isinstance(value, str):
         yield from _OF_VISITS.sub("", value).split()
         return

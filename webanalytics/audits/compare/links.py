@@ -138,7 +138,7 @@ def changed_depths(before: Audited, after: Audited) -> pd.DataFrame:
 
 
 def changed_orphans(before: Audited, after: Audited) -> pd.DataFrame:
-    """Return the pages that are orphans in one of two crawls alone, new or fixed; both must be of all pages."""
+    """Return the pages that are orphans in one of two crawls alone, new or fixed; none of parts of a site."""
     if not are_crawls(before, after) or before.site.stopped or after.site.stopped:
         return table(ORPHANS)
     old, new = (_column(audit, "orphan") for audit in (before, after))

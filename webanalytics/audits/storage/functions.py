@@ -21,8 +21,8 @@ def compare(
     before, after : Audit or path
         Two audits, or the folders that they were saved in.
     again : Audit or path, optional
-        A further audit of the pages of ``after``, or of some, made at once after it. Where a page differs from
-        itself it shows a counter, a token or links that rotate: what differs there alone is no change.
+        A further audit of the pages of ``after``, or of some, made at once after it. Where a page differs
+        from itself it has a counter, a token or links that rotate: what differs there alone is no change.
 
     Returns
     -------
