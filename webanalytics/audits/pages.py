@@ -121,6 +121,7 @@ def make_site(
     robots: Mapping[str, list[str]] = MappingProxyType({}),
     robots_files: Mapping[str, RobotsCopy] = MappingProxyType({}),
     crawl: CrawlFacts | None = None,
+    stopped: str = "",
     *,
     near_duplicates: float | None = 90.0,
 ) -> Site:
@@ -130,9 +131,8 @@ def make_site(
     """
     pages = pd.DataFrame(frame).reset_index(drop=True)
     pages = pages.drop(columns=[name for name in (*DERIVED, *CRAWLED) if name in pages])
-    site = Site(
-        pages, sitemap, robots, 90.0 if near_duplicates is None else near_duplicates, crawl, robots_files
-    )
+    limit = 90.0 if near_duplicates is None else near_duplicates
+    site = Site(pages, sitemap, robots, limit, crawl, robots_files, stopped)
     cells = {**_texts(site), **_headings(site), **_robots(site), **_places(site)}
     cells.update(_canonicals(site))
     cells.update(_indexability(site, cells))
@@ -153,7 +153,7 @@ def make_site(
 
 def _with_links(site: Site) -> Site:
     """Add the columns of a crawl, for which other derived columns must be known."""
-    cells = crawl_columns(site.graph, site.good, stopped=bool(site.stopped))
+    cells = crawl_columns(site.graph, site.good, stopped=bool(site.crawl and site.crawl.stopped))
     kinds = {**DERIVED, **CRAWLED}
     index = site.pages.index
     columns = {name: make_series(values, kinds[name][0], index) for name, values in cells.items()}

@@ -49,8 +49,6 @@ _FAULTS = {
 
 CHECKED_LINKS = "checked_links"
 """What a rule names among its columns if it needs the answers of other sites."""
-WHOLE_SITE = "whole_site"
-"""What a rule names there if a run that stopped early can tell it nothing: pages may be missing that link."""
 
 
 PORTION_BYTES = 64_000_000
@@ -83,6 +81,8 @@ class Site:
         What a crawl knows besides its pages, if one found them.
     robots_files : Mapping
         The robots.txt of each origin as it was read.
+    stopped : str
+        Why these are not all pages, '' where they are: of others nobody knows what they link to.
     """
 
     pages: pd.DataFrame
@@ -91,6 +91,7 @@ class Site:
     near_duplicates: float = 90.0
     crawl: CrawlFacts | None = None
     robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
+    stopped: str = ""
     _values: dict[str, list[Any]] = field(default_factory=dict, repr=False)
     _stored: ColumnValues = field(default_factory=ColumnValues, repr=False)
     _portion: _Portion | None = field(default=None, repr=False)
@@ -110,14 +111,9 @@ class Site:
 
     @cached_property
     def besides(self) -> frozenset[str]:
-        """What is known besides columns, of what rules may need: `CHECKED_LINKS` and `WHOLE_SITE`."""
+        """What is known besides columns, of what rules may need: `CHECKED_LINKS`."""
         asked = self.crawl is not None and bool((self.crawl.checked["kind"] == "external").any())
-        return frozenset([CHECKED_LINKS] * asked + [WHOLE_SITE] * (not self.stopped))
-
-    @property
-    def stopped(self) -> str:
-        """Why pages are missing, in sentences; empty if none are."""
-        return stopped(self.pages, self.crawl)
+        return frozenset({CHECKED_LINKS} if asked else ())
 
     def forget(self, *columns: str) -> None:
         """Read columns anew, which were added to the pages."""
@@ -386,8 +382,3 @@ def _requested(url: Any, redirects: Any, final: Any) -> Any:
     if not isinstance(url, str) or not lacks_scheme(url.strip()):
         return url
     return redirects[0] if isinstance(redirects, (list, tuple)) and redirects else final or url
-
-
-def stopped(pages: pd.DataFrame, crawl: CrawlFacts | None) -> str:
-    """Return why a run has not all pages: what its crawl says, or its frame; empty if it has."""
-    return crawl.stopped if crawl is not None else str(pages.attrs.get("webanalytics", {}).get("stopped", ""))

@@ -24,7 +24,6 @@ LACKED: Mapping[str, str] = {
     "crawl_depth": "a crawl from a start page (`webanalytics.crawl` makes one)",
     "checked_links": 'the answers of other sites (`external="check"` asks them)',
     "inlinks": "the links between the pages",
-    "whole_site": "the whole site, of which pages are missing",
 }
 """What a missing fact or column is called."""
 

@@ -169,7 +169,7 @@ class _Call:
         self._store: Checkpoint | None = None
         self._waited_for = current_run.get()
         self._run = self._waited_for or Run()
-        self._partial = Partial(lambda: hooks.partial(self._cut()), lambda: self._builder.rows_done)
+        self._partial = Partial(lambda: hooks.partial(self._finished()), lambda: self._builder.rows_done)
         self._report = Report(note=self._run.note, ahead=self._run.ahead)
         self._served = tuple(place for place, item in enumerate(operations) if backend.serves(item))
 
@@ -364,18 +364,8 @@ class _Call:
             frame.attrs["webanalytics"]["premium_left_out"] = sorted(report.premium_missing)
         if report.hosts:
             frame.attrs["webanalytics"]["hosts"] = list(report.hosts)
-        if report.stop_reason:
-            frame.attrs["webanalytics"]["stopped"] = report.stop_reason
         if self._options["backend"] is not None:
             frame.attrs["webanalytics"]["backend"] = backend.name
-        return frame
-
-    def _cut(self) -> pd.DataFrame:
-        """Return the frame of a call that ended early, which says so."""
-        frame, total = self._finished(), len(self._rows.labels)
-        if len(frame) < total:
-            said = f"The run was interrupted: {len(frame):,} of {total:,} rows are finished."
-            frame.attrs["webanalytics"]["stopped"] = said
         return frame
 
     def _keep_finished(self, error: BaseException) -> None:

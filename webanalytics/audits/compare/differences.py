@@ -25,6 +25,8 @@ from webanalytics.audits.compare.fields import (
     is_same,
 )
 from webanalytics.audits.graph.verdicts import verdict
+from webanalytics.audits.rules import RULES
+from webanalytics.audits.rules.base import PageByPage
 from webanalytics.audits.site import Site
 from webanalytics.runs.frames.schema import make_series
 from webanalytics.runs.storage.lazy_columns import stored
@@ -32,11 +34,13 @@ from webanalytics.thresholds import PRIORITIES
 
 Keys: TypeAlias = npt.NDArray[np.int64]
 Look: TypeAlias = Literal["read", "answered", "closed", "unchecked", "absent"]
-"""How an audit looked at an address: it read the page, got an error from it, or robots.txt kept it out; it did
-not get there, or it would have if there were such a page."""
+"""How an audit looked at an address: it read the page, got an error from it, was kept out by robots.txt, did
+not get there, or saw that there is no such page."""
 
 OF_ROBOTS = ("robots_txt_problems",)
 """Rules that look at robots.txt, which is read where an audit is made from a sitemap."""
+OF_PAGES = frozenset(("response", "security", "indexability", "html"))
+"""Categories of rules that know each page from itself, whatever other pages are missing."""
 OF_ONE_FETCH = ("slow_response",)
 """Rules whose findings come and go with the hour: one time each is no change of the site."""
 CHANGES = ("worse", "added", "fixed", "removed", "remaining", "unchecked")
@@ -48,7 +52,7 @@ _PAGES = ("changed", "added", "removed", "unchecked", "same")
 
 @dataclass(frozen=True)
 class Judged:
-    """An audit to compare: its site, its issues, the points that each rule takes, its rows if it is a part."""
+    """An audit to compare: its site and issues, the points that each rule takes, its rows if it is a part."""
 
     site: Site
     issues: pd.DataFrame
@@ -92,10 +96,13 @@ class Judged:
 
     @cached_property
     def untried(self) -> set[str]:
-        """Names of rules that could not be tried, or tell nothing of a change."""
+        """Names of rules that could not be tried, as those on several pages where some are missing."""
         known = self.issues.attrs.get("webanalytics", {})
+        wide = (rule for rule in RULES.values() if not isinstance(rule.find, PageByPage))
+        of_sites = [rule.name for rule in wide if rule.category not in OF_PAGES]
         unread = (*OF_ONE_FETCH, *(() if self.site.robots else OF_ROBOTS))
-        return {*known.get("rules_not_tried", ()), *known.get("rules_failed", ()), *unread}
+        unread += (*known.get("rules_not_tried", ()), *known.get("rules_failed", ()))
+        return {*unread, *(of_sites if self.site.stopped else ())}
 
 
 def _look(status: Any, http_status: int | None, error_type: str | None, key: str | None) -> Look:
@@ -129,7 +136,7 @@ def summary(before: Judged, after: Judged, issues: pd.DataFrame) -> pd.DataFrame
 
 
 def _rank(changes: Mapping[str, int], priority: str, category: str) -> tuple[Any, ...]:
-    """Return where a rule stands: what got worse first, pages that left the index above all, then by number."""
+    """Return where a rule stands: what got worse first, above all pages that left the index; by number."""
     worse = changes.get("worse", 0)
     moved = sum(changes.get(name, 0) for name in ("added", "fixed", "removed"))
     urgency = PRIORITIES.index(priority) if priority in PRIORITIES else len(PRIORITIES)
@@ -283,7 +290,7 @@ def _keys(before: pd.DataFrame, after: pd.DataFrame) -> tuple[Keys, Keys]:
 def _became(
     issues: pd.DataFrame, has: Judged, lacks: Judged, of_pages: str, moved: str
 ) -> npt.NDArray[np.object_]:
-    """Return what became of the issues that one of two audits has; rules that the other lacked say nothing."""
+    """Return what became of the issues that one of two audits has, and the other could find or not."""
 
     def outcome(url: str) -> str:
         own, other = has.look(url), lacks.look(url)

@@ -16,7 +16,6 @@ import pandas as pd
 from webanalytics.audits.compare.differences import left_index
 from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.score import ScoreChange
-from webanalytics.audits.site import stopped
 from webanalytics.audits.unavailable_rules import title, untried
 from webanalytics.core.strings import one_line, percent, shortened, table_lines, to_one_decimal
 from webanalytics.thresholds import PRIORITIES
@@ -94,7 +93,8 @@ def audit_overview(
     frame = audit.raw
     good = int((frame["status"] == "ok").sum()) if "status" in frame else 0
     figures = [("pages", f"{len(frame):,}"), ("ok", f"{good:,}"), ("failed", f"{len(frame) - good:,}")]
-    notes = [*_part_note(audit), *_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
+    notes = [_text(audit.origin.incomplete, 300)] * bool(audit.origin.incomplete)
+    notes += [*_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
     if not len(frame) or "status" not in frame:
         return Overview("Audit", figures, notes=notes)
     failed = _failures(audit.failures())
@@ -218,12 +218,6 @@ def _moved(summary: pd.DataFrame) -> list[Block]:
     heads = ["new pages" if name == "added" else name for name in columns]
     marks = moved["priority"].astype(str).tolist()
     return [Block("What changed", heads, rows, _more(len(moved), "rules: .summary()"), marks)] * bool(rows)
-
-
-def _part_note(audit: Audited) -> list[str]:
-    """Return a sentence on a run that has not all pages of its site."""
-    said = stopped(audit.raw, audit.origin.crawl)
-    return [f"Part of the site: {_text(said, 300)}"] * bool(said)
 
 
 def _unmatched_note(unmatched: pd.DataFrame) -> list[str]:

@@ -9,7 +9,7 @@ from webanalytics.audits.graph.site_links import listed, normal
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.canonical import following, targets
 from webanalytics.audits.rules.sources import AMP, AMP_DISCOVERY, CANONICALS, both, rfc
-from webanalytics.audits.site import WHOLE_SITE, Site
+from webanalytics.audits.site import Site
 
 _LONGEST_CIRCLE = 10
 
@@ -47,7 +47,7 @@ def _circle(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
-    if site.inlinks is None:
+    if site.inlinks is None or site.stopped:
         return
     for row, url, target in targets(site):
         page = site.addresses.page(target)
@@ -139,7 +139,7 @@ RULES = (
         "opposite signs.",
         fix="Link to the canonical page wherever its copies are linked.",
         find=_unlinked,
-        columns=("canonical_state", "inlinks", WHOLE_SITE),
+        columns=("canonical_state", "inlinks"),
         measured="A page whose canonical is another page of the audit that none of its pages links to; home "
         "pages are left out.",
         source=CANONICALS,

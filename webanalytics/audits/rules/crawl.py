@@ -8,7 +8,7 @@ from typing import Any
 from webanalytics.audits.graph.links import CLICKED
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.leads import sources
-from webanalytics.audits.site import WHOLE_SITE, Site
+from webanalytics.audits.site import Site
 
 VERY_DEEP = 6
 OUT_OF_REACH = 10
@@ -42,6 +42,8 @@ def _very_deep(site: Site, threshold: Any) -> Iterator[Finding]:
 
 def _no_path(site: Site, threshold: Any) -> Iterator[Finding]:
     depth, orphan, inlinks = (site.values(name) for name in ("crawl_depth", "orphan", "inlinks"))
+    if site.crawl is None or site.crawl.stopped:
+        return
     for row in site.distinct:
         if depth[row] is not None and depth[row] > threshold:
             yield Finding(row, depth[row], f"{depth[row]:,} clicks.")
@@ -51,6 +53,8 @@ def _no_path(site: Site, threshold: Any) -> Iterator[Finding]:
 
 def _one_inlink(site: Site, _: Any) -> Iterator[Finding]:
     counts, depth = site.values("inlinks"), site.values("crawl_depth")
+    if site.crawl is None or site.crawl.stopped:
+        return
     for row in site.distinct:
         if counts[row] == 1 and depth[row] != 0:
             yield Finding(row, 1, f"Linked from {sources(site, row)}.")
@@ -132,7 +136,7 @@ RULES = (
         find=_no_path,
         threshold=OUT_OF_REACH,
         unit="clicks",
-        columns=("crawl_depth", WHOLE_SITE),
+        columns=("crawl_depth",),
         measured=f"{_CLICKS}Pages to which no page links are orphans, and left to another rule.",
         source=_LINKS,
     ),
@@ -145,7 +149,7 @@ RULES = (
         explanation="The page hangs on one link: without it nobody finds it, and it seems unimportant.",
         fix="Link to the page from related ones.",
         find=_one_inlink,
-        columns=("crawl_depth", "inlinks", WHOLE_SITE),
+        columns=("crawl_depth", "inlinks"),
         measured="Different other pages with a link to this one, redirects followed; the start is left out, "
         "and so is a crawl that stopped early.",
         source=_LINKS,

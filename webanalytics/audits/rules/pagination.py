@@ -10,7 +10,7 @@ import numpy as np
 from webanalytics.audits.graph.site_links import LONGEST, listed
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.leads import badly, faults
-from webanalytics.audits.site import WHOLE_SITE, Site
+from webanalytics.audits.site import Site
 
 _PAGINATION = (
     "Google Search Central, Pagination, incremental page loading, and their impact on Google Search: "
@@ -69,6 +69,8 @@ def _before(later: dict[int, int], row: int) -> set[int]:
 
 
 def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
+    if site.stopped:
+        return
     graph = site.graph
     linked = {int(row) for row in graph.target_row[graph.hyperlinks & (graph.source_row != graph.target_row)]}
     pages: dict[int, list[str]] = {}
@@ -160,7 +162,7 @@ RULES = (
         "engines do not find pages by rel=next any more.",
         fix="Link from each page of the series to the next one in an anchor.",
         find=_unlinked,
-        columns=("crawl_depth", WHOLE_SITE),
+        columns=("crawl_depth",),
         measured="Targets of rel=next and rel=prev to which no other page of the crawl has an anchor.",
         source=_PAGINATION,
     ),
