@@ -98,7 +98,9 @@ def add_compare(commands: Any) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write a workbook (.xlsx) with all that changed"
     )
-    meaning = f"exit with status {GATE} where there are new issues of this priority or a higher one"
+    meaning = (
+        f"exit with status {GATE} where issues of this priority or a higher one got worse or are on new pages"
+    )
     parser.add_argument("--fail-on-new", choices=LEVELS, help=meaning)
     parser.set_defaults(run=run_compare)
 

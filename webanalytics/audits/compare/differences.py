@@ -76,6 +76,10 @@ class Judged:
         )
 
     @cached_property
+    def _hosts(self) -> set[str]:
+        return {"/".join(url.split("/", 3)[:3]) for url in self.rows}
+
+    @cached_property
     def _looks(self) -> list[Look]:
         names = ("status", "http_status", "error_type", "error_key")
         return [_look(*cells) for cells in zip(*map(self.site.values, names), strict=True)]
@@ -84,6 +88,8 @@ class Judged:
         """Return how the audit looked at an address."""
         if (row := self.rows.get(url)) is not None:
             return self._looks[row]
+        if url in self._hosts:  # of what is said of a whole host
+            return "read"
         if url in self._left_out:
             return "closed" if self._left_out[url] == "robots" else "unchecked"
         return "unchecked" if self.site.stopped else "absent"
