@@ -147,7 +147,7 @@ def _rank(changes: Mapping[str, int], priority: str, category: str) -> tuple[Any
     moved = sum(changes.get(name, 0) for name in ("added", "fixed", "removed"))
     urgency = PRIORITIES.index(priority) if priority in PRIORITIES else len(PRIORITIES)
     left = bool(worse) and category == "indexability" and not urgency
-    return not left, not worse, not moved, urgency, -worse, -moved
+    return not left, not worse, not (worse or moved), urgency, -worse, -moved
 
 
 def _frame(columns: Mapping[str, list[Any]], kinds: Any) -> pd.DataFrame:
@@ -170,9 +170,12 @@ def changed_fields(earlier: Judged, later: Judged, again: Judged | None = None) 
     for fields in told.values():
         for name in [name for name in fields if _follows(name, fields)]:
             del fields[name]
-    order = sorted(
-        told, key=lambda url: (told[url].get("indexability", "-")[0] != INDEXABLE, -len(told[url]))
-    )
+
+    def place(url: str) -> tuple[Any, ...]:
+        was, now = told[url].get("indexability", ("", ""))
+        return was != INDEXABLE, now != "noindex", -len(told[url]), later.rows.get(url, 0)
+
+    order = sorted(told, key=place)
     found = [(url, name, *told[url][name]) for url in order for name in told[url]]
     for origin, copy in later.site.robots_files.items():
         before = earlier.site.robots_files.get(origin)
