@@ -124,17 +124,12 @@ class Comparison:
         """Return the frames that a comparison consists of, by name; of lists and long texts what differs."""
         from webanalytics.audits.compare.fields import difference
 
-        pairs = [
-            difference(*cells) for cells in zip(self.changes["before"], self.changes["after"], strict=True)
-        ]
-        shown = {
-            name: pd.Series([pair[side] for pair in pairs], dtype=object)
-            for side, name in enumerate(("before", "after"))
-        }
+        cells = zip(self.changes["before"], self.changes["after"], strict=True)
+        shown = pd.DataFrame([difference(*pair) for pair in cells], columns=["before", "after"], dtype=object)
         parts = {
             "Summary": self.summary(),
             "Issues": self.issues,
-            "Changed fields": self.changes.assign(**shown),
+            "Changed fields": self.changes[["url", "field"]].join(shown),
             "Changed pages": self.pages[self.pages["change"] != "same"].reset_index(drop=True),
         }
         of_crawls = {
@@ -146,12 +141,12 @@ class Comparison:
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write the report of the second audit with the changes since the first; see `Audit.report`."""
-        known = {
+        whole = self.score.after == self.after.score  # else the report shows another score of the second
+        known: dict[str, Any] = {
+            "score_before": self.score.before if whole else None,
             "changes": self.parts(),
-            "score_before": self.score.before,
-            "audited_before": self.before.audited_at,
-            "notes": self._parts_of_sites(),
         }
+        known |= {"audited_before": self.before.audited_at, "notes": self._parts_of_sites()}
         return self.after.report(path, **(known | options))
 
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
@@ -170,12 +165,8 @@ class Comparison:
 
     def _parts_of_sites(self) -> list[str]:
         """Return sentences on audits that have not all pages of their site."""
-        sides = zip(("first", "second"), self._judged, strict=True)
-        return [
-            f"Part of the site, the {name} time: {side.site.stopped}"
-            for name, side in sides
-            if side.site.stopped
-        ]
+        sides = (("first", self.before.site.stopped), ("second", self.after.site.stopped))
+        return [f"Part of the site, the {name} time: {said}" for name, said in sides if said]
 
     def __repr__(self) -> str:
         from webanalytics.audits.overview.display import as_text

@@ -182,8 +182,8 @@ def changed_fields(earlier: Judged, later: Judged, again: Judged | None = None) 
         if before is not None and not (before.error_type or copy.error_type):
             texts = before.text or "", copy.text or ""
             found += [] if is_same("", *texts) else [(f"{origin}/robots.txt", "robots.txt", *texts)]
-    cells = zip(*found, strict=True) if found else ([],) * 4
-    columns = dict(zip(("url", "field", "before", "after"), map(list, cells), strict=True))
+    names = ("url", "field", "before", "after")
+    columns = {name: [row[number] for row in found] for number, name in enumerate(names)}
     return _frame(columns, ("string", "string", "object", "object"))
 
 

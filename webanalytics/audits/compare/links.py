@@ -45,8 +45,7 @@ def changed_links(
     """Return the links that came and went, and those in both whose target broke or answers again.
 
     Several links from one page to one address are one; its text is that of the first. Links come and go on
-    pages that both crawls ``looked`` at. Of a page that was read ``again`` with other
-    links, as many links may come and go.
+    pages that both crawls ``looked`` at. Of a page that was read ``again`` with other links, as many may.
     """
     if not are_crawls(before, after):
         return table(LINKS)
@@ -57,10 +56,8 @@ def changed_links(
     urls, size = list(known), max(len(known), 1)
     old, new, *third = (ends[:, 0] * size + ends[:, 1] for ends, _ in found)
     both = np.intersect1d(old, new)
-    anchors = [
-        dict(zip(pairs.tolist(), texts, strict=True))
-        for pairs, (_, texts) in zip((old, new), found, strict=False)
-    ]
+    named = ((old, found[0][1]), (new, found[1][1]))
+    anchors = [dict(zip(pairs.tolist(), texts, strict=True)) for pairs, texts in named]
     rows: dict[str, list[dict[str, Any]]] = {change: [] for change in _ORDER}
 
     def row(change: str, pair: int, anchors: Mapping[int, str]) -> dict[str, Any]:

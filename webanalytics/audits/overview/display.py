@@ -176,10 +176,12 @@ def comparison_overview(
     """Return the overview of a comparison from its pages, changed fields, issues and summary."""
     pages, changes, issues, summary = frames
     changed, found = pages["change"].value_counts(), issues["change"].value_counts()
-    figures = [(label, f"{int(changed.get(name, 0)):,}") for name, label in PAGE_FIGURES.items()]
-    figures += [(label, f"{int(found.get(name, 0)):,}") for name, label in ISSUE_FIGURES.items()]
-    optional = {PAGE_FIGURES["unchecked"], *(ISSUE_FIGURES[name] for name in ("removed", "unchecked"))}
-    figures = [(label, count) for label, count in figures if count != "0" or label not in optional]
+    figures = [
+        (label, f"{int(counts.get(name, 0)):,}")
+        for labels, counts in ((PAGE_FIGURES, changed), (ISSUE_FIGURES, found))
+        for name, label in labels.items()
+        if name != "unchecked" or name in counts
+    ]
     scored = ""
     if score.before is not None and score.after is not None:
         before, after = to_one_decimal(score.before), to_one_decimal(score.after)
@@ -209,8 +211,7 @@ def _moved(summary: pd.DataFrame) -> list[Block]:
     """Return the rules whose issues came or went."""
     moved = summary[(summary[["worse", "added", "fixed", "removed"]] > 0).any(axis=1)]
     counts = ("before", "after", "worse", "added", "fixed", "removed")
-    rows = []
-    columns = ["title", "priority", *counts, "points", "rule"]
+    columns, rows = ["title", "priority", *counts, "points", "rule"], []
     for row in moved.head(MOST_RULES)[columns].astype(object).itertuples(index=False, name=None):
         *cells, points, rule = row
         shown = [f"{value:,}" if isinstance(value, int) else _text(value) for value in cells]
