@@ -67,6 +67,7 @@ def test_pages_that_a_stopped_crawl_did_not_reach_are_not_looked_at() -> None:
         assert comparison.links.empty
         assert comparison.depths.empty
         assert comparison.orphans.empty
+        assert comparison.summary().loc[comparison.summary()["worse"] > 0].empty
         said = " ".join(repr(comparison).split())
         assert "5 pages not looked at" in said
         assert "Part of the site, the" in said
@@ -271,6 +272,19 @@ def test_a_report_shows_what_differs_and_the_frame_has_all(tmp_path: Path) -> No
     assert (len(row["before"]), len(row["after"])) == (30, 31)
     shown = comparison.parts()["Changed fields"].set_index("field").loc["links"]
     assert shown[["before", "after"]].tolist() == [[], ["https://a.example/more"]]
+
+
+def test_a_report_shows_no_score_of_other_pages(tmp_path: Path) -> None:
+    with SiteServer(chain(4)) as site:
+        whole = wa.crawl(site.url, sitemap=None, **OPTIONS)
+        with pytest.warns(IncompleteRunWarning):
+            part = wa.crawl(site.url, sitemap=None, max_pages=2, **OPTIONS)
+    both = whole.select(part.raw["url"]).score
+    comparison = wa.compare(part, whole)
+    assert (comparison.score.before, comparison.score.after) == (part.score, both)
+    shown = comparison.report(tmp_path / "report.html").read_text("utf-8")
+    assert ("Health, before and after" in shown) == (whole.score == both)
+    assert "Part of the site, the first time: The crawl stopped at 2 pages" in shown
 
 
 @pytest.mark.parametrize("again", [5, "nowhere"])

@@ -397,3 +397,52 @@ def test_without_one_noise_of_contents_is_told_too(visits: Visits) -> None:
     assert {url: found[url] for url in found if "beside" not in url} == expected(
         SCRIPT, visits
     ) | noise | OF_SITE
+
+
+def test_pages_come_and_go_and_those_that_left_the_index_come_first(visits: Visits) -> None:
+    comparison = wa.compare(visits.before, visits.after, again=visits.again)
+    pages = comparison.pages.assign(url=comparison.pages["url"].str.removeprefix(visits.url))
+    urls = pages["url"].tolist()
+    assert set(urls[:2]) == {"/noindex", "/header"}
+    assert set(urls[2:7]) == {"/canonical", "/missing", "/broken", "/moved", "/closed"}
+    of = {change: set(found["url"]) for change, found in pages.groupby("change")}
+    assert of["added"] == {"/fresh"}
+    assert of["removed"] == {"/gone"}
+    assert of["changed"] == set(expected([*SCRIPT, *BESIDE], visits)) | {"/"}
+    still = {f"/{change.name}" for change in SCRIPT if not change.expected}
+    assert of["same"] == still | {f"/noise-{noise.__name__}" for noise, _ in NOISE}
+    assert "unchecked" not in of
+
+
+def test_issues_are_of_the_pages_that_changed(visits: Visits) -> None:
+    issues = wa.compare(visits.before, visits.after).issues
+    issues = issues.assign(url=issues["url"].str.removeprefix(visits.url))
+    for path, change in (("/fresh", "added"), ("/gone", "removed"), ("/closed", "unchecked")):
+        assert set(issues.loc[issues["url"] == path, "change"]) == {change}
+    urgent = issues[issues["priority"] == "high"]
+    found = {
+        change: set(zip(rows["url"], rows["rule"], strict=True)) for change, rows in urgent.groupby("change")
+    }
+    assert found["worse"] == {
+        ("/noindex", "noindex"),
+        ("/noindex", "sitemap_not_indexable"),
+        ("/header", "noindex_header"),
+        ("/header", "sitemap_not_indexable"),
+        ("/canonical", "canonicalised"),
+        ("/canonical", "sitemap_not_indexable"),
+        ("/nofollow", "nofollow"),
+        ("/missing", "client_error"),
+        ("/missing", "sitemap_failing"),
+        ("/broken", "server_error"),
+        ("/broken", "sitemap_failing"),
+        ("/moved", "sitemap_failing"),
+        ("/title-gone", "title_missing"),
+        ("/", "links_to_failing_pages"),
+    }
+    assert found["fixed"] == {
+        ("/again", "noindex"),
+        ("/again", "sitemap_not_indexable"),
+        ("/json-gone", "structured_data_incomplete"),
+    }
+    moved = issues[issues["url"] == "/moved"]
+    assert set(moved["change"]) <= {"worse", "unchecked", "remaining"}, "what was wrong there is not fixed"

@@ -34,8 +34,8 @@ from webanalytics.thresholds import PRIORITIES
 
 Keys: TypeAlias = npt.NDArray[np.int64]
 Look: TypeAlias = Literal["read", "answered", "closed", "unchecked", "absent"]
-"""How an audit looked at an address: it read the page, got an error from it, was kept out by robots.txt, did
-not get there, or saw that there is no such page."""
+"""How an audit looked at an address: it read the page, got an error or was sent to another one, was kept out
+by robots.txt, did not get there, or saw that there is no such page."""
 
 OF_ROBOTS = ("robots_txt_problems",)
 """Rules that look at robots.txt, which is read where an audit is made from a sitemap."""
@@ -87,7 +87,8 @@ class Judged:
     def look(self, url: str) -> Look:
         """Return how the audit looked at an address."""
         if (row := self.rows.get(url)) is not None:
-            return self._looks[row]
+            look = self._looks[row]
+            return "answered" if look == "read" and self.ends[url] in self.rows else look
         if url in self._hosts:  # of what is said of a whole host
             return "read"
         if url in self._left_out:
@@ -116,8 +117,9 @@ def _look(status: Any, http_status: int | None, error_type: str | None, key: str
         return "read"
     if error_type == "robots":
         return "closed"
-    refused = http_status is None or verdict(http_status, error_type, key) == "blocked"
-    return "unchecked" if refused else "answered"
+    if http_status is None or verdict(http_status, error_type, key) in ("blocked", "refused"):
+        return "unchecked"
+    return "answered"
 
 
 def summary(before: Judged, after: Judged, issues: pd.DataFrame) -> pd.DataFrame:
@@ -232,9 +234,7 @@ def _compared(earlier: Judged, later: Judged, url: str, whole: frozenset[str]) -
         return frozenset()
     if "closed" in looks:
         return frozenset(("indexability",))
-    end = later.ends[url]
-    of_itself = end == earlier.ends[url] and end not in later.rows  # else the page behind it has a row
-    return whole if looks == {"read"} and of_itself else OF_ANSWERS
+    return whole if looks == {"read"} and later.ends[url] == earlier.ends[url] else OF_ANSWERS
 
 
 def _again(again: Judged | None, column: str, url: str) -> list[Any]:
