@@ -314,20 +314,19 @@ def _became(
 
 
 def changed_issues(before: Judged, after: Judged) -> pd.DataFrame:
-    """Return the issues of both audits with their changes, in the order of `CHANGES`."""
+    """Return the issues of both audits with their changes, those of the second first."""
     old, new = _keys(before.issues, after.issues)
     still = _chosen(after.issues, ~pd.Series(new).duplicated().to_numpy())
     left = _chosen(before.issues, ~pd.Series(old).duplicated().to_numpy() & ~np.isin(old, new))
     come = _became(still, after, before, "added", "worse")
     come[np.isin(pd.unique(new), old)] = "remaining"
     changes = np.concatenate([come, _became(left, before, after, "removed", "fixed")])
-    order = np.argsort([CHANGES.index(change) for change in changes], kind="stable")
     parts = [still, left]
     kept = [part for part in parts if len(part)] or parts[:1]
-    index = pd.RangeIndex(len(order))
+    index = pd.RangeIndex(len(changes))
     names = [name for name in parts[0].columns if name in parts[1].columns]
-    columns = {name: _joined([part[name] for part in kept]).take(order).set_axis(index) for name in names}
-    return pd.DataFrame({"change": make_series(changes[order], "string", index), **columns}, index=index)
+    columns = {name: _joined([part[name] for part in kept]) for name in names}
+    return pd.DataFrame({"change": make_series(changes, "string", index), **columns}, index=index)
 
 
 def _chosen(issues: pd.DataFrame, mask: npt.NDArray[np.bool_]) -> pd.DataFrame:
