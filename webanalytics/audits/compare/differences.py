@@ -69,11 +69,11 @@ class Judged:
     @cached_property
     def _left_out(self) -> Mapping[str, str]:
         """Why addresses without a row were left out."""
-        skipped = None if self.site.crawl is None else self.site.crawl.skipped
-        others = {} if self.part is None else dict.fromkeys(self.site.values("url"), "not selected")
-        return (
-            others if skipped is None else others | dict(zip(skipped["url"], skipped["reason"], strict=True))
-        )
+        found = {} if self.part is None else dict.fromkeys(self.site.values("url"), "not selected")
+        if self.site.crawl is not None:
+            skipped = self.site.crawl.skipped
+            found |= dict(zip(skipped["url"], skipped["reason"], strict=True))
+        return found
 
     @cached_property
     def _hosts(self) -> set[str]:
@@ -206,9 +206,10 @@ def _follows(name: str, fields: Mapping[str, tuple[Any, Any]]) -> bool:
     return any(source in fields for source in FOLLOWS.get(name, ()))
 
 
-def _without(text: str, headings: Sequence[Mapping[str, str]]) -> str:
-    known = {heading.get("text") for heading in headings}
-    return "\n".join(line for line in text.split("\n") if line not in known)
+def _without(text: Any, headings: Any) -> str:
+    listed = headings if isinstance(headings, list) else []
+    known = {heading.get("text") for heading in listed if isinstance(heading, Mapping)}
+    return "\n".join(line for line in str(text).split("\n") if line not in known)
 
 
 def _differing(earlier: Judged, later: Judged, again: Judged | None) -> Iterator[tuple[Any, ...]]:
