@@ -11,6 +11,8 @@ from typing import Any
 
 import pandas as pd
 
+from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
+from webanalytics.audits.content.shared_blocks import Contents, SharedBlocks
 from webanalytics.audits.directives.alternates import Alternate, alternate_entries, sitemap_entries
 from webanalytics.audits.directives.headers import Headers, shared_headers
 from webanalytics.audits.graph.links import CLICKED, LinkGraph, Standing
@@ -57,7 +59,7 @@ PORTION_BYTES = 64_000_000
 _READ_AGAIN = frozenset(
     (
         *("alternate_entries", "alternates", "canonicals", "fetches", "graph", "headers", "inlinks"),
-        *("portions", "row_of"),
+        *("contents", "portions", "row_of"),
     )
 )
 """What a site knows of columns besides their values, and takes much memory."""
@@ -150,6 +152,19 @@ class Site:
         final = self.values("final_url")
         asked = zip(self.values("url"), self.values("redirects"), final, strict=True)
         return Addresses([_requested(*cells) for cells in asked], final, self.good)
+
+    @cached_property
+    def shared_blocks(self) -> SharedBlocks:
+        """The blocks that most pages of a site or a section have, of the pages that were read."""
+        final, good = self.addresses.final, self.good
+        urls = [url if read else None for url, read in zip(final, good, strict=True)]
+        return SharedBlocks(urls, self.values("visible_text"))
+
+    @cached_property
+    def contents(self) -> Contents:
+        """The content of each page: what it has of its own, where the site is known."""
+        columns = map(self.values, CONTENT_COLUMNS)
+        return Contents(self.shared_blocks, self.addresses.final, *columns)
 
     @cached_property
     def inlinks(self) -> Inlinks | None:
