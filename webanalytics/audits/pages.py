@@ -205,7 +205,7 @@ def near_clusters(site: Site, indexable: Sequence[bool], threshold: float) -> li
     known = site.addresses
     chosen = (
         content.text if indexable[row] and known.first(row) else None
-        for row, content in enumerate(site.contents)
+        for row, content in enumerate(site.contents())
     )
     return near_duplicates(SpilledSequence(chosen), threshold / 100)
 
@@ -215,17 +215,14 @@ def _contents(site: Site) -> dict[str, Cells]:
         name: [] for name in ("content_words", "content_origin", "content_hash", "text_share")
     }
     hashes: dict[bytes, str] = {}
-    rows = zip(site.good, site.contents, site.values("visible_text"), site.values("wordCount"), strict=True)
+    rows = zip(site.good, site.contents(), site.values("visible_text"), site.values("wordCount"), strict=True)
     for good, (text, origin), visible, main_words in rows:
-        if not good or text is None:
-            values: tuple[Any, ...] = (None,) * 4
-        else:
-            words = words_in(text)
-            own = content_hash(text)
-            if visible and own:
-                own = hashes.setdefault(bytes.fromhex(content_hash(visible))[:16], own)
-            share = main_words / words if words and main_words is not None else None
-            values = (words, origin, own, share)
+        values: tuple[Any, ...] = (None,) * 4
+        if good and text is not None:
+            words, own, whole = words_in(text), content_hash(text), content_hash(visible or "")
+            if whole:  # in two sections with blocks of their own equal pages have other contents
+                own = hashes.setdefault(bytes.fromhex(whole)[:16], own or whole)
+            values = (words, origin, own, main_words / words if words and main_words is not None else None)
         for column, value in zip(cells.values(), values, strict=True):
             column.append(value)
     return cells

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
-from webanalytics.audits.content.shared_blocks import Contents, SharedBlocks
+from webanalytics.audits.content.shared_blocks import Content, SharedBlocks
 from webanalytics.audits.directives.alternates import Alternate, alternate_entries, sitemap_entries
 from webanalytics.audits.directives.headers import Headers, shared_headers
 from webanalytics.audits.graph.links import CLICKED, LinkGraph, Standing
@@ -59,7 +59,7 @@ PORTION_BYTES = 64_000_000
 _READ_AGAIN = frozenset(
     (
         *("alternate_entries", "alternates", "canonicals", "fetches", "graph", "headers", "inlinks"),
-        *("contents", "portions", "row_of"),
+        *("portions", "row_of"),
     )
 )
 """What a site knows of columns besides their values, and takes much memory."""
@@ -160,11 +160,10 @@ class Site:
         urls = [url if read else None for url, read in zip(final, good, strict=True)]
         return SharedBlocks(urls, self.values("visible_text"))
 
-    @cached_property
-    def contents(self) -> Contents:
-        """The content of each page: what it has of its own, where the site is known."""
-        columns = map(self.values, CONTENT_COLUMNS)
-        return Contents(self.shared_blocks, self.addresses.final, *columns)
+    def contents(self) -> Iterator[Content]:
+        """Yield the content of each row: what the page has of its own, where the site is known."""
+        for url, *said in zip(self.addresses.final, *map(self.values, CONTENT_COLUMNS), strict=True):
+            yield self.shared_blocks.content(url, *said)
 
     @cached_property
     def inlinks(self) -> Inlinks | None:

@@ -149,7 +149,7 @@ class Probe:
         return alike >= (ALIKE_WITH_TITLE if self.answer.title == page.title else ALIKE)
 
     def _said_by(self, page: Seen, text: Literal["text", "visible"]) -> list[str]:
-        """Return the words of the answer and of a page without those of their addresses and without numbers."""
+        """Return the words of the answer and of a page, those of their addresses and numbers left out."""
         own: set[str] = set()
         for url in (self.answer.url, page.url):
             parts = urlsplit(url)

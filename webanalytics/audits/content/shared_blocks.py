@@ -7,7 +7,7 @@ is told from a sample of pages, so that memory does not grow with the site.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any, Literal, NamedTuple, TypeAlias
 from zlib import crc32
@@ -70,8 +70,9 @@ class SharedBlocks:
                 groups[group].append(row)
         known = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_GROUPS]
         members: defaultdict[int, list[str]] = defaultdict(list)
+        chance = [crc32(str(url).encode(errors="replace")) for url in urls]  # whatever the order of the pages
         for group, rows in known:
-            for row in sorted(rows, key=lambda row: _chance(urls[row]))[:SAMPLE]:
+            for row in sorted(rows, key=chance.__getitem__)[:SAMPLE]:
                 members[row].append(group)
         found: dict[str, dict[int, Lines]] = {group: {} for group, _ in known}
         for row in sorted(members):
@@ -112,34 +113,12 @@ class SharedBlocks:
         return Content("\n".join(line for line in blocks if line not in template), "own")
 
 
-def _chance(url: str | None) -> int:
-    """Return a number by which the pages of a sample are chosen, whatever their order."""
-    return crc32((url or "").encode(errors="replace"))
-
-
 def _most_have(pages: list[Lines], is_section: bool) -> frozenset[int] | None:
     """Return the lines of more than half of the pages, None of too few pages to tell."""
     if len(pages) < (FEWEST_OF_SECTION if is_section else FEWEST_PAGES):
         return None
     lines, counts = np.unique(np.concatenate(pages), return_counts=True)
     return frozenset(lines[(2 * counts > len(pages)) & (counts >= FEWEST_PAGES)].tolist())
-
-
-class Contents(Sequence["Content"]):
-    """The contents of pages, made of what was said of them when they are asked for."""
-
-    def __init__(self, shared: SharedBlocks, urls: Sequence[str | None], *columns: Sequence[Any]) -> None:
-        self._shared, self._urls, self._columns = shared, urls, columns
-
-    def __len__(self) -> int:
-        return len(self._urls)
-
-    def __iter__(self) -> Iterator[Content]:
-        for url, *said in zip(self._urls, *self._columns, strict=True):
-            yield self._shared.content(url, *said)
-
-    def __getitem__(self, row: Any) -> Any:
-        return self._shared.content(self._urls[row], *(column[row] for column in self._columns))
 
 
 def content_hash(text: str) -> str:

@@ -31,16 +31,10 @@ _LANGUAGE = re.compile(r"\s*([a-z]{2})(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
 _WITHOUT_SPACES = frozenset(("zh", "ja", "th", "lo", "km", "my", "bo"))
 
 
-@page_by_page
 def _empty(site: Site, _: Any) -> Iterator[Finding]:
     for row, visible, main in site.read("visible_text", "text"):
         if not (visible or main or "").strip() and (visible, main) != (None, None):
             yield Finding(row)
-
-
-def _nothing(site: Site, _: Any) -> Iterator[Finding]:
-    """Find pages of which nothing is shown, and those that are sent without a single byte."""
-    yield from _empty(site, _)
     for row, key in enumerate(site.values("error_key")):
         if key == "page_empty" and site.addresses.first(row):
             yield Finding(row, evidence="The body of the answer is empty.")
@@ -128,7 +122,7 @@ RULES = (
         explanation="No readable text was found in the page as the server sends it. Search engines may see "
         "none either where scripts have to fetch it.",
         fix="Let the server send the content of the page, or leave the page out of the index.",
-        find=_nothing,
+        find=_empty,
         columns=("text",),
         measured="The visible text of the page as the server sends it; scripts are not run. An answer "
         "without a body is such a page too.",

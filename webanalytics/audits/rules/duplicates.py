@@ -10,6 +10,7 @@ from webanalytics.audits.content.shared_blocks import difference
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
+from webanalytics.runs.storage.temporary_texts import SpilledSequence
 
 _LONGEST = 200
 _WITHOUT = "without the blocks that most pages of the site, or of its first folder, have"
@@ -35,6 +36,10 @@ def _near(site: Site, threshold: Any) -> Iterator[Finding]:
     for row, cluster in enumerate(_clusters(site, float(threshold))):
         if cluster is not None:
             groups.setdefault(int(cluster), []).append(row)
+    if not groups:
+        return
+    in_one = {row for group in groups.values() for row in group}
+    texts = SpilledSequence(item.text if row in in_one else None for row, item in enumerate(site.contents()))
     hashes = site.values("content_hash")
     for cluster in (own for group in groups.values() for own in site.by_domain(group)):
         for alike in _by_language(site, cluster):
@@ -44,8 +49,8 @@ def _near(site: Site, threshold: Any) -> Iterator[Finding]:
                 continue  # pages with exactly the same text are left to another rule
             for row in alike:
                 other = first if hashes[row] != hashes[first] else second
-                parts = difference(site.contents[row].text or "", site.contents[other].text or "")
                 more = f" and {len(alike) - 2:,} more" if len(alike) > 2 else ""
+                parts = difference(texts[row], texts[other])
                 yield Finding(row, len(alike), f"{parts}, on {site.name(other)}{more}")
 
 
