@@ -292,4 +292,5 @@ def test_hostile_pages_take_little_time(html: str) -> None:
     found = facts.analyse(page)
     assert effort_since(start) < 2.0
     assert len(found["links"]) <= 2_000
+    assert found.pop("visible_text") == page.visible_text, "as long as the page"
     assert _longest(found) <= 2_000
