@@ -214,7 +214,7 @@ async def _shown(fetcher: Fetcher, url: str) -> Seen | None:
 
 def _read(content: bytes | str, url: str, final_url: str, content_type: str) -> Seen:
     from webanalytics.page.page import Page  # parsers and extractors take time to load
-    from webanalytics.page.text.main_text import main_text
+    from webanalytics.page.text.text import main_text
 
     page = Page(content, url, final_url, content_type)
     return Seen(url, final_url, page.title, main_text(page), page.visible_text)
