@@ -90,11 +90,11 @@ def test_the_sample_does_not_depend_on_the_order_of_pages() -> None:
     assert own(first, "1", texts["1"]) in ("Even\nLamp 1", "Lamp 1")
 
 
-def test_of_a_few_pages_the_main_text_is_the_content_where_it_can_be_trusted() -> None:
+def test_of_two_pages_the_main_text_is_the_content() -> None:
     shared = blocks_of({"a": "Menu\nLamp", "b": "Menu\nWick"})
     said = ("https://site.example/a", "Menu\nLamp", "Lamp")
     assert shared.content(*said, "") == ("Lamp", "main")
-    assert shared.content(*said, "fragment") == ("Menu\nLamp", "visible")
+    assert shared.content(*said, "fragment") == ("Lamp", "main"), "all that is shown would hide thin pages"
     assert shared.content(None, "Menu\nLamp", "", "") == ("Menu\nLamp", "visible")
     assert shared.content(None, None, "Lamp", None) == ("Lamp", "main")
     assert shared.content(None, None, None, None).text is None
@@ -119,7 +119,8 @@ def test_pages_written_from_one_draft_keep_it() -> None:
 
 
 def test_words_are_what_white_space_parts_and_letters_or_digits_have() -> None:
-    assert [words_in(text) for text in ("a - b2 — c's std::map", "", "...", "東京 tea")] == [4, 0, 0, 3]
+    texts = ("a - b2 — c's std::map", "", "...", "東京 tea", "std::map<東京>, std::map")
+    assert [words_in(text) for text in texts] == [4, 0, 0, 3, 5]
 
 
 def test_the_difference_begins_shortly_before_it() -> None:
@@ -173,6 +174,16 @@ def test_pages_of_other_languages_are_no_duplicates(site: dict[str, str]) -> Non
     assert named(audit({**site, **pages}), "duplicate_page") == set()
     unknown = html("Tea", text).replace(' lang="en"', "")
     assert named(audit({**site, **pages, "none": unknown}), "duplicate_page") == {"en-GB", "none"}
+
+
+def test_of_two_pages_all_that_is_shown_must_be_equal() -> None:
+    text = prose("twice", 60)
+    pages = {"one": html("Tea", text), "two": html("Tea", text) + "<footer>Printed in 1921</footer>"}
+    made = audit(pages)
+    assert set(made.pages["content_origin"]) == {"main"}
+    assert named(made, "duplicate_page") == set()
+    assert named(made, "near_duplicate") == {"one", "two"}
+    assert named(audit({**pages, "two": pages["one"]}), "duplicate_page") == {"one", "two"}
 
 
 def test_near_duplicates_are_shown_with_what_differs(site: dict[str, str]) -> None:

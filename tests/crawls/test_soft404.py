@@ -188,8 +188,13 @@ def test_odd_pages_are_no_trouble() -> None:
         Seen("file:///a", "file:///a", "", ""),
     ]
 
+    def said(places: Any) -> Any:
+        return ((pages[place].title, pages[place].text, pages[place].visible) for place in places)
+
     async def main() -> Any:
         async with Fetcher(SETTINGS) as fetcher:
-            return await soft_404s(fetcher, SeenPages.of(pages))
+            return await soft_404s(
+                fetcher, SeenPages([page.url for page in pages], [page.final_url for page in pages], said)
+            )
 
     assert asyncio.run(main()) == Soft()

@@ -72,7 +72,9 @@ NOT_OF_THE_TREE = {
         ("text", "wordCount", "fleschReadingEase", "language"),
         "the main text, compared elsewhere",
     ),
-    **dict.fromkeys(("content_words", "content_hash"), "the pages of a site, compared in `test_shared_blocks`"),
+    **dict.fromkeys(
+        ("content_words", "content_hash"), "the pages of a site, compared in `test_shared_blocks`"
+    ),
     "image_bytes": "sizes of files",
     "charset_late": "the bytes of the source",
     "charset_mislabelled": "the bytes of the source",

@@ -44,7 +44,7 @@ DERIVED: Mapping[str, tuple[Dtype, str]] = {
     "content_origin": (
         "string",
         "What that is: own (visible text without blocks that most pages of the site or section have), or of "
-        "one or two pages main or visible, where the main text may have failed.",
+        "one or two pages main (or visible, where there is no main text).",
     ),
     "content_hash": (
         "string",
@@ -220,7 +220,9 @@ def _contents(site: Site) -> dict[str, Cells]:
         values: tuple[Any, ...] = (None,) * 4
         if good and text is not None:
             words, own, whole = words_in(text), content_hash(text), content_hash(visible or "")
-            if whole:  # in two sections with blocks of their own equal pages have other contents
+            if whole and origin != "own":  # a main text may have lost what differs
+                own = whole
+            elif whole:  # in two sections with blocks of their own equal pages have other contents
                 own = hashes.setdefault(bytes.fromhex(whole)[:16], own or whole)
             values = (words, origin, own, main_words / words if words and main_words is not None else None)
         for column, value in zip(cells.values(), values, strict=True):

@@ -70,17 +70,6 @@ class SeenPages(Iterable[Seen]):
         self._urls, self._final_urls, self._texts = urls, final_urls, texts
         self._places = range(len(urls)) if places is None else places
 
-    @classmethod
-    def of(cls, pages: Iterable[Seen]) -> SeenPages:
-        """Return pages that are in memory."""
-        known = list(pages)
-        texts = [(page.title, page.text, page.visible) for page in known]
-        return cls(
-            [page.url for page in known],
-            [page.final_url for page in known],
-            lambda places: (texts[place] for place in places),
-        )
-
     def __len__(self) -> int:
         return len(self._places)
 

@@ -96,14 +96,14 @@ class SharedBlocks:
         """Return the content of a page, and what it is.
 
         It is what the page has of its own; of a site of one or two pages the main text, or all that is
-        visible where the extraction says that it may have failed.
+        visible where it has none: what is template there nobody knows, and all of it would hide thin pages.
         """
         if visible is None or (main and 2 * len(visible) < len(main)):  # the text is in data or in noscript
             return Content(main, "main")
         groups = () if url is None else self._groups(url)
         shared = [known for group in groups if (known := self._shared.get(group)) is not None]
         if not groups or self._shared.get(groups[0]) is None:
-            return Content(main, "main") if main and not note else Content(visible, "visible")
+            return Content(main, "main") if main else Content(visible, "visible")
         blocks = visible.split("\n")
         template = {line for line in blocks if any(hash(line) in known for known in shared)}
         if main and not note:
@@ -143,13 +143,15 @@ def words_in(content: str) -> int:
     >>> words_in("Storm lantern - 30 hours"), words_in("灯台の光")
     (4, 4)
     """
-    if is_unspaced(content):
-        return len(words(content))
-    return sum(piece.isalnum() or any(map(str.isalnum, piece)) for piece in content.split())
+    unspaced = is_unspaced(content)
+    return sum(
+        len(words(piece)) if unspaced and is_unspaced(piece) else any(map(str.isalnum, piece))
+        for piece in content.split()
+    )
 
 
 def difference(one: str, other: str) -> str:
-    r"""Return where two texts first differ, as evidence shows it.
+    r"""Return where two texts first differ, as evidence shows it; '' where they have the same lines.
 
     Examples
     --------
@@ -159,6 +161,8 @@ def difference(one: str, other: str) -> str:
     ours, theirs = (_first_without(text, than) for text, than in ((one, other), (other, one)))
     same = next((place for place, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), 0)
     start = max(0, ours.rfind(" ", 0, max(0, same - LEAD)) + 1)
+    if not ours and not theirs:
+        return ""
     return f'Here "{ours[start : start + QUOTED]}", there "{theirs[start : start + QUOTED]}"'
 
 

@@ -50,7 +50,7 @@ def _near(site: Site, threshold: Any) -> Iterator[Finding]:
             for row in alike:
                 other = first if hashes[row] != hashes[first] else second
                 more = f" and {len(alike) - 2:,} more" if len(alike) > 2 else ""
-                parts = difference(texts[row], texts[other])
+                parts = difference(texts[row], texts[other]) or "The same main text, and more beside it"
                 yield Finding(row, len(alike), f"{parts}, on {site.name(other)}{more}")
 
 
