@@ -21,7 +21,7 @@ from webanalytics.thresholds import PRIORITIES
 
 Keys: TypeAlias = npt.NDArray[np.int64]
 
-LEFT_OUT = frozenset(("url", "elapsed", "bytes", "responseBody", "error", "error_key"))
+LEFT_OUT = frozenset(("url", "elapsed", "bytes", "responseBody", "visible_text", "error", "error_key"))
 """Columns that differ from one fetch of a page to the next, or say what others say."""
 OF_FETCHES = frozenset(("status", "error_type", "http_status", "final_url", "redirects"))
 """Columns compared if a page was not read in one of the audits."""
