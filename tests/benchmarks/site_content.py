@@ -1,8 +1,8 @@
 """Duplicates and thin pages of eight real sites, judged by an own reading of them.
 
 The sites are documentation in Debian packages, read from their files: what is reached by links from the start
-page. Truth is read by lexbor and shares nothing with the package: the blocks of text of a page, without those that
-stand on most pages of the site or of its first folder.
+page. Truth is an own walk over the tree of lexbor, and shares nothing else with the package: the blocks of text of a
+page, without those that stand on most pages of the site or of its first folder.
 """
 
 from __future__ import annotations
