@@ -216,7 +216,11 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
     @property
     def rows_site(self) -> Site:
         """The rows of a part alone: what its terms are counted in."""
-        return self.site if self._whole is None else self._once("rows_site", lambda: Audit(self).site)
+        if self._whole is None:
+            return self.site
+        made = self._once("rows_site", lambda: Audit(self).site)
+        made.shared_blocks = self.site.shared_blocks  # a part shows them too seldom
+        return made
 
     @property
     def pages(self) -> pd.DataFrame:

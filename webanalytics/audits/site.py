@@ -11,6 +11,8 @@ from typing import Any
 
 import pandas as pd
 
+from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
+from webanalytics.audits.content.shared_blocks import Content, SharedBlocks
 from webanalytics.audits.directives.alternates import Alternate, alternate_entries, sitemap_entries
 from webanalytics.audits.directives.headers import Headers, shared_headers
 from webanalytics.audits.graph.links import CLICKED, LinkGraph, Standing
@@ -113,7 +115,7 @@ class Site:
     def besides(self) -> frozenset[str]:
         """What is known besides columns, of what rules may need: `CHECKED_LINKS` and `WHOLE_CRAWL`."""
         asked = any(kind == "external" for kind, _ in self.checked.values())
-        whole = not self.stopped and (self.crawl is None or self.crawl.whole)
+        whole = not self.stopped
         return frozenset([CHECKED_LINKS] * asked + [WHOLE_CRAWL] * whole)
 
     @cached_property
@@ -178,6 +180,18 @@ class Site:
         final = self.values("final_url")
         asked = zip(self.values("url"), self.values("redirects"), final, strict=True)
         return Addresses([_requested(*cells) for cells in asked], final, self.good)
+
+    @cached_property
+    def shared_blocks(self) -> SharedBlocks:
+        """The blocks that most pages of a site or a section have, of the pages that were read."""
+        final, good = self.addresses.final, self.good
+        urls = [url if read else None for url, read in zip(final, good, strict=True)]
+        return SharedBlocks(urls, self.values("visible_text"))
+
+    def contents(self) -> Iterator[Content]:
+        """Yield the content of each row: what the page has of its own, where the site is known."""
+        for url, *said in zip(self.addresses.final, *map(self.values, CONTENT_COLUMNS), strict=True):
+            yield self.shared_blocks.content(url, *said)
 
     @cached_property
     def inlinks(self) -> Inlinks | None:
