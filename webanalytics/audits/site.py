@@ -15,6 +15,7 @@ from webanalytics.audits.directives.alternates import Alternate, alternate_entri
 from webanalytics.audits.directives.headers import Headers, shared_headers
 from webanalytics.audits.graph.links import CLICKED, LinkGraph, Standing
 from webanalytics.audits.graph.site_links import (
+    MISSING,
     SHOWN,
     Addresses,
     FetchOutcome,
@@ -56,8 +57,8 @@ PORTION_BYTES = 64_000_000
 
 _READ_AGAIN = frozenset(
     (
-        *("alternate_entries", "alternates", "canonicals", "fetches", "graph", "headers", "inlinks"),
-        *("portions", "row_of"),
+        *("_rows_of_hosts", "alternate_entries", "alternates", "canonicals", "fetches", "graph", "headers"),
+        *("inlinks", "portions", "row_of"),
     )
 )
 """What a site knows of columns besides their values, and takes much memory."""
@@ -214,11 +215,37 @@ class Site:
     @cached_property
     def hosts(self) -> dict[str, int]:
         """How many different pages of each host were read."""
-        found: dict[str, set[str]] = {}
-        for url, good in zip(self.addresses.final, self.good, strict=True):
-            if good and url is not None:
-                found.setdefault(url.split("/", 3)[2], set()).add(url)
-        return {host: len(pages) for host, pages in found.items()}
+        return {host: len(rows) for host, rows in self._rows_of_hosts.items()}
+
+    @cached_property
+    def _rows_of_hosts(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for row, good in enumerate(self.good):
+            if good and self.addresses.first(row):
+                found.setdefault(self.host(row), []).append(row)
+        return found
+
+    def host(self, row: int) -> str:
+        """Return the host of a page; its address as given where that has none."""
+        url = self.addresses.final[row]
+        return str(self.values("url")[row]) if url is None else url.split("/", 3)[2]
+
+    def rows_of_host(self, host: str) -> Sequence[int]:
+        """Return the rows of the pages of a host that were read, each page once."""
+        return self._rows_of_hosts.get(host, ())
+
+    def place_of_host(self, row: int) -> str:
+        """Return scheme and host of a row's page; its address as given where that has none."""
+        url = self.addresses.final[row]
+        return self.host(row) if url is None else "/".join(url.split("/", 3)[:3])
+
+    def could_be_indexed(self, row: int) -> bool:
+        """Return whether search engines may index a page, or could if it did not answer with an error."""
+        return self.indexable[row] or self.values("error_type")[row] == "http"
+
+    def missing(self, row: int) -> bool:
+        """Return whether there is no page behind an address."""
+        return self.fetches[row].problem in MISSING
 
     @property
     def distinct(self) -> Iterator[int]:

@@ -103,6 +103,10 @@ FetchProblem = Literal[
 ]
 
 
+MISSING = frozenset(("client error", "redirect loop"))
+"""Problems of an address behind which there is no page: it counts where it is linked."""
+
+
 class FetchOutcome(NamedTuple):
     """What happened when a page was requested."""
 

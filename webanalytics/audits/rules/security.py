@@ -38,6 +38,7 @@ RULES = (
         name="http_page",
         title="Page without https",
         category="security",
+        scope="host",
         type="issue",
         priority="high",
         explanation=(
