@@ -107,11 +107,12 @@ class Found:
             rows = site.rows_of_host(host) or [first] if found[first].whole else list(found)
             count, of = len(rows), max(len(site.rows_of_host(host)), len(rows))
             self._of_host[first] = count, sum(site.could_be_indexed(row) for row in rows)
-            said = found[first].evidence
-            if count < of:
-                pages = f"{count:,} of {of:,} pages ({percent(count / of)}), such as {site.name(first)}"
-                said = f"{pages}: {said}" if said else f"{pages}."
-            yield replace(found[first], evidence=said or f"All {of:,} pages." if of > 1 else said)
+            said = plain(found[first].evidence)
+            if of > 1 and not found[first].whole:
+                lead = f"{count:,} of {of:,} pages ({percent(count / of)})" if count < of else f"All {of:,} pages"
+                lead += f", such as {site.name(first)}" if said or count < of else ""
+                said = f"{lead}: {said}" if said else f"{lead}."
+            yield replace(found[first], evidence=said)
 
     def counts(self, site: Site) -> tuple[Order, Order]:
         """Return of how many pages each issue is, and how many of them may be indexed."""

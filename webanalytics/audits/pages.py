@@ -59,8 +59,8 @@ CRAWLED: Mapping[str, tuple[Dtype, str]] = {
 """Further derived columns of a crawl: dtype and meaning."""
 
 FOUND: Mapping[str, tuple[Dtype, str]] = {
-    "score": ("float", "The page's health, 0 to 100."),
-    "issues_high": ("integer", "Rules of high priority that found something on the page."),
+    "score": ("float", "The page's health: 100 less 20, 5 and 1 for each of these faults, at least 0."),
+    "issues_high": ("integer", "Issues and opportunities of high priority that the page itself has."),
     "issues_medium": ("integer", "The same of medium priority."),
     "issues_low": ("integer", "The same of low priority."),
 }
@@ -167,9 +167,9 @@ def _with_links(site: Site) -> Site:
 
 def with_counts(site: Site, issues: pd.DataFrame) -> pd.DataFrame:
     """Return a site's pages with what was found on each, in the order of use."""
-    from webanalytics.audits.score import counts_by_priority, row_scores
+    from webanalytics.audits.score import Health, counts_by_priority
 
-    cells: dict[str, Cells] = {"score": list(row_scores(site, issues))}
+    cells: dict[str, Cells] = {"score": list(Health(site, issues).scores)}
     counts = counts_by_priority(issues, site.values("url"))
     cells |= {f"issues_{priority}": list(found) for priority, found in counts.items()}
     index = site.pages.index

@@ -58,7 +58,7 @@ PORTION_BYTES = 64_000_000
 _READ_AGAIN = frozenset(
     (
         *("_rows_of_hosts", "alternate_entries", "alternates", "canonicals", "fetches", "graph", "headers"),
-        *("inlinks", "portions", "row_of"),
+        *("distinct_read", "inlinks", "portions", "row_of"),
     )
 )
 """What a site knows of columns besides their values, and takes much memory."""
@@ -220,10 +220,14 @@ class Site:
     @cached_property
     def _rows_of_hosts(self) -> dict[str, list[int]]:
         found: dict[str, list[int]] = {}
-        for row, good in enumerate(self.good):
-            if good and self.addresses.first(row):
-                found.setdefault(self.host(row), []).append(row)
+        for row in self.distinct_read:
+            found.setdefault(self.host(row), []).append(row)
         return found
+
+    @cached_property
+    def distinct_read(self) -> list[int]:
+        """The rows of pages that were read, one row per page."""
+        return [row for row, good in enumerate(self.good) if good and self.addresses.first(row)]
 
     def host(self, row: int) -> str:
         """Return the host of a page; its address as given where that has none."""
@@ -294,6 +298,11 @@ class Site:
             return ""
         names = (self.name(source) for source in self.inlinks.sources[row])
         return f"Linked from {listed(names, self.inlinks.counts[row])}."
+
+    def is_linked(self, url: object) -> bool:
+        """Return whether pages are known that link to an address."""
+        target = self.find(url)
+        return target is not None and bool(self.linked_from(target.row))
 
     def fault(self, target: Target) -> str:
         """Return what is wrong with an address that a page names, "answers HTTP 404"; '' if nothing."""

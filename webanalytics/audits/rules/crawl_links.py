@@ -11,7 +11,7 @@ import pandas as pd
 from webanalytics.audits.graph.metrics import Mask
 from webanalytics.audits.graph.site_links import Target
 from webanalytics.audits.rules.base import Finding, Rule
-from webanalytics.audits.rules.leads import badly
+from webanalytics.audits.rules.leads import Bad, Leads
 from webanalytics.audits.site import CHECKED_LINKS, Site
 
 _LINKS = (
@@ -34,11 +34,11 @@ def _checked(site: Site) -> dict[int, str]:
     return found
 
 
-def _external(site: Site, _: Any) -> Iterator[Finding]:
-    return badly(site, _checked(site), site.graph.hyperlinks)
+def _external(site: Site) -> Bad:
+    return _checked(site), site.graph.hyperlinks
 
 
-def _to_closed(site: Site, why: str, links: Mask) -> Iterator[Finding]:
+def _to_closed(site: Site, why: str, links: Mask) -> Bad:
     graph, closed = site.graph, {}
     for place, row in enumerate(graph.page.tolist()):
         asked = int(graph.row[place])
@@ -50,18 +50,18 @@ def _to_closed(site: Site, why: str, links: Mask) -> Iterator[Finding]:
         skipped = site.crawl.skipped
         urls = skipped["url"][(skipped["reason"] == "robots").to_numpy(bool)]
         closed |= {place: "" for place in map(graph.place, urls.tolist()) if place >= 0}
-    return badly(site, closed, links & graph.internal & (graph.source_row != graph.target_row))
+    return closed, links & graph.internal & (graph.source_row != graph.target_row)
 
 
-def _to_noindex(site: Site, _: Any) -> Iterator[Finding]:
+def _to_noindex(site: Site) -> Bad:
     return _to_closed(site, "noindex", site.graph.hyperlinks & site.graph.followed)
 
 
-def _to_canonicalised(site: Site, _: Any) -> Iterator[Finding]:
+def _to_canonicalised(site: Site) -> Bad:
     return _to_closed(site, "canonicalised", site.graph.hyperlinks)
 
 
-def _to_blocked(site: Site, _: Any) -> Iterator[Finding]:
+def _to_blocked(site: Site) -> Bad:
     return _to_closed(site, "blocked by robots.txt", site.graph.hyperlinks & site.graph.followed)
 
 
@@ -101,7 +101,7 @@ RULES = (
         explanation="The page links to pages of other sites that are gone or fail, where visitors find "
         "nothing.",
         fix="Correct the links, lead them to what took the place of the page, or remove them.",
-        find=_external,
+        find=Leads(_external),
         columns=(CHECKED_LINKS,),
         measured="Each address of another site is asked once, with HEAD and then GET. HTTP 404, 410, other "
         "errors of the server and a host that does not exist count; HTTP 401, 403, 429, 999 and time limits "
@@ -119,7 +119,7 @@ RULES = (
         "such pages link to is followed less and less.",
         fix="Remove noindex from pages that should be found, or leave the links if they are for visitors "
         "alone.",
-        find=_to_noindex,
+        find=Leads(_to_noindex),
         columns=("links", "noindex"),
         measured="Links without nofollow to other pages of the audit whose robots tag or header says "
         "noindex.",
@@ -136,7 +136,7 @@ RULES = (
         "against "
         "what the canonical says.",
         fix="Link to the canonical address.",
-        find=_to_canonicalised,
+        find=Leads(_to_canonicalised),
         columns=("links", "canonical_state"),
         measured="Links to other pages of the audit whose canonical link names another address.",
         source="Google Search Central, How to specify a canonical URL: "
@@ -151,7 +151,7 @@ RULES = (
         explanation="The page links to addresses of its own site that search engines may not fetch, so that "
         "nothing behind them is found by these links.",
         fix="Open the pages in robots.txt if they should be found, or remove the links.",
-        find=_to_blocked,
+        find=Leads(_to_blocked),
         columns=("links",),
         needs=("robots",),
         measured="Links without nofollow to addresses of the site that its robots.txt disallows for the "
