@@ -31,7 +31,7 @@ def sheets(path: Path) -> dict[str, list[tuple[object, ...]]]:
 def test_one_sheet_for_each_part(made: wa.Audit, tmp_path: Path) -> None:
     assert made.to_excel(tmp_path / "audit.xlsx") == tmp_path / "audit.xlsx"
     found = sheets(tmp_path / "audit.xlsx")
-    assert list(found) == ["Overview", "Summary", "Issues", "Pages"]
+    assert list(found) == ["Overview", "Fix first", "Summary", "Issues", "Pages"]
     assert found["Overview"][1] == ("score, of 100", made.score)
     assert ("pages", 4) in found["Overview"]
     assert found["Summary"][0][:3] == ("title", "rule", "priority")
@@ -107,7 +107,7 @@ def test_more_rows_than_a_sheet_can_have_go_on_in_another(
 
 def test_an_audit_without_pages_has_its_sheets(tmp_path: Path) -> None:
     wa.audit([], progress=False).to_excel(tmp_path / "empty.xlsx")
-    assert [len(rows) for rows in sheets(tmp_path / "empty.xlsx").values()] == [4, 1, 1, 1]
+    assert [len(rows) for rows in sheets(tmp_path / "empty.xlsx").values()] == [4, 1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("path", ["audit.xls", "audit", "none/audit.xlsx"])

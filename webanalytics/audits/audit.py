@@ -73,7 +73,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
     >>> site = pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>Hello</title>"]})
     >>> audit = wa.audit(site)
     >>> audit.pages[["url", "title", "issues_high"]].values.tolist()
-    [['https://a.example/', 'Hello', 2]]
+    [['https://a.example/', 'Hello', 1]]
     >>> "h1_missing" in set(audit.issues["rule"])
     True
     """

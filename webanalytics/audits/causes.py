@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from webanalytics.audits.graph.sections import common_section
@@ -36,6 +35,9 @@ SHARED = 3
 """From so many pages, or addresses, a link or a page is a cause of its own."""
 
 MOST_REASONS = 20
+"""Most different lines by which pages are hidden that are told one by one."""
+
+HIDING_BY_A_LINE = HIDING.keys() - {"canonicalised"}
 EXAMPLES = 3
 MOST_OF_A_PLACE = 0.9
 """Share of links from which their place on the page is named."""
@@ -43,7 +45,13 @@ MOST_OF_A_PLACE = 0.9
 LONGEST = 200
 
 TOLD: Mapping[str, Sequence[str]] = {
-    "links_to_failing_pages": ("server_error", "no_response", "timeout", "redirect_to_error", "redirect_loop"),
+    "links_to_failing_pages": (
+        "server_error",
+        "no_response",
+        "timeout",
+        "redirect_to_error",
+        "redirect_loop",
+    ),
     "links_to_redirects": ("redirect", "redirect_temporary"),
 }
 """Rules on addresses that say of them what the links to them say already."""
@@ -142,16 +150,18 @@ def _of_pages(site: Site, found: pd.DataFrame, points: pd.Series[Any]) -> Iterat
         return
     title = str(found["title"].iloc[0])
     if (found["scope"] == "host").all():
-        for url, count, said, gain in zip(found["url"], found["pages"], found["evidence"], points, strict=True):
+        for url, count, said, gain in zip(
+            found["url"], found["pages"], found["evidence"], points, strict=True
+        ):
             host, told = url.partition("://")[2] or url, said[:1].lower() + said[1:]
             yield _Cause(f"{title} on {host}{': ' * bool(told)}{told}", [url], gain, count=int(count))
         return
-    by_evidence = found["rule"].iloc[0] in HIDING and found["evidence"].nunique() <= MOST_REASONS
+    by_evidence = found["rule"].iloc[0] in HIDING_BY_A_LINE and found["evidence"].nunique() <= MOST_REASONS
     groups = [part for _, part in found.groupby("evidence", sort=False)] if by_evidence else [found]
     for part in groups:
         urls, said = part["url"].tolist(), part["evidence"].iloc[0]
         same = part["evidence"].nunique() == 1
-        told = f": {said[:LONGEST]}" if said and (same and len(urls) >= SHARED or by_evidence) else ""
+        told = f": {said[:LONGEST]}" if said and ((same and len(urls) >= SHARED) or by_evidence) else ""
         where = f"{title} on {_where(site, urls, same)}{told}"
         yield _Cause(f"{where.rstrip('.')}.", urls, float(points[part.index].sum()))
 
@@ -168,9 +178,7 @@ def _where(site: Site, urls: Sequence[str], same: bool) -> str:
     return f"{lead}{below if whole else len(urls):,} pages{of}{template}"
 
 
-def _of_links(
-    site: Site, rule: str, search: Leads, points: Mapping[str, float]
-) -> Iterator[_Cause]:
+def _of_links(site: Site, rule: str, search: Leads, points: Mapping[str, float]) -> Iterator[_Cause]:
     """Yield the causes of issues of a rule on links: shared links, pages with many, and all others."""
     bad, _ = search.find(site)
     urls = site.values("url")

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.findings import Evidence, Found, Rows, evidence_of
-from webanalytics.audits.graph.site_links import MISSING
+from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import PageByPage, Rule
@@ -217,9 +217,7 @@ def _frame(site: Site, found: list[Found], evidence: Evidence) -> pd.DataFrame:
     return as_frame({name: columns[name] for name in COLUMNS}, index, "issues")
 
 
-def _addresses(
-    site: Site, rows: Rows, found: list[Found], index: pd.Index, as_categories: bool
-) -> pd.Series:
+def _addresses(site: Site, rows: Rows, found: list[Found], index: pd.Index, as_categories: bool) -> pd.Series:
     """Return the addresses of issues: of their pages, or of their hosts."""
     urls, of_hosts = list(site.values("url")), {}
     for one in found:
@@ -296,7 +294,7 @@ def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
     }
     for place, name in enumerate(("pages", "indexable", "findings")):
         cells[name] = [found[place] for _, found in ordered]
-    size = page_count(pages)
+    size = len(pages) - count_missing(pages)
     cells["share"] = [found[0] / max(size, found[0]) for _, found in ordered]
     return _laid_out(cells, SUMMARY_COLUMNS, "summary")
 
@@ -306,9 +304,3 @@ def _findings(issues: pd.DataFrame) -> npt.NDArray[np.int64]:
     values, limits = (issues[name].to_numpy(np.float64, na_value=np.nan) for name in ("value", "threshold"))
     counts = np.where(np.isnan(values) | ~np.isnan(limits), 1, values)
     return np.clip(counts, 1, 2**53).astype(np.int64)
-
-
-def page_count(pages: pd.DataFrame) -> int:
-    """Return how many pages an audit has: an address behind which there is none does not count."""
-    missing = pages["indexability"].isin(MISSING).sum() if "indexability" in pages else 0
-    return len(pages) - int(missing)

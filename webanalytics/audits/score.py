@@ -131,9 +131,9 @@ class Health:
         by_url: dict[object, set[str]] = {}
         for url, rule in zip(named["url"], named["rule"], strict=True):
             by_url.setdefault(url, set()).add(rule)
-        found = {}
+        found, kinds = {}, self._site.values("error_type")
         for row in self._pages:
-            rules = by_url.get(self._urls[row], ())
+            rules = by_url.get(self._urls[row], ()) if self._site.good[row] or kinds[row] == "robots" else ()
             rule = next((name for name in HIDING if name in rules), "")
             if rule and (rule != "canonicalised" or not self._is_copy(row)):
                 found[self._urls[row]] = rule
@@ -152,7 +152,9 @@ class Health:
     @cached_property
     def _shares(self) -> tuple[float, float, int]:
         """Shares of the pages that are not shown and whose links are not followed, and how many there are."""
-        copies = {self._urls[row] for row in self._pages if self._site.values("canonical_state")[row] == "other"}
+        copies = {
+            self._urls[row] for row in self._pages if self._site.values("canonical_state")[row] == "other"
+        }
         pages = (self._judged.keys() - copies) | self.hidden.keys()
         closed = self._issues.loc[self._issues["rule"].eq("nofollow"), "url"]
         count = max(1, len(pages))
@@ -198,7 +200,9 @@ class Health:
         lost = np.array([100 - self._judged.get(url, 100.0) for url in urls])[places]
         costs = np.where(self._of_host, 0.0, self._cost)
         total = np.bincount(places, costs, len(urls))[places]
-        of_pages = np.divide(costs * lost, total, out=np.zeros(len(lost)), where=total > 0) / len(self._judged)
+        of_pages = np.divide(costs * lost, total, out=np.zeros(len(lost)), where=total > 0) / len(
+            self._judged
+        )
         return (of_pages + self._of_hosts) * self._factor + self._of_hiding * self._left
 
     @cached_property

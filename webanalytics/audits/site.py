@@ -82,6 +82,8 @@ class Site:
         What a crawl knows besides its pages, if one found them.
     robots_files : Mapping
         The robots.txt of each origin as it was read.
+    stopped : str
+        Why these are not all pages, '' where they are: of others nobody knows what they link to.
     """
 
     pages: pd.DataFrame
@@ -90,6 +92,7 @@ class Site:
     near_duplicates: float = 90.0
     crawl: CrawlFacts | None = None
     robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
+    stopped: str = ""
     _values: dict[str, list[Any]] = field(default_factory=dict, repr=False)
     _stored: ColumnValues = field(default_factory=ColumnValues, repr=False)
     _portion: _Portion | None = field(default=None, repr=False)

@@ -19,6 +19,9 @@ def besides(audit: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         "audited_at": lambda: audit.audited_at,
         "failures": audit.failures,
         "crawl": lambda: parts_of(audit),
+        "notes": lambda: [audit.origin.incomplete] * bool(audit.origin.incomplete),
+        "causes": audit.causes,
+        "alarm": lambda: audit.alarm,
     }
     if len(audit) <= MANY_PAGES:
         parts["keywords"] = lambda: audit.keywords(by="site", top=1000)

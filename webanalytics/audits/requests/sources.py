@@ -111,7 +111,9 @@ def _no_page(found: pd.DataFrame, parameter: str) -> ParameterError:
     errors = found["error"].dropna().tolist()
     reason = str(errors[0]).removesuffix(".") if errors else "It has no row"
     return ParameterError(
-        f"The `{parameter}` parameter must be a sitemap that lists pages. {reason}.", parameter
+        f"The `{parameter}` parameter must be a sitemap that lists pages. {reason}. "
+        "`webanalytics.crawl` finds the pages of a site without one.",
+        parameter,
     )
 
 

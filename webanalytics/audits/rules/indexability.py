@@ -68,7 +68,9 @@ def _blocked(site: Site, _: Any) -> Iterator[Finding]:
     for row, trip in enumerate(site.fetches):
         (verdict,) = known.get(row, (UNKNOWN,))
         if trip.problem == "blocked by robots.txt" and verdict.allowed is not True:
-            said = f"robots.txt, line {verdict.line}: {verdict.rule}" if verdict.line else str(errors[row] or "")
+            said = (
+                f"robots.txt, line {verdict.line}: {verdict.rule}" if verdict.line else str(errors[row] or "")
+            )
             yield Finding(row, "robots.txt", said)
 
 

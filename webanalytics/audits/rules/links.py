@@ -49,7 +49,7 @@ def _no_inlinks(site: Site, _: Any) -> Iterator[Finding]:
 def unlinked(site: Site) -> Iterator[Finding]:
     """Yield the indexable pages that no other page of the audit links to; visitors start at home pages."""
     counts, orphan = site.values("inlinks"), site.values("orphan")
-    if site.crawl is not None and site.crawl.stopped:
+    if site.stopped or (site.crawl is not None and site.crawl.stopped):
         return  # pages may be missing that link to it
     for row in site.distinct:
         if site.crawl is not None and not orphan[row]:

@@ -8,7 +8,6 @@ from typing import Any
 from webanalytics.audits.ai.access import blocked, may_read
 from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.rules.base import Finding, Rule
-from webanalytics.audits.rules.searches import Find
 from webanalytics.audits.rules.sources import BING_ROBOTS_TXT, ROBOTS_TXT, both, rfc
 from webanalytics.audits.site import Site
 

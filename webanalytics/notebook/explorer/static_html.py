@@ -19,7 +19,7 @@ _LEFT = Markup(' align="left" style="text-align:left"')
 
 def static_html(table: dict[str, Any], summary: dict[str, Any], issues: dict[str, Any] | None = None) -> str:
     """Return figures, what to fix first, failures and the first rows of what the browser gets."""
-    found = issues or {"score": None, "details": [], "columns": []}
+    found = issues or {"score": None, "causes": [], "alarm": "", "columns": []}
     columns = {item["key"]: item for item in (*table["columns"], *found["columns"])}
     rows = min(ROWS, table["length"])
     return render(
@@ -27,8 +27,8 @@ def static_html(table: dict[str, Any], summary: dict[str, Any], issues: dict[str
         figures=summary["figures"],
         score=found["score"],
         points=to_one_decimal,
-        rules=found["details"][:RULES],
-        more=len(found["details"]) - RULES,
+        alarm=found["alarm"],
+        causes=found["causes"][:RULES],
         failures=summary["failures"][:RULES],
         columns=[columns[key] for key in table["views"]["pages"] if key in columns][:COLUMNS],
         rows=rows,
