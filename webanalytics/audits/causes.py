@@ -167,12 +167,13 @@ def _of_pages(site: Site, found: pd.DataFrame, points: pd.Series[Any]) -> Iterat
 
 
 def _where(site: Site, urls: Sequence[str], same: bool) -> str:
-    """Return on which pages something is; where it is the same on all of a section, they have one template."""
+    """Return on which pages something is; where it is the same on all of a section, that is a template."""
     if len(urls) == 1:
         return urls[0][:LONGEST]
     section = common_section(urls) if len(urls) >= SHARED else ""
-    below = sum(site.name(row).startswith(section) for row in site.distinct_read)
-    whole = len(urls) >= max(SHARED, MOST_OF_A_PLACE * below)
+    read = site.distinct_read
+    below = sum(site.name(row).startswith(section) for row in read) if section else len(read)
+    whole = below >= len(urls) >= max(SHARED, MOST_OF_A_PLACE * below)
     lead = f"{len(urls):,} of " if whole and len(urls) < below else "all " if whole else ""
     of, template = f" below {section}" if section else "", ", which share a template" * (whole and same)
     return f"{lead}{below if whole else len(urls):,} pages{of}{template}"
@@ -213,7 +214,7 @@ def _cause(
     edges: Mapping[int, Mapping[int, Sequence[int]]],
     gain: Mapping[int, float],
 ) -> _Cause:
-    """Return what some links have in common, given by the places of their targets and the rows of their pages."""
+    """Return what some links have in common, given by places of targets and rows of pages."""
     graph = site.graph
     places = list(dict.fromkeys(place for place, _ in pairs))
     rows = sorted({row for _, row in pairs})

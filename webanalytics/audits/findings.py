@@ -109,11 +109,8 @@ class Found:
             self._of_host[first] = count, sum(site.could_be_indexed(row) for row in rows)
             said = plain(found[first].evidence)
             if of > 1 and not found[first].whole:
-                lead = (
-                    f"{count:,} of {of:,} pages ({percent(count / of)})"
-                    if count < of
-                    else f"All {of:,} pages"
-                )
+                share = f"{count:,} of {of:,} pages ({percent(count / of)})"
+                lead = share if count < of else f"All {of:,} pages"
                 lead += f", such as {site.name(first)}" if said or count < of else ""
                 said = f"{lead}: {said}" if said else f"{lead}."
             yield replace(found[first], evidence=said)

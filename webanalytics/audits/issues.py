@@ -219,7 +219,8 @@ def _frame(site: Site, found: list[Found], evidence: Evidence) -> pd.DataFrame:
 
 def _addresses(site: Site, rows: Rows, found: list[Found], index: pd.Index, as_categories: bool) -> pd.Series:
     """Return the addresses of issues: of their pages, or of their hosts."""
-    urls, of_hosts = list(site.values("url")), {}
+    urls: list[Any] = list(site.values("url"))
+    of_hosts: dict[int, str] = {}
     for one in found:
         if one.rule.scope == "host":
             of_hosts |= {row: site.place_of_host(row) for row in one.rows.tolist()}
@@ -262,7 +263,8 @@ def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
         Columns ``rule``, ``title``, ``category``, ``type``, ``priority``, ``pages``, ``indexable`` (those of
         them that search engines may index, or could if they did not answer with an error), ``findings`` (what
         the rule counted on them, such as images without a size; 1 for a page where it counts nothing) and
-        ``share`` (of all pages, to 1; an address that answers 404 is none): by priority, then ``indexable``, then ``findings``, the most first.
+        ``share`` (of all pages, to 1; an address that answers 404 is none): by priority, then ``indexable``,
+        then ``findings``, the most first.
         Rules that found nothing are omitted.
 
     Examples

@@ -1,11 +1,12 @@
-"""The health score of an audit: what can be fixed takes points, and so does what keeps pages out of search."""
+"""The health score of an audit: what faults take, and what keeps pages from being found."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -34,6 +35,8 @@ HIDING: Mapping[str, str] = MappingProxyType(
 
 UNFOLLOWED = 0.25
 """Share of the score that is lost where no page's links may be followed."""
+
+Points: TypeAlias = npt.NDArray[np.float64]
 
 ALARMING = 0.25
 """From this share of the pages, what keeps them out of search is said first."""
@@ -86,12 +89,12 @@ class Health:
         return np.zeros(len(self._issues), bool) if scopes is None else scopes.eq("host").to_numpy(bool)
 
     @cached_property
-    def _cost(self) -> npt.NDArray[np.float64]:
+    def _cost(self) -> Points:
         """Points that each issue takes from its page or its host, each page and rule once."""
         places, names = pd.factorize(self._issues["priority"])
         costs = np.array([COSTS[name] for name in names], dtype=np.float64)[places]
         counted = self._issues["type"].isin(COUNTED) & ~self._issues.duplicated(["url", "rule"])
-        return np.where(counted.to_numpy(bool), costs, 0.0)
+        return np.asarray(np.where(counted.to_numpy(bool), costs, 0.0), np.float64)
 
     @cached_property
     def _found_on(self) -> tuple[npt.NDArray[np.intp], list[object]]:
@@ -151,10 +154,9 @@ class Health:
 
     @cached_property
     def _shares(self) -> tuple[float, float, int]:
-        """Shares of the pages that are not shown and whose links are not followed, and how many there are."""
-        copies = {
-            self._urls[row] for row in self._pages if self._site.values("canonical_state")[row] == "other"
-        }
+        """Shares of the pages that are not shown, and whose links are not followed, and their number."""
+        states = self._site.values("canonical_state")
+        copies = {self._urls[row] for row in self._pages if states[row] == "other"}
         pages = (self._judged.keys() - copies) | self.hidden.keys()
         closed = self._issues.loc[self._issues["rule"].eq("nofollow"), "url"]
         count = max(1, len(pages))
@@ -166,15 +168,15 @@ class Health:
         return (1 - hidden**2) * (1 - UNFOLLOWED * closed**2)
 
     @cached_property
-    def _of_hosts(self) -> npt.NDArray[np.float64]:
+    def _mean(self) -> float:
+        return sum(self._judged.values()) / len(self._judged) if self._judged else 100.0
+
+    @cached_property
+    def _of_hosts(self) -> Points:
         """Points that each issue of a host takes from the mean, by the share of pages that have it."""
         pages = self._issues["pages"].to_numpy(np.float64) if self._of_host.any() else 0.0
         taken = np.where(self._of_host, self._cost * pages, 0.0) / max(1, len(self._judged))
-        return taken * min(1.0, self._mean / (taken.sum() or 1.0))
-
-    @cached_property
-    def _mean(self) -> float:
-        return sum(self._judged.values()) / max(1, len(self._judged))
+        return np.asarray(taken * min(1.0, self._mean / (taken.sum() or 1.0)), np.float64)
 
     @cached_property
     def _left(self) -> float:
@@ -184,61 +186,51 @@ class Health:
     @property
     def score(self) -> float | None:
         """The score, to one decimal; None where no page could be judged."""
-        if not self._judged:
-            return 0.0 if self.hidden else None
-        return round(self._left * self._factor, 1)
+        return round(self._left * self._factor, 1) if self._judged or self.hidden else None
 
     @cached_property
-    def points(self) -> npt.NDArray[np.float64]:
+    def points(self) -> Points:
         """By how much the score rises where each issue is fixed and nothing else.
 
         Where the faults of a page cost more than its 100 points, each counts in proportion.
         """
-        if not self._judged:
-            return np.zeros(len(self._issues))
         places, urls = self._found_on
-        lost = np.array([100 - self._judged.get(url, 100.0) for url in urls])[places]
         costs = np.where(self._of_host, 0.0, self._cost)
-        total = np.bincount(places, costs, len(urls))[places]
-        of_pages = np.divide(costs * lost, total, out=np.zeros(len(lost)), where=total > 0) / len(
-            self._judged
-        )
-        return (of_pages + self._of_hosts) * self._factor + self._of_hiding * self._left
+        total = np.bincount(places, costs, len(urls))
+        lost = np.array([100 - self._judged.get(url, 100.0) for url in urls]) / np.where(total > 0, total, 1)
+        taken = costs * lost[places] / max(1, len(self._judged)) + self._of_hosts
+        return np.asarray(taken * self._factor + self._of_hiding * self._left, np.float64)
 
     @cached_property
-    def _of_hiding(self) -> npt.NDArray[np.float64]:
+    def _of_hiding(self) -> Points:
         """The part of 1 that each issue takes which keeps pages, or what they link to, from being found."""
         hidden, closed, _ = self._shares
-        rules, urls = self._issues["rule"], self._issues["url"]
+        rules, urls = self._issues["rule"].astype(object), self._issues["url"].astype(object)
         chosen = urls.map(self.hidden).eq(rules).to_numpy(bool)
         followed = (rules.eq("nofollow") & urls.isin([self._urls[row] for row in self._pages])).to_numpy(bool)
-        by_hiding = chosen * (hidden**2 / max(1, chosen.sum()))
         taken = (1 - hidden**2) * UNFOLLOWED * closed**2
-        return by_hiding + followed * (taken / max(1, followed.sum()))
+        found = chosen * (hidden**2 / max(1, chosen.sum())) + followed * (taken / max(1, followed.sum()))
+        return np.asarray(found, np.float64)
 
     @property
     def alarm(self) -> str:
         """One sentence where many pages cannot be found, '' where they can."""
         hidden, closed, count = self._shares
+        pages = f"{count:,} page{'s' * (count != 1)}"
         if hidden >= ALARMING:
-            reasons = pd.Series([HIDING[rule] for rule in self.hidden.values()]).value_counts(sort=False)
+            why = Counter(HIDING[rule] for rule in self.hidden.values())
+            said = ", ".join(f"{name} ({number:,})" if len(why) > 1 else name for name, number in why.items())
             whole = len(self.hidden) == count
             lead = "None" if whole else f"{len(self.hidden):,}"
-            said = ", ".join(
-                name if len(reasons) == 1 else f"{name} ({number:,})" for name, number in reasons.items()
-            )
-            pages = "page" if count == 1 else "pages"
-            return f"{lead} of {count:,} {pages} may {'' if whole else 'not '}be indexed: {said}."
+            return f"{lead} of {pages} may {'' if whole else 'not '}be indexed: {said}."
         if closed >= ALARMING:
-            return f"The links of {closed * count:,.0f} of {count:,} pages may not be followed: nofollow."
+            return f"The links of {closed * count:,.0f} of {pages} may not be followed: nofollow."
         return ""
 
     def costs_by_rule(self) -> dict[str, float]:
         """Return how many of the score's 100 points each rule takes: together what is missing to 100."""
-        found = self.points + self._of_hiding * (100 - self._left)
-        if self.score == 0.0 and not self._judged:
-            found = self._issues["rule"].isin(HIDING).to_numpy(bool) * (100 / max(1, len(self.hidden)))
         rules, names = pd.factorize(self._issues["rule"])
+        found = self.points + self._of_hiding * (100 - self._left)
         totals = np.bincount(rules, found, len(names)).tolist()
         return {name: cost for name, cost in zip(names.tolist(), totals, strict=True) if cost}
 

@@ -212,9 +212,7 @@ def issues_of(
     chosen = issues if share.all() else issues[share > 0].reset_index(drop=True)
     if not of_host.any():
         return chosen
-    counts = (chosen[["pages", "indexable"]].astype("int64").mul(share[share > 0], axis=0) + 0.5).astype(
-        "int64"
-    )
-    return chosen.assign(
-        pages=counts["pages"].clip(1).astype("Int64"), indexable=counts["indexable"].astype("Int64")
-    )
+    for name in ("pages", "indexable"):
+        counts = np.floor(chosen[name].to_numpy(np.float64) * share[share > 0] + 0.5)
+        chosen = chosen.assign(**{name: pd.array(counts.astype(np.int64), dtype="Int64")})
+    return chosen

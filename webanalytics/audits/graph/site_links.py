@@ -174,17 +174,16 @@ def count_missing(pages: pd.DataFrame) -> int:
 
     Examples
     --------
-    >>> count_missing(pd.DataFrame({"status": ["ok", "error"], "http_status": [200, 404], "error_type": "http"}))
+    >>> rows = {"status": ["ok", "error"], "http_status": [200, 404], "error_type": [None, "http"]}
+    >>> count_missing(pd.DataFrame(rows))
     1
     """
     if "status" not in pages:
         return 0
     names = [name for name in ("status", "error", "error_type", "http_status") if name in pages]
     failed = pages.loc[pages["status"].eq("error").fillna(False).to_numpy(bool), names].astype(object)
-    rows = failed.where(failed.notna(), None).to_dict("records")
-    return sum(
-        fetch_outcome({str(name): value for name, value in row.items()}).problem in MISSING for row in rows
-    )
+    rows: list[dict[Any, Any]] = failed.where(failed.notna(), None).to_dict("records")
+    return sum(fetch_outcome(row).problem in MISSING for row in rows)
 
 
 def _problem(kind: object, key: str | None, status: int | None) -> FetchProblem:

@@ -93,10 +93,10 @@ def formula() -> str:
     """Return the formula of the health score in one sentence.
 
     >>> formula()
-    'Each page starts at 100 and loses 20 for a high, 5 for a medium and 1 for a low fault, of its own or its host; pages that cannot be found take more.'
-    """  # noqa: E501
-    costs = [f"{COSTS[priority]} for a {priority}" for priority in PRIORITIES]
-    return f"Each page starts at 100 and loses {', '.join(costs[:-1])} and {costs[-1]} fault, of its own or its host; pages that cannot be found take more."
+    'Pages start at 100 and lose 20 for a high, 5 for a medium, 1 for a low fault; hidden pages cost more.'
+    """
+    costs = ", ".join(f"{COSTS[priority]} for a {priority}" for priority in PRIORITIES)
+    return f"Pages start at 100 and lose {costs} fault; hidden pages cost more."
 
 
 def groups(content: Content) -> list[tuple[str, list[tuple[int, RuleLine]]]]:

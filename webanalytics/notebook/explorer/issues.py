@@ -116,7 +116,8 @@ class Issues:
         dict
             ``score``, ``count`` (of issues), ``priorities`` (name, faults and pages of each), ``table`` (of
             the rules, by priority), ``details`` (of each of its rows what the rule's head says), ``causes``
-            (what to fix first), ``alarm`` (why pages cannot be found), ``untried`` (title and reason) and ``columns``: scores and counts for the tables of pages.
+            (what to fix first), ``alarm`` (why pages cannot be found), ``untried`` (title and reason) and
+            ``columns``: scores and counts for the tables of pages.
         """
         lines = self._lines[:MOST_RULES]
         frame = pd.DataFrame(
