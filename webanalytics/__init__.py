@@ -23,13 +23,13 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from webanalytics._version import __version__
-from webanalytics.notebook.polars_accessors import register_when_there
 
 if TYPE_CHECKING:
     from webanalytics import aio
     from webanalytics.audits.ai.roster import ai_crawlers
     from webanalytics.audits.audit import Audit
     from webanalytics.audits.compare.comparison import Comparison
+    from webanalytics.audits.moves.plan import RedirectMap
     from webanalytics.audits.rules.registration import rule, rules
     from webanalytics.core.access import Access
     from webanalytics.core.run_options import option_context, options, use
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from webanalytics.runs.partial import last_partial
     from webanalytics.sync import (
         audit,
+        check_redirects,
         compare,
         content_gap,
         convert,
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
         metadata,
         phones,
         readability,
+        redirect_map,
         sitemap,
         text,
         tlsa_record,
@@ -78,6 +80,7 @@ __all__ = [
     "Hosted",
     "HostedError",
     "ParameterError",
+    "RedirectMap",
     "WebAnalyticsError",
     "__version__",
     "ai_crawlers",
@@ -85,6 +88,7 @@ __all__ = [
     "app",
     "audit",
     "charts",
+    "check_redirects",
     "compare",
     "content_gap",
     "convert",
@@ -103,6 +107,7 @@ __all__ = [
     "pages",
     "phones",
     "readability",
+    "redirect_map",
     "rule",
     "rules",
     "sitemap",
@@ -131,6 +136,7 @@ _HOMES = {
     "runs.partial": ("last_partial",),
     "audits.ai.roster": ("ai_crawlers",),
     "audits.audit": ("Audit",),
+    "audits.moves.plan": ("RedirectMap",),
     "audits.compare.comparison": ("Comparison",),
     "runs.estimates": ("estimate",),
     "runs.backends.dask": ("Dask",),
@@ -159,8 +165,7 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(f"webanalytics.{_HOME.get(name, 'sync')}"), name)
     if name in __all__:  # the function of another package's operation may be gone later
         globals()[name] = value
-    if "pandas" in sys.modules:
-        import_module("webanalytics.notebook.accessors")
+    _offer_accessors()
     return value
 
 
@@ -175,7 +180,12 @@ def _registered() -> tuple[str, ...]:
     return tuple(item.function for item in OPERATIONS.values())
 
 
-if "pandas" in sys.modules:  # so that `frame.web` is there; the service and its workers do without both
-    import webanalytics.notebook.accessors  # noqa: F401
+def _offer_accessors() -> None:
+    """Give frames their `web`, those of polars too where it is imported; the service does without both."""
+    from importlib import import_module
 
-register_when_there()
+    if not {"pandas", "polars"}.isdisjoint(sys.modules):
+        import_module("webanalytics.notebook.accessors").register()
+
+
+_offer_accessors()

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import webanalytics
 import webanalytics.audits.function
+import webanalytics.audits.moves.landing
+import webanalytics.audits.moves.plan
 import webanalytics.audits.site_functions
 import webanalytics.crawls.function
 import webanalytics.records.dane.function
@@ -29,6 +31,8 @@ from webanalytics.runs.functions.source import module_source
 PACKAGE = Path(webanalytics.__file__).parent
 WRITTEN_BY_HAND = (
     webanalytics.audits.function,
+    webanalytics.audits.moves.landing,
+    webanalytics.audits.moves.plan,
     webanalytics.audits.site_functions,
     webanalytics.crawls.function,
     webanalytics.records.dane.function,
@@ -120,7 +124,7 @@ _BESIDES = {
     "tlsa_record": "webanalytics.records.dane.tlsa",
 }
 """Names in `webanalytics.sync` that are not functions of this kind, and their modules."""
-_LATER = "from webanalytics.runs.functions.later import later_function, later_names"
+_LATER = "from webanalytics.runs.functions.source import later_function, later_names"
 
 
 def files() -> dict[Path, str]:
@@ -131,7 +135,7 @@ def files() -> dict[Path, str]:
     return {
         PACKAGE / "runs" / "functions" / "generated.py": module_source(generated),
         PACKAGE / "sync.py": _SYNC.format(
-            imports=_imports(homes, "from webanalytics.runs.loop_thread import plain", _BESIDES),
+            imports=_imports(homes, "from webanalytics.runs.boundary import plain", _BESIDES),
             names=_entries({*homes, *_BESIDES}),
             functions=_wrapped(homes, "plain").rstrip("\n"),
         ),

@@ -17,8 +17,7 @@ from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.score import COUNTED, ScoreChange
 from webanalytics.audits.unavailable_rules import title, untried
-from webanalytics.core.strings import one_line, shortened, to_one_decimal
-from webanalytics.core.text_tables import table_lines
+from webanalytics.core.strings import one_line, shortened, table_lines, to_one_decimal
 from webanalytics.thresholds import PRIORITIES
 
 MOST_RULES = 10
