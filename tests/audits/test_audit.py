@@ -17,7 +17,9 @@ from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
 from tests.audits.saved import HOME, HOSTILE, PAGES, audit
+from tests.audits.sites import HOST, frame, page
 from tests.effort import BUSY_SECONDS
+from webanalytics.audits.function import INTERRUPTED
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.overview import display as showing
 from webanalytics.audits.pages import DERIVED, FOUND
@@ -313,6 +315,29 @@ def test_a_sitemap_without_pages_is_a_wrong_argument(
         wa.audit(sitemap=listed_site.url + path, **LOCAL)
     with pytest.raises(wa.ParameterError, match="The `sitemap` parameter must be the URL"):
         wa.audit(sitemap=[], **LOCAL)
+
+
+def test_a_site_without_a_sitemap_is_sent_to_the_crawl(listed_site: SiteServer) -> None:
+    with pytest.raises(wa.ParameterError, match=r"must be a sitemap .*`webanalytics.crawl` finds the pages"):
+        wa.audit(sitemap=f"{listed_site.url}/a", **LOCAL)
+
+
+def test_what_an_interrupted_audit_has_is_not_judged_as_a_whole() -> None:
+    """Of pages that were not read nobody knows what they link to."""
+    pages = [page("/", links=[]), page("/a", links=[]), page("/b", links=[f"{HOST}/"])]
+    whole = wa.Audit(frame(*pages))
+    assert set(whole.issues.loc[whole.issues["rule"] == "no_inlinks", "url"]) == {f"{HOST}/a", f"{HOST}/b"}
+    part = wa.Audit(whole.raw, Origin(stopped=INTERRUPTED))
+    assert "no_inlinks" not in set(part.issues["rule"])
+    assert INTERRUPTED in repr(part)
+
+
+def test_a_stopped_audit_says_so_in_its_report_and_folder(made: wa.Audit, tmp_path: Path) -> None:
+    part = wa.Audit(made.raw, Origin(stopped=INTERRUPTED))
+    assert INTERRUPTED in part.report(tmp_path / "r.html", keywords=None, cannibalisation=None).read_text(
+        "utf-8"
+    )
+    assert wa.load(part.save(tmp_path / "kept")).origin.stopped == INTERRUPTED
 
 
 def test_pages_with_their_html_have_no_sitemap(listed_site: SiteServer) -> None:
