@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import webanalytics as wa
-from webanalytics.audits.score import Health, counts_by_priority
+from webanalytics.audits.score import Health
 from webanalytics.audits.site import Site
 
 
@@ -43,7 +43,7 @@ def test_each_fault_costs_by_its_priority_and_warnings_cost_nothing() -> None:
     pages = site(status=["ok", "ok"])
     assert page_scores(pages, found) == [74.0, 100.0]  # 100 - 20 - 5 - 1
     assert score(pages, found) == 87.0
-    counts = counts_by_priority(found, pages.values("url"))
+    counts = Health(pages, found).counts_by_priority()
     assert counts == {"high": [1, 0], "medium": [1, 0], "low": [1, 0]}, (
         "the counts beside the score are its sum"
     )

@@ -232,7 +232,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         if self._whole is not None:
             whole, rows = self._whole
             return self._once("pages", lambda: whole.pages.iloc[rows])
-        return self._once("pages", lambda: with_counts(self.site, self.issues).set_axis(self.raw.index))
+        return self._once("pages", lambda: with_counts(self.site, self.health).set_axis(self.raw.index))
 
     @property
     def issues(self) -> pd.DataFrame:
@@ -281,12 +281,12 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         on purpose, all where all are. A page that the server failed to give has 0; an address without a page
         (404) and what could not be asked are left out. None where no page could be judged.
         """
-        return self._once("score", lambda: self.health.score)
+        return self.health.score
 
     @property
     def alarm(self) -> str:
         """One sentence where many pages cannot be found: "None of 20 pages may be indexed: noindex."."""
-        return self._once("alarm", lambda: self.health.alarm)
+        return self.health.alarm
 
     @property
     def health(self) -> Health:
@@ -294,7 +294,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         from webanalytics.audits.score import Health
 
         whole, rows = self._whole or (self, None)
-        return Health(whole.site, self.issues, rows)
+        return self._once("health", lambda: Health(whole.site, self.issues, rows))
 
     def causes(self) -> pd.DataFrame:
         """Return what to fix first: one row for each cause, however many pages and rules it touches.

@@ -109,18 +109,24 @@ def causes(site: Site, issues: pd.DataFrame, health: Health) -> pd.DataFrame:
     """
     gained = pd.Series(health.points, index=issues.index)
     groups = {str(name): rows for name, rows in issues.groupby("rule", observed=True, sort=False)}
-    told = _addresses_told(site, groups)
     rows: list[tuple[Any, ...]] = []
-    for rule, found in groups.items():
+    told: dict[str, float] = {}
+    for rule in sorted(groups, key=lambda name: name not in TOLD):
+        found, points = groups[rule], gained[groups[rule].index]
         if any(name in groups for name in FOLLOWING.get(rule, ())):
             continue
-        points = gained[found.index]
         head = (rule, str(found["priority"].iloc[0]), str(found["type"].iloc[0]))
         search = getattr(RULES.get(rule), "find", None)
         if isinstance(search, Leads):
-            made = _of_links(site, rule, search, dict(zip(found["url"], points, strict=True)))
+            others = pd.concat([issues["url"], gained], axis=1, keys=["url", "points"])
+            others = others[issues["rule"].isin(TOLD.get(rule, ())) & issues["url"].map(site.is_linked)]
+            sums = others.groupby("url")["points"].sum()
+            own = dict(zip(sums.index.astype(str), sums.tolist(), strict=True))
+            told |= own
+            made = _of_links(site, rule, search, dict(zip(found["url"], points, strict=True)), own)
         else:
-            left = ~found["url"].isin(told.get(rule, ()))
+            known = any(rule in rules for rules in TOLD.values())
+            left = ~found["url"].isin(told if known else ())
             made = _of_pages(site, found[left], points[left])
         for cause in made:
             count = cause.count or len(cause.pages)
@@ -131,17 +137,6 @@ def causes(site: Site, issues: pd.DataFrame, health: Health) -> pd.DataFrame:
     made_of = zip(COLUMNS.items(), zip(*rows, strict=True) if rows else [()] * len(COLUMNS), strict=True)
     cells = {name: make_series(list(values), dtype, index) for (name, dtype), values in made_of}
     return as_frame(cells, index, "causes")
-
-
-def _addresses_told(site: Site, groups: Mapping[str, pd.DataFrame]) -> dict[str, set[str]]:
-    """Return the addresses of which links to them say what rules on the addresses themselves would repeat."""
-    found: dict[str, set[str]] = {}
-    for rule, others in TOLD.items():
-        if rule in groups:
-            named = {name: set(groups[name]["url"]) for name in others if name in groups}
-            for name, urls in named.items():
-                found[name] = {url for url in urls if site.is_linked(url)}
-    return found
 
 
 def _of_pages(site: Site, found: pd.DataFrame, points: pd.Series[Any]) -> Iterator[_Cause]:
@@ -179,9 +174,15 @@ def _where(site: Site, urls: Sequence[str], same: bool) -> str:
     return f"{lead}{below if whole else len(urls):,} pages{of}{template}"
 
 
-def _of_links(site: Site, rule: str, search: Leads, points: Mapping[str, float]) -> Iterator[_Cause]:
-    """Yield the causes of issues of a rule on links: shared links, pages with many, and all others."""
+def _of_links(
+    site: Site, rule: str, search: Leads, points: Mapping[str, float], own: Mapping[str, float]
+) -> Iterator[_Cause]:
+    """Yield the causes of issues of a rule on links: shared links, pages with many, and all others.
+
+    ``own`` has the points of what was found on the addresses themselves.
+    """
     bad, _ = search.find(site)
+    more = {site.graph.place(url): gain for url, gain in own.items()}
     urls = site.values("url")
     edges: dict[int, dict[int, list[int]]] = {}
     gain: dict[int, float] = {}
@@ -201,9 +202,11 @@ def _of_links(site: Site, rule: str, search: Leads, points: Mapping[str, float])
         for row in edges[place]:
             groups.setdefault(row if counts[row] >= SHARED else None, []).append((place, row))
     for rows, places in shared.items():
-        yield _cause(site, rule, bad, [(place, row) for place in places for row in rows], edges, gain)
+        groups[rows] = [(place, row) for place in places for row in rows]
     for pairs in groups.values():
-        yield _cause(site, rule, bad, pairs, edges, gain)
+        made = _cause(site, rule, bad, pairs, edges, gain)
+        made.points += sum(more.pop(place, 0.0) for place, _ in pairs)
+        yield made
 
 
 def _cause(

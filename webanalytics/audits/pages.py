@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 import pandas as pd
@@ -21,6 +21,9 @@ from webanalytics.runs.frames.schema import AUDIT_LAST as LAST
 from webanalytics.runs.frames.schema import make_series
 from webanalytics.runs.storage.lazy_columns import StoredValues
 from webanalytics.runs.storage.temporary_texts import SpilledSequence
+
+if TYPE_CHECKING:
+    from webanalytics.audits.score import Health
 
 DERIVED: Mapping[str, tuple[Dtype, str]] = {
     "title_length": ("integer", "Characters of the title."),
@@ -165,12 +168,10 @@ def _with_links(site: Site) -> Site:
     return site
 
 
-def with_counts(site: Site, issues: pd.DataFrame) -> pd.DataFrame:
+def with_counts(site: Site, health: Health) -> pd.DataFrame:
     """Return a site's pages with what was found on each, in the order of use."""
-    from webanalytics.audits.score import Health, counts_by_priority
-
-    cells: dict[str, Cells] = {"score": list(Health(site, issues).scores)}
-    counts = counts_by_priority(issues, site.values("url"))
+    cells: dict[str, Cells] = {"score": list(health.scores)}
+    counts = health.counts_by_priority()
     cells |= {f"issues_{priority}": list(found) for priority, found in counts.items()}
     index = site.pages.index
     columns = {name: make_series(cells[name], dtype, index) for name, (dtype, _) in FOUND.items()}

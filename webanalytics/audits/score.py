@@ -234,26 +234,12 @@ class Health:
         totals = np.bincount(rules, found, len(names)).tolist()
         return {name: cost for name, cost in zip(names.tolist(), totals, strict=True) if cost}
 
-
-def counts_by_priority(issues: pd.DataFrame, urls: Sequence[object]) -> dict[Priority, list[int]]:
-    """Return for each priority how many faults each page has: rules that take points from its score.
-
-    Examples
-    --------
-    >>> found = [["a", "title_missing", "issue", "high"], ["a", "noindex", "warning", "high"]]
-    >>> counts_by_priority(pd.DataFrame(found, columns=["url", "rule", "type", "priority"]), ["a", "b"])
-    {'high': [1, 0], 'medium': [0, 0], 'low': [0, 0]}
-    """
-    once = issues[is_fault(issues)].drop_duplicates(["url", "rule"])
-    counts: dict[Priority, list[int]] = {}
-    for priority in PRIORITIES:
-        places, found = pd.factorize(once.loc[once["priority"] == priority, "url"])
-        of_url = dict(zip(found.tolist(), np.bincount(places, minlength=len(found)).tolist(), strict=True))
-        counts[priority] = [of_url.get(url, 0) for url in urls]
-    return counts
-
-
-def is_fault(issues: pd.DataFrame) -> pd.Series[bool]:
-    """Return which issues take points from the score of a page of their own."""
-    of_page = issues["scope"].ne("host") if "scope" in issues else True
-    return issues["type"].isin(COUNTED) & of_page
+    def counts_by_priority(self) -> dict[Priority, list[int]]:
+        """Return for each priority how many faults each row's page has: those that its score is made of."""
+        places, urls = self._found_on
+        counts: dict[Priority, list[int]] = {}
+        for priority in PRIORITIES:
+            chosen = (self._cost > 0) & ~self._of_host & self._issues["priority"].eq(priority).to_numpy(bool)
+            found = dict(zip(urls, np.bincount(places[chosen], minlength=len(urls)).tolist(), strict=True))
+            counts[priority] = [found.get(url, 0) for url in self._urls]
+        return counts

@@ -39,6 +39,7 @@ from webanalytics.runs.storage.lazy_columns import (
 )
 from webanalytics.urls import lacks_scheme, registrable_domain
 
+_FETCHED = ("url", "status", "error", "error_type", "final_url", "redirects", "http_status")
 _ANSWERED = ("client error", "server error")
 _FAULTS = {
     "redirect loop": "redirects without an end",
@@ -144,9 +145,10 @@ class Site:
     @cached_property
     def fetches(self) -> list[FetchOutcome]:
         """What happened when each page was requested."""
-        names = ("url", "status", "error", "error_type", "final_url", "redirects", "http_status")
-        columns = [self.values(name) for name in names]
-        return [fetch_outcome(dict(zip(names, cells, strict=True))) for cells in zip(*columns, strict=True)]
+        columns = [self.values(name) for name in _FETCHED]
+        return [
+            fetch_outcome(dict(zip(_FETCHED, cells, strict=True))) for cells in zip(*columns, strict=True)
+        ]
 
     @cached_property
     def addresses(self) -> Addresses:
@@ -252,7 +254,7 @@ class Site:
 
     def missing(self, row: int) -> bool:
         """Return whether there is no page behind an address."""
-        return self.fetches[row].problem in MISSING
+        return fetch_outcome({name: self.values(name)[row] for name in _FETCHED}).problem in MISSING
 
     @property
     def distinct(self) -> Iterator[int]:

@@ -92,13 +92,25 @@ def numbers(pages: pd.DataFrame, name: str) -> np.ndarray[Any, Any]:
     return found[np.isfinite(found)]
 
 
+def _missing(pages: pd.DataFrame, statuses: list[str]) -> int:
+    """Return how many of the addresses answer that there is no page."""
+    if list(pages.columns).count("http_status") != 1:
+        return 0
+    codes = pd.to_numeric(pages["http_status"], errors="coerce").to_numpy(float, na_value=np.nan)
+    return sum(
+        status == "error" and 400 <= code < 500 for status, code in zip(statuses, codes.tolist(), strict=True)
+    )
+
+
 def _figures(pages: pd.DataFrame, statuses: list[str]) -> list[list[str]]:
     failed = sum(status == "error" for status in statuses)
     noun = "Pages" if "url" in pages.columns else "Rows"
-    figures = [[noun, f"{len(pages):,}", ""]]
+    missing = _missing(pages, statuses)
+    figures = [[noun, f"{len(pages) - missing:,}", ""]]
     if any(statuses):
-        share = f"{failed / len(pages):.0%} of all" if failed else ""
-        figures += [["Read", f"{len(pages) - failed:,}", ""], ["Failed", f"{failed:,}", share]]
+        share = f"{(failed - missing) / len(pages):.0%} of all" if failed > missing else ""
+        figures += [["Read", f"{len(pages) - failed:,}", ""], ["Failed", f"{failed - missing:,}", share]]
+        figures += [["Missing", f"{missing:,}", "addresses without a page"]] * bool(missing)
     count, minutes = numbers(pages, "wordCount"), numbers(pages, "readingTimeMinutes")
     if len(count):
         note = f"median {np.median(count):,.0f} a page"
