@@ -247,7 +247,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         return self._once("issues", lambda: find_issues(self.site, self.origin.profile or DEFAULT_PROFILE))
 
     def summary(self) -> pd.DataFrame:
-        """Return what to fix first: one row for each rule that found something.
+        """Return one row for each rule that found something.
 
         Returns
         -------

@@ -248,7 +248,7 @@ def _laid_out(cells: dict[str, list[Any]], columns: dict[str, Dtype], name: str)
 
 
 def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
-    """Return what to fix first: one row for each rule that found something.
+    """Return one row for each rule that found something, the most urgent first.
 
     Parameters
     ----------

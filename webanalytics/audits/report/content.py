@@ -217,11 +217,11 @@ class Content:
 
     @cached_property
     def pages_of(self) -> dict[str, int]:
-        """Pages, and hosts, with a fault of each priority."""
-        found: dict[str, set[Any]] = {priority: set() for priority in PRIORITIES}
-        for rule, url in zip(self.issues["rule"], self.issues["url"], strict=True):
-            if self.rules[rule].type in COUNTED:
-                found[self.rules[rule].priority].add(url)
+        """Pages with a fault of each priority."""
+        found: dict[str, set[int]] = {priority: set() for priority in PRIORITIES}
+        for rule, page in zip(self.issues["rule"], self.issues["page"], strict=True):
+            if self.rules[rule].type in COUNTED and page >= 0:
+                found[self.rules[rule].priority].add(page)
         return {priority: len(urls) for priority, urls in found.items()}
 
     @cached_property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from webanalytics.audits.site import Site
@@ -55,7 +55,7 @@ class Finding:
     row: int
     value: Any = None
     evidence: str = ""
-    whole: bool = False
+    whole: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
