@@ -137,6 +137,23 @@ def test_links_have_one_row_for_each_cause(crawled: wa.Audit) -> None:
     assert links["points"].sum() == pytest.approx(lost, abs=0.05), "each fault counts once"
 
 
+def test_a_section_that_is_gone_is_one_cause() -> None:
+    pages: dict[str, bytes | Reply] = {
+        f"/p{page}": BODY.format(
+            f"Page {page}", f"Number {page}", "".join(f"<a href=/old/{page}{n}/x>{n}</a>" for n in range(4))
+        ).encode()
+        for page in range(5)
+    }
+    pages["/"] = "".join(f"<a href=/p{page}>Page {page}</a>" for page in range(5)).encode()
+    pages["/imprint"] = b"<title>Imprint</title>"
+    with SiteServer(pages) as site:
+        audit = wa.crawl(site.url, allow_private=True, progress=False)
+        (cause,) = audit.causes()[audit.causes()["rule"] == "links_to_failing_pages"].to_dict("records")
+    said = f"Links on 5 pages lead to 20 addresses below {site.url}/old/, where no page is, such as "
+    assert cause["cause"] == f"{said}{site.url}/old/00/x, which answers HTTP 404."
+    assert (cause["pages"], cause["links"]) == (5, 20)
+
+
 def test_what_is_of_a_host_and_of_all_pages_is_named_so(crawled: wa.Audit) -> None:
     host = crawled.raw["url"].iloc[0].split("/")[2]
     found = crawled.causes().set_index("rule")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +33,9 @@ COLUMNS: Mapping[str, Dtype] = {
 
 SHARED = 3
 """From so many pages, or addresses, a link or a page is a cause of its own."""
+
+LEAST_OF_A_FOLDER = 10
+"""From so many addresses in a folder without pages, the folder is a cause of its own."""
 
 MOST_REASONS = 20
 """Most different lines by which pages are hidden that are told one by one."""
@@ -191,22 +194,46 @@ def _of_links(
             gain[row] = points[urls[row]] / len(targets)
             for place, links in targets:
                 edges.setdefault(place, {})[row] = links
-    shared: dict[frozenset[int], list[int]] = {}
-    for place, sources in edges.items():
-        if len(sources) >= SHARED:
-            shared.setdefault(frozenset(sources), []).append(place)
-    alone = [place for place, sources in edges.items() if len(sources) < SHARED]
-    counts = Counter(row for place in alone for row in edges[place])
+    folders = _without_pages(site, edges)
+    sizes = Counter(folders.values())
     groups: dict[Any, list[tuple[int, int]]] = {}
+    alone: list[int] = []
+    for place, sources in edges.items():
+        folder = folders[place]
+        if sizes[folder] >= LEAST_OF_A_FOLDER and folder:
+            groups.setdefault(folder, []).extend((place, row) for row in sources)
+        elif len(sources) >= SHARED:
+            groups.setdefault(frozenset(sources), []).extend((place, row) for row in sources)
+        else:
+            alone.append(place)
+    counts = Counter(row for place in alone for row in edges[place])
     for place in alone:
         for row in edges[place]:
             groups.setdefault(row if counts[row] >= SHARED else None, []).append((place, row))
-    for rows, places in shared.items():
-        groups[rows] = [(place, row) for place in places for row in rows]
-    for pairs in groups.values():
-        made = _cause(site, rule, bad, pairs, edges, gain)
+    for key, pairs in groups.items():
+        made = _cause(site, rule, bad, pairs, edges, gain, key if isinstance(key, str) else "")
         made.points += sum(more.pop(place, 0.0) for place, _ in pairs)
         yield made
+
+
+def _without_pages(site: Site, places: Iterable[int]) -> dict[int, str]:
+    """Return for each address the first folder on its path below which no page was read, '' without one."""
+    urls = site.graph.table.urls
+    living = {folder for row in site.distinct_read for folder in _folders(site.name(row))}
+    return {
+        place: next((folder for folder in _folders(urls[place]) if folder not in living), "")
+        for place in places
+    }
+
+
+def _folders(url: str) -> list[str]:
+    """Return the folders of an address, the outermost first.
+
+    >>> _folders("https://a.example/x/y/z")
+    ['https://a.example/x/', 'https://a.example/x/y/']
+    """
+    parts = url.partition("?")[0].split("/")
+    return ["/".join(parts[:count]) + "/" for count in range(4, len(parts))]
 
 
 def _cause(
@@ -216,6 +243,7 @@ def _cause(
     pairs: Sequence[tuple[int, int]],
     edges: Mapping[int, Mapping[int, Sequence[int]]],
     gain: Mapping[int, float],
+    folder: str = "",
 ) -> _Cause:
     """Return what some links have in common, given by places of targets and rows of pages."""
     graph = site.graph
@@ -229,7 +257,8 @@ def _cause(
     each = len(places) * len(rows) == len(pairs)
     lead = f"{len(places):,} links" if each and len(places) > 1 else "A link" if each else "Links"
     verb = "leads to" if lead == "A link" else "lead to"
-    such = "" if len(places) == 1 else f"{len(places):,} addresses such as "
+    below = f" below {folder[:LONGEST]}, where no page is," if folder else ""
+    such = "" if len(places) == 1 else f"{len(places):,} addresses{below} such as "
     end = bad[places[0]] or _ENDS.get(rule, "fails")
     target = graph.table.urls[places[0]][:LONGEST]
     said = f"{lead} {spot} {where} {verb} {such}{target}, which {end[:LONGEST]}."
