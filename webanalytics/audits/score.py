@@ -123,7 +123,7 @@ class Health:
         for row in self._pages:
             if (points := self.scores[row]) is not None:
                 found[self._urls[row]] = points
-            elif kinds[row] == "http" and not self._site.missing(row):
+            elif kinds[row] == "http" and self._site.problem(row) in ("server error", "no response"):
                 found[self._urls[row]] = 0.0
         return found
 

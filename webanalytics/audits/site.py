@@ -15,10 +15,10 @@ from webanalytics.audits.directives.alternates import Alternate, alternate_entri
 from webanalytics.audits.directives.headers import Headers, shared_headers
 from webanalytics.audits.graph.links import CLICKED, LinkGraph, Standing
 from webanalytics.audits.graph.site_links import (
-    MISSING,
     SHOWN,
     Addresses,
     FetchOutcome,
+    FetchProblem,
     Inlinks,
     Target,
     clusters_of,
@@ -252,9 +252,9 @@ class Site:
         """Return whether search engines may index a page, or could if it did not answer with an error."""
         return self.indexable[row] or self.values("error_type")[row] == "http"
 
-    def missing(self, row: int) -> bool:
-        """Return whether there is no page behind an address."""
-        return fetch_outcome({name: self.values(name)[row] for name in _FETCHED}).problem in MISSING
+    def problem(self, row: int) -> FetchProblem:
+        """Return what went wrong with the fetch of one row, without a look at all of them."""
+        return fetch_outcome({name: self.values(name)[row] for name in _FETCHED}).problem
 
     @property
     def distinct(self) -> Iterator[int]:

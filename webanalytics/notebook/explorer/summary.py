@@ -97,8 +97,9 @@ def _missing(pages: pd.DataFrame, statuses: list[str]) -> int:
     if list(pages.columns).count("http_status") != 1:
         return 0
     codes = pd.to_numeric(pages["http_status"], errors="coerce").to_numpy(float, na_value=np.nan)
+    rows = zip(statuses, texts(pages, "error_type"), codes.tolist(), strict=True)
     return sum(
-        status == "error" and 400 <= code < 500 for status, code in zip(statuses, codes.tolist(), strict=True)
+        status == "error" and kind in ("", "http") and 400 <= code < 500 for status, kind, code in rows
     )
 
 
