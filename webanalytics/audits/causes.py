@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from webanalytics.audits.graph.sections import common_section
@@ -121,8 +122,9 @@ def causes(site: Site, issues: pd.DataFrame, health: Health) -> pd.DataFrame:
         head = (rule, str(found["priority"].iloc[0]), str(found["type"].iloc[0]))
         search = getattr(RULES.get(rule), "find", None)
         if isinstance(search, Leads):
-            others = pd.concat([issues["url"], gained], axis=1, keys=["url", "points"])
-            others = others[issues["rule"].isin(TOLD.get(rule, ())) & issues["url"].map(site.is_linked)]
+            chosen = issues["rule"].isin(TOLD.get(rule, ()))
+            others = pd.DataFrame({"url": issues["url"][chosen].astype(object), "points": gained[chosen]})
+            others = others[np.array([site.is_linked(url) for url in others["url"]], bool)]
             sums = others.groupby("url")["points"].sum()
             own = dict(zip(sums.index.astype(str), sums.tolist(), strict=True))
             told |= own
