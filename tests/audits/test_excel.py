@@ -47,6 +47,18 @@ def test_one_sheet_for_each_part(made: wa.Audit, tmp_path: Path) -> None:
     assert pages[1]["headings"] == '[{"level": "h1", "text": "Old"}, {"level": "h1", "text": "Older"}]'
 
 
+def test_what_keeps_pages_from_being_found_stands_below_the_score(tmp_path: Path) -> None:
+    html = "<title>Lamps</title><meta name=robots content=noindex><p>Lamps"
+    hidden = wa.audit(pd.DataFrame({"url": [HOME], "html": [html]}), progress=False, workers=1)
+    hidden.to_excel(tmp_path / "audit.xlsx")
+    found = sheets(tmp_path / "audit.xlsx")
+    assert found["Overview"][1:3] == [
+        ("score, of 100", 0),
+        ("note", "None of 1 page may be indexed: noindex."),
+    ]
+    assert found["Fix first"][1][0].startswith(f"Noindex in the page on {HOME}")
+
+
 def test_a_sitemap_has_a_sheet_too(made: wa.Audit, tmp_path: Path) -> None:
     sitemap = pd.DataFrame({"url": [HOME], "status": ["ok"]})
     wa.Audit(made, Origin(sitemap)).to_excel(tmp_path / "audit.xlsx")
