@@ -10,6 +10,7 @@ import time
 import warnings
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -19,6 +20,7 @@ import webanalytics as wa
 from tests.audits.saved import HOME, HOSTILE, PAGES, audit
 from tests.audits.sites import HOST, frame, page
 from tests.effort import BUSY_SECONDS
+from tests.fetching.refusal_pages import CHALLENGES
 from webanalytics.audits.function import INTERRUPTED
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.overview import display as showing
@@ -276,7 +278,7 @@ def test_further_urls_come_first_and_none_twice(listed_site: SiteServer) -> None
     ("reply", "sentence"),
     [
         (Reply(404), None),
-        (Reply(403), None),
+        (Reply(400), None),
         (Reply(500), "answers HTTP 500: search engines may stop reading"),
         (Reply(200, {}, b"<!doctype html><title>x</title>"), "It is a web page"),
         (Reply(200, {"Content-Type": "text/plain"}, b"#" * 700_000), "larger than 500 KiB"),
@@ -293,6 +295,16 @@ def test_a_robots_txt_that_cannot_be_read(reply: Reply, sentence: str | None) ->
         assert found == {site.url: []}, "search engines take it as if there were none, and that is no fault"
     else:
         assert sentence in found[site.url][0]
+
+
+@pytest.mark.parametrize("reply", [Reply(401), Reply(403), Reply(429), CHALLENGES["Cloudflare"]])
+def test_a_robots_txt_that_is_refused_to_us_has_no_fault(reply: Any) -> None:
+    from webanalytics.audits.requests.sources import all_problems, read_robots
+    from webanalytics.core.run_options import resolve
+
+    with SiteServer({"/robots.txt": reply}) as site:
+        files = asyncio.run(read_robots([site.url], resolve({"allow_private": True, "retries": 0})))
+    assert all_problems(files) == {site.url: []}
 
 
 def test_a_host_that_does_not_answer_is_no_fault_of_its_robots_txt() -> None:

@@ -15,6 +15,7 @@ import pandas as pd
 
 from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.origin import Audited, Origin
+from webanalytics.audits.overview.failures import refusal_warning, refused
 from webanalytics.audits.score import COUNTED, ScoreChange
 from webanalytics.audits.unavailable_rules import title, untried
 from webanalytics.core.strings import one_line, shortened, table_lines, to_one_decimal
@@ -74,6 +75,8 @@ class Overview:
     hint: str = ""
     alarm: str = ""
     """Why pages cannot be found, if they cannot."""
+    warning: str = ""
+    """What is to be known before the rest."""
 
 
 def audit_overview(
@@ -82,18 +85,18 @@ def audit_overview(
     """Return the overview of an audit, with at most ``most`` causes; of a ``selected`` one with its pages."""
     frame = audit.raw
     good = int((frame["status"] == "ok").sum()) if "status" in frame else 0
-    missing = count_missing(frame)
+    missing, away = count_missing(frame), refused(frame)
     pages = len(frame) - missing
-    figures = [("pages", f"{pages:,}"), ("ok", f"{good:,}"), ("failed", f"{pages - good:,}")]
-    figures += [("missing", f"{missing:,}")] * bool(missing)
+    figures = [("pages", f"{pages:,}"), ("ok", f"{good:,}"), ("failed", f"{pages - good - away:,}")]
+    figures += [("refused", f"{away:,}")] * (away > 0) + [("missing", f"{missing:,}")] * (missing > 0)
     notes = [_text(audit.origin.incomplete, 300)] * bool(audit.origin.incomplete)
     notes += [*_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
     if not len(frame) or "status" not in frame:
         return Overview("Audit", figures, notes=notes)
-    failed = _failures(audit.failures())
+    failed, warning = _failures(audit.failures()), refusal_warning(frame)
     if not judged:
         hint = "Issues are looked for when asked: see .summary()."
-        return Overview("Audit", figures, blocks=failed, notes=notes, hint=hint)
+        return Overview("Audit", figures, blocks=failed, notes=notes, hint=hint, warning=warning)
     blocks = [*([_pages(audit.pages)] if selected else []), *_fix_first(audit.causes(), most), *failed]
     return Overview(
         "Audit of some of its pages" if selected else "Audit",
@@ -105,6 +108,7 @@ def audit_overview(
         notes=notes + _rule_notes(audit.issues),
         hint='See .causes(), .summary(), .issues, .failures() and .pages; .report("report.html") and '
         '.to_excel("audit.xlsx") write them.',
+        warning=warning,
     )
 
 
@@ -277,6 +281,7 @@ def as_text(overview: Overview, width: int | None = None) -> str:
     room = min(width or shutil.get_terminal_size((100, 24)).columns, WIDEST)
     figures = ", ".join(counted(value, label) for label, value in overview.figures)
     lines = _wrapped(f"{overview.title}: {figures}", room)
+    lines += _wrapped(overview.warning, room)
     lines += [f"Score: {overview.scored}"] * bool(overview.scored)
     lines += _wrapped(overview.alarm, room)
     for block in overview.blocks:

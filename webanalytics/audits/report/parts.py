@@ -25,7 +25,8 @@ Choices = list[tuple[str, str]]
 
 def figures(content: Content) -> list[dict[str, Any]]:
     """Return the numbers at the head of the report, as arguments of the template's tiles."""
-    failed = content.count - content.ok
+    refused = content.values("indexability").count("refused")
+    failed = content.count - content.ok - refused
     tiles: list[dict[str, Any]] = [
         {"label": "Pages", "value": content.count, "after": f"{content.ok:,} read"},
         {"label": "Failed", "value": failed, "after": _share(failed, content.count)}
@@ -34,6 +35,7 @@ def figures(content: Content) -> list[dict[str, Any]]:
     if content.missing:
         told = {"label": "Missing", "value": content.missing, "after": "addresses without a page"}
         tiles.append(told | {"wanted": {"status": "failed"}, "kind": "failed"})
+    tiles += [{"label": "Refused", "value": refused, "after": "and not judged"}] * (refused > 0)
     if content.indexable is not None:
         shared = _share(content.indexable, content.count)
         tiles.append(

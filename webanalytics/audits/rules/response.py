@@ -90,13 +90,14 @@ RULES = (
         category="response",
         type="issue",
         priority="high",
-        explanation="The page answers that it does not exist or may not be seen, so that it cannot be found.",
+        explanation="The page answers that it does not exist, so that it cannot be found.",
         fix="Restore the page, redirect it to the one that replaces it, or take it out of the list.",
         find=_client_error,
         columns=("error",),
         needs=("http_status",),
-        measured="The status of the answer is 400 to 499, and no page of the audit links to the address; "
-        "links and redirects to it are left to other rules.",
+        measured="The status of the answer is 400 to 499, but for 401, 403, 407, 429 and 451, which refuse "
+        "programs more than visitors, and no page of the audit links to the address; links and redirects to "
+        "it are left to other rules.",
         source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.5 (client errors)")),
     ),
     Rule(

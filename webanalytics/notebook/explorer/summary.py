@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from webanalytics.audits.overview.failures import reasons
+from webanalytics.audits.overview.failures import reasons, refused
 from webanalytics.core.strings import to_one_decimal
 from webanalytics.core.templates import render
 from webanalytics.notebook.explorer.table import MOST_ROWS, clean, has_keyword_maps, is_missing, texts
@@ -104,14 +104,19 @@ def _missing(pages: pd.DataFrame, statuses: list[str]) -> int:
 
 
 def _figures(pages: pd.DataFrame, statuses: list[str]) -> list[list[str]]:
-    failed = sum(status == "error" for status in statuses)
+    away = refused(pages) if "status" in pages.columns else 0
+    failed = sum(status == "error" for status in statuses) - away
     noun = "Pages" if "url" in pages.columns else "Rows"
     missing = _missing(pages, statuses)
     figures = [[noun, f"{len(pages) - missing:,}", ""]]
     if any(statuses):
         share = f"{(failed - missing) / len(pages):.0%} of all" if failed > missing else ""
-        figures += [["Read", f"{len(pages) - failed:,}", ""], ["Failed", f"{failed - missing:,}", share]]
-        figures += [["Missing", f"{missing:,}", "addresses without a page"]] * bool(missing)
+        figures += [
+            ["Read", f"{len(pages) - failed - away:,}", ""],
+            ["Failed", f"{failed - missing:,}", share],
+        ]
+        figures += [["Refused", f"{away:,}", "and not judged"]] * (away > 0)
+        figures += [["Missing", f"{missing:,}", "addresses without a page"]] * (missing > 0)
     count, minutes = numbers(pages, "wordCount"), numbers(pages, "readingTimeMinutes")
     if len(count):
         note = f"median {np.median(count):,.0f} a page"

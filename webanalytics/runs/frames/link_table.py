@@ -161,7 +161,7 @@ CHECKED: Mapping[str, Dtype] = {
     "error_type": "string",
 }
 """Addresses asked for their status alone: ``kind`` is external, image, script, ..., ``verdict`` ok,
-redirected, gone, blocked or failed, ``method`` HEAD or GET."""
+redirected, gone, refused, blocked or failed, ``method`` HEAD or GET."""
 
 TRAPS: Mapping[str, Dtype] = {
     "pattern": "string",
