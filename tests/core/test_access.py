@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import webanalytics as wa
-from webanalytics.core.access import AccessByHost
+from webanalytics.core.access_by_host import AccessByHost
 
 SECRETS = ("s3cret-word", "t0ken-abc", "he4der-val", "c00kie-val")
 BASIC = "Basic " + base64.b64encode(b"ann:s3cret-word").decode()
@@ -31,7 +31,7 @@ def test_the_most_exact_key_opens() -> None:
     found = doors(given)
 
     def key(host: str, port: int = 443) -> str | None:
-        return found.sent("https", host, port, "/").get("X-Key")
+        return found.sent(f"https://{host}:{port}/").get("X-Key")
 
     assert key("www.example.org") == "*.example.org"
     assert key("b.shop.example.org") == "*.shop.example.org"
@@ -42,11 +42,11 @@ def test_the_most_exact_key_opens() -> None:
 
 def test_plain_http_only_where_the_user_asks_by_http() -> None:
     given = {"a.example": wa.Access(token="t0ken-abc"), "[::1]": wa.Access(token="six")}
-    assert doors(given, "https://a.example/").sent("http", "a.example", 80, "/") == {}
+    assert doors(given, "https://a.example/").sent("http://a.example/") == {}
     asked = doors(given, " HTTP://A.example/x", "http://[::1]:81/", "http://[", None)  # type: ignore[arg-type]
-    assert asked.sent("http", "a.example", 80, "/") == {"Authorization": "Bearer t0ken-abc"}
-    assert asked.sent("http", "::1", 81, "/") == {"Authorization": "Bearer six"}
-    assert asked.sent("http", "a.example", 8080, "/") == {}
+    assert asked.sent("http://a.example/") == {"Authorization": "Bearer t0ken-abc"}
+    assert asked.sent("http://[::1]:81/") == {"Authorization": "Bearer six"}
+    assert asked.sent("http://a.example:8080/") == {}
 
 
 def test_cookies_of_a_file_go_where_it_says(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_cookies_of_a_file_go_where_it_says(tmp_path: Path) -> None:
     )
     found = doors({"*.example.org": wa.Access(cookies=file)}, "http://www.example.org/")
     sent = {
-        (scheme, host, path): found.sent(scheme, host, 443 if scheme == "https" else 80, path).get("Cookie")
+        (scheme, host, path): found.sent(f"{scheme}://{host}{path}").get("Cookie")
         for scheme, host, path in (
             ("https", "www.example.org", "/in/x"),
             ("https", "www.example.org", "/inside"),

@@ -144,7 +144,7 @@ def test_of_the_environment(proxy: ForwardProxy, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    "value", ["", "socks5://ann:pr0xy-word@a:1", "http://ann:pr0xy-word@", "http://ann:pr0xy-word@a:99999", 3]
+    "value", ["", "socks4://ann:pr0xy-word@a:1", "http://ann:pr0xy-word@", "http://ann:pr0xy-word@a:99999", 3]
 )
 def test_wrong_values_are_not_shown(value: Any) -> None:
     with pytest.raises(wa.ParameterError, match="`proxy` parameter must be") as caught:

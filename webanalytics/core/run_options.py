@@ -27,13 +27,20 @@ from typing import Any, Unpack
 
 from webanalytics._version import __version__
 from webanalytics.core import plugins
-from webanalytics.core.access import AccessByHost
+from webanalytics.core.access_by_host import AccessByHost
+from webanalytics.core.bot_key import BotKey
 from webanalytics.core.option_types import RunOptions
 from webanalytics.core.proxy import EXPECTS, Proxy
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
 
 USER_AGENT = f"webanalytics/{__version__}"
+_BROWSER = "Mozilla/5.0 ({}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 {}Safari/537.36 {}"
+USER_AGENTS: Mapping[str, str] = {
+    "desktop": _BROWSER.format("Windows NT 10.0; Win64; x64", "", USER_AGENT),
+    "phone": _BROWSER.format("Linux; Android 10; K", "Mobile ", USER_AGENT),
+}
+"""What words for ``user_agent`` stand for: Chrome of November 2026 in its reduced form, and who asks."""
 
 WEB_ADDRESS = re.compile(r"https?://[^\s\"'<>]{1,500}")
 """What may become a link: it can end no attribute and no element."""
@@ -123,7 +130,7 @@ class _AccessOption(Setting):
     """The option whose value is read once, so that nothing shows it afterwards."""
 
     def check(self, value: Any) -> Any:
-        return Proxy.of(value) if self.key == "proxy" else AccessByHost.of(value)
+        return {"access": AccessByHost.of, "bot_key": BotKey.of, "proxy": Proxy.of}[self.key](value)
 
 
 def integer(
@@ -216,9 +223,17 @@ _fetched_options = _serving(
     Setting(
         "user_agent",
         USER_AGENT,
-        "How the package introduces itself.",
+        'How the package introduces itself; "phone" or "desktop" for a browser of that kind.',
         "a line of printable ASCII characters",
         _header_value,
+    ),
+    Setting(
+        "accept_language",
+        None,
+        'Languages that pages are asked for in, such as "de-CH, de;q=0.9".',
+        "a line of printable ASCII characters, or None for none",
+        lambda value: value is None or _header_value(value),
+        "none",
     ),
     flag("allow_private", False, "Fetch from private, loopback and other special addresses too."),
     Setting(
@@ -239,6 +254,14 @@ _fetched_options = _serving(
         "a mapping of hosts to `webanalytics.Access`, or None",
         bool,
         hint="Mapping[str, Access] | None",
+    ),
+    _AccessOption(
+        "bot_key",
+        None,
+        "Key that signs each request, so that sites can tell who asks (Web Bot Auth).",
+        "a `webanalytics.BotKey`, or None",
+        bool,
+        hint="BotKey | None",
     ),
     _AccessOption(
         "proxy",
@@ -348,7 +371,7 @@ def check_options(given: Mapping[str, Any]) -> dict[str, Any]:
             hint = did_you_mean(key, RECORDS) or f"; the options are: {', '.join(sorted(RECORDS))}."
             raise ParameterError(f"The `{key}` parameter does not exist{hint}", key)
         found = RECORDS[key].check(value)
-        if key in ("access", "backend", "proxy"):
+        if key in ("access", "backend", "bot_key", "proxy"):
             checked[key] = found
     return checked
 

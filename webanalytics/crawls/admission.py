@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+from webanalytics.core.access_by_host import AccessByHost
 from webanalytics.core.outcomes import JobResult
 from webanalytics.crawls.candidates import Candidate, Skip, State
 from webanalytics.crawls.page_answers import Read
@@ -27,8 +28,9 @@ _MAY_CHANGE: Final = frozenset(("nofollow", "kind", "trap"))
 class Admission:
     """Everything about a crawl's addresses that its pages decide, in the order of these pages."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, access: AccessByHost | None = None) -> None:
         self.scope = scope
+        self._access = access
         self.site = Site(subdomains=scope.subdomains)
         self.traps = Traps()
         self.links = LinkTableBuilder()
@@ -341,7 +343,10 @@ class Admission:
         if host not in self.site:
             return Skip("external", host, depth, found_on)
         pattern = self.scope.pattern(url)
-        return None if pattern is None else Skip("pattern", pattern, depth, found_on)
+        if pattern is not None:
+            return Skip("pattern", pattern, depth, found_on)
+        action = None if self._access is None else self._access.avoided(url)
+        return None if action is None else Skip("action", action, depth, found_on)
 
     def _refusal(self, url: str, flags: int, kind: str, depth: int | None, found_on: str) -> Skip | None:
         skip = self._outside(url, depth, found_on)

@@ -18,12 +18,13 @@ from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import resolve_profile
 from webanalytics.audits.requests.sources import origins_of, with_robots
 from webanalytics.audits.storage.folders import keep_stored
-from webanalytics.core.access import access_for
+from webanalytics.core.access_by_host import access_for, without_logins
 from webanalytics.core.option_types import PageOptions
 from webanalytics.core.run_options import resolve
+from webanalytics.crawls.actions import WORDS, avoid_of
 from webanalytics.crawls.run import Call
 from webanalytics.crawls.run import crawl as run_crawl
-from webanalytics.crawls.scope import checked
+from webanalytics.crawls.scope import checked, start_address
 from webanalytics.crawls.sitemaps import Listed
 from webanalytics.fetching.robots import RobotsKept, keeping
 from webanalytics.operations import AUDIT_PAGES, EXTRACT, OUTLINKS, Operation
@@ -49,6 +50,7 @@ async def crawl(
     resources: Literal["ignore", "check"] = "ignore",
     sitemap: str | Iterable[str] | None = "auto",
     follow: Sequence[Kind] | None = None,
+    avoid: str | Iterable[str] | None = tuple(WORDS),
     body: bool = False,
     profile: str | os.PathLike[str] | None = None,
     thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
@@ -88,6 +90,9 @@ async def crawl(
     follow : sequence of str, optional
         Kinds of links that are followed, of link, redirect, refresh, canonical, hreflang, next, prev, amp,
         frame and form; by default link, redirect, refresh, canonical and frame.
+    avoid : str or iterable of str, optional
+        What is not followed on hosts that ``access=`` opens: addresses that look like "logout", "delete" or
+        filling a "basket" (all three by default), and patterns as for ``exclude``; None for nothing.
     body : bool, default False
         Fill ``responseBody`` with the HTML of each page.
     profile : str or path, optional
@@ -140,8 +145,10 @@ async def crawl(
     given: Any = dict(options)
     if given.get("robots") == "report":
         given["robots"] = True
+    starts, logins = without_logins(addresses_of(start, "start"))
+    named, more = without_logins(addresses_of(sitemap, "sitemap"))
     scope = checked(
-        addresses_of(start, "start"),
+        starts,
         {
             "max_pages": max_pages,
             "max_depth": max_depth,
@@ -152,11 +159,15 @@ async def crawl(
             "nofollow": nofollow,
             "external": external,
             "resources": resources,
-            "sitemap": addresses_of(sitemap, "sitemap"),
+            "sitemap": named,
             "follow": follow,
+            "avoid": avoid,
         },
     )
-    resolved = access_for(resolve(given), [*scope.starts, *(scope.sitemap or ())])
+    resolved = access_for(resolve(given), [*scope.starts, *(scope.sitemap or ())], {**more, **logins})
+    if resolved["access"] is not None:
+        free = [scope.normal(start_address(one) or one) for one in scope.starts]
+        resolved["access"] = resolved["access"].avoiding(avoid_of(scope.avoid), free)
     backend = resolved["backend"]
     counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
     here = backend is None or backend.serves(OUTLINKS)

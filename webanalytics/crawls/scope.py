@@ -72,6 +72,7 @@ class Scope:
     resources: Resources = "ignore"
     sitemap: tuple[str, ...] | None = ("auto",)
     follow: tuple[Kind, ...] = FOLLOWED
+    avoid: tuple[str, ...] = ()
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -210,6 +211,7 @@ def checked(start: Any, given: Mapping[str, Any]) -> Scope:
         _one_of("resources", given["resources"], get_args(Resources)),
         _sitemaps(given["sitemap"]),
         _kinds(given["follow"]),
+        _patterns("avoid", given["avoid"]),
     )
 
 

@@ -101,10 +101,15 @@ async def exchange(
     try:
         async with request(session, wanted.method, url, wanted.accept, settings, seconds, way) as response:
             received.status = response.status
+            if response.status == 401 and settings.access is not None:
+                lines = response.headers.getall("WWW-Authenticate", ())
+                sent = response.request_info.headers.get("Authorization", "")
+                received.challenged = settings.access.challenged(str(url), lines, sent)
             return await _read(response, url, wanted, received)
     except Problem as problem:
         problem.http_status = problem.http_status or received.status
         problem.received = received.size
+        problem.challenged = received.challenged
         raise
     except Exception as error:
         raise _named(error, refused, settings, received) from None
@@ -116,10 +121,11 @@ async def exchange(
 class _Count:
     """What had been received when something went wrong."""
 
-    __slots__ = ("log", "proxied", "seconds", "size", "status")
+    __slots__ = ("challenged", "log", "proxied", "seconds", "size", "status")
 
     def __init__(self, log: Exchange | None, seconds: float, proxied: bool = False) -> None:
         self.proxied = proxied
+        self.challenged = False
         self.log = log
         self.seconds = seconds
         self.size = 0
@@ -267,7 +273,10 @@ def _named(error: Exception, refused: list[str], settings: FetchSettings, receiv
     if received.proxied and key in ("refused", "lookup_failed"):
         return Problem("proxy_unreachable")
     if isinstance(error, aiohttp.ClientHttpProxyError):
-        return Problem("proxy_auth") if error.status == 407 else Problem("proxy_failed", status=error.status)
+        refuses = error.status == 407
+        return Problem("proxy_auth") if refuses else Problem("proxy_failed", reason=f"HTTP {error.status}")
+    if type(error).__module__.startswith("aiohttp_socks."):
+        return _of_socks(error)
     if key == "refused":
         if refused:
             key = "private"
@@ -284,6 +293,14 @@ def _named(error: Exception, refused: list[str], settings: FetchSettings, receiv
     problem = Problem(key, http_status=received.status, received=received.size, again=again, **details)
     problem.short = shortage_of(error)
     return problem
+
+
+def _of_socks(error: Exception) -> Problem:
+    if not hasattr(error, "error_code"):
+        return Problem("proxy_unreachable")
+    if "uthentication" in str(error):  # the library tells it by its words alone
+        return Problem("proxy_auth")
+    return Problem("proxy_failed", reason=f"SOCKS {error.error_code}")
 
 
 def _errno(error: Exception) -> int | None:

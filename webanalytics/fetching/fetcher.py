@@ -82,7 +82,7 @@ class Fetcher:
         self.settings = settings
         self._recorder = recorder
         self._names = names
-        self._session: aiohttp.ClientSession | None = None
+        self._sessions: dict[str, aiohttp.ClientSession] | None = None
         self._only: Collection[str] | None = None
         self._looked_up: dict[str, bool] = {}
 
@@ -99,15 +99,15 @@ class Fetcher:
         self._origins: defaultdict[str, set[str]] = defaultdict(set)
         self._robots = RobotsCache(self._load_rules, failure_seconds=settings.timeout)
         self._own_names = self._names or resolver()
-        self._session = open_session(settings, self._own_names)
+        self._sessions = {"": open_session(settings, self._own_names)}
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        session, self._session = self._session, None
+        sessions, self._sessions = self._sessions, None
         await self._robots.close()
-        if session is not None:
+        for session in (sessions or {}).values():
             await session.close()
         if self._names is None:
             await self._own_names.close()
@@ -265,7 +265,12 @@ class Fetcher:
     async def _follow(self, state: FetchState) -> RawResponse:
         settings = self.settings
         while True:
-            response = await self._hop(state)
+            try:
+                response = await self._hop(state)
+            except Problem as problem:
+                if not problem.challenged or not state.answer_challenge():
+                    raise
+                continue
             if response.location is None:
                 return response
             try:
@@ -303,8 +308,6 @@ class Fetcher:
             state.spent += spent
             rules.check(str(url))
         async with self._limits.slot(host, rules.crawl_delay):
-            if self._session is None:
-                raise RuntimeError("the Fetcher is not open: use it in `async with`")
             clock = asyncio.get_running_loop().time
             began = clock()
             await self._check_name(url)
@@ -312,9 +315,8 @@ class Fetcher:
             if state.downgraded:
                 settings = replace(settings, access=None)
             try:
-                response = await exchange(
-                    self._session, url, state.wanted, settings, max(left, 0.0), state.begin()
-                )
+                session = self._session_for(url)
+                response = await exchange(session, url, state.wanted, settings, max(left, 0.0), state.begin())
                 self._limits.ended(host, began, None)
                 return response
             except Problem as problem:
@@ -324,6 +326,17 @@ class Fetcher:
                 took = clock() - began
                 state.spent += took
                 state.elapsed += took
+
+    def _session_for(self, url: URL) -> aiohttp.ClientSession:
+        if self._sessions is None:
+            raise RuntimeError("the Fetcher is not open: use it in `async with`")
+        proxy = self.settings.proxy
+        way = None if proxy is None else proxy.way(url.scheme, url.raw_host or "", url.port or 0)
+        if way is None or not way.is_socks:
+            return self._sessions[""]
+        if way.url not in self._sessions:
+            self._sessions[way.url] = open_session(self.settings, self._own_names, way)
+        return self._sessions[way.url]
 
     async def _check_name(self, url: URL) -> None:
         """Raise `Problem` where a proxy is to dial a name that is known here, and is not public.

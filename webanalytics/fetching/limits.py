@@ -12,9 +12,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from webanalytics.core.access import AccessByHost
+from webanalytics.core.access_by_host import AccessByHost
+from webanalytics.core.bot_key import BotKey
 from webanalytics.core.proxy import Proxy
-from webanalytics.core.run_options import USER_AGENT
+from webanalytics.core.run_options import USER_AGENT, USER_AGENTS
 from webanalytics.errors import ParameterError
 
 _HEADER_TEXT = re.compile(r"[\x20-\x7e]*[\x21-\x7e]")
@@ -68,6 +69,10 @@ class FetchSettings:
         What opens hosts, each hop of a redirect asked anew.
     proxy : Proxy or None
         Who dials in the place of this machine.
+    accept_language : str or None
+        The Accept-Language header, None for none.
+    bot_key : BotKey or None
+        What requests are signed with.
 
     Raises
     ------
@@ -102,6 +107,8 @@ class FetchSettings:
     adaptive: bool = True
     access: AccessByHost | None = None
     proxy: Proxy | None = None
+    accept_language: str | None = None
+    bot_key: BotKey | None = None
 
     def __post_init__(self) -> None:
         self._integer("concurrency", 1, 1000)
@@ -117,8 +124,11 @@ class FetchSettings:
         for name in ("robots", "allow_private", "adaptive"):
             if not isinstance(getattr(self, name), bool):
                 raise ParameterError.one_of(name, (True, False))
-        if not isinstance(self.user_agent, str) or not _HEADER_TEXT.fullmatch(self.user_agent):
-            raise ParameterError("The `user_agent` parameter must be printable ASCII text.", "user_agent")
+        language = "*" if self.accept_language is None else self.accept_language
+        for name, text in (("user_agent", self.user_agent), ("accept_language", language)):
+            if not isinstance(text, str) or not _HEADER_TEXT.fullmatch(text):
+                raise ParameterError(f"The `{name}` parameter must be printable ASCII text.", name)
+        object.__setattr__(self, "user_agent", USER_AGENTS.get(self.user_agent, self.user_agent))
         self._check_ports()
 
     def _check_ports(self) -> None:

@@ -69,7 +69,7 @@ TOLD: Final[Mapping[str, str]] = MappingProxyType(
         "robots_unreadable": "The site's robots.txt answered HTTP {status}, which forbids to fetch any page.",
         "status": "The {page} answered HTTP {status}.",
         "proxy_auth": "The proxy asks for a user name and a password.",
-        "proxy_failed": "The proxy does not connect to the server (HTTP {status}).",
+        "proxy_failed": "The proxy does not connect to the server ({reason}).",
         "proxy_unreachable": "The proxy cannot be reached.",
         "no_target": "The {page} redirects with HTTP {status} to no valid URL.",
         "redirects": "The {page} redirects more than {limit} times.",

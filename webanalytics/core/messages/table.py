@@ -91,8 +91,7 @@ FETCHING: Final[Table] = MappingProxyType(
         ),
         "proxy_failed": (
             "refused",
-            "The `{parameter}` parameter {names} a server that the proxy does not "
-            "connect to (HTTP {status}).",
+            "The `{parameter}` parameter {names} a server that the proxy does not connect to ({reason}).",
         ),
         "proxy_unreachable": (
             "refused",
