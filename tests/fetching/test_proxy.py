@@ -160,3 +160,29 @@ def test_nothing_shows_its_password() -> None:
             pickle.dumps(wa.options.proxy)
         with pytest.raises(wa.ParameterError, match="`proxy` parameter must be left out with a hosted"):
             wa.text(["https://a.example/"], backend=wa.Hosted("http://127.0.0.1:1", "k"))
+
+
+def test_a_name_that_only_a_proxy_may_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Names:
+        known: tuple[str, ...] = ()
+
+        async def resolve(self, host: str, *_: Any, **__: Any) -> list[dict[str, Any]]:
+            if host in self.known:
+                return [{"host": "93.184.215.14"}]
+            raise socket.gaierror(socket.EAI_NONAME, "no such name")
+
+        async def close(self) -> None:
+            pass
+
+    monkeypatch.setattr("webanalytics.fetching.fetcher.resolver", Names)
+    for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    assert fetched("https://tea.example/")["error"] == "The host does not exist."
+    monkeypatch.setenv("HTTPS_PROXY", "http://ann:pr0xy-word@proxy.example:3128")
+    row = fetched("https://tea.example/")
+    assert row["error"] == (
+        'The host is not known here, and the environment names a proxy; `proxy="env"` asks through it.'
+    )
+    assert row["error_type"] == "dns"
+    monkeypatch.setattr(Names, "known", ("example.com",))  # names of the public internet are known here
+    assert fetched("https://tea.example/")["error"] == "The host does not exist."

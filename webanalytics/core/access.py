@@ -118,15 +118,14 @@ class Access(Guarded):
         **others
             Further parameters of `Access`.
         """
-        names = {name: f"{prefix}_{name.upper()}" for name in ("user", "password", "token")}
-        found = {name: os.environ[place] for name, place in names.items() if os.environ.get(place)}
-        if not {"user", "token"} & found.keys():
+        for name in ("user", "password", "token"):
+            others.setdefault(name, os.environ.get(f"{prefix}_{name.upper()}") or None)
+        if others["user"] is None and others["token"] is None:
             raise ParameterError(
-                f"The `prefix` parameter must be that of variables of the environment: {names['user']} or "
-                f"{names['token']} is not set.",
+                f"The `prefix` parameter must be that of variables: {prefix}_USER, {prefix}_TOKEN.",
                 "prefix",
             )
-        return cls(**found, **others)
+        return cls(**others)
 
     @classmethod
     def from_netrc(cls, host: str, file: str | os.PathLike[str] | None = None, **others: Any) -> Self:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import Final, Self
+from typing import Any, Final, Self
 from urllib.parse import quote
 
 _PART = re.compile(
@@ -15,7 +15,7 @@ _PART = re.compile(
     r"|(?P<scheme>[\w-]++)(?=\s++[\w-]++\s*+=))"
 )
 _LONGEST: Final = 8_000
-_HASHES: Final = {
+_HASHES: Final[Mapping[str, Callable[[bytes], Any]]] = {
     "SHA-256": hashlib.sha256,
     "MD5": partial(hashlib.md5, usedforsecurity=False),
 }
@@ -65,7 +65,7 @@ class Challenge:
         fields, digest = self._fields, _HASHES[self.algorithm]
 
         def hashed(*parts: str) -> str:
-            return digest(":".join(parts).encode()).hexdigest()
+            return str(digest(":".join(parts).encode()).hexdigest())
 
         self._count += 1
         secret = hashed(user, fields["realm"], password)

@@ -266,6 +266,8 @@ _ERRORS: tuple[_Kind, ...] = (
 
 def _named(error: Exception, refused: list[str], settings: FetchSettings, received: _Count) -> Problem:
     """Return the problem for an exception of aiohttp or the system."""
+    if isinstance(error.__cause__, ssl.SSLError):  # of a connection through SOCKS
+        error = error.__cause__
     key, again = next(
         ((key, again) for kinds, key, again in _ERRORS if isinstance(error, kinds)), ("protocol", False)
     )

@@ -19,6 +19,7 @@ from yarl import URL
 from webanalytics.core.messages import FETCHING
 from webanalytics.fetching.content import Accept
 from webanalytics.fetching.exchange import (
+    CONTROL,
     RawResponse,
     Sink,
     Wanted,
@@ -84,7 +85,7 @@ class Fetcher:
         self._names = names
         self._sessions: dict[str, aiohttp.ClientSession] | None = None
         self._only: Collection[str] | None = None
-        self._looked_up: dict[str, bool] = {}
+        self._looked_up: dict[str, list[str]] = {}
 
     async def __aenter__(self) -> Self:
         settings = self.settings
@@ -244,6 +245,9 @@ class Fetcher:
             except Problem as problem:
                 if problem.key == "host_given_up" and last is not None:  # what it answered itself says more
                     raise last from None
+                unknown = settings.unproxied and problem.key in ("unknown_host", "lookup_failed")
+                if unknown and not await self._addresses(CONTROL, 443):
+                    problem.key = "unknown_here"
                 last = problem
                 asked = problem.retry_after
                 wait = (
@@ -346,15 +350,19 @@ class Fetcher:
         settings, host, port = self.settings, url.raw_host or "", url.port or 0
         if settings.proxy is None or settings.allow_private or not settings.proxy.way(url.scheme, host, port):
             return
+        if not all(map(is_public, await self._addresses(host, port))):
+            raise Problem("private")
+
+    async def _addresses(self, host: str, port: int) -> list[str]:
+        """Return the addresses of a host, none where it is not known here."""
         if host not in self._looked_up:
             try:
-                async with asyncio.timeout(settings.connect_timeout):
+                async with asyncio.timeout(self.settings.connect_timeout):
                     found = await self._own_names.resolve(host, port)
             except (OSError, TimeoutError):
                 found = []
-            self._looked_up[host] = all(is_public(item["host"]) for item in found)
-        if not self._looked_up[host]:
-            raise Problem("private")
+            self._looked_up[host] = [item["host"] for item in found]
+        return self._looked_up[host]
 
     async def _load_rules(self, origin: str) -> Rules:
         settings = self.settings

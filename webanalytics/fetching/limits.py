@@ -69,6 +69,8 @@ class FetchSettings:
         What opens hosts, each hop of a redirect asked anew.
     proxy : Proxy or None
         Who dials in the place of this machine.
+    unproxied : bool
+        Whether the environment names a proxy that is not asked, which is said of names that are not known.
     accept_language : str or None
         The Accept-Language header, None for none.
     bot_key : BotKey or None
@@ -107,6 +109,7 @@ class FetchSettings:
     adaptive: bool = True
     access: AccessByHost | None = None
     proxy: Proxy | None = None
+    unproxied: bool = False
     accept_language: str | None = None
     bot_key: BotKey | None = None
 

@@ -83,16 +83,10 @@ def _to_socks(way: Way) -> aiohttp.TCPConnector:
     from aiohttp_socks import ProxyConnector, ProxyType  # an extra
 
     parts = urlsplit(way.url)
-    login = way.login or (None, None)
-    return ProxyConnector(
-        parts.hostname or "",
-        parts.port or 0,
-        ProxyType.SOCKS5,
-        *login,
-        True,
-        limit=0,
-        keepalive_timeout=KEEP_ALIVE,
-    )
+    user, password = way.login or (None, None)
+    kept = {"limit": 0, "keepalive_timeout": KEEP_ALIVE}
+    host, port = parts.hostname or "", parts.port or 0
+    return ProxyConnector(host, port, ProxyType.SOCKS5, user, password, rdns=True, **kept)
 
 
 def open_session(

@@ -25,6 +25,7 @@ class Advice(NamedTuple):
 
 ADVICE: Final[Mapping[str, Advice]] = MappingProxyType(
     {
+        "credentials": Advice("access=", "takes them"),
         "private": Advice("allow_private=True", "lets it through"),
         "connect_timeout": Advice("connect_timeout=", "sets how long to wait"),
         "timeout": Advice("timeout=", "sets how long to wait"),
@@ -37,6 +38,7 @@ ADVICE: Final[Mapping[str, Advice]] = MappingProxyType(
         "content_too_large": Advice("max_download=", "sets the limit"),
         "analysis_timeout": Advice("parse_timeout=", "sets how long to wait"),
         "analysis_memory": Advice("worker_memory=", "sets the limit"),
+        "unknown_here": Advice('proxy="env"', "asks through it"),
         "proxy_auth": Advice("proxy=", "takes them"),
         "status 407": Advice("proxy=", "takes a user name and a password"),
         "status 401": Advice("access=", "sends a password, a token or cookies"),
@@ -49,7 +51,7 @@ ADVICE: Final[Mapping[str, Advice]] = MappingProxyType(
 TOLD: Final[Mapping[str, str]] = MappingProxyType(
     {
         "invalid_url": "The address is not a valid URL in http or https format.",
-        "credentials": "The address holds a user name or a password.",
+        "credentials": "The address holds a user name or a password that cannot be used.",
         "long_url": "The address has more than {limit} characters.",
         "not_image": "The address is that of a web page, not of an image.",
         "private": "The host is not public.",
@@ -57,6 +59,7 @@ TOLD: Final[Mapping[str, str]] = MappingProxyType(
         "redirect_scheme": "The {page} redirects to something that is not in http or https format.",
         "unknown_host": "The host does not exist.",
         "lookup_failed": "The host could not be looked up.",
+        "unknown_here": "The host is not known here, and the environment names a proxy.",
         "refused": "The server does not accept connections.",
         "interrupted": "The server broke off before its answer was complete.",
         "certificate": "The server's TLS certificate is not valid.",

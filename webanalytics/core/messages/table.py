@@ -42,6 +42,10 @@ FETCHING: Final[Table] = MappingProxyType(
         ),
         "unknown_host": ("dns", "The `{parameter}` parameter {names} a host that does not exist."),
         "lookup_failed": ("dns", "The `{parameter}` parameter {names} a host that could not be looked up."),
+        "unknown_here": (
+            "dns",
+            "The `{parameter}` parameter {names} a host that only a proxy of the environment may know.",
+        ),
         "refused": (
             "refused",
             "The `{parameter}` parameter {names} a server that does not accept connections.",
