@@ -24,7 +24,7 @@ _AGENT = re.compile(r"https://[a-z0-9.-]+(?::\d{1,5})?")
 
 
 class BotKey(Guarded):
-    """A key that signs each request, as draft-ietf-webbotauth-httpsig-protocol-01 (October 2026) has it.
+    """A key that signs each request, as draft-ietf-webbotauth-httpsig-protocol-00 (2026) has it.
 
     Needs the extra ``bot-key``. No representation shows the key, and pickling is refused.
 
@@ -106,24 +106,28 @@ class BotKey(Guarded):
 
     def directory_headers(self, days: int = 365) -> dict[str, str]:
         """Return the headers that the directory is published with: its type, and a signature for days."""
-        said = {'"@authority";req': self.agent.removeprefix("https://")}
-        signed = self.signature("sig1", said, "http-message-signatures-directory", days * 86_400)
-        return {"Content-Type": "application/http-message-signatures-directory+json", **signed}
+        digest = base64.b64encode(hashlib.sha256(self.directory().encode()).digest()).decode("ascii")
+        said = {'"@authority";req': self.agent[8:], '"content-digest"': f"sha-256=:{digest}:"}
+        return {
+            "Content-Type": "application/http-message-signatures-directory+json",
+            "Content-Digest": said['"content-digest"'],
+            **self.signature(said, "http-message-signatures-directory", days * 86_400),
+        }
 
     def headers(self, authority: str) -> dict[str, str]:
         """Return the headers that sign a request to a host, with its port unless that is the usual one."""
         said = {'"@authority"': authority, '"signature-agent";key="sig1"': f'"{self.agent}"'}
-        return {"Signature-Agent": f'sig1="{self.agent}"', **self.signature("sig1", said, "web-bot-auth")}
+        return {"Signature-Agent": f'sig1="{self.agent}"', **self.signature(said, "web-bot-auth")}
 
     def signature(
-        self, label: str, components: Mapping[str, str], tag: str, seconds: int = VALID_SECONDS
+        self, components: Mapping[str, str], tag: str, seconds: int = VALID_SECONDS
     ) -> dict[str, str]:
         """Return Signature-Input and Signature over some components, by their identifiers."""
         now, nonce = int(time.time()), base64.b64encode(os.urandom(48)).decode("ascii")
         times = f'created={now};expires={now + seconds};keyid="{self.key_id}";alg="ed25519"'
         covered = f'({" ".join(components)});{times};nonce="{nonce}";tag="{tag}"'
         signed = base64.b64encode(self._private.sign(signature_base(components, covered))).decode("ascii")
-        return {"Signature-Input": f"{label}={covered}", "Signature": f"{label}=:{signed}:"}
+        return {"Signature-Input": f"sig1={covered}", "Signature": f"sig1=:{signed}:"}
 
     def __repr__(self) -> str:
         return f"BotKey({self.agent!r}, {self.key_id!r})"

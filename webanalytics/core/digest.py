@@ -78,6 +78,6 @@ class Challenge:
             name = 'username="{}"'.format(user.replace("\\", r"\\").replace('"', r"\""))
         said = [name, *(f'{key}="{fields[key]}"' for key in ("realm", "nonce", "opaque") if key in fields)]
         said += [f'uri="{target}"', f'response="{response}"']
-        said += [f"algorithm={fields['algorithm']}"] * ("algorithm" in fields)
+        said += [f"algorithm={self.algorithm}"] if "algorithm" in fields else []
         said += [f'nc={counted[0]}, cnonce="{counted[1]}", qop=auth'] if counted else []
         return f"Digest {', '.join(said)}"

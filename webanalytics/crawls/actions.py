@@ -26,15 +26,15 @@ WORDS: Final[Mapping[str, str]] = {
 """What such addresses are called, as of November 2026: the first, second or last word of a part of a path or
 a query."""
 _PARTS: Final[Mapping[str, str]] = {
-    "delete": "del|trash|kill|drop|clear|empty",
-    "basket": rf"(?:{_BASKET})(?:\.\w+)?[/?&](?:[^/?]*[?&=])?(?:add|update|change|set|empty|clear)",
+    "delete": "(?:del|trash|kill|drop|clear|empty)(?=[/?&=.]|$)",
+    "basket": rf"(?:{_BASKET})(?:\.\w+)?[/?&](?:[^/?]*[?&=])?(?:add|update|change|set|empty|clear)(?!\w)",
 }
 """What is meant only where it is a whole part."""
 _SIGNS = re.compile(r"(?<=[a-z])(?=[A-Z])|[-_+ ]+")
 _PATTERNS: Final = {
     name: re.compile(
         rf"(?<=[/?&=;])(?:\w+ )?(?:{words})(?!\w)|(?<!\w)(?:{words})(?=[/?&=;.]|$)"
-        + (rf"|(?<=[/?&=])(?:{_PARTS[name]})(?=[/?&=. ]|$)" if name in _PARTS else "")
+        + (rf"|(?<=[/?&=])(?:{_PARTS[name]})" if name in _PARTS else "")
     )
     for name, words in WORDS.items()
 }

@@ -84,7 +84,7 @@ def _to_socks(way: Way) -> aiohttp.TCPConnector:
 
     parts = urlsplit(way.url)
     user, password = way.login or (None, None)
-    kept = {"limit": 0, "keepalive_timeout": KEEP_ALIVE}
+    kept: Any = {"limit": 0, "keepalive_timeout": KEEP_ALIVE}
     host, port = parts.hostname or "", parts.port or 0
     return ProxyConnector(host, port, ProxyType.SOCKS5, user, password, rdns=True, **kept)
 
