@@ -7,7 +7,6 @@ import os
 import tomllib
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote
 
 from webanalytics.core.access import Access
 from webanalytics.core.bot_key import BotKey
@@ -82,12 +81,10 @@ def read_proxy(text: str) -> Proxy | None:
     argparse.ArgumentTypeError
         For a password in the argument, and for what is no address; without the text.
     """
-    user, _, rest = text.rpartition("@")
-    if ":" in user.rpartition("/")[2]:
+    if ":" in text.rpartition("@")[0].rpartition("/")[2]:
         raise argparse.ArgumentTypeError(f"must have no password, which ${PASSWORD_VARIABLE} holds")
-    password = quote(os.environ.get(PASSWORD_VARIABLE, ""), safe="")
     try:
-        return Proxy.of(f"{user}:{password}@{rest}" if user else text)
+        return Proxy.with_password(text, os.environ.get(PASSWORD_VARIABLE, ""))
     except ParameterError:
         pass
     raise argparse.ArgumentTypeError("must be env, or an address such as http://user@proxy:3128")

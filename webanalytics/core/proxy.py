@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from typing import Any, Final, NamedTuple
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
 
 from webanalytics.core.access import basic
@@ -65,6 +65,12 @@ class Proxy(Guarded):
             return cls({scheme: _way(url) for scheme, url in named.items() if url}, found)
         way = _way(value)
         return cls({"http": way, "https": way})
+
+    @classmethod
+    def with_password(cls, text: str, password: str) -> Proxy | None:
+        """Return the checked value of an address that has at most a user name."""
+        user, _, rest = text.rpartition("@")
+        return cls.of(f"{user}:{quote(password, safe='')}@{rest}" if user else text)
 
     def way(self, scheme: str, host: str, port: int) -> Way | None:
         """Return the proxy of an address, None where it is dialled from here."""

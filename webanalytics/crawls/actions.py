@@ -26,7 +26,7 @@ WORDS: Final[Mapping[str, str]] = {
 """What such addresses are called, as of November 2026: the first, second or last word of a part of a path or
 a query."""
 _PARTS: Final[Mapping[str, str]] = {
-    "delete": "(?:del|trash|kill|drop|clear|empty)(?=[/?&=.]|$)",
+    "delete": "(?:del|trash|kill|drop)(?=[/?&=.]|$)",
     "basket": rf"(?:{_BASKET})(?:\.\w+)?[/?&](?:[^/?]*[?&=])?(?:add|update|change|set|empty|clear)(?!\w)",
 }
 """What is meant only where it is a whole part."""
