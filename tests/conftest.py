@@ -26,6 +26,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 SLOW = (
     "cli/test_cli.py",
+    "audits/moves/test_servers.py",
     "audits/test_cli.py",
     "core/operations/test_toy_operations.py",
     "notebook/charts/test_wide_labels.py",
@@ -38,7 +39,7 @@ SLOW = (
     "records/images/test_convert_hostile.py",
     "runs/backends/",
     "runs/hosted/",
-    "runs/test_blocking.py",
+    "runs/test_loop_thread.py",
     "runs/test_progress.py",
     "runs/workers/",
     "service/",

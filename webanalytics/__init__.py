@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from webanalytics.audits.ai.roster import ai_crawlers
     from webanalytics.audits.audit import Audit
     from webanalytics.audits.compare.comparison import Comparison
+    from webanalytics.audits.moves.plan import RedirectMap
     from webanalytics.audits.rules.registration import rule, rules
     from webanalytics.core.access import Access
     from webanalytics.core.bot_key import BotKey
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from webanalytics.runs.partial import last_partial
     from webanalytics.sync import (
         audit,
+        check_redirects,
         compare,
         content_gap,
         convert,
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
         metadata,
         phones,
         readability,
+        redirect_map,
         sitemap,
         text,
         tlsa_record,
@@ -80,6 +83,7 @@ __all__ = [
     "Hosted",
     "HostedError",
     "ParameterError",
+    "RedirectMap",
     "WebAnalyticsError",
     "__version__",
     "ai_crawlers",
@@ -87,6 +91,7 @@ __all__ = [
     "app",
     "audit",
     "charts",
+    "check_redirects",
     "compare",
     "content_gap",
     "convert",
@@ -105,6 +110,7 @@ __all__ = [
     "pages",
     "phones",
     "readability",
+    "redirect_map",
     "rule",
     "rules",
     "sitemap",
@@ -134,6 +140,7 @@ _HOMES = {
     "runs.partial": ("last_partial",),
     "audits.ai.roster": ("ai_crawlers",),
     "audits.audit": ("Audit",),
+    "audits.moves.plan": ("RedirectMap",),
     "audits.compare.comparison": ("Comparison",),
     "runs.estimates": ("estimate",),
     "runs.backends.dask": ("Dask",),

@@ -18,6 +18,8 @@ from typing import Any
 
 from webanalytics.audits import function as audits_function
 from webanalytics.audits import site_functions as audits_site_functions
+from webanalytics.audits.moves import landing as moves_landing
+from webanalytics.audits.moves import plan as moves_plan
 from webanalytics.crawls import function as crawls_function
 from webanalytics.records.dane import function as dane_function
 from webanalytics.records.images import function as images_function
@@ -29,6 +31,7 @@ from webanalytics.runs.functions.later import later_function, later_names
 
 __all__ = [
     "audit",
+    "check_redirects",
     "convert",
     "crawl",
     "dane",
@@ -38,11 +41,13 @@ __all__ = [
     "metadata",
     "phones",
     "readability",
+    "redirect_map",
     "sitemap",
     "text",
 ]
 
 audit = awaited(audits_function.audit)
+check_redirects = awaited(moves_landing.check_redirects)
 convert = awaited(images_function.convert)
 crawl = awaited(crawls_function.crawl)
 dane = awaited(dane_function.dane)
@@ -52,6 +57,7 @@ llms_txt = awaited(audits_site_functions.llms_txt)
 metadata = awaited(functions_generated.metadata)
 phones = awaited(phones_function.phones)
 readability = awaited(functions_generated.readability)
+redirect_map = awaited(moves_plan.redirect_map)
 sitemap = awaited(audits_site_functions.sitemap)
 text = awaited(functions_generated.text)
 

@@ -16,6 +16,8 @@ from pathlib import Path
 
 import webanalytics
 import webanalytics.audits.function
+import webanalytics.audits.moves.landing
+import webanalytics.audits.moves.plan
 import webanalytics.audits.site_functions
 import webanalytics.crawls.function
 import webanalytics.records.dane.function
@@ -29,6 +31,8 @@ from webanalytics.runs.functions.source import module_source
 PACKAGE = Path(webanalytics.__file__).parent
 WRITTEN_BY_HAND = (
     webanalytics.audits.function,
+    webanalytics.audits.moves.landing,
+    webanalytics.audits.moves.plan,
     webanalytics.audits.site_functions,
     webanalytics.crawls.function,
     webanalytics.records.dane.function,

@@ -10,6 +10,8 @@ from typing import Any
 from webanalytics.audits import function as audits_function
 from webanalytics.audits import site_functions as audits_site_functions
 from webanalytics.audits.content.content_gap import content_gap
+from webanalytics.audits.moves import landing as moves_landing
+from webanalytics.audits.moves import plan as moves_plan
 from webanalytics.audits.storage.functions import compare, load
 from webanalytics.crawls import function as crawls_function
 from webanalytics.records.dane import function as dane_function
@@ -23,6 +25,7 @@ from webanalytics.runs.loop_thread import plain
 
 __all__ = [
     "audit",
+    "check_redirects",
     "compare",
     "content_gap",
     "convert",
@@ -35,12 +38,14 @@ __all__ = [
     "metadata",
     "phones",
     "readability",
+    "redirect_map",
     "sitemap",
     "text",
     "tlsa_record",
 ]
 
 audit = plain(audits_function.audit)
+check_redirects = plain(moves_landing.check_redirects)
 convert = plain(images_function.convert)
 crawl = plain(crawls_function.crawl)
 dane = plain(dane_function.dane)
@@ -50,6 +55,7 @@ llms_txt = plain(audits_site_functions.llms_txt)
 metadata = plain(functions_generated.metadata)
 phones = plain(phones_function.phones)
 readability = plain(functions_generated.readability)
+redirect_map = plain(moves_plan.redirect_map)
 sitemap = plain(audits_site_functions.sitemap)
 text = plain(functions_generated.text)
 

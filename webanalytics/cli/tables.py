@@ -24,6 +24,7 @@ from webanalytics.cli import audit as audits
 from webanalytics.cli import crawl as crawls
 from webanalytics.cli.access_files import PLACES
 from webanalytics.cli.crawlers import add_crawlers
+from webanalytics.cli.moves import add_moves
 from webanalytics.cli.names import DESCRIPTION, SERVICE_COMMANDS, as_flags
 from webanalytics.cli.row_safety import (
     UNWRITTEN,
@@ -167,6 +168,7 @@ def _parser() -> argparse.ArgumentParser:
         "audit", help="Metadata, text, readability and keywords of pages, and their issues."
     )
     audits.add_compare(commands)
+    add_moves(commands)
     _common(audit, "url")
     _setting_flag(audit, METADATA.parameter("body"))
     audits.add_flags(audit)

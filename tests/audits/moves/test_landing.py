@@ -1,0 +1,93 @@
+"""Where old addresses lead after the launch, asked of a server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import webanalytics as wa
+
+Reply = wa.testing.Reply
+PAGE = b"<!doctype html><title>A page</title><h1>A page</h1><p>Text of the page."
+REPLIES = {
+    "/good": Reply(301, {"Location": "/new"}),
+    "/other": Reply(308, {"Location": "/wrong"}),
+    "/passing": Reply(302, {"Location": "/new"}),
+    "/chain": Reply(301, {"Location": "/good"}),
+    "/loop": Reply(301, {"Location": "/loop"}),
+    "/stays": PAGE,
+    "/hidden": Reply(301, {"Location": "/closed"}),
+    "/copy": Reply(301, {"Location": "/canonical"}),
+    "/forgotten": PAGE,
+    "/new": PAGE,
+    "/wrong": PAGE,
+    "/closed": b"<meta name=robots content=noindex><title>C</title><p>Closed",
+    "/canonical": b"<link rel=canonical href=/new><title>C</title><p>Copy",
+}
+PLAN = {
+    "/good": "/new",
+    "/other": "/new",
+    "/passing": "/new",
+    "/chain": "/new",
+    "/loop": "/new",
+    "/stays": "/new",
+    "/hidden": "/closed",
+    "/copy": "/canonical",
+    "/dead": None,
+}
+
+
+def test_each_old_address_is_asked_and_judged(tmp_path: Path) -> None:
+    with wa.testing.SiteServer(REPLIES) as server:
+        plan = pd.DataFrame(
+            {
+                "old": [server.url + old for old in PLAN],
+                "new": [new and server.url + new for new in PLAN.values()],
+            }
+        )
+        plan.to_csv(tmp_path / "plan.csv", index=False)
+        old = [f"{server.url}/forgotten", f"{server.url}/good"]
+        found = wa.check_redirects(tmp_path / "plan.csv", old=old, allow_private=True, progress=False)
+        paths = found["old"].str.removeprefix(server.url)
+        assert dict(zip(paths, found["verdict"], strict=True)) == {
+            "/loop": "fails",
+            "/stays": "not redirected",
+            "/other": "elsewhere",
+            "/forgotten": "not in the plan",
+            **dict.fromkeys(("/good", "/passing", "/chain", "/hidden", "/copy"), "as planned"),
+            "/dead": "gone",
+        }
+        notes = dict(zip(paths, found["note"].fillna(""), strict=True))
+        assert notes["/good"] == ""
+        assert "302" in notes["/passing"]
+        assert notes["/chain"] == "A chain of 2 redirects (301, 301)."
+        assert "noindex" in notes["/hidden"]
+        assert notes["/copy"].endswith("/new")
+        assert "circle" in notes["/loop"]
+        assert found.set_index(paths).loc["/chain", ["hops", "kinds"]].tolist() == [2, ["301", "301"]]
+
+
+def test_old_addresses_are_asked_on_another_host() -> None:
+    with wa.testing.SiteServer(REPLIES) as server:
+        plan = pd.DataFrame({"old": ["https://old.example/good"], "new": ["https://new.example/new"]})
+        found = wa.check_redirects(plan, site=server.url, allow_private=True, progress=False)
+        assert [request.target for request in server.requests if "robots" not in request.target] == [
+            "/good",
+            "/new",
+        ]
+    assert found[["old", "verdict"]].values.tolist() == [["https://old.example/good", "as planned"]]
+
+
+@pytest.mark.parametrize(
+    ("plan", "more", "named"),
+    [
+        (["https://a.example/"], {}, "plan"),
+        (pd.DataFrame({"old": [None], "new": [None]}), {}, "plan"),
+        (pd.DataFrame({"old": ["https://a.example/"], "new": [None]}), {"site": "here"}, "site"),
+    ],
+)
+def test_wrong_calls(plan: object, more: dict[str, str], named: str) -> None:
+    with pytest.raises(wa.ParameterError, match=f"`{named}`"):
+        wa.check_redirects(plan, **more)

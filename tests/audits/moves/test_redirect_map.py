@@ -1,0 +1,178 @@
+"""Maps of redirects: by address, by canonical, by text; and beside redirects that people wrote."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import webanalytics as wa
+
+SUBJECTS = {
+    "lamps": "Brass lamps burn oil with a wick, and the glass must be cleaned of soot.",
+    "tea": "Green tea is brewed with water that has cooled, in a pot of clay.",
+    "bikes": "A bicycle has two wheels, a chain and brakes; tyres need air each month.",
+    "bread": "Bread rises when yeast meets flour and warmth; bake it for an hour.",
+}
+WRITTEN = ("ftcdocs", "ubuntu-server-documentation", "landscape-documentation")
+
+
+def pages(host: str, texts: Mapping[str, str], **columns: Any) -> pd.DataFrame:
+    urls = [f"https://{host}.example{path}" for path in texts]
+    return pd.DataFrame({"url": urls, "text": [f"{text} " * 5 for text in texts.values()], **columns})
+
+
+def found(plan: wa.RedirectMap, *names: str) -> list[list[Any]]:
+    return plan.table[list(names)].astype(object).where(plan.table[list(names)].notna(), None).values.tolist()
+
+
+def test_pages_are_found_again_by_their_words() -> None:
+    old = pages("old", {f"/{name}.php": text for name, text in SUBJECTS.items()})
+    new = pages("new", {f"/n{number}": text for number, text in enumerate(SUBJECTS.values())})
+    plan = wa.redirect_map(old, new)
+    assert found(plan, "new", "decision", "method") == [
+        [f"https://new.example/n{number}", "sure", "text"] for number in range(4)
+    ]
+    assert set(plan.table.loc[1, "words"]) <= set(
+        "green tea is brewed with water that has cooled in a pot of clay".split()
+    )
+
+
+def test_what_has_no_counterpart_is_gone_and_never_the_home_page() -> None:
+    old = pages("old", {"/jobs": "We look for carpenters who like wood.", "/start": SUBJECTS["tea"]})
+    new = pages("new", {"/": SUBJECTS["tea"], "/bread": SUBJECTS["bread"]})
+    plan = wa.redirect_map(old, new)
+    assert found(plan, "new", "decision") == [[None, "gone"], ["https://new.example/", "look"]]
+    assert plan.table.loc[1, "note"] == "the home page stands for no other page"
+
+
+def test_addresses_and_canonicals_come_first() -> None:
+    old = pages("old", {"/tea": SUBJECTS["tea"], "/tea?print=1": SUBJECTS["tea"], "/b/": SUBJECTS["bikes"]})
+    old["canonical_url"] = [None, "https://old.example/tea", None]
+    new = pages("new", {"/tea": SUBJECTS["tea"], "/b": SUBJECTS["bikes"]})
+    plan = wa.redirect_map(old, new)
+    assert found(plan, "new", "method", "decision") == [
+        ["https://new.example/tea", "same address", "sure"],
+        ["https://new.example/tea", "canonical", "sure"],
+        ["https://new.example/b", "same address", "sure"],
+    ]
+    assert plan.table["note"].tolist()[:2] == ["one of 2 old pages that lead here"] * 2
+
+
+def test_an_address_that_means_something_else_today_is_looked_at() -> None:
+    old = pages("old", {"/news": SUBJECTS["tea"]})
+    new = pages("new", {"/news": SUBJECTS["bikes"], "/drinks": SUBJECTS["tea"], "/x": SUBJECTS["bread"]})
+    plan = wa.redirect_map(old, new)
+    assert found(plan, "new", "second", "decision") == [
+        ["https://new.example/news", "https://new.example/drinks", "look"]
+    ]
+
+
+def test_languages_are_kept_apart() -> None:
+    old = pages("old", {"/a": SUBJECTS["tea"]}, language=["de"])
+    new = pages("new", {"/en": SUBJECTS["tea"], "/de": "Bier und Brot"}, language=["en", "de"])
+    assert found(wa.redirect_map(old, new), "new") == [[None]]
+
+
+def test_pages_of_few_words_go_by_title_and_address() -> None:
+    old = pd.DataFrame({"url": ["https://o.example/p/red-chair-42"], "title": ["Red chair"], "text": ["Buy"]})
+    new = pd.DataFrame(
+        {
+            "url": ["https://n.example/shop/red-chair", "https://n.example/shop/blue-table"],
+            "title": ["Red chair", "Blue table"],
+            "text": ["Buy", "Buy"],
+        }
+    )
+    plan = wa.redirect_map(old, new)
+    assert found(plan, "new", "method") == [["https://n.example/shop/red-chair", "title and address"]]
+
+
+def test_lists_of_addresses_are_enough() -> None:
+    old = ["https://o.example/garden/roses-in-winter.html", "https://o.example/contact"]
+    new = ["https://n.example/roses-in-winter/", "https://n.example/contact", "https://n.example/about"]
+    assert found(wa.redirect_map(old, new), "new") == [
+        ["https://n.example/roses-in-winter/"],
+        ["https://n.example/contact"],
+    ]
+
+
+def test_corrections_by_hand_win() -> None:
+    old = pages("old", {"/a": SUBJECTS["tea"], "/b": SUBJECTS["bread"]})
+    plan = wa.redirect_map(old, pages("new", {"/t": SUBJECTS["tea"], "/r": SUBJECTS["bread"]}))
+    fixed = plan.fix({"https://old.example/a": None, "https://OLD.example/b": "https://new.example/t"})
+    assert found(fixed, "new", "decision", "method") == [
+        [None, "gone", "by hand"],
+        ["https://new.example/t", "sure", "by hand"],
+    ]
+    assert plan.table["method"].tolist() == ["text", "text"]
+    for wrong in ({"https://old.example/zzz": None}, {"https://old.example/a": "no address"}):
+        with pytest.raises(wa.ParameterError, match="`targets`"):
+            plan.fix(wrong)
+
+
+def test_a_model_of_the_user_takes_the_place_of_words() -> None:
+    old, new = pages("old", {"/a": "one", "/b": "two"}), pages("new", {"/x": "zwei", "/y": "eins"})
+    numbers = {"one": (1, 0), "eins": (1, 0.1), "two": (0, 1), "zwei": (0.1, 1)}
+    plan = wa.redirect_map(
+        old, new, embed=lambda texts: np.array([numbers[text.split()[0]] for text in texts])
+    )
+    assert found(plan, "new") == [["https://new.example/y"], ["https://new.example/x"]]
+    with pytest.raises(wa.ParameterError, match="`embed`"):
+        wa.redirect_map(old, new, embed=lambda texts: [1])
+
+
+@pytest.mark.parametrize("wrong", [7, [1], pd.DataFrame({"a": [1]}), "no-such-folder", []])
+def test_a_wrong_side_is_a_wrong_call(wrong: object) -> None:
+    with pytest.raises(wa.ParameterError, match="`new`"):
+        wa.redirect_map(["https://a.example/"], wrong)
+
+
+def test_audits_saved_audits_and_sitemaps(tmp_path: Path) -> None:
+    html = {"/tea": SUBJECTS["tea"], "/gone": ""}
+    replies = {path: f"<title>T</title><p>{text * 4}".encode() for path, text in html.items() if text}
+    listed = "<urlset xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'><url><loc>{{origin}}/tea</loc></url></urlset>"
+    with wa.testing.SiteServer(replies | {"/sitemap.xml": listed.encode()}) as server:
+        audit = wa.audit([server.url + path for path in html], allow_private=True, progress=False)
+        saved = audit.save(tmp_path / "old")
+        by_sitemap = wa.redirect_map(saved, f"{server.url}/sitemap.xml", allow_private=True)
+    assert found(by_sitemap, "method") == [["same address"], [None]]
+    moved = wa.redirect_map(audit, pages("new", {"/green": SUBJECTS["tea"], "/r": SUBJECTS["bread"]}))
+    assert found(moved, "new") == [["https://new.example/green"], [None]]
+
+
+def _folder() -> Path | None:
+    corpus = os.environ.get("WEBANALYTICS_CORPUS")
+    folder = Path(corpus).parent / "redirects" if corpus else None
+    return folder if folder and folder.is_dir() else None
+
+
+@pytest.mark.skipif(_folder() is None, reason="the redirects are not beside the folder WEBANALYTICS_CORPUS")
+def test_redirects_that_people_wrote() -> None:
+    """Of 79, at least 68 are found first, and whatever is called sure is right."""
+    first = sure = 0
+    for name in WRITTEN:
+        stored = json.loads(gzip.decompress((_folder() or Path()).joinpath(f"{name}.json.gz").read_bytes()))
+        sides = [
+            pd.DataFrame(
+                {
+                    "url": [f"https://{side}.example/{path}" for path in stored[side]],
+                    "html": [page["html"] for page in stored[side].values()],
+                }
+            )
+            for side in ("old", "new")
+        ]
+        table = wa.redirect_map(*sides, progress=False).table
+        truth = [f"https://new.example/{page['redirects_to']}" for page in stored["old"].values()]
+        right = table["new"].fillna(table["second"]) == truth
+        assert right[(table["decision"] == "sure") & (table["method"] == "text")].all()
+        first += int(right.sum())
+        sure += int((table["decision"] == "sure").sum())
+    assert first >= 68
+    assert sure >= 50

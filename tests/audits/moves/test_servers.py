@@ -1,0 +1,185 @@
+"""Maps of redirects in the servers that read them: nginx, Apache and Caddy, asked by `check_redirects`."""
+
+from __future__ import annotations
+
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from http.client import HTTPConnection
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pandas as pd
+import pytest
+
+import webanalytics as wa
+from webanalytics.audits.moves.plan import RedirectMap
+
+OLD, NEW = "https://old.example", "https://new.example"
+PAIRS = {
+    "/plain": "/fresh",
+    "/with space/ü.html": "/umlaut/ü",
+    "/page?id=7": "/seven",
+    "/page?id=8&x=%22q%22": "/eight?y=1&z=2",
+    "/a+b(c)[d].*$": "/regex",
+    '/quote"s': "/quotes",
+    "/back\\slash": "/backslash",
+    "/{brace}": "/brace",
+    "/100%25": "/percent%25",
+    "/~tilde": "/tilde$1",
+    "/default": "/word",
+    "/folder/": "/folder",
+}
+UNTOUCHED = ("/plainer", "/plain/more", "/page", "/page?id=77", "/aab(c)[d].x")
+
+
+def plan() -> RedirectMap:
+    return wa.redirect_map([OLD + old for old in PAIRS], [NEW + new for new in PAIRS.values()]).fix(
+        {OLD + old: NEW + new for old, new in PAIRS.items()}
+    )
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@contextmanager
+def running(command: list[str], port: int, folder: Path) -> Iterator[str]:
+    log = folder / "log"
+    with log.open("w") as file:
+        process = subprocess.Popen(command, cwd=folder, stdout=file, stderr=subprocess.STDOUT)
+    try:
+        for _ in range(600):
+            if process.poll() is not None:
+                pytest.fail(f"{command[0]} ended: {log.read_text()}")
+            with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
+                break
+            time.sleep(0.1)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+@contextmanager
+def nginx(made: RedirectMap, folder: Path) -> Iterator[str]:
+    port = _free_port()
+    made.write(folder / "moved.map")
+    places = " ".join(
+        f"{name}_temp_path {folder}/{name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    )
+    folder.joinpath("nginx.conf").write_text(
+        f"""daemon off; pid {folder}/pid; error_log stderr; events {{}}
+        http {{ access_log off; {places} include {folder}/moved.map;
+        server {{ listen 127.0.0.1:{port};
+            if ($moved_query) {{ return 301 $moved_query; }}
+            if ($moved) {{ return 301 $moved; }}
+            location / {{ return 404; }} }} }}"""
+    )
+    with running(["nginx", "-p", str(folder), "-c", str(folder / "nginx.conf")], port, folder) as url:
+        yield url
+
+
+@contextmanager
+def apache(made: RedirectMap, folder: Path) -> Iterator[str]:
+    port = _free_port()
+    root = folder / "root"
+    root.mkdir()
+    made.write(root / ".htaccess")
+    modules = "/usr/lib/apache2/modules"
+    folder.joinpath("apache.conf").write_text(
+        f"""ServerName localhost
+        Listen 127.0.0.1:{port}
+        PidFile {folder}/pid
+        ErrorLog {folder}/errors
+        LoadModule mpm_event_module {modules}/mod_mpm_event.so
+        LoadModule authz_core_module {modules}/mod_authz_core.so
+        LoadModule rewrite_module {modules}/mod_rewrite.so
+        DocumentRoot {root}
+        <Directory {root}>
+            AllowOverride All
+            Require all granted
+        </Directory>"""
+    )
+    for place in (folder, root):
+        place.chmod(0o755)
+    command = ["apache2", "-f", str(folder / "apache.conf"), "-D", "FOREGROUND"]
+    with running(command, port, folder) as url:
+        yield url
+
+
+@contextmanager
+def caddy(made: RedirectMap, folder: Path) -> Iterator[str]:
+    port = _free_port()
+    made.write(folder / "moved.caddy")
+    folder.joinpath("Caddyfile").write_text(
+        f"{{\n admin off\n auto_https off\n}}\nhttp://127.0.0.1:{port} {{\n import moved.caddy\n respond 404\n}}\n"
+    )
+    command = ["caddy", "run", "--config", str(folder / "Caddyfile"), "--adapter", "caddyfile"]
+    with running(command, port, folder) as url:
+        yield url
+
+
+SERVERS: dict[str, Callable[[RedirectMap, Path], object]] = {
+    "nginx": nginx,
+    "apache2": apache,
+    "caddy": caddy,
+}
+
+
+def asked(url: str, target: str) -> tuple[int, str]:
+    """What a server answers, asked without any library's idea of addresses."""
+    host, port = url.removeprefix("http://").split(":")
+    connection = HTTPConnection(host, int(port), timeout=60)
+    connection.request("GET", target)
+    answer = connection.getresponse()
+    answer.read()
+    connection.close()
+    return answer.status, answer.getheader("Location") or ""
+
+
+@pytest.mark.parametrize("name", SERVERS)
+def test_a_server_reads_its_map(name: str, tmp_path: Path) -> None:
+    if shutil.which(name) is None:
+        pytest.skip(f"{name} is not installed")
+    made = plan()
+    with SERVERS[name](made, tmp_path) as url:  # type: ignore[attr-defined]
+        found = {old: asked(url, old.removeprefix(OLD)) for old in made.table["old"]}
+        if name == "nginx":  # has no way to write a dollar
+            found = {old: (status, new.replace("%24", "$")) for old, (status, new) in found.items()}
+        assert found == {
+            old: (301, new) for old, new in zip(made.table["old"], made.table["new"], strict=True)
+        }
+        assert {target: asked(url, target)[0] for target in UNTOUCHED} == dict.fromkeys(UNTOUCHED, 404)
+
+
+def test_the_other_forms(tmp_path: Path) -> None:
+    made = plan()
+    lines = made.write(tmp_path / "_redirects").read_text().splitlines()
+    assert "/plain https://new.example/fresh 301!" in lines
+    assert "/page id=7 https://new.example/seven 301!" in lines
+    tree = ElementTree.parse(made.write(tmp_path / "web.config"))  # noqa: S314 - written here
+    keys = {item.get("key"): item.get("value") for item in tree.iter("add") if item.get("key")}
+    assert keys["/page?id=7"] == "https://new.example/seven"
+    assert len(keys) == len(PAIRS)
+    table = pd.read_csv(made.write(tmp_path / "plan.csv"))
+    assert table["new"].tolist() == made.table["new"].tolist()
+
+
+def test_only_what_is_sure_is_written_unless_asked(tmp_path: Path) -> None:
+    old = pd.DataFrame(
+        {"url": [f"{OLD}/a", f"{OLD}/b"], "text": ["tea pot " * 30, "tea pot kettle cup " * 9]}
+    )
+    new = pd.DataFrame({"url": [f"{NEW}/x", f"{NEW}/y"], "text": ["tea pot " * 30, "kettle shop tea " * 12]})
+    made = wa.redirect_map(old, new)
+    assert made.table["decision"].tolist() == ["sure", "look"]
+    assert len(made.write(tmp_path / "_redirects").read_text().splitlines()) == 1
+    assert len(made.write(tmp_path / "_redirects", decisions=("sure", "look")).read_text().splitlines()) == 2
+    for wrong in ({"decisions": ("gone",)}, {"server": "lighttpd"}, {"path": tmp_path / "x.conf"}):
+        with pytest.raises(wa.ParameterError):
+            made.write(**{"path": tmp_path / "z", **wrong})  # type: ignore[arg-type]

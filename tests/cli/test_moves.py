@@ -1,0 +1,42 @@
+"""Moving a site on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import webanalytics as wa
+from webanalytics.cli import main
+
+Reply = wa.testing.Reply
+
+
+def test_a_map_is_made_written_and_checked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    replies = {"/red-roses.html": Reply(301, {"Location": "/red-roses"}), "/red-roses": b"<title>R</title>R"}
+    with wa.testing.SiteServer(replies) as server:
+        old, new = tmp_path / "old.txt", tmp_path / "new.txt"
+        old.write_text(f"{server.url}/red-roses.html\n{server.url}/jobs\n")
+        new.write_text(f"{server.url}/red-roses\n{server.url}/about-us\n")
+        table, rules = tmp_path / "plan.csv", tmp_path / "_redirects"
+        command = ["redirect-map", str(old), str(new), "-o", str(table), "-o", str(rules), "--with-look"]
+        assert main(command) == 0
+        assert capsys.readouterr().out.startswith("Redirects of 2 old pages: ")
+        assert rules.read_text() == f"/red-roses.html {server.url}/red-roses 301!\n"
+        assert main(["check-redirects", str(table), "--allow-private"]) == 0
+        out, said = capsys.readouterr()
+        assert out.splitlines()[0].startswith("old,planned,verdict")
+        assert "1 as planned" in said
+        replies_changed = table.read_text().replace("/red-roses,", "/about-us,")
+        table.write_text(replies_changed)
+        assert main(["check-redirects", str(table), "--allow-private"]) == 1
+
+
+def test_without_a_file_the_table_is_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    side = tmp_path / "side.txt"
+    side.write_text("https://a.example/tea\n")
+    assert main(["redirect-map", str(side), str(side)]) == 0
+    assert (
+        capsys.readouterr().out.splitlines()[1].startswith("https://a.example/tea,https://a.example/tea,sure")
+    )
+    assert main(["redirect-map", str(side), str(tmp_path / "none")]) == 2

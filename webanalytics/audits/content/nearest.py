@@ -1,0 +1,266 @@
+"""Pages that are about the same: nearest by their distinctive words, with the words as evidence."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from webanalytics.errors import ParameterError
+from webanalytics.page.keywords.segmentation import UNSPACED
+from webanalytics.page.readability.syllables import primary
+
+Weights = npt.NDArray[np.float32]
+Numbers = npt.NDArray[np.int32]
+Embed = Callable[[list[str]], Any]
+"""Texts -> one row of numbers each, such as the ``encode`` of a model."""
+
+MOST_WORDS = 300
+"""Words of a page that are compared: its most distinctive ones."""
+THIN = 30
+"""Words of a text below which the title, the headings and the address count as text too."""
+ADDRESS = 0.15
+"""What the words of the addresses count beside those of the texts."""
+MOST_PLACES = 20_000
+"""Pages looked through for those that share rare words with one."""
+CANDIDATES = 50
+"""Pages of these that are compared by all words."""
+SHOWN = 8
+"""Words shown as evidence."""
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_STEP = re.compile(r"[^\W_]+")
+
+
+class Counts(NamedTuple):
+    """Words by their numbers in a vocabulary, and how often each occurs."""
+
+    words: Numbers
+    times: Weights
+
+
+class Described(NamedTuple):
+    """A page as it is compared with others."""
+
+    url: str
+    language: str
+    words: Counts
+    """Those of its text; of its title, headings and address too where the text is thin."""
+    steps: Counts
+    """Those of its address."""
+    thin: bool
+    text: str
+    """What a user's function makes numbers of."""
+
+
+class Near(NamedTuple):
+    """A page that is near another one."""
+
+    place: int
+    score: float
+    words: list[str]
+
+
+class Vocabulary:
+    """Pages that are compared with each other, and the words that they have."""
+
+    def __init__(self) -> None:
+        self.words: dict[str, int] = {}
+
+    def described(self, frame: pd.DataFrame) -> list[Described]:
+        """Return the pages of a frame with url, and text, title, headings and language where it has them."""
+
+        def cells(name: str) -> list[Any]:
+            return frame[name].tolist() if name in frame else [None] * len(frame)
+
+        named = ("url", "text", "title", "headings", "language")
+        return [self._described(*row) for row in zip(*map(cells, named), strict=True)]
+
+    def _described(
+        self, url: object, text: object, title: object, headings: object, language: object
+    ) -> Described:
+        address = url if isinstance(url, str) else ""
+        known = text if isinstance(text, str) else ""
+        words, steps = Counter(words_of(known)), Counter(_steps(address))
+        said = [name for name in (title, *_headings(headings)) if isinstance(name, str)]
+        thin = words.total() < THIN
+        if thin:
+            for name in said:
+                words.update(words_of(name))
+            words.update(steps)
+            known = known or "\n".join([*said[:1], " ".join(steps)])
+        spoken = primary(language) if isinstance(language, str) else ""
+        return Described(address, spoken, self._counts(words), self._counts(steps), thin, known)
+
+    def _counts(self, found: Mapping[str, int]) -> Counts:
+        number = self.words.setdefault
+        words = np.array([number(word, len(self.words)) for word in found], np.int32)
+        return Counts(words, np.array(list(found.values()), np.float32))
+
+
+def _headings(cell: object) -> Iterator[object]:
+    if isinstance(cell, list):
+        yield from (entry.get("text") for entry in cell if isinstance(entry, dict))
+
+
+def words_of(text: str) -> Iterator[str]:
+    """Yield the words of a text in small letters; pairs of signs where a language has no spaces.
+
+    Examples
+    --------
+    >>> list(words_of("Brass lamps, Grandma's. 东京塔"))
+    ['brass', 'lamps', "grandma's", '东京', '京塔']
+    """
+    for found in _WORD.finditer(text.lower().replace("’", "'")):
+        word = found[0]
+        if word.isascii() or not UNSPACED.search(word):
+            yield word
+        else:
+            yield from (word[at : at + 2] for at in range(max(1, len(word) - 1)))
+
+
+def _steps(url: str) -> list[str]:
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return []
+    return _STEP.findall(unquote(f"{parts.path} {parts.query}").lower())
+
+
+def nearest(
+    known: Vocabulary,
+    pages: Sequence[Described],
+    others: Sequence[Described],
+    most: int,
+    embed: Embed | None = None,
+) -> list[list[Near]]:
+    """Return for each page the nearest of others in its language, the nearest first.
+
+    The score is the cosine of two pages' words, from 0 to 1; an eighth of it is that of their addresses'
+    words. A word counts by the logarithm of its frequency, and the less the more pages have it (K. Sparck
+    Jones, "A statistical interpretation of term specificity", 1972). A page that is among ``others`` itself,
+    by its address, is left out of its own.
+    """
+    size = len(known.words)
+    texts = _Side([page.words for page in pages], [page.words for page in others], size)
+    steps = _Side([page.steps for page in pages], [page.steps for page in others], size)
+    rows = None if embed is None else _embedded(embed, pages, others)
+    names = list(known.words)
+    elsewhere = _elsewhere([page.language for page in others])
+    places = {page.url: place for place, page in enumerate(others)}
+    found = []
+    for row, page in enumerate(pages):
+        scores = texts.scores(row) if rows is None else rows[0][row] @ rows[1].T
+        scores = (scores + ADDRESS * steps.scores(row)) / (1 + ADDRESS)
+        if page.url in places:
+            scores[places[page.url]] = 0
+        if page.language:
+            scores[elsewhere.get(page.language, elsewhere[""])] = 0
+        best = np.flatnonzero(scores >= np.partition(scores, -min(most, len(scores)))[-most:].min())
+        order = best[np.argsort(-scores[best], kind="stable")][:most].tolist()
+        found.append(
+            [
+                Near(place, float(scores[place]), [names[word] for word in texts.shared(row, place)])
+                for place in order
+                if scores[place] > 0
+            ]
+        )
+    return found
+
+
+def _elsewhere(languages: Sequence[str]) -> dict[str, npt.NDArray[np.bool_]]:
+    """Return by language which pages are in another one; by "" those whose language is known."""
+    written = np.array(languages, dtype=object)
+    return {name: (written != name) & (written != "") for name in {*languages, ""}}
+
+
+def _embedded(
+    embed: Embed, pages: Sequence[Described], others: Sequence[Described]
+) -> tuple[Weights, Weights]:
+    """Return rows of length 1 from a user's function, for both sides."""
+    sides: list[Weights] = []
+    for side in (pages, others):
+        try:
+            rows = np.asarray(embed([page.text for page in side]), dtype=np.float32)
+        except (TypeError, ValueError):
+            rows = np.empty(0, np.float32)
+        if rows.ndim != 2 or len(rows) != len(side):
+            raise ParameterError(
+                "The `embed` parameter must return one row of numbers for each text.", "embed"
+            )
+        lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+        sides.append((rows / np.where(lengths > 0, lengths, 1)).astype(np.float32))
+    if sides[0].shape[1] != sides[1].shape[1]:
+        raise ParameterError("The `embed` parameter must return rows of one length.", "embed")
+    return sides[0], sides[1]
+
+
+class _Side:
+    """Words of pages beside those of others: weighed together, the others by word."""
+
+    def __init__(self, pages: Sequence[Counts], others: Sequence[Counts], size: int) -> None:
+        times = np.zeros(size)
+        for counts in (*pages, *others):
+            times[counts.words] += 1
+        rarity = np.log((len(pages) + len(others) + 1) / np.maximum(times, 1))
+        self._rows = [_weighed(counts, rarity) for counts in pages]
+        self._others = [_weighed(counts, rarity) for counts in others]
+        place = np.repeat(np.arange(len(others)), [len(counts.words) for counts in self._others])
+        word = np.concatenate([np.empty(0, np.int32), *(counts.words for counts in self._others)])
+        weight = np.concatenate([np.empty(0, np.float32), *(counts.times for counts in self._others)])
+        order = np.argsort(word, kind="stable")
+        self._place, self._weight = place[order].astype(np.int32), weight[order]
+        self._starts = np.searchsorted(word[order], np.arange(size + 1))
+        self._dense = np.zeros(size, np.float32)
+
+    def scores(self, row: int) -> Weights:
+        """Return the cosine of a page with each of the others that shares a rare word with it.
+
+        Those that share the most of its rarest words are compared by all words: the lists of pages with
+        common words are long.
+        """
+        found = np.zeros(len(self._others), np.float32)
+        words, weights = self._rows[row]
+        starts, ends = self._starts[words], self._starts[words + 1]
+        rarest = np.argsort(ends - starts, kind="stable")
+        few = rarest[: max(1, int(np.searchsorted(np.cumsum((ends - starts)[rarest]), MOST_PLACES)))]
+        if not len(words):
+            return found
+        parts = [slice(*ends_of) for ends_of in zip(starts[few].tolist(), ends[few].tolist(), strict=True)]
+        places = np.concatenate([self._place[part] for part in parts])
+        products = np.concatenate([self._weight[part] for part in parts])
+        products *= np.repeat(weights[few], ends[few] - starts[few])
+        rough = np.bincount(places, products, len(self._others))
+        if len(few) == len(words):
+            return rough.astype(np.float32)
+        self._dense[words] = weights
+        best = np.argpartition(-rough, min(CANDIDATES, len(rough) - 1))[:CANDIDATES]
+        for place in best[rough[best] > 0].tolist():
+            other = self._others[place]
+            found[place] = self._dense[other.words] @ other.times
+        self._dense[words] = 0
+        return found
+
+    def shared(self, row: int, place: int) -> list[int]:
+        """Return the words that bring a page and another one together, the strongest first."""
+        words, weights = self._rows[row]
+        others, their = self._others[place]
+        common, here, there = np.intersect1d(words, others, return_indices=True)
+        order = np.argsort(-(weights[here] * their[there]), kind="stable")[:SHOWN]
+        found: list[int] = common[order].tolist()
+        return found
+
+
+def _weighed(counts: Counts, rarity: npt.NDArray[np.float64]) -> Counts:
+    """Return the words of a page that tell it best from others, with weights whose squares add up to 1."""
+    weights = (1 + np.log(counts.times)) * rarity[counts.words]
+    length = math.sqrt(float(weights @ weights)) or 1.0
+    best = np.argsort(-weights, kind="stable")[:MOST_WORDS]
+    return Counts(counts.words[best], (weights[best] / length).astype(np.float32))

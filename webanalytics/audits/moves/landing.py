@@ -1,0 +1,177 @@
+"""`webanalytics.check_redirects`: where old addresses lead after the launch, beside the plan."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Final, Unpack
+from urllib.parse import urlsplit, urlunsplit
+
+import pandas as pd
+
+from webanalytics.audits.function import audit
+from webanalytics.audits.moves.plan import RedirectMap
+from webanalytics.audits.moves.sources import frame_of, pages_of
+from webanalytics.core.operations.model import Dtype
+from webanalytics.core.option_types import PageOptions
+from webanalytics.errors import ParameterError
+from webanalytics.runs.frames.foreign import as_pandas
+from webanalytics.runs.frames.input_files import read_frame
+from webanalytics.urls import address
+
+__all__ = ["check_redirects"]
+
+COLUMNS: Final[dict[str, Dtype]] = {
+    **{"old": "string", "planned": "string", "verdict": "string", "lands": "string"},
+    **{"http_status": "integer", "hops": "integer", "kinds": "object"},
+    **{"noindex": "boolean", "canonical": "string", "note": "string"},
+}
+LASTING: Final = frozenset(("301", "308"))
+ORDER: Final = ("fails", "not redirected", "elsewhere", "not in the plan", "as planned", "gone")
+
+
+async def check_redirects(
+    plan: Any, *, site: str | None = None, old: Any = None, **options: Unpack[PageOptions]
+) -> pd.DataFrame:
+    """Ask each old address where it leads now, and say whether that is where the plan says.
+
+    Parameters
+    ----------
+    plan : RedirectMap, DataFrame or path
+        What `webanalytics.redirect_map` returned, or a table of it (CSV, Excel, ...) with ``old`` and
+        ``new``; rows without ``new`` are pages that are gone.
+    site : str, optional
+        Where the old addresses are asked instead of their own hosts: ``"https://staging.example.org"``.
+    old : Audit, path, DataFrame, iterable of str or str, optional
+        All that the old site had, as for `webanalytics.redirect_map`: what the plan forgot is asked too.
+    **options
+        Options of this call: those of `webanalytics.core.option_types.PageOptions`.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row for each old address, the worst first: ``old``, ``planned``, ``verdict`` ("as planned";
+        "elsewhere": it leads to another page; "not redirected": it answers itself; "fails"; "gone": it
+        fails as planned; "not in the plan"), ``lands`` (where it ends), ``http_status``, ``hops``, ``kinds``
+        (the status of each redirect), ``noindex`` and ``canonical`` of the page at the end, and ``note``: a
+        chain, a temporary redirect, a page that may not be indexed, or why it fails.
+
+    Raises
+    ------
+    ParameterError
+        For a wrong argument, before any work.
+
+    Notes
+    -----
+    Each old address is asked once, politely and as an audit asks. Addresses are compared in normal form; a
+    fragment is no part of them. A redirect that lasts is 301 or 308 (RFC 9110 section 15.4).
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import webanalytics as wa
+    >>> moved = wa.testing.Reply(302, {"Location": "/new"})
+    >>> with wa.testing.SiteServer({"/old": moved, "/new": b"<title>New</title>"}) as server:
+    ...     plan = pd.DataFrame({"old": [f"{server.url}/old"], "new": [f"{server.url}/new"]})
+    ...     found = wa.check_redirects(plan, allow_private=True)
+    >>> found[["verdict", "note"]].values.tolist()
+    [['as planned', 'A temporary redirect (302): search engines may keep the old address.']]
+    """
+    table = _table(plan)
+    base = None if site is None else _origin(site)
+    planned = {
+        url: _normal(new) for url, new in zip(map(_normal, table["old"]), table["new"], strict=True) if url
+    }
+    rest = [] if old is None else (await pages_of(old, "old", dict(options)))["url"].tolist()
+    forgotten = [url for url in rest if url not in planned]
+    asked = [url if base is None else _at(url, base) for url in (*planned, *forgotten)]
+    if not asked:
+        raise ParameterError("The `plan` parameter has no old address.", "plan")
+    frame = (await audit(asked, **options)).pages
+    names = ("final_url", "status", "http_status", "redirect_kinds", "noindex", "canonical_url", "error")
+    cells = zip(*(frame[name].tolist() for name in names), strict=True)
+    rows = [
+        _judged(url, planned.get(url), url in planned, source, dict(zip(names, row, strict=True)), base)
+        for url, source, row in zip((*planned, *forgotten), asked, cells, strict=True)
+    ]
+    rows.sort(key=lambda row: ORDER.index(row["verdict"]))
+    return frame_of(rows, COLUMNS)
+
+
+def _table(plan: Any) -> pd.DataFrame:
+    if isinstance(plan, RedirectMap):
+        return plan.table
+    frame = read_frame(os.fspath(plan)) if isinstance(plan, (str, os.PathLike)) else as_pandas(plan, "plan")
+    if not isinstance(frame, pd.DataFrame) or not {"old", "new"} <= set(frame.columns):
+        raise ParameterError(
+            "The `plan` parameter must be what redirect_map returned, or a table with the columns old and "
+            "new.",
+            "plan",
+        )
+    return frame
+
+
+def _origin(site: str) -> str:
+    found = address(site)
+    if found is None:
+        raise ParameterError("The `site` parameter must be an http or https address.", "site")
+    parts = urlsplit(found.url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _at(url: str, base: str) -> str:
+    """Return an address on another host."""
+    scheme, host = urlsplit(base)[:2]
+    return urlunsplit((scheme, host, *urlsplit(url)[2:4], ""))
+
+
+def _normal(url: object) -> str:
+    found = address(url.strip()) if isinstance(url, str) else None
+    return "" if found is None else found.url
+
+
+def _judged(
+    url: str, wanted: str | None, known: bool, source: str, page: Mapping[str, Any], base: str | None
+) -> dict[str, Any]:
+    """Return the row of an old address."""
+    lands = _normal(page["final_url"]) or source
+    kinds = page["redirect_kinds"] if isinstance(page["redirect_kinds"], list) else []
+    failed = page["status"] == "error"
+    if not known:
+        verdict = "not in the plan"
+    elif failed:
+        verdict = "fails" if wanted else "gone"
+    elif wanted and (lands == wanted or (base is not None and lands == _at(wanted, base))):
+        verdict = "as planned"
+    elif lands == source:
+        verdict = "not redirected"
+    else:
+        verdict = "elsewhere"
+    noindex = page["noindex"]
+    return {
+        **{"old": url, "planned": wanted or None, "verdict": verdict, "lands": lands},
+        **{"http_status": None if pd.isna(page["http_status"]) else int(page["http_status"])},
+        **{"hops": len(kinds), "kinds": kinds, "noindex": None if pd.isna(noindex) else bool(noindex)},
+        **{"canonical": _text(page["canonical_url"]), "note": _note(page, kinds, lands, failed)},
+    }
+
+
+def _note(page: Mapping[str, Any], kinds: list[str], lands: str, failed: bool) -> str | None:
+    """Return what else is wrong with a redirect."""
+    canonical = _normal(page["canonical_url"])
+    passing = [kind for kind in kinds if kind not in LASTING]
+    if failed:
+        return _text(page["error"])
+    if len(kinds) > 1:
+        return f"A chain of {len(kinds)} redirects ({', '.join(kinds)})."
+    if passing:
+        return f"A temporary redirect ({passing[0]}): search engines may keep the old address."
+    if canonical and canonical != lands:
+        return f"The page at the end names another one as canonical: {canonical}"
+    if not pd.isna(page["noindex"]) and page["noindex"]:
+        return "The page at the end may not be indexed: noindex."
+    return None
+
+
+def _text(cell: object) -> str | None:
+    return cell if isinstance(cell, str) and cell else None

@@ -1,0 +1,81 @@
+"""Audits, frames, folders, archives, sitemaps and lists -> the pages of one side of a move."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from webanalytics.audits.audit import Audit
+from webanalytics.audits.function import audit
+from webanalytics.core.operations.model import Dtype
+from webanalytics.core.run_options import resolve
+from webanalytics.errors import ParameterError
+from webanalytics.runs.frames.foreign import as_pandas
+from webanalytics.runs.frames.schema import make_series
+from webanalytics.runs.frames.sitemap import sitemap_frame
+from webanalytics.urls import address, is_archive
+
+READ = (
+    *("url", "status", "final_url", "title", "headings", "text", "language", "canonical_url"),
+    *("inlinks", "clicks"),
+)
+"""Columns of pages that tell where they went."""
+
+
+async def pages_of(source: Any, parameter: str, options: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the pages of a source, with what is known of `READ`, each address once."""
+    frame = await _frame(as_pandas(source, parameter), parameter, options)
+    known = frame[[name for name in READ if name in frame]].copy()
+    known["url"] = [_normal(url) for url in known["url"]]
+    known = known[known["url"] != ""].drop_duplicates("url", ignore_index=True)
+    if not len(known):
+        raise ParameterError(f"The `{parameter}` parameter has no address.", parameter)
+    return known
+
+
+async def _frame(source: Any, parameter: str, options: Mapping[str, Any]) -> pd.DataFrame:
+    if isinstance(source, Audit):
+        return source.pages[[name for name in READ if name in source.pages]]
+    if isinstance(source, pd.DataFrame) and "url" in source:
+        if "html" in source and "text" not in source:
+            return (await audit(source, **options)).pages
+        return source
+    if isinstance(source, (str, os.PathLike)):
+        return await _named(source, parameter, options)
+    if isinstance(source, Iterable) and not isinstance(source, (pd.DataFrame, bytes)):
+        addresses = list(source)
+        if all(isinstance(item, str) for item in addresses):
+            return pd.DataFrame({"url": addresses}, dtype=object)
+    raise ParameterError(
+        f"The `{parameter}` parameter must be an audit, the folder of one, a web archive, a frame with the "
+        "column url, a list of addresses or the address of a sitemap.",
+        parameter,
+    )
+
+
+async def _named(source: str | os.PathLike[str], parameter: str, options: Mapping[str, Any]) -> pd.DataFrame:
+    """Return the pages of a folder, an archive, or a sitemap."""
+    if is_archive(source):
+        return (await audit(Path(source), **options)).pages
+    if isinstance(source, str) and address(source):
+        return (await sitemap_frame(source, resolve(options))).dropna(subset=["url"])
+    if await asyncio.to_thread(os.path.isdir, source):
+        return await _frame(Audit.of(source, parameter), parameter, options)
+    raise ParameterError(f"The `{parameter}` parameter names no folder, archive or address.", parameter)
+
+
+def frame_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Dtype]) -> pd.DataFrame:
+    """Return rows as a frame with some columns of fixed dtypes."""
+    index = pd.RangeIndex(len(rows))
+    made = {name: make_series([row[name] for row in rows], kind, index) for name, kind in columns.items()}
+    return pd.DataFrame(made, index=index)
+
+
+def _normal(url: object) -> str:
+    found = address(url.strip()) if isinstance(url, str) else None
+    return "" if found is None else found.url

@@ -1,0 +1,102 @@
+"""Moving a site on the command line: a map of redirects, and the check of it after the launch."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+from webanalytics import sync
+from webanalytics.cli.names import as_flags
+from webanalytics.errors import ParameterError
+from webanalytics.runs.frames.output_files import write_frame, write_text
+from webanalytics.runs.frames.terminal import print_table
+from webanalytics.urls import address, is_archive
+
+BAD = frozenset(("fails", "not redirected", "elsewhere"))
+"""Verdicts after which the exit status is 1."""
+_SOURCE = "folder of a saved audit or crawl, web archive, sitemap's address, or file with one address a line"
+
+
+def add_moves(commands: Any) -> None:
+    """Add the sub-commands ``redirect-map`` and ``check-redirects``."""
+    summary = "Say which page of a new site takes the place of each page of an old one."
+    parser = commands.add_parser(
+        "redirect-map",
+        help=summary,
+        description=f"{summary} Example: webanalytics redirect-map old/ new/ -o plan.csv -o moved.map",
+    )
+    parser.add_argument("old", metavar="OLD", help=_SOURCE)
+    parser.add_argument("new", metavar="NEW", help="the same of the new site")
+    meaning = (
+        "a table (.csv, .xlsx) to look through, or a server's file: .map (nginx), .htaccess, _redirects, "
+        "Caddyfile, web.config; may be repeated"
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", action="append", default=[], help=meaning)
+    meaning = "write for servers also the targets that somebody should look at"
+    parser.add_argument("--with-look", action="store_true", help=meaning)
+    parser.add_argument("--sure", type=float, metavar="SCORE", help="score of a sure target (default: 0.6)")
+    _private_flag(parser)
+    parser.set_defaults(run=run_map)
+    summary = "Ask each old address where it leads now, beside the plan."
+    parser = commands.add_parser(
+        "check-redirects",
+        help=summary,
+        description=f"{summary} Exit status 1: an address does not lead where it should.",
+    )
+    parser.add_argument("plan", metavar="PLAN", help="table with the columns old and new")
+    meaning = "ask the old addresses there instead of on their own hosts"
+    parser.add_argument("--site", metavar="URL", help=meaning)
+    parser.add_argument("--old", metavar="OLD", help=f"all that the old site had: {_SOURCE}")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the table to a file")
+    _private_flag(parser)
+    parser.set_defaults(run=run_check)
+
+
+def _private_flag(parser: argparse.ArgumentParser) -> None:
+    meaning = "the site may be on a private or local host"
+    parser.add_argument("--allow-private", action=argparse.BooleanOptionalAction, help=meaning)
+
+
+def _options(arguments: argparse.Namespace) -> dict[str, Any]:
+    return {} if arguments.allow_private is None else {"allow_private": arguments.allow_private}
+
+
+def _source(text: str) -> Any:
+    """Return a side of a move as the function takes it: the addresses of a file, or the name itself."""
+    path = Path(text)
+    if address(text) or is_archive(text) or not path.is_file():
+        return text
+    return [line.strip() for line in path.read_text("utf-8-sig").splitlines() if line.strip()]
+
+
+def run_map(arguments: argparse.Namespace) -> int:
+    """Run the sub-command ``redirect-map``."""
+    given = {} if arguments.sure is None else {"sure": arguments.sure}
+    plan = sync.redirect_map(_source(arguments.old), _source(arguments.new), **given, **_options(arguments))
+    decisions = ("sure", "look") if arguments.with_look else ("sure",)
+    for name in arguments.output:
+        print(f"written to {plan.write(name, decisions=decisions)}", file=sys.stderr)
+    if sys.stdout.isatty() or arguments.output:
+        print(as_flags(repr(plan)))
+    else:
+        write_text(plan.table, sys.stdout, "csv")
+    return 0
+
+
+def run_check(arguments: argparse.Namespace) -> int:
+    """Run the sub-command ``check-redirects``."""
+    if not Path(arguments.plan).is_file():
+        raise ParameterError("The `plan` parameter must be a file.", "plan")
+    old = None if arguments.old is None else _source(arguments.old)
+    found = sync.check_redirects(arguments.plan, site=arguments.site, old=old, **_options(arguments))
+    if arguments.output:
+        print(f"written to {write_frame(found, Path(arguments.output))}", file=sys.stderr)
+    elif sys.stdout.isatty():
+        print_table(found, sys.stdout)
+    else:
+        write_text(found, sys.stdout, "csv")
+    counts = found["verdict"].value_counts()
+    print(", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()), file=sys.stderr)
+    return int(bool(BAD & set(counts.index)))
