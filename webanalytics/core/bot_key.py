@@ -24,9 +24,7 @@ _AGENT = re.compile(r"https://[a-z0-9.-]+(?::\d{1,5})?")
 
 
 class BotKey(Guarded):
-    """A key that signs each request, as draft-ietf-webbotauth-httpsig-protocol-00 (2026) has it.
-
-    Needs the extra ``bot-key``. No representation shows the key, and pickling is refused.
+    """A key that signs each request, as draft-ietf-webbotauth-httpsig-protocol-00 has it; extra ``bot-key``.
 
     Parameters
     ----------
@@ -35,30 +33,19 @@ class BotKey(Guarded):
     agent : str, optional
         The site on which the bot's owner publishes `directory`, such as ``"https://bot.example.org"``; by
         default the one that the file names.
-
-    Attributes
-    ----------
-    agent : str
-        That site.
-    key_id : str
-        The thumbprint of the key (RFC 7638), by which the directory and signatures name it.
     """
 
     __slots__ = ("_private", "_public", "agent", "key_id")
 
     _private: Ed25519PrivateKey
     _public: dict[str, str]
-    agent: str
-    key_id: str
+    agent: str  # where its directory is published
+    key_id: str  # its thumbprint (RFC 7638)
 
     def __init__(self, file: str | os.PathLike[str], agent: str | None = None) -> None:
         text, key = _read(file)
         named = re.match(r"agent: (\S+)", text) if agent is None else None
-        agent = named[1] if named else agent
-        if not isinstance(agent, str) or not _AGENT.fullmatch(agent):
-            raise ParameterError(
-                "The `agent` parameter must be a site such as https://bot.example.org.", "agent"
-            )
+        agent = _checked_agent(named[1] if named else agent)
         public = {"crv": "Ed25519", "kty": "OKP", "x": _base64url(key.public_key().public_bytes_raw())}
         thumbprint = hashlib.sha256(json.dumps(public, separators=(",", ":")).encode()).digest()
         for slot, value in zip(self.__slots__, (key, public, agent, _base64url(thumbprint)), strict=True):
@@ -76,10 +63,7 @@ class BotKey(Guarded):
             The site on which `directory` is to be published.
         """
         ed25519, serialization = _cryptography()
-        if not isinstance(agent, str) or not _AGENT.fullmatch(agent):
-            raise ParameterError(
-                "The `agent` parameter must be a site such as https://bot.example.org.", "agent"
-            )
+        _checked_agent(agent)
         pem = ed25519.Ed25519PrivateKey.generate().private_bytes(
             serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
         )
@@ -137,6 +121,12 @@ def signature_base(components: Mapping[str, str], covered: str) -> bytes:
     """Return what is signed (RFC 9421 section 2.5)."""
     lines = [f"{name}: {value}" for name, value in components.items()]
     return "\n".join([*lines, f'"@signature-params": {covered}']).encode("ascii")
+
+
+def _checked_agent(agent: Any) -> str:
+    if isinstance(agent, str) and _AGENT.fullmatch(agent):
+        return agent
+    raise ParameterError("The `agent` parameter must be a site such as https://bot.example.org.", "agent")
 
 
 def _base64url(data: bytes) -> str:
