@@ -16,8 +16,7 @@ from webanalytics.audits.pages import CRAWLED, DERIVED, FOUND
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Rule
 from webanalytics.core.messages import ERROR_TYPES, advised
-from webanalytics.core.messages.kinds import MEANINGS, Table
-from webanalytics.core.messages.row_sentences import TOLD
+from webanalytics.core.messages.kinds import MEANINGS, TOLD, Table
 from webanalytics.core.messages.service import SERVICE
 from webanalytics.core.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS
 from webanalytics.core.operations.types import shape_of
@@ -26,9 +25,8 @@ from webanalytics.notebook import charts
 from webanalytics.operations import OPERATIONS, Field
 from webanalytics.page.structured.vocabulary import rows_of
 from webanalytics.runs.frames.arrow import arrow_type, declared
-from webanalytics.service.billing.plans import PLANS
 from webanalytics.service.config.configuration import settings_table
-from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.config.settings import PLANS, ServiceSettings
 from webanalytics.service.reference.openapi import document
 
 FOLDER = Path(__file__).parent / "reference"

@@ -48,7 +48,7 @@ def full(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Callable[[str], Pat
     for module in (
         "runs.frames.output_files",
         "runs.storage.store",
-        "records.images.folder",
+        "records.images.function",
         "audits.report.build",
     ):
         monkeypatch.setattr(f"webanalytics.{module}.written_whole", written_whole)

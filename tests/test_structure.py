@@ -36,7 +36,7 @@ FLOORS = (
     "notebook.charts",
     "records.*.chart",
     "notebook.drawing",
-    "records.dane.certificates records.*.inputs records.*.folder records.phones.arrays records.phones.columns records.phones.run",
+    "records.phones.columns",
     "runs",
     "fetching.archives",
     "page fetching records",

@@ -23,7 +23,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from webanalytics._version import __version__
-from webanalytics.notebook.polars_accessors import register_when_there
 
 if TYPE_CHECKING:
     from webanalytics import aio
@@ -169,8 +168,7 @@ def __getattr__(name: str) -> Any:
     value = getattr(import_module(f"webanalytics.{_HOME.get(name, 'sync')}"), name)
     if name in __all__:  # the function of another package's operation may be gone later
         globals()[name] = value
-    if "pandas" in sys.modules:
-        import_module("webanalytics.notebook.accessors")
+    _offer_accessors()
     return value
 
 
@@ -185,7 +183,12 @@ def _registered() -> tuple[str, ...]:
     return tuple(item.function for item in OPERATIONS.values())
 
 
-if "pandas" in sys.modules:  # so that `frame.web` is there; the service and its workers do without both
-    import webanalytics.notebook.accessors  # noqa: F401
+def _offer_accessors() -> None:
+    """Give frames their `web`, those of polars too where it is imported; the service does without both."""
+    from importlib import import_module
 
-register_when_there()
+    if not {"pandas", "polars"}.isdisjoint(sys.modules):
+        import_module("webanalytics.notebook.accessors").register()
+
+
+_offer_accessors()

@@ -27,7 +27,7 @@ from webanalytics.records.phones import function as phones_function
 from webanalytics.runs.boundary import awaited
 from webanalytics.runs.functions import generated as functions_generated
 from webanalytics.runs.functions import keywords as functions_keywords
-from webanalytics.runs.functions.later import later_function, later_names
+from webanalytics.runs.functions.source import later_function, later_names
 
 __all__ = [
     "audit",

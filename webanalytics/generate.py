@@ -125,7 +125,7 @@ _BESIDES = {
     "tlsa_record": "webanalytics.records.dane.tlsa",
 }
 """Names in `webanalytics.sync` that are not functions of this kind, and their modules."""
-_LATER = "from webanalytics.runs.functions.later import later_function, later_names"
+_LATER = "from webanalytics.runs.functions.source import later_function, later_names"
 
 
 def files() -> dict[Path, str]:
@@ -136,7 +136,7 @@ def files() -> dict[Path, str]:
     return {
         PACKAGE / "runs" / "functions" / "generated.py": module_source(generated),
         PACKAGE / "sync.py": _SYNC.format(
-            imports=_imports(homes, "from webanalytics.runs.loop_thread import plain", _BESIDES),
+            imports=_imports(homes, "from webanalytics.runs.boundary import plain", _BESIDES),
             names=_entries({*homes, *_BESIDES}),
             functions=_wrapped(homes, "plain").rstrip("\n"),
         ),

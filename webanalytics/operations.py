@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
-from webanalytics.core.operations.model import Field, Operation
+from webanalytics.core.operations.model import (
+    DECLARED,
+    OPERATIONS,
+    Field,
+    Operation,
+    by_function,
+    declare,
+    register,
+)
 from webanalytics.core.operations.parameter import Parameter
-from webanalytics.core.operations.register import DECLARED, OPERATIONS, by_function, declare, register
 from webanalytics.page.declarations.extract import EXTRACT
 from webanalytics.page.declarations.facts import FACTS
 from webanalytics.page.declarations.keywords import KEYWORDS

@@ -18,10 +18,10 @@ from webanalytics.records.dane import function as dane_function
 from webanalytics.records.dane.tlsa import tlsa_record
 from webanalytics.records.images import function as images_function
 from webanalytics.records.phones import function as phones_function
+from webanalytics.runs.boundary import plain
 from webanalytics.runs.functions import generated as functions_generated
 from webanalytics.runs.functions import keywords as functions_keywords
-from webanalytics.runs.functions.later import later_function, later_names
-from webanalytics.runs.loop_thread import plain
+from webanalytics.runs.functions.source import later_function, later_names
 
 __all__ = [
     "audit",

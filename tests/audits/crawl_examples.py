@@ -13,8 +13,15 @@ from typing import Any
 
 from webanalytics.page.facts.outlinks import analyse
 from webanalytics.page.page import Page
-from webanalytics.runs.frames.crawl import CHECKED, SKIPPED, TRAPS, CrawlFacts, table
-from webanalytics.runs.frames.link_table import Link, LinkTableBuilder
+from webanalytics.runs.frames.link_table import (
+    CHECKED,
+    SKIPPED,
+    TRAPS,
+    CrawlFacts,
+    Link,
+    LinkTableBuilder,
+    table,
+)
 
 
 def crawl_of(site: Mapping[str, Any]) -> CrawlFacts | None:

@@ -13,8 +13,7 @@ import pandas as pd
 from tests.audits.sites import HOST, failed, frame, page
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.origin import Origin
-from webanalytics.runs.frames.crawl import CrawlFacts
-from webanalytics.runs.frames.link_table import KINDS, Link, LinkTable, LinkTableBuilder
+from webanalytics.runs.frames.link_table import KINDS, CrawlFacts, Link, LinkTable, LinkTableBuilder
 
 __all__ = ["HOST", "at", "crawl", "failed", "found", "link", "links", "page"]
 

@@ -22,7 +22,7 @@ from webanalytics.audits.origin import Origin
 from webanalytics.audits.overview import display as showing
 from webanalytics.audits.pages import DERIVED, FOUND
 from webanalytics.fetching.testing import Reply, SiteServer, sample_site
-from webanalytics.runs.loop_thread import Run, current_run, run_plain
+from webanalytics.runs.boundary import Run, current_run, run_plain
 
 LOCAL = {"allow_private": True, "progress": False}
 

@@ -10,10 +10,11 @@ from typing import Any
 import pytest
 
 from tests.effort import BUSY_SECONDS
+from tests.made_up_site import tables_of
 from webanalytics.audits.requests.link_checker import check
 from webanalytics.fetching import Fetcher, FetchSettings
 from webanalytics.fetching.testing import crawl_site
-from webanalytics.runs.frames.crawl import CHECKED, table
+from webanalytics.runs.frames.link_table import CHECKED, table
 
 Answer = Callable[[str], Awaitable[bytes | None] | bytes | None]
 
@@ -230,15 +231,15 @@ def test_the_made_up_site() -> None:
     with crawl_site(slow=0.0) as site:
 
         async def main() -> Any:
-            targets = {row["url"]: row["kind"] for row in site.expected.checked}
+            targets = {row["url"]: row["kind"] for row in tables_of(site).checked}
             async with Fetcher(settings(timeout=BUSY_SECONDS, robots=True)) as fetcher:
                 return await check(fetcher, targets)
 
         rows = asyncio.run(main())
         names = ("url", "kind", "verdict", "http_status", "method")
         found = {row["url"]: tuple(row[name] for name in names) for row in rows}
-        wanted = {row["url"]: tuple(row[name] for name in names) for row in site.expected.checked}
-        closed = next(row["url"] for row in site.expected.checked if row["http_status"] is None)
+        wanted = {row["url"]: tuple(row[name] for name in names) for row in tables_of(site).checked}
+        closed = next(row["url"] for row in tables_of(site).checked if row["http_status"] is None)
         wanted[closed] = (*wanted[closed][:4], "HEAD")
         assert found == wanted
         assert table(CHECKED, rows).dtypes["http_status"] == "Int64"

@@ -7,7 +7,7 @@ import pytest
 
 import webanalytics as wa
 from tests.audits.crawled import HOST, at, crawl, failed, link, page
-from webanalytics.runs.frames.crawl import CHECKED, table
+from webanalytics.runs.frames.link_table import CHECKED, table
 
 OTHER = "https://other.example/x"
 

@@ -19,7 +19,7 @@ from webanalytics.operations import Operation
 from webanalytics.page import extraction
 from webanalytics.page.extraction import Selector, analyse, selectors, values
 from webanalytics.page.page import Page
-from webanalytics.runs.backends import own_extraction
+from webanalytics.runs.backends import content
 from webanalytics.runs.backends.local import LocalBackend
 
 HTML = """<!doctype html><html lang=en><title>Tea</title><meta itemprop="sku" content=" A12 ">
@@ -201,7 +201,7 @@ def test_what_does_not_end_is_left_out_and_the_others_are_asked_again(endless: s
     chosen = selectors({"head": "h1", "slow": "//a", "ga": re.compile(r"G-\w+")}, ())
     pool = Pool(endless)
     settings = {"entries": [item.entry() for item in chosen]}
-    answer: Any = asyncio.run(own_extraction.extracted(pool, (HTML.encode(), "", "", ""), settings))  # type: ignore[arg-type]
+    answer: Any = asyncio.run(content.extracted(pool, (HTML.encode(), "", "", ""), settings))  # type: ignore[arg-type]
     assert len(pool.asked) == asked
     assert set(answer["extracted"]) == {"head", "slow", "ga"} - endless
     assert answer["extracted"]["head"] == "Tea"

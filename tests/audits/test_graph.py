@@ -15,7 +15,7 @@ from tests.audits.sites import moved
 from webanalytics.audits.graph.metrics import by_end, clicks, distinct, least, pagerank, scaled
 from webanalytics.audits.graph.verdicts import verdict
 from webanalytics.errors import ParameterError
-from webanalytics.runs.frames.crawl import CHECKED, table
+from webanalytics.runs.frames.link_table import CHECKED, table
 
 
 def random_edges(seed: int, nodes: int, edges: int) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ from lxml import html
 import webanalytics as wa
 from tests.audits.crawled import HOST, at, crawl, failed, link
 from webanalytics.audits.graph.neighbours import neighbours_frame
-from webanalytics.runs.frames.crawl import CHECKED, SKIPPED, TRAPS, table
+from webanalytics.runs.frames.link_table import CHECKED, SKIPPED, TRAPS, table
 
 EVIL = '<img src=x onerror="alert(1)">'
 

@@ -13,8 +13,7 @@ import webanalytics as wa
 from tests.runs.hosted.running import equal
 from webanalytics.audits.requests.resources import loaded_of_links
 from webanalytics.fetching.testing import Reply, SiteServer
-from webanalytics.runs.frames.crawl import CHECKED
-from webanalytics.runs.frames.link_table import Link, LinkTableBuilder
+from webanalytics.runs.frames.link_table import CHECKED, Link, LinkTableBuilder
 
 LOCAL: dict[str, Any] = {"allow_private": True, "workers": 1, "progress": False}
 PAGE = b"""<!doctype html><html lang=en><title>A page of lamps</title><script src=/fine.js></script>

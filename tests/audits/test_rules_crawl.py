@@ -12,7 +12,7 @@ from tests.audits.sites import alternates, moved, sitemap
 from webanalytics.audits.rules import RULES, crawl_links, hreflang_groups, pagination
 from webanalytics.audits.rules import crawl as crawl_rules
 from webanalytics.audits.unavailable_rules import LACKED
-from webanalytics.runs.frames.crawl import CHECKED, SKIPPED, TRAPS, table
+from webanalytics.runs.frames.link_table import CHECKED, SKIPPED, TRAPS, table
 
 FILES = (crawl_rules, crawl_links, pagination, hreflang_groups)
 

@@ -19,7 +19,7 @@ import webanalytics as wa
 from tests.audits.crawled import at, crawl, link
 from webanalytics.audits.storage.crawl_parts import PARTS
 from webanalytics.audits.storage.folders import MANIFEST
-from webanalytics.runs.frames.crawl import CHECKED, HOSTS, SKIPPED, TRAPS, table
+from webanalytics.runs.frames.link_table import CHECKED, HOSTS, SKIPPED, TRAPS, table
 
 
 @pytest.fixture(scope="module")

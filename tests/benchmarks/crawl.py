@@ -74,7 +74,7 @@ asyncio.run(main())
 def serve(traps: bool, count: int = PAGES, delay: float = DELAY, largest: int = 1_000_000) -> None:
     """Serve the site of pages up to a size until standard input ends; for a process of its own."""
     from tests.benchmarks.corpus import corpus_pages
-    from webanalytics.fetching.testing import large_site
+    from tests.large_site import large_site
 
     bodies = [body for body in corpus_pages().values() if len(body) <= largest]
     with large_site(count, bodies, traps=traps, delay=delay) as site:

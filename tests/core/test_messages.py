@@ -22,7 +22,7 @@ from webanalytics.core.messages import (
     row_sentence,
     sentence,
 )
-from webanalytics.core.messages.row_sentences import TOLD
+from webanalytics.core.messages.kinds import TOLD
 from webanalytics.core.messages.service import SERVICE
 from webanalytics.core.messages.table import CONTENT, FETCHING, HOSTED, PARAMETERS
 from webanalytics.core.outcomes import Outcome, PackedOutcomes

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from webanalytics.core.strings import display_width, one_line, shortened
-from webanalytics.core.text_tables import table_lines
+from webanalytics.core.strings import display_width, one_line, shortened, table_lines
 
 
 @pytest.mark.parametrize(

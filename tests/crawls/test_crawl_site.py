@@ -13,7 +13,10 @@ from urllib.parse import urldefrag, urljoin
 
 import pytest
 
-from webanalytics.fetching.testing import CrawlSite, crawl_site, large_site
+from tests.crawl_site_pages import PAGES, pages
+from tests.large_site import large_site
+from tests.made_up_site import tables_of
+from webanalytics.fetching.testing import CrawlSite, crawl_site
 
 KINDS = {"canonical", "next", "prev", "stylesheet", "icon"}
 CLICKED = {"link", "redirect", "refresh", "frame"}
@@ -103,7 +106,7 @@ def site() -> Iterator[CrawlSite]:
 def read(site: CrawlSite) -> dict[str, tuple[int, list[list[str]], bool]]:
     """Status, links and nofollow of each address of the table."""
     found = {}
-    for page in site.expected.pages:
+    for page in tables_of(site).pages:
         status, headers, body = asked(page["url"])
         links: list[list[str]] = []
         reader = Reader(page["url"], headers)
@@ -116,9 +119,13 @@ def read(site: CrawlSite) -> dict[str, tuple[int, list[list[str]], bool]]:
     return found
 
 
+def test_the_pages_are_written_from_the_tables() -> None:
+    assert PAGES.read_text("ascii") == pages()
+
+
 def test_two_hundred_addresses(site: CrawlSite, read: Any) -> None:
-    assert len(site.expected.pages) == len(read) == 200
-    assert {page["url"]: page["status"] for page in site.expected.pages} == {
+    assert len(tables_of(site).pages) == len(read) == 200
+    assert {page["url"]: page["status"] for page in tables_of(site).pages} == {
         url: status for url, (status, _, _) in read.items()
     }
 
@@ -126,7 +133,7 @@ def test_two_hundred_addresses(site: CrawlSite, read: Any) -> None:
 def test_the_links_are_those_of_the_table(site: CrawlSite, read: Any) -> None:
     table = Counter(
         tuple(link[name] for name in ("source", "kind", "target", "anchor", "rel", "position"))
-        for link in site.expected.links
+        for link in tables_of(site).links
     )
     served = Counter((url, *link) for url, (_, links, _) in read.items() for link in links)
     assert served == table
@@ -147,14 +154,14 @@ def test_the_depths_are_those_of_a_walk(site: CrawlSite, read: Any) -> None:
                 found[target] = depth
                 (queue.appendleft if kind == "redirect" else queue.append)(target)
     clicked = {
-        page["url"]: page["depth"] for page in site.expected.pages if page["via"] in CLICKED | {"start"}
+        page["url"]: page["depth"] for page in tables_of(site).pages if page["via"] in CLICKED | {"start"}
     }
     assert found == clicked
     assert max(clicked.values()) == 7
 
 
 def test_pages_that_no_click_leads_to(site: CrawlSite, read: Any) -> None:
-    others = {page["url"]: page["via"] for page in site.expected.pages if page["via"] not in CLICKED}
+    others = {page["url"]: page["via"] for page in tables_of(site).pages if page["via"] not in CLICKED}
     kinds = {
         kind for url in others for _, links, _ in read.values() for kind, target, *_ in links if target == url
     }
@@ -165,7 +172,7 @@ def test_pages_that_no_click_leads_to(site: CrawlSite, read: Any) -> None:
 
 
 def test_what_is_skipped_is_linked_and_would_answer(site: CrawlSite, read: Any) -> None:
-    for row in site.expected.skipped:
+    for row in tables_of(site).skipped:
         assert row["url"] in {link[1] for link in read[row["found_on"]][1]}
         if row["reason"] != "external":
             assert asked(row["url"])[0] == 200
@@ -174,7 +181,7 @@ def test_what_is_skipped_is_linked_and_would_answer(site: CrawlSite, read: Any) 
 
 @pytest.mark.parametrize("kind", ["calendar", "session", "path", "facets", "pagination"])
 def test_traps_have_no_end(site: CrawlSite, read: Any, kind: str) -> None:
-    trap = next(row for row in site.expected.traps if row["kind"] == kind)
+    trap = next(row for row in tables_of(site).traps if row["kind"] == kind)
     assert trap["first"] in {link[1] for link in read[trap["found_on"]][1]}
     assert set(trap["real"]) <= read.keys()
     seen, queue = {trap["first"]}, deque([trap["first"]])
@@ -196,13 +203,13 @@ def test_the_same_answers_each_time(site: CrawlSite) -> None:
 
 
 def test_targets_elsewhere(site: CrawlSite) -> None:
-    for row in site.expected.checked:
+    for row in tables_of(site).checked:
         if row["kind"] == "external" and row["http_status"] and row["verdict"] != "redirected":
             assert asked(row["url"])[0] == row["http_status"]
     request = urllib.request.Request(site.elsewhere + "/no-head", method="HEAD")
     with pytest.raises(urllib.error.HTTPError, match="405"):
         urllib.request.urlopen(request)
-    closed = next(row["url"] for row in site.expected.checked if row["http_status"] is None)
+    closed = next(row["url"] for row in tables_of(site).checked if row["http_status"] is None)
     with pytest.raises(urllib.error.URLError, match="refused"):
         urllib.request.urlopen(closed)
 

@@ -10,6 +10,7 @@ import pytest
 
 import webanalytics as wa
 from tests.effort import BUSY_SECONDS
+from tests.made_up_site import tables_of
 from webanalytics.crawls.soft404 import Seen, SeenPages, Soft, impossible, probe, seen_in, soft_404s
 from webanalytics.fetching import Fetcher, FetchSettings
 from webanalytics.fetching.testing import CrawlSite, Reply, SiteServer, crawl_site
@@ -140,10 +141,10 @@ def site() -> Any:
 
 def test_the_made_up_site(site: CrawlSite) -> None:
     """It answers 404 in general and 200 in one folder, in which one real page speaks of what is not found."""
-    urls = [row["url"] for row in site.expected.pages if row["status"] == 200 and row["how"] != "pdf"]
+    urls = [row["url"] for row in tables_of(site).pages if row["status"] == 200 and row["how"] != "pdf"]
     frame = wa.audit(urls, allow_private=True, workers=2, progress=False).raw
     soft = found(frame)
-    assert soft.pages == {row["url"] for row in site.expected.pages if row["how"] == "soft"}
+    assert soft.pages == {row["url"] for row in tables_of(site).pages if row["how"] == "soft"}
     assert soft.shells == ()
     assert soft.asked <= 11
 

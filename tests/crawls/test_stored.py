@@ -27,7 +27,7 @@ from webanalytics.crawls import rows, run
 from webanalytics.errors import IncompleteRunWarning, ParameterError
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.runs.storage import row_folder as saving
-from webanalytics.runs.storage.checkpoints import Checkpoint, crawl_pages
+from webanalytics.runs.storage.checkpoints import Checkpoint, parts
 from webanalytics.runs.storage.lazy_columns import StoredDtype
 
 PAGES = web(60)
@@ -42,7 +42,7 @@ def make_small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(saving, "FRAME_ROWS", 4)
     monkeypatch.setattr(saving, "PART_ROWS", 8)
     monkeypatch.setattr(rows, "FRAME_ROWS", 4)
-    monkeypatch.setattr(crawl_pages, "PART_CHARACTERS", 4_000)
+    monkeypatch.setattr(parts, "PART_CHARACTERS", 4_000)
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ from urllib.parse import urljoin, urlsplit
 from xml.etree.ElementTree import Element
 
 from tests.page.independent_markup import HEADINGS, Reading, content, fold, html_tag, tag, with_parents
-from webanalytics.page.facts.link_texts import GENERIC, bare
+from webanalytics.page.facts.links import GENERIC, bare
 
 ADDRESS = "https://example.org/folder/page"
 

@@ -9,7 +9,7 @@ import pytest
 from webanalytics.page.metadata import analyse
 from webanalytics.page.page import Page
 from webanalytics.page.text.authors import MOST_AUTHORS, names_in, page_authors
-from webanalytics.page.text.headline import page_headline
+from webanalytics.page.text.publisher import page_headline
 
 
 def linked(data: object) -> str:

@@ -8,15 +8,15 @@ from hypothesis import strategies as st
 
 from webanalytics.page.page import Page
 from webanalytics.page.text import language as language_module
-from webanalytics.page.text.close_languages import told_apart
 from webanalytics.page.text.language import (
     candidates,
     detect,
     detect_by_lines,
     page_language,
     primary_subtag,
+    told_apart,
 )
-from webanalytics.page.text.main_language import main_language
+from webanalytics.page.text.text import main_language
 
 # Article 1 of the Universal Declaration of Human Rights, as the United Nations publish it.
 ARTICLE_1 = {

@@ -40,8 +40,7 @@ from webanalytics.page.readability.formulas import (
 )
 from webanalytics.page.readability.readability import analyse, score
 from webanalytics.page.readability.syllables import pronouncing_dictionary, syllables
-from webanalytics.page.text.main_language import main_language
-from webanalytics.page.text.main_text import main_text
+from webanalytics.page.text.text import main_language, main_text
 
 FORMULAS = {
     "fleschReadingEase": "flesch_reading_ease",

@@ -8,7 +8,7 @@ import pytest
 
 from webanalytics.page.declarations.readability import READABILITY
 from webanalytics.page.page import Page
-from webanalytics.page.readability import unspaced
+from webanalytics.page.readability import counts
 from webanalytics.page.readability.counts import Counts
 from webanalytics.page.readability.formulas import lix, wiener_sachtextformel
 from webanalytics.page.readability.readability import analyse, score
@@ -215,4 +215,4 @@ def test_without_a_segmenter_words_are_missing(monkeypatch: pytest.MonkeyPatch) 
     ],
 )
 def test_sentences_without_spaces(text: str, language: str, count: int) -> None:
-    assert unspaced.count_sentences(text, language) == count
+    assert counts.unspaced_sentences(text, language) == count

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.crawl_site_pages import table
 from tests.peers.record import FILE
-from webanalytics.fetching.testing.crawl_site import table
 
 LAB = "/lab/"
 FOLLOWS_NOFOLLOW = {

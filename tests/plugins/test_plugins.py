@@ -14,7 +14,7 @@ import pytest
 
 from tests.service.live import Server
 from webanalytics.cli.tables import _parser
-from webanalytics.core.operations.register import TAKEN
+from webanalytics.core.operations.model import TAKEN
 from webanalytics.fetching.testing import SiteServer
 from webanalytics.operations import OPERATIONS
 

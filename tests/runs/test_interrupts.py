@@ -17,8 +17,8 @@ from tests.effort import BUSY_SECONDS
 from webanalytics.core.outcomes import Job, JobResult
 from webanalytics.runs.backends.base import Task
 from webanalytics.runs.backends.local import LocalBackend
+from webanalytics.runs.boundary import Run
 from webanalytics.runs.frames.build import FrameBuilder
-from webanalytics.runs.loop_thread import Run
 
 MESSAGES = [f"message {number}" for number in range(400)]
 

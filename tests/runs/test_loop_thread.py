@@ -21,7 +21,7 @@ import webanalytics as wa
 from tests.effort import BUSY_SECONDS
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.runs import partial
-from webanalytics.runs.loop_thread import Run, plain, run_plain
+from webanalytics.runs.boundary import Run, plain, run_plain
 
 
 def loop_threads() -> list[str]:

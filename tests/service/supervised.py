@@ -30,7 +30,7 @@ from tests.service import supervised
 from webanalytics.errors import WebAnalyticsError
 from webanalytics.service.accounts.base import AccountsError
 from webanalytics.service.config.settings import ServiceSettings
-from webanalytics.service.server.serve import serve
+from webanalytics.service.server.process import serve
 
 settings, service = json.loads(sys.stdin.readline())
 try:

@@ -11,7 +11,7 @@ import pytest
 from tests.service.account_stores import KINDS, PLANS, Stores, call, moment, new_key
 from webanalytics.service.accounts import AccountsError
 from webanalytics.service.accounts.base import NoCredits, Receipt
-from webanalytics.service.billing.plans import Plan
+from webanalytics.service.config.settings import Plan
 
 
 @pytest.fixture(params=KINDS)

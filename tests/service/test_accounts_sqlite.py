@@ -14,7 +14,8 @@ import pytest
 
 from tests.service.account_stores import PLANS, Stores, call, new_key
 from webanalytics.service.accounts import AccountsError, digest, open_accounts
-from webanalytics.service.accounts.base import Accounts, Key, Receipt
+from webanalytics.service.accounts.base import Key, Receipt
+from webanalytics.service.accounts.store import Accounts
 from webanalytics.service.config.settings import ServiceSettings
 
 FREE: dict[str, Any] = {"operations": None, "networks": (), "expires": None}

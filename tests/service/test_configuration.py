@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 
 from webanalytics.errors import ParameterError
 from webanalytics.operations import OPERATIONS
-from webanalytics.service.billing.plans import PLANS, Plan
 from webanalytics.service.config.configuration import (
     flag,
     misspelt_variables,
@@ -20,7 +19,7 @@ from webanalytics.service.config.configuration import (
     settings_table,
     variable,
 )
-from webanalytics.service.config.settings import RECORDS, ServiceSettings, mask, mask_all
+from webanalytics.service.config.settings import PLANS, RECORDS, Plan, ServiceSettings, mask, mask_all
 
 
 def write(folder: Path, text: str) -> Path:

@@ -381,6 +381,6 @@ def test_an_engine_closes_with_work_under_way() -> None:
 
 
 def test_the_upload_limit_used_here_is_the_smallest_plans() -> None:
-    from webanalytics.service.billing.plans import PLANS
+    from webanalytics.service.config.settings import PLANS
 
     assert min(plan.upload_bytes for plan in PLANS.values()) == UPLOAD

@@ -10,6 +10,7 @@ from jsonschema import Draft202012Validator
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from tests.service.examples import ORIGIN, RECORDS, record_example
+from webanalytics.core.operations.model import example_of
 from webanalytics.operations import OPERATIONS, Field, Operation, Parameter
 from webanalytics.service.batch import STATUS_FIELD
 from webanalytics.service.config.settings import ServiceSettings
@@ -43,7 +44,7 @@ def body_schema(path: str, kind: str = "application/json") -> dict[str, Any]:
 
 def example(name: str) -> dict[str, Any]:
     """Return the declared example of an operation; each of the package's own has one."""
-    found = OPERATIONS[name].example
+    found = example_of(OPERATIONS[name])
     assert found is not None
     return found
 

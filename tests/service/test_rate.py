@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from webanalytics.errors import ParameterError
-from webanalytics.service.rate import Rate, RateLimiter
+from webanalytics.service.admission import Rate, RateLimiter
 
 
 def hits(limiter: RateLimiter, account: int, count: int, limit: int = 5) -> list[Rate]:

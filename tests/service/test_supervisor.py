@@ -18,8 +18,7 @@ from tests.service.supervised import (
     wait_until,
 )
 from webanalytics.errors import ParameterError
-from webanalytics.service.server.process import url_of
-from webanalytics.service.server.serve import bind
+from webanalytics.service.server.process import bind, url_of
 
 
 def ask(server: Serving, path: str, answers: list[str]) -> threading.Thread:

@@ -20,7 +20,7 @@ from tests.effort import BUSY_SECONDS
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.results import Record
 from webanalytics.service.server import transport
-from webanalytics.service.server.serve import bind
+from webanalytics.service.server.process import bind
 from webanalytics.service.server.transport import Listener, start
 
 SHORT = 0.4

@@ -39,7 +39,7 @@ from webanalytics.runs.backends.base import LOCAL_FAMILY
 from webanalytics.runs.frames.arrow import declared
 from webanalytics.runs.frames.foreign import as_pandas, is_plain
 from webanalytics.runs.frames.inputs import Inputs
-from webanalytics.runs.frames.own_columns import REPLACED, spread
+from webanalytics.runs.frames.tidy import REPLACED, spread
 from webanalytics.runs.run import Hooks, collect
 
 if TYPE_CHECKING:

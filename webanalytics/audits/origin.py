@@ -12,7 +12,7 @@ import pandas as pd
 
 from webanalytics.audits.profiles import Profile
 from webanalytics.fetching.robots import RobotsCopy
-from webanalytics.runs.frames.crawl import CrawlFacts
+from webanalytics.runs.frames.link_table import CrawlFacts
 
 if TYPE_CHECKING:
     from webanalytics.audits.compare.differences import Judged
@@ -52,7 +52,7 @@ class Origin:
         Links, and what was not fetched and why, if the pages were found by a crawl.
     checked : pandas.DataFrame or None
         What the pages load and whether it answers, if that was asked; with the columns of
-        `webanalytics.runs.frames.crawl.CHECKED`.
+        `webanalytics.runs.frames.link_table.CHECKED`.
     """
 
     sitemap: pd.DataFrame | None = None

@@ -16,7 +16,7 @@ from webanalytics.audits.graph.tables import crawl_columns
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.fetching.robots import RobotsCopy
-from webanalytics.runs.frames.crawl import CrawlFacts
+from webanalytics.runs.frames.link_table import CrawlFacts
 from webanalytics.runs.frames.schema import AUDIT_LAST as LAST
 from webanalytics.runs.frames.schema import make_series
 from webanalytics.runs.storage.lazy_columns import StoredValues

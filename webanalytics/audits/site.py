@@ -28,7 +28,7 @@ from webanalytics.audits.graph.site_links import (
 )
 from webanalytics.audits.graph.tables import table_of_pages
 from webanalytics.fetching.robots import RobotsCopy
-from webanalytics.runs.frames.crawl import CrawlFacts
+from webanalytics.runs.frames.link_table import CrawlFacts
 from webanalytics.runs.storage.lazy_columns import (
     ColumnValues,
     parts_of,

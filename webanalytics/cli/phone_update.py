@@ -9,7 +9,7 @@ from webanalytics.errors import ParameterError, RowError
 from webanalytics.fetching import Fetcher
 from webanalytics.records.phones.phone_list import UpdateReport, update
 from webanalytics.runs.backends.local import fetch_settings
-from webanalytics.runs.loop_thread import Run, run_plain
+from webanalytics.runs.boundary import Run, run_plain
 
 
 def update_from(source: str, *, allow_private: bool = False) -> str:

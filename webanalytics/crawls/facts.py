@@ -15,8 +15,16 @@ from webanalytics.audits.requests.resources import loaded_of_links, with_broken
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Candidate, Skip
 from webanalytics.crawls.scope import PAGE_KINDS
-from webanalytics.runs.frames.crawl import CHECKED, HOSTS, SKIPPED, TRAPS, CrawlFacts, table
-from webanalytics.runs.frames.link_table import KINDS, LinkTable
+from webanalytics.runs.frames.link_table import (
+    CHECKED,
+    HOSTS,
+    KINDS,
+    SKIPPED,
+    TRAPS,
+    CrawlFacts,
+    LinkTable,
+    table,
+)
 
 GIVEN_UP = "host_given_up"
 """Key of the failure of a page whose host was not asked any more."""

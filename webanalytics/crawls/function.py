@@ -29,9 +29,8 @@ from webanalytics.crawls.sitemaps import Listed
 from webanalytics.fetching.robots import RobotsKept, keeping
 from webanalytics.operations import AUDIT_PAGES, EXTRACT, OUTLINKS, Operation
 from webanalytics.runs.backends.base import LOCAL_FAMILY
-from webanalytics.runs.frames.crawl import CrawlFacts
 from webanalytics.runs.frames.inputs import addresses_of
-from webanalytics.runs.frames.link_table import Kind
+from webanalytics.runs.frames.link_table import CrawlFacts, Kind
 
 __all__ = ["crawl"]
 

@@ -23,7 +23,7 @@ from webanalytics.operations import Operation
 from webanalytics.runs.frames.build import FrameBuilder
 from webanalytics.runs.frames.inputs import Rows
 from webanalytics.runs.storage.checkpoints import NOT_DONE, Checkpoint
-from webanalytics.runs.storage.checkpoints.crawl_pages import Settled, SettledPages
+from webanalytics.runs.storage.checkpoints.parts import Settled, SettledPages
 from webanalytics.runs.storage.parts import FRAME_ROWS
 from webanalytics.runs.storage.row_folder import GrowingBuilder, Lay
 

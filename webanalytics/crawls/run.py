@@ -38,8 +38,8 @@ from webanalytics.operations import EXTRACT, OUTLINKS, Operation
 from webanalytics.runs.backends.base import WAVE, Backend, Report, RunSpec, Task, in_waves, streams
 from webanalytics.runs.backends.local import LocalBackend, affordable_settings
 from webanalytics.runs.backends.pipeline import worker_count
-from webanalytics.runs.frames.crawl import CrawlFacts
-from webanalytics.runs.loop_thread import Run, current_run
+from webanalytics.runs.boundary import Run, current_run
+from webanalytics.runs.frames.link_table import CrawlFacts
 from webanalytics.runs.partial import Partial, forget, keep
 from webanalytics.runs.run import STAYS_HERE, TURN_SECONDS
 from webanalytics.runs.storage.checkpoints import Checkpoint

@@ -289,7 +289,7 @@ class Traps:
         return ALLOWED // 2 if self.suspects(key) else ALLOWED + 2 * family.novel
 
     def rows(self, skipped: dict[str, int]) -> list[dict[str, Any]]:
-        """Return the rows of `frames.crawl.TRAPS`, given how many addresses each refused."""
+        """Return the rows of `TRAPS`, given how many addresses each refused."""
         return [
             {
                 "pattern": trap.pattern,

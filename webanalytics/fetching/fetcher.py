@@ -186,7 +186,7 @@ class Fetcher:
     def hosts(self) -> list[dict[str, Any]]:
         """Return one row for each host that was asked: how it was asked in the end, and why.
 
-        The columns are those of `webanalytics.runs.frames.crawl.HOSTS`. A host without connections was
+        The columns are those of `webanalytics.runs.frames.link_table.HOSTS`. A host without connections was
         given up.
         """
         return list(self._limits.hosts())

@@ -260,7 +260,7 @@ class Limits:
         self._gates.pop(host, None)
 
     def hosts(self) -> Iterator[dict[str, Any]]:
-        """Yield one row for each host, with the columns of `webanalytics.runs.frames.crawl.HOSTS`."""
+        """Yield one row for each host, with the columns of `webanalytics.runs.frames.link_table.HOSTS`."""
         for host, pace in self._paces.items():
             yield {
                 "host": host,

@@ -17,6 +17,7 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import sys
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -26,11 +27,13 @@ from webanalytics import sync
 from webanalytics.core.operations.secret import Secret
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError, WebAnalyticsError
-from webanalytics.notebook.polars_accessors import NAME
 from webanalytics.runs.boundary import keeps_frames
-from webanalytics.runs.functions.later import later_names
+from webanalytics.runs.functions.source import later_names
 
 __all__ = ["NAME", "WebFrame", "WebSeries", "register"]
+
+NAME = "web"
+"""Name of the accessors."""
 
 _TEXTS = ("texts", "language")
 """Parameters of functions that stand in place of the first one, which is the accessor's data."""
@@ -172,9 +175,9 @@ def _give_methods() -> None:
 
 
 def register() -> None:
-    """Register the accessors with pandas, again if this module is reloaded.
+    """Register the accessors with pandas, again if this module is reloaded, and with polars if imported.
 
-    Another package's accessor of the same name is replaced with pandas' own warning.
+    Another package's accessor of the same name is replaced with the library's own warning.
     """
     for kind, accessor, give in (
         (pd.DataFrame, WebFrame, pd.api.extensions.register_dataframe_accessor),
@@ -186,6 +189,10 @@ def register() -> None:
         if getattr(known, "__module__", None) == __name__:
             delattr(kind, NAME)
         give(NAME)(accessor)
+    polars = sys.modules.get("polars")
+    if polars is not None and getattr(polars.DataFrame, NAME, None) is not WebFrame:
+        polars.api.register_dataframe_namespace(NAME)(WebFrame)
+        polars.api.register_series_namespace(NAME)(WebSeries)
 
 
 _give_methods()

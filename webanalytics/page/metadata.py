@@ -15,7 +15,7 @@ from webanalytics.page.page import Collector, Page, Reader, collected, fold
 from webanalytics.page.structured.jsonld import JsonLdBlocks, jsonld
 from webanalytics.page.structured.offer import Offer, decimal_price, describes_page, product_offer
 from webanalytics.page.text.authors import page_authors
-from webanalytics.page.text.headline import page_headline
+from webanalytics.page.text.publisher import page_headline
 
 DEFAULT_MAX_ENTRIES = 10_000
 """Most headings, most images and most icons kept per page."""

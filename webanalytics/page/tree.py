@@ -20,7 +20,7 @@ from typing import Any
 from selectolax.lexbor import LexborHTMLParser
 
 from webanalytics.errors import RowError
-from webanalytics.page.attribute_limits import without_crowds
+from webanalytics.page.decoder import without_crowds
 from webanalytics.page.document import Document, Element
 from webanalytics.page.visible_text import BLOCK, EDGE, KINDS, UNSEEN, is_undisplayed
 

@@ -1,23 +1,33 @@
 """Where a user's call enters the package, and its errors leave it: with the caller's line, not with ours.
 
-`webanalytics.aio` is made with `awaited`, the plain functions with `runs.loop_thread.plain`.
+`webanalytics.aio` is made with `awaited`, the plain functions with `plain`: the same work on an event loop
+in a thread, for cells and scripts. While it waits, the caller's thread draws the progress that `runs.run`
+reports to a `Run`; an interrupt leaves the finished rows.
 """
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import inspect
 import os
+import queue
 import re
+import sys
+import threading
+import time
 from collections.abc import Callable, Coroutine, Mapping
+from contextvars import ContextVar, copy_context
 from dataclasses import dataclass
 from typing import Any, Literal, ParamSpec, TypeVar
 
+from webanalytics.core.environment import kernel
 from webanalytics.core.operations.secret import Secret
 from webanalytics.core.run_options import RECORDS, check_served, options_for
 from webanalytics.core.strings import did_you_mean
-from webanalytics.errors import ParameterError, WebAnalyticsError
+from webanalytics.errors import AuditInterrupted, ParameterError, WebAnalyticsError
 from webanalytics.runs.frames.foreign import is_plain
+from webanalytics.runs.partial import Partial, begin, forget, keep
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -136,4 +146,260 @@ def awaited(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, Corout
                 raise
             raise error.with_traceback(None) from None
 
+    return wrapper
+
+
+WAKE_SECONDS = 0.2
+"""The caller waits in steps of this length: on some systems a longer wait cannot be interrupted."""
+
+GRACE_SECONDS = 5.0
+"""How long an interrupted run may clean up."""
+
+REDRAW_SECONDS = 0.05
+"""Shortest time between two changes of a progress bar."""
+
+_DONE = object()
+
+
+class Run:
+    """What a running call shares with the thread that waits for it."""
+
+    def __init__(self) -> None:
+        self.emit: Callable[[Callable[[], None]], None] = lambda event: event()
+        self.partial: Partial | None = None
+        self.total: int | None = None
+        self.thread: _LoopThread | None = None
+        self._showing = False
+        self._unseen = self._ahead = self._shown_ahead = 0
+        self._seen_at = 0.0
+        self._bar: Any = None
+
+    def start(
+        self,
+        total: int,
+        partial: Partial,
+        name: str,
+        wanted: bool | None,
+        done: int = 0,
+        *,
+        grows: bool = False,
+    ) -> None:
+        """Begin: how much there is to do, how much of it is done, and how to get the finished rows."""
+        forget(self.partial)
+        self.total, self.partial = total, partial
+        partial.is_over = self._is_over
+        begin(partial)
+        self._showing = (total > 1 or grows) and bar_wanted(wanted)
+        if self._showing:
+            self.emit(lambda: self._open(total, name, done))
+
+    def grow(self, total: int) -> None:
+        """Say that there is more to do than was known."""
+        if total != self.total:
+            self.total = total
+            if self._showing:
+                self.emit(lambda: self._grow(total))
+
+    def note(self, text: str) -> None:
+        """Show a few words next to the bar."""
+        if self._showing:
+            self.emit(lambda: self._note(text))
+
+    def step(self, count: int = 1) -> None:
+        """Count further inputs as answered."""
+        self._unseen += count
+        self._redraw()
+
+    def ahead(self, count: int) -> None:
+        """Show inputs as answered whose results are still on their way; they are counted when they arrive."""
+        self._ahead = count
+        self._redraw()
+
+    def _redraw(self) -> None:
+        if not self._showing:
+            return
+        now = time.monotonic()
+        if now - self._seen_at >= REDRAW_SECONDS:
+            count = self._unseen + self._ahead - self._shown_ahead
+            if count > 0:
+                self._unseen, self._shown_ahead, self._seen_at = 0, self._ahead, now
+                self.emit(lambda: self._update(count))
+
+    def _open(self, total: int, name: str, done: int) -> None:
+        self._bar = progress_bar(total, name, done)
+
+    def _note(self, text: str) -> None:
+        if self._bar is not None:
+            self._bar.set_postfix_str(text)
+
+    def _grow(self, total: int) -> None:
+        if self._bar is not None:
+            self._bar.total = total
+            self._bar.refresh()
+
+    def _update(self, count: int) -> None:
+        if self._bar is not None:
+            self._bar.update(count)
+
+    def close(self) -> None:
+        """Remove the progress bar."""
+        if self._bar is not None:
+            self._bar.update(self._unseen - self._shown_ahead)
+            self._bar.close()
+            self._bar = None
+
+    def _is_over(self) -> bool:
+        return self.thread is not None and (self.thread.cancelled or not self.thread.is_alive())
+
+    def cancel(self) -> None:
+        """End the call from outside; its finished rows are safe, and the bar says so."""
+        if self.thread is None:
+            return
+        self.thread.cancel()
+        if self._bar is not None and self.partial is not None:
+            self._bar.set_postfix_str(f"keeping {self.partial.rows:,} finished rows")
+
+    def finished(self) -> None:
+        """Forget the finished rows: the call has returned them all."""
+        forget(self.partial)
+
+    def interrupted(self) -> AuditInterrupted | None:
+        """Return the exception that carries the finished rows, None before there were any inputs."""
+        self.cancel()  # once more: a second Ctrl-C may have come before the first was obeyed
+        if self.partial is None:
+            return None
+        keep(self.partial)
+        return AuditInterrupted(self.partial, self.total, self.partial.rows)
+
+
+current_run: ContextVar[Run | None] = ContextVar("webanalytics_run", default=None)
+
+
+def bar_wanted(wanted: bool | None) -> bool:
+    """Return whether to draw a bar; by default only where somebody would see it."""
+    return wanted if wanted is not None else kernel() is not None or sys.stderr.isatty()
+
+
+def progress_bar(total: int, name: str, done: int = 0) -> Any:
+    """Return a bar: a widget in notebooks, text on standard error elsewhere."""
+    if kernel() is not None:
+        from tqdm.auto import tqdm
+    else:
+        from tqdm import tqdm
+    return tqdm(
+        total=total, initial=done, desc=name, leave=False, unit="row", mininterval=0.1, dynamic_ncols=True
+    )
+
+
+class _LoopThread(threading.Thread):
+    """Runs one coroutine on its own event loop."""
+
+    def __init__(self, main: Callable[[], Coroutine[Any, Any, Any]], events: queue.SimpleQueue[Any]) -> None:
+        self._context = copy_context()
+        super().__init__(name="webanalytics-loop", daemon=True)
+        self._main = main
+        self._events = events
+        self._lock = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._task: asyncio.Task[Any] | None = None
+        self.cancelled = False
+        self.value: Any = None
+        self.error: BaseException | None = None
+
+    def run(self) -> None:
+        """Run the coroutine to its end and put a mark among the events."""
+        self._context.run(self._work)
+
+    def _work(self) -> None:
+        try:
+            with asyncio.Runner() as runner:
+                self.value = runner.run(self._supervised())
+        except BaseException as error:  # raised again in the caller's thread
+            self.error = error
+        finally:
+            self._events.put(_DONE)
+
+    async def _supervised(self) -> Any:
+        with self._lock:
+            self._loop, self._task = asyncio.get_running_loop(), asyncio.current_task()
+            if self.cancelled:
+                raise asyncio.CancelledError
+        return await self._main()
+
+    def cancel(self) -> None:
+        """Cancel the coroutine from another thread."""
+        with self._lock:
+            self.cancelled = True
+            if self._loop is not None and self._task is not None and not self._loop.is_closed():
+                self._loop.call_soon_threadsafe(self._task.cancel)
+
+
+def _next(events: queue.SimpleQueue[Any]) -> Any:
+    # A function of its own: an interrupt that arrives in `except queue.Empty` with `continue` in it is
+    # raised outside of an enclosing `try` on some versions of CPython, and the run would go on.
+    while True:
+        try:
+            return events.get(timeout=WAKE_SECONDS)
+        except queue.Empty:
+            pass
+
+
+def run_plain(main: Callable[[], Coroutine[Any, Any, T]], run: Run) -> T:
+    """Return what the coroutine returns; on Ctrl-C cancel it, wait for its clean-up, and raise.
+
+    Progress is drawn here, in the caller's thread, where a notebook expects it.
+    """
+    events: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    run.emit = events.put
+    run.thread = thread = _LoopThread(main, events)
+    try:
+        thread.start()
+        while (event := _next(events)) is not _DONE:
+            event()
+    except BaseException:
+        run.cancel()
+        thread.join(GRACE_SECONDS)
+        raise
+    finally:
+        run.close()
+    thread.join()
+    if thread.error is not None:
+        raise thread.error
+    value: T = thread.value
+    return value
+
+
+def plain(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """Return the plain form of an async function: same signature, same documentation.
+
+    Raises
+    ------
+    AuditInterrupted
+        From the plain function, on Ctrl-C or "Interrupt kernel": it carries the finished rows.
+    """
+
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> T:
+        run = Run()
+        token = current_run.set(run)
+        try:
+            if kwargs.get("secret"):  # this frame may be printed with its variables when the call fails
+                kwargs["secret"] = Secret(kwargs["secret"])  # type: ignore[arg-type]
+            check_call(function, args, kwargs)
+            source = Source.of(function, args, kwargs)
+            made = run_plain(lambda: source.answer(function, args, kwargs), run)
+            run.finished()
+            return made  # type: ignore[no-any-return]
+        except KeyboardInterrupt as interrupt:
+            raise run.interrupted() or interrupt from None
+        except WebAnalyticsError as error:
+            if keeps_frames():
+                raise
+            raise error.with_traceback(None) from None
+        finally:
+            current_run.reset(token)
+
+    # a coroutine function in disguise would mislead notebooks and inspect
+    del wrapper.__dict__["__wrapped__"]
+    wrapper.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     return wrapper

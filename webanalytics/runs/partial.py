@@ -2,13 +2,25 @@
 
 A call's rows are known here from its beginning, so that nothing has to be done, and nothing can fail, in the
 moment in which it is interrupted.
+
+An interrupted call on a priced backend is not paid for twice when it is made again in this process: a
+hosted API keeps answers under the Idempotency-Keys of requests, and those are made from a run's identity,
+which `runs.run` takes from an equal call that was interrupted. With a checkpoint, the folder holds the
+identity.
 """
 
 from __future__ import annotations
 
+import hashlib
+import os
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from typing import Any
+
+from webanalytics.core.operations.secret import Secret
+from webanalytics.core.outcomes import Job, digest
+from webanalytics.runs.backends.base import RunSpec
 
 
 class Partial:
@@ -87,3 +99,48 @@ def last_partial() -> Any:
     """
     found = next((partial for partial in reversed(_known) if partial.is_over()), None)
     return None if found is None else found()
+
+
+REMEMBERED_SECONDS = 3600.0
+"""How long an interrupted call is remembered; after that, pages may have changed."""
+MOST = 20
+"""How many of them are remembered."""
+
+_SALT = os.urandom(32)
+_interrupted: dict[bytes, tuple[str, float]] = {}
+
+
+def _fingerprint(spec: RunSpec, backend: str, jobs: Sequence[Job]) -> bytes:
+    """Return what distinguishes a call from others, without any of its content."""
+    made = hashlib.blake2b(key=_SALT)
+    made.update(backend.encode())
+    for name in spec.operations:
+        settings = spec.settings.get(name, {})
+        made.update(repr((name, [(key, _plain(value)) for key, value in settings.items()])).encode())
+    for job in jobs:
+        made.update(digest(job.subject).encode())
+    return made.digest()
+
+
+def _plain(value: Any) -> Any:
+    return value.reveal() if isinstance(value, Secret) else value
+
+
+def remember(spec: RunSpec, backend: str, jobs: Sequence[Job]) -> None:
+    """Remember an interrupted call."""
+    while len(_interrupted) >= MOST:
+        del _interrupted[next(iter(_interrupted))]
+    _interrupted[_fingerprint(spec, backend, jobs)] = (spec.identity, time.monotonic())
+
+
+def any_interrupted() -> bool:
+    """Return whether a call is remembered."""
+    return bool(_interrupted)
+
+
+def identity_of(spec: RunSpec, backend: str, jobs: Sequence[Job]) -> str:
+    """Return the identity for a call: that of an equal interrupted one, else its own."""
+    if not _interrupted:
+        return spec.identity
+    identity, since = _interrupted.pop(_fingerprint(spec, backend, jobs), (spec.identity, 0.0))
+    return identity if time.monotonic() - since < REMEMBERED_SECONDS else spec.identity

@@ -26,12 +26,11 @@ from webanalytics.errors import HostedError, IncompleteRunWarning, ParameterErro
 from webanalytics.operations import Operation
 from webanalytics.runs.backends.base import LOCAL_FAMILY, Backend, Report, RunSpec, Task
 from webanalytics.runs.backends.local import LocalBackend
+from webanalytics.runs.boundary import Run, current_run
 from webanalytics.runs.frames.build import FrameBuilder
 from webanalytics.runs.frames.inputs import Inputs, Rows, read_inputs
 from webanalytics.runs.frames.texts import Texts, about_texts, read_texts
-from webanalytics.runs.loop_thread import Run, current_run
-from webanalytics.runs.partial import Partial, forget, keep
-from webanalytics.runs.resume import any_interrupted, identity_of, remember
+from webanalytics.runs.partial import Partial, any_interrupted, forget, identity_of, keep, remember
 from webanalytics.runs.storage.checkpoints import Checkpoint
 from webanalytics.runs.storage.row_folder import SavingBuilder, keeps_rows
 

@@ -9,24 +9,29 @@ from __future__ import annotations
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from aiohttp import web
 
 from webanalytics.core.messages import Message
 from webanalytics.operations import OPERATIONS, Operation
-from webanalytics.service.accounts import digest
-from webanalytics.service.accounts.base import Accounts, AccountsError, Key
+from webanalytics.service.accounts import SQLITE, digest, open_accounts
+from webanalytics.service.accounts.base import AccountsError, Key
+from webanalytics.service.accounts.store import Accounts
 from webanalytics.service.addresses import read_address, read_networks, within
-from webanalytics.service.admission import ByteBudget
+from webanalytics.service.admission import Admission, ByteBudget, RateLimiter
 from webanalytics.service.batch import Batch, check_inputs
 from webanalytics.service.billing.calls import Answer, Caller, Calls
+from webanalytics.service.billing.payment import Notices
 from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.engine import Engine
 from webanalytics.service.formats.negotiation import choose_format, render
-from webanalytics.service.graphql.queries import OPERATION as GRAPHQL
-from webanalytics.service.graphql.queries import Queries
+from webanalytics.service.graphql.endpoint import OPERATION as GRAPHQL
+from webanalytics.service.graphql.endpoint import GraphQLEndpoint, Queries
 from webanalytics.service.headers import (
     KEY_HEADER,
     REMAINING_HEADER,
@@ -41,6 +46,7 @@ from webanalytics.service.headers import (
     preflight,
     trace_context,
 )
+from webanalytics.service.images import ImageStore
 from webanalytics.service.logs import Log, describe
 from webanalytics.service.metrics import Metrics
 from webanalytics.service.parameters import (
@@ -53,7 +59,6 @@ from webanalytics.service.parameters import (
     texts,
 )
 from webanalytics.service.public_routes import PublicPages
-from webanalytics.service.rate import RateLimiter
 from webanalytics.service.results import Problem, Record, refusal
 from webanalytics.service.server.connection import SENT
 
@@ -324,3 +329,53 @@ class Service:
             headers.update(error_headers(answer.status, answer.failure))
             if answer.retry_after is not None:
                 headers.setdefault("retry-after", str(max(1, round(answer.retry_after))))
+
+
+IMAGES_FOLDER = "webanalytics-images"
+
+
+def images_url(settings: ServiceSettings) -> str:
+    """Return where converted images are kept: as configured, else in a folder next to the database.
+
+    Examples
+    --------
+    >>> images_url(ServiceSettings({"database": "sqlite:////var/lib/accounts.db"}))
+    '/var/lib/webanalytics-images'
+    """
+    if settings.images:
+        return str(settings.images)
+    database: str = settings.database
+    folder = Path(database.removeprefix(SQLITE)).parent if database.startswith(SQLITE) else Path()
+    return str(folder / IMAGES_FOLDER)
+
+
+@asynccontextmanager
+async def open_service(settings: ServiceSettings) -> AsyncIterator[Service]:
+    """Open a service for the length of an ``async with`` block."""
+    log = Log(settings)
+    metrics = Metrics()
+    try:
+        accounts = await open_accounts(settings.database, settings, server=True)
+    except BaseException:
+        log.close()
+        raise
+    notices = Notices(settings.notice_webhook, log)
+    try:
+        limiter = RateLimiter(settings.rate_limit_storage)
+        async with (
+            ImageStore(images_url(settings), settings.image_seconds) as images,
+            Engine(settings, images, metrics=metrics) as engine,
+        ):
+            calls = Calls(
+                settings, accounts, engine, Admission(settings.queue, on_change=metrics.queue), notices.notify
+            )
+            queries = Queries(calls, GraphQLEndpoint(settings))
+            public = PublicPages(settings, accounts, images, metrics)
+            try:
+                yield Service(settings, accounts, calls, queries, limiter, public, log, metrics)
+            finally:
+                await limiter.close()
+    finally:
+        await notices.close()
+        await accounts.close()
+        log.close()

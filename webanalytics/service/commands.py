@@ -71,7 +71,7 @@ def settings_of(arguments: argparse.Namespace) -> ServiceSettings:
 
 
 def _serve(arguments: argparse.Namespace) -> int:
-    from webanalytics.service.server.serve import serve
+    from webanalytics.service.server.process import serve
 
     return serve(settings_of(arguments))
 

@@ -16,14 +16,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from webanalytics.core.text_tables import table_lines
+from webanalytics.core.strings import table_lines
 from webanalytics.errors import ParameterError
 from webanalytics.service.addresses import read_networks
 from webanalytics.service.config.configuration import operation_name
 from webanalytics.service.config.settings import ServiceSettings
 
 if TYPE_CHECKING:
-    from webanalytics.service.accounts.base import Accounts, Key, KeyRow
+    from webanalytics.service.accounts.base import Key, KeyRow
+    from webanalytics.service.accounts.store import Accounts
     from webanalytics.service.addresses import Network
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ import orjson
 from aiohttp import web
 
 from webanalytics.core.messages import Message
-from webanalytics.service.accounts.base import Accounts
+from webanalytics.service.accounts.store import Accounts
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.formats.negotiation import render
 from webanalytics.service.headers import caller_request_id, error_headers, trace_context

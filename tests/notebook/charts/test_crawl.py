@@ -19,7 +19,7 @@ from tests.notebook.charts.reading import labels, texts, title
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.charts import crawl_depth, link_flow, site_map
 from webanalytics.notebook.charts.crawl import CLASSES, DEEPEST
-from webanalytics.notebook.charts.treemap import Box, squarified
+from webanalytics.notebook.charts.site_map import Box, squarified
 
 Picture = Callable[[Axes], Any]
 

@@ -7,7 +7,7 @@ import itertools
 import pytest
 
 from tests.notebook.charts.contrast import EYES, contrast, distance, lab
-from webanalytics.notebook.charts import bands
+from webanalytics.notebook.charts import readability_scale
 from webanalytics.notebook.drawing import style
 
 
@@ -50,12 +50,12 @@ def test_ordered_scales_survive_a_print_in_grey(scale: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("number", [1, 2, 5, 7])
 def test_bands_get_ever_darker(number: int) -> None:
-    tints = bands.tints(number)
+    tints = readability_scale.tints(number)
     assert len(tints) == number
     assert (
         sorted(tints, key=lambda tint: -lab(tint, "usual")[0])
         == tints
-        == bands.tints(number, darkest_first=True)[::-1]
+        == readability_scale.tints(number, darkest_first=True)[::-1]
     )
 
 

@@ -20,8 +20,7 @@ from webanalytics.core.messages import ADVICE
 from webanalytics.fetching.testing import SampleSite, SiteServer, sample_site
 from webanalytics.notebook.desk.desk import AuditDesk, app
 from webanalytics.notebook.desk.form import HERE, THERE
-from webanalytics.notebook.desk.outcome import FIELDS, outcome, report_path
-from webanalytics.notebook.desk.run import OPERATIONS, Plan, joined
+from webanalytics.notebook.desk.run import FIELDS, OPERATIONS, Plan, joined, outcome, report_path
 
 KEY = "22bce1bb-4929-4c08-a13f-6061b2c16adc"
 

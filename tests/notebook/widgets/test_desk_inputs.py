@@ -11,7 +11,7 @@ from tests.notebook.widgets.desks import desk_for, run, upload
 from webanalytics.errors import ParameterError
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.notebook.desk.desk import app
-from webanalytics.notebook.desk.inputs import read_upload, urls_in_table, urls_in_text
+from webanalytics.notebook.desk.form import read_upload, urls_in_table, urls_in_text
 from webanalytics.notebook.desk.site import addresses_of, is_sitemap
 
 SITEMAP = """<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">

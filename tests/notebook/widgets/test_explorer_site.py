@@ -9,7 +9,7 @@ import pytest
 import webanalytics as wa
 from tests.audits.crawled import at, crawl, failed, link
 from webanalytics.notebook.explorer.explorer import Explorer
-from webanalytics.runs.frames.crawl import SKIPPED, table
+from webanalytics.runs.frames.link_table import SKIPPED, table
 
 
 @pytest.fixture

@@ -18,9 +18,8 @@ from webanalytics.audits.content.pixels import text_width
 from webanalytics.core.messages import sentence
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.explorer.explorer import explore
-from webanalytics.notebook.explorer.failures import failure_groups
-from webanalytics.notebook.widgets.downloads import file_bytes
-from webanalytics.notebook.widgets.previews import details, search_result, social_card
+from webanalytics.notebook.explorer.summary import failure_groups
+from webanalytics.notebook.widgets.previews import details, file_bytes, search_result, social_card
 
 HOSTILE = "<img src=x onerror=alert(1)>"
 FORMULAS = [

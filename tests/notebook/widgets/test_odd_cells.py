@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 from webanalytics.notebook.explorer.explorer import explore
-from webanalytics.notebook.widgets.downloads import TYPES, file_bytes
+from webanalytics.notebook.widgets.previews import TYPES, file_bytes
 
 
 class Silent:

@@ -246,7 +246,7 @@ def test_many_colours_are_near() -> None:
     # Compared after a blur, which the eye does as well: dithering must not shift the colours. GIF is sRGB.
     from PIL import ImageFilter
 
-    from webanalytics.records.images.profiles import to_srgb
+    from webanalytics.records.images.modes import to_srgb
 
     original = convert(content, "png")
     reference = to_srgb(original, original.info["icc_profile"])

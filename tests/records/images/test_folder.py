@@ -88,7 +88,7 @@ def test_equal_names_get_numbers(tmp_path: Path) -> None:
     ],
 )
 def test_a_url_is_never_a_path(path: str, name: str, tmp_path: Path) -> None:
-    from webanalytics.records.images.folder import _stem
+    from webanalytics.records.images.function import _stem
 
     assert _stem(f"https://a.example{path}?x=/../y", 0) + ".webp" == name
     assert "/" not in name

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 import webanalytics as wa
-from webanalytics.records.images.inputs import with_files
+from webanalytics.records.images.function import with_files
 
 OPTIONS = {"progress": False}
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from webanalytics.records.images import similarity
-from webanalytics.records.images.similarity import ssim
+from webanalytics.records.images import encoder
+from webanalytics.records.images.encoder import ssim
 
 # scikit-image 0.26.0, structural_similarity(..., gaussian_weights=True, sigma=1.5, data_range=255,
 # use_sample_covariance=False), of the pictures below.
@@ -45,7 +45,7 @@ def test_as_scikit_image(name: str) -> None:
 
 def test_strips_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = ssim(*pair("noise"))
-    monkeypatch.setattr(similarity, "_STRIP_PIXELS", 130 * 7)
+    monkeypatch.setattr(encoder, "_STRIP_PIXELS", 130 * 7)
     assert ssim(*pair("noise")) == pytest.approx(whole, abs=1e-7)
 
 

@@ -10,7 +10,7 @@ import pytest
 from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
-from webanalytics.records.phones import run as lookup
+from webanalytics.records.phones import columns as lookup
 from webanalytics.runs.backends.local import LocalBackend
 
 NUMBERS = pd.Series(

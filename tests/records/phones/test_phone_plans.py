@@ -11,9 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from webanalytics.records.phones import plans
-from webanalytics.records.phones.phone import number_details
-from webanalytics.records.phones.plans import many_details, sequences
+from webanalytics.records.phones import phone
+from webanalytics.records.phones.phone import many_details, number_details, sequences
 
 CODES = sorted(phonenumbers.COUNTRY_CODE_TO_REGION_CODE)
 
@@ -64,7 +63,7 @@ def test_a_large_sample_has_the_details_of_each() -> None:
 
 
 def test_all_plans_can_be_read() -> None:
-    assert [code for code in CODES if plans._plan_of(code) is None] == []
+    assert [code for code in CODES if phone._plan_of(code) is None] == []
 
 
 def test_few_numbers_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -74,8 +73,8 @@ def test_few_numbers_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append(number)
         return number_details(number)
 
-    monkeypatch.setattr(plans, "number_details", counting)
-    monkeypatch.setattr(plans, "_answers", {})
+    monkeypatch.setattr(phone, "number_details", counting)
+    monkeypatch.setattr(phone, "_answers", {})
     dice = np.random.default_rng(2)
     numbers = np.uint64(12_000_000_000) + dice.integers(0, 8 * 10**9, 20_000).astype(np.uint64)
     many_details(numbers)
@@ -85,15 +84,15 @@ def test_few_numbers_are_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_answers_in_memory_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plans, "_MOST", 3)
-    monkeypatch.setattr(plans, "_answers", {})
+    monkeypatch.setattr(phone, "_MOST", 3)
+    monkeypatch.setattr(phone, "_answers", {})
     numbers = np.array([442079460958, 12125550123, 4740612345, 46701740605, 999], np.uint64)
     assert many_details(numbers).country.tolist() == ["GB", "US", "NO", "SE", None]
-    assert len(plans._answers) <= 3
+    assert len(phone._answers) <= 3
 
 
 def test_a_plan_that_cannot_be_read_is_asked_about_each_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plans, "_plan", lambda _head: None)
+    monkeypatch.setattr(phone, "_plan_of_head", lambda _head: None)
     numbers = np.array([442079460958, 12125550123, 442079460958], np.uint64)
     assert many_details(numbers).country.tolist() == ["GB", "US", "GB"]
 

@@ -22,7 +22,7 @@ from webanalytics.errors import BackendError, shortage_of
 from webanalytics.fetching import exchange as exchanges
 from webanalytics.fetching import fetcher as fetching
 from webanalytics.fetching.testing import SiteServer
-from webanalytics.runs.backends import shortages
+from webanalytics.runs.backends import pipeline
 from webanalytics.runs.workers import pool
 
 PAGES = 1_200
@@ -99,8 +99,8 @@ def short(number: int) -> aiohttp.ClientConnectorError:
 
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shortages, "SHORTEST", 0.001)
-    monkeypatch.setattr(shortages, "LONGEST", 0.01)
+    monkeypatch.setattr(pipeline, "SHORTEST_PAUSE", 0.001)
+    monkeypatch.setattr(pipeline, "LONGEST_PAUSE", 0.01)
 
 
 def failing(monkeypatch: pytest.MonkeyPatch, make: Callable[[], Exception], times: int) -> list[int]:
@@ -152,7 +152,7 @@ def test_a_shortage_that_passes_leaves_no_row(
 def test_a_shortage_that_stays_ends_the_run_and_names_concurrency(
     site: SiteServer, monkeypatch: pytest.MonkeyPatch, quick: None
 ) -> None:
-    monkeypatch.setattr(shortages, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(pipeline, "PATIENCE_SECONDS", 0.2)
     failing(monkeypatch, lambda: short(errno.EMFILE), 10**9)
     with pytest.raises(
         BackendError, match=r"^The `concurrency` parameter must be smaller: .*file descriptors"
@@ -240,7 +240,7 @@ def test_a_name_server_that_is_away_is_waited_for(
 def test_a_name_server_that_stays_away_ends_the_run(
     site: SiteServer, monkeypatch: pytest.MonkeyPatch, quick: None
 ) -> None:
-    monkeypatch.setattr(shortages, "PATIENCE_SECONDS", 0.2)
+    monkeypatch.setattr(pipeline, "PATIENCE_SECONDS", 0.2)
     monkeypatch.setattr(fetching, "resolver", lambda: Silent(10**9))
     with pytest.raises(BackendError, match=r"^The name server of this machine must answer"):
         metadata(["http://pages.test/", "http://others.test/"])

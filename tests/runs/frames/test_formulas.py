@@ -12,9 +12,8 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
-from webanalytics.notebook.widgets.downloads import file_bytes
-from webanalytics.runs.frames.formulas import harmless
-from webanalytics.runs.frames.output_files import write_frame, write_text
+from webanalytics.notebook.widgets.previews import file_bytes
+from webanalytics.runs.frames.output_files import harmless, write_frame, write_text
 
 FORMULAS = ["=1+1", "+cmd|' /C calc'!A0", "-2+3+cmd()", "@SUM(A1)", "\t=1", "\u200b=1", "＝1", "\r\n=1"]
 TEXTS = ["Tea", "-5.2", "+1 208 581-3945", "3 = 3", "'quoted'"]

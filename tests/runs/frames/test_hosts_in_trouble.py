@@ -13,7 +13,7 @@ from webanalytics.fetching.gates import Waiting
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.runs.backends import local
 from webanalytics.runs.backends.base import Report
-from webanalytics.runs.frames.crawl import HOSTS, table
+from webanalytics.runs.frames.link_table import HOSTS, table
 
 LOCAL: dict[str, Any] = {"allow_private": True, "workers": 1, "progress": False, "robots": False}
 

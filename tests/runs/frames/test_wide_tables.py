@@ -12,7 +12,7 @@ import pytest
 
 from tests.effort import effort_since
 from webanalytics.errors import ParameterError
-from webanalytics.notebook.desk.inputs import read_upload, urls_in_table
+from webanalytics.notebook.desk.form import read_upload, urls_in_table
 from webanalytics.operations import METADATA
 from webanalytics.runs.frames.input_files import MOST_COLUMNS, read_csv, read_frame
 from webanalytics.runs.frames.inputs import read_values

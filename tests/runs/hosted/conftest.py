@@ -10,8 +10,8 @@ import webanalytics as wa
 from tests.runs.hosted.proxy import Proxy
 from tests.service.live import Server
 from webanalytics.fetching.testing import SampleSite, sample_site
+from webanalytics.runs.backends.hosted import answers
 from webanalytics.runs.backends.hosted import backend as client
-from webanalytics.runs.backends.hosted import downloads
 from webanalytics.runs.backends.hosted import http as exchange
 
 OPTIONS = ("--allow-private", "--parse-timeout", "15", "--image-timeout", "15", "--log-level", "warning")
@@ -52,7 +52,7 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make the pauses between two tries short."""
     monkeypatch.setattr(exchange, "PAUSE_SECONDS", PAUSE)
     monkeypatch.setattr(exchange, "LONGEST_PAUSE", 0.4)
-    monkeypatch.setattr(downloads, "PAUSE_SECONDS", PAUSE)
+    monkeypatch.setattr(answers, "PAUSE_SECONDS", PAUSE)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import json
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -22,7 +21,7 @@ from webanalytics.core.outcomes import Outcome
 from webanalytics.errors import IncompleteRunWarning, ServiceUnavailableError
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.operations import OPERATIONS
-from webanalytics.runs.backends.hosted import downloads, wire
+from webanalytics.runs.backends.hosted import answers, wire
 from webanalytics.runs.storage.checkpoints.parts import can_be_kept
 
 Make = Callable[..., wa.Hosted]
@@ -112,12 +111,9 @@ def test_a_phone_with_a_wrong_value_is_a_row(proxy: Proxy, hosted: Make, data: d
     assert frame["isDisposable"].tolist()[1] is True
 
 
-@pytest.mark.parametrize("bad", ["[" * 200_000 + "]" * 200_000, "9" * 5000])
-def test_what_no_parser_reads_costs_its_item(bad: str) -> None:
-    good = '{"statusCode": 200, "a": "]}\\"", "b": [{}]}'
-    content = f'{{"status": "ok", "data": {{"results": [{good}, {{"x": {bad}, "y": "}}"}}, {good}]}}}}'
-    results = wire.read_object(content.encode())["data"]["results"]
-    assert results == [json.loads(good), None, json.loads(good)]
+def test_a_number_of_too_many_digits_is_none() -> None:
+    content = f'{{"status": "ok", "data": {{"results": [{{"x": {"9" * 5000}}}, {{"x": 7}}]}}}}'
+    assert wire.read_object(content.encode())["data"]["results"] == [{"x": None}, {"x": 7}]
 
 
 @pytest.mark.parametrize(
@@ -280,7 +276,7 @@ def test_links_beside_the_api_are_followed_on_this_machine_alone(
 ) -> None:
     with _serving(_picture("webp")) as other:
         assert _converted(proxy, hosted(), other.url + "/a")["width"].tolist() == [5]
-        monkeypatch.setattr(downloads, "is_this_machine", lambda _: False)
+        monkeypatch.setattr(answers, "is_this_machine", lambda _: False)
         assert _converted(proxy, hosted(), other.url + "/a")["content"].isna().all()
         assert len(other.requests) == 1
 

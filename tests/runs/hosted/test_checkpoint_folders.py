@@ -20,7 +20,7 @@ from tests.service.live import Server
 from webanalytics.core.outcomes import digest
 from webanalytics.errors import ParameterError
 from webanalytics.fetching.testing import SiteServer
-from webanalytics.runs.storage.checkpoints import robots
+from webanalytics.runs.storage.checkpoints import journal
 from webanalytics.runs.storage.checkpoints.parts import PART
 from webanalytics.runs.storage.store import Store, named
 
@@ -335,7 +335,7 @@ def test_what_is_no_copy_of_a_robots_txt_is_left_out(tmp_path: Path) -> None:
     options: dict[str, Any] = {"allow_private": True, "progress": False, "store": tmp_path / "kept"}
     with SiteServer(page) as site:
         wa.audit([f"{site.url}/1"], **options)
-        log = tmp_path / "kept" / robots.FILE
+        log = tmp_path / "kept" / journal.ROBOTS_FILE
         whole = log.read_bytes()
         log.write_bytes(
             b'[]\n{"origin": 5}\n{"origin": "https://a.example", "text": 1}\nnonsense\n' + whole + whole[:40]

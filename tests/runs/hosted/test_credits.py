@@ -16,7 +16,7 @@ from tests.service.live import Server
 from webanalytics.errors import IncompleteRunWarning, KeyRejectedError
 from webanalytics.fetching.testing import SiteServer
 from webanalytics.operations import FACTS
-from webanalytics.runs import loop_thread
+from webanalytics.runs import boundary
 
 PREMIUM = {
     "text": set(),
@@ -239,7 +239,7 @@ def test_the_progress_bar_shows_the_credits_that_are_left(
     server: Server, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bar = Bar()
-    monkeypatch.setattr(loop_thread, "progress_bar", lambda total, name, done=0: bar)
+    monkeypatch.setattr(boundary, "progress_bar", lambda total, name, done=0: bar)
     account = Account.new(server, balance=2000)
     backend = wa.Hosted(server.base, account.key, concurrency=1, batch_size=10)
     HMAC([str(number) for number in range(30)], backend=backend, progress=True)

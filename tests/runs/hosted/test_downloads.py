@@ -27,7 +27,7 @@ from tests.runs.hosted.proxy import (
     unavailable,
 )
 from webanalytics.fetching.testing import Reply, SiteServer
-from webanalytics.runs.backends.hosted import downloads
+from webanalytics.runs.backends.hosted import answers
 
 Make = Callable[..., wa.Hosted]
 
@@ -84,7 +84,7 @@ def test_a_download_ends_with_the_patience(proxy: Proxy, hosted: Make) -> None:
 
 
 def test_an_endless_download_is_left(proxy: Proxy, hosted: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(downloads, "MOST_BYTES", 500_000)
+    monkeypatch.setattr(answers, "MOST_BYTES", 500_000)
     proxy.rule(on_download(endless()))
     assert convert(hosted())["content"].isna().all()
 

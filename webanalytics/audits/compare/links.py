@@ -13,7 +13,7 @@ from webanalytics.audits.graph.methods import answers
 from webanalytics.audits.graph.verdicts import BROKEN
 from webanalytics.audits.origin import Audited
 from webanalytics.core.operations.model import Dtype
-from webanalytics.runs.frames.crawl import table
+from webanalytics.runs.frames.link_table import table
 
 LINKS: Mapping[str, Dtype] = {
     "change": "string",

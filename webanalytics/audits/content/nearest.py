@@ -14,8 +14,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.errors import ParameterError
-from webanalytics.page.keywords.segmentation import UNSPACED
-from webanalytics.page.readability.syllables import primary
 
 Weights = npt.NDArray[np.float32]
 Numbers = npt.NDArray[np.int32]
@@ -86,6 +84,8 @@ class Vocabulary:
     def _described(
         self, url: object, text: object, title: object, headings: object, language: object
     ) -> Described:
+        from webanalytics.page.readability.syllables import primary
+
         address = url if isinstance(url, str) else ""
         known = text if isinstance(text, str) else ""
         words, steps = Counter(words_of(known)), Counter(_steps(address))
@@ -118,6 +118,8 @@ def words_of(text: str) -> Iterator[str]:
     >>> list(words_of("Brass lamps, Grandma's. 东京塔"))
     ['brass', 'lamps', "grandma's", '东京', '京塔']
     """
+    from webanalytics.page.keywords.segmentation import UNSPACED
+
     for found in _WORD.finditer(text.lower().replace("’", "'")):
         word = found[0]
         if word.isascii() or not UNSPACED.search(word):

@@ -12,8 +12,7 @@ from webanalytics.audits.graph.links import LinkGraph
 from webanalytics.audits.graph.metrics import by_end
 from webanalytics.audits.graph.verdicts import BROKEN
 from webanalytics.core.operations.model import Dtype
-from webanalytics.runs.frames.crawl import table
-from webanalytics.runs.frames.link_table import KINDS, POSITIONS, RELS
+from webanalytics.runs.frames.link_table import KINDS, POSITIONS, RELS, table
 from webanalytics.runs.frames.schema import make_series
 
 BROKEN_LINKS: Mapping[str, Dtype] = {

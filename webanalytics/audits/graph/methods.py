@@ -11,7 +11,7 @@ from webanalytics.audits.graph.verdicts import verdict
 from webanalytics.audits.origin import Audited
 from webanalytics.audits.site import Site
 from webanalytics.errors import ParameterError
-from webanalytics.runs.frames.crawl import CrawlFacts
+from webanalytics.runs.frames.link_table import CrawlFacts
 
 MOST_PATHS = 1_000
 

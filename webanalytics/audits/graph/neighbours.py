@@ -9,7 +9,7 @@ import pandas as pd
 
 from webanalytics.audits.graph.links import LinkGraph
 from webanalytics.core.operations.model import Dtype
-from webanalytics.runs.frames.crawl import table
+from webanalytics.runs.frames.link_table import table
 
 Side: TypeAlias = Literal["in", "out"]
 

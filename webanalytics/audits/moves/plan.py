@@ -17,7 +17,7 @@ from webanalytics.audits.moves import server_files
 from webanalytics.audits.moves.sources import frame_of, pages_of
 from webanalytics.core.operations.model import Dtype
 from webanalytics.core.option_types import PageOptions
-from webanalytics.core.text_tables import table_lines
+from webanalytics.core.strings import table_lines
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.output_files import write_frame
 from webanalytics.urls import address

@@ -16,8 +16,7 @@ import pandas as pd
 from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.score import ScoreChange
 from webanalytics.audits.unavailable_rules import title, untried
-from webanalytics.core.strings import one_line, percent, shortened, to_one_decimal
-from webanalytics.core.text_tables import table_lines
+from webanalytics.core.strings import one_line, percent, shortened, table_lines, to_one_decimal
 from webanalytics.thresholds import PRIORITIES
 
 MOST_RULES = 10

@@ -52,7 +52,7 @@ async def check(
     Returns
     -------
     list of dict
-        With the keys of `webanalytics.runs.frames.crawl.CHECKED`. The ``verdict`` is "ok"; "redirected",
+        With the keys of `webanalytics.runs.frames.link_table.CHECKED`. The ``verdict`` is "ok"; "redirected",
         to an address that answers; "gone": 404, 410, or no such host; "blocked": the server does not let
         this client see the page (401, 403, 429, 999, no answer in time, robots.txt), which says nothing
         about visitors; "failed": another status of 400 or more, no connection, a wrong certificate.

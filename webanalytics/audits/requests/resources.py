@@ -15,9 +15,8 @@ from webanalytics.fetching import Fetcher
 from webanalytics.operations import CRAWL_PAGES, OUTLINKS
 from webanalytics.runs.backends.local import fetch_settings
 from webanalytics.runs.frames.build import FrameBuilder
-from webanalytics.runs.frames.crawl import CHECKED, table
+from webanalytics.runs.frames.link_table import CHECKED, LinkTable, table
 from webanalytics.runs.frames.link_table import KINDS as LINK_KINDS
-from webanalytics.runs.frames.link_table import LinkTable
 from webanalytics.runs.frames.schema import make_series
 
 Resources = Literal["ignore", "check"]

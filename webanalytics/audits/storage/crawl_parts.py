@@ -13,8 +13,18 @@ import pandas as pd
 
 from webanalytics.core.operations.model import Dtype
 from webanalytics.runs.frames.arrow import Unreadable
-from webanalytics.runs.frames.crawl import CHECKED, HOSTS, SKIPPED, TRAPS, CrawlFacts, table
-from webanalytics.runs.frames.link_table import KINDS, POSITIONS, RELS, LinkTable
+from webanalytics.runs.frames.link_table import (
+    CHECKED,
+    HOSTS,
+    KINDS,
+    POSITIONS,
+    RELS,
+    SKIPPED,
+    TRAPS,
+    CrawlFacts,
+    LinkTable,
+    table,
+)
 from webanalytics.runs.frames.schema import make_series
 
 TABLES: Mapping[str, Mapping[str, Dtype]] = {

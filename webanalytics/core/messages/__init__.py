@@ -14,8 +14,7 @@ from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
 from webanalytics.core.messages.kinds import ERROR_TYPES, ErrorType
-from webanalytics.core.messages.row_sentences import ADVICE, TOLD, Advice
-from webanalytics.core.messages.table import FETCHING, MESSAGES, PARAMETERS
+from webanalytics.core.messages.table import ADVICE, FETCHING, MESSAGES, PARAMETERS, TOLD, Advice
 
 __all__ = [
     "ADVICE",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final, Literal, get_args
@@ -49,3 +50,29 @@ MEANINGS: Final[Mapping[ErrorType, str]] = MappingProxyType(
 
 Table = Mapping[str, tuple[ErrorType | None, str]]
 """Key to error type and sentence; a request refused for reasons unrelated to an input has no error type."""
+
+TOLD: dict[str, str] = {}
+"""What a row says of a failure, by its key; of a key that is not here it says the sentence of the service."""
+
+
+def table(
+    rows: Mapping[str, tuple[ErrorType | None, str] | tuple[ErrorType | None, str, str]],
+    names: str = "{names}",
+) -> Table:
+    """Return sentences by key, of the service; what a row says in its place is the third text, and in `TOLD`.
+
+    "a page that is empty." stands for both: "The `url` parameter names a page that is empty." and "The page
+    is empty." Any other text that begins with a small letter or a brace is said of the parameter.
+    """
+    found = {}
+    for key, (kind, text, *told) in rows.items():
+        if thing := _THING.fullmatch(text):
+            noun = "{page}" if thing[1] == "page" else thing[1]
+            text, told = f"{names} {text}", [f"The {noun} {thing[2]}"]
+        TOLD.update((key, row) for row in told)
+        of_parameter = " " in text and (text[0].islower() or text[0] == "{")
+        found[key] = (kind, f"The `{{parameter}}` parameter {text}" if of_parameter else text)
+    return MappingProxyType(found)
+
+
+_THING = re.compile(r"an? (\w+) that (.*)")

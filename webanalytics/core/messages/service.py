@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
 from typing import Final
 
-from webanalytics.core.messages.kinds import Table
+from webanalytics.core.messages.kinds import Table, table
 
-SERVICE: Final[Table] = MappingProxyType(
+SERVICE: Final[Table] = table(
     {
         # The key of the account: the first four are the specification's own words.
         "unauthorized": (None, "unauthorized"),
@@ -63,27 +62,20 @@ SERVICE: Final[Table] = MappingProxyType(
         "form_encoded": ("invalid", "The `Content-Encoding` header must be left out of a form."),
         "form_broken": ("invalid", "The request body must be well-formed multipart/form-data."),
         "form_parts": ("invalid", "The request body must be a form of at most {limit} parts."),
-        "batch_size": ("invalid", "The `{parameter}` parameter must be a list of 1 to {limit} objects."),
-        "batch_objects": ("invalid", "The `{parameter}` parameter must be a list of objects."),
-        "upload_form": (
-            "invalid",
-            "The `{parameter}` parameter must be base64, a data: URL or an http(s) URL of {what}.",
-        ),
-        "upload_large": ("too_large", "The `{parameter}` parameter must be at most {limit:,} bytes."),
+        "batch_size": ("invalid", "must be a list of 1 to {limit} objects."),
+        "batch_objects": ("invalid", "must be a list of objects."),
+        "upload_form": ("invalid", "must be base64, a data: URL or an http(s) URL of {what}."),
+        "upload_large": ("too_large", "must be at most {limit:,} bytes."),
         # The answer.
         "answer_full": (
             "service",
-            "The `{parameter}` parameter must be sent in another request: this answer has reached "
-            "{limit:,} bytes.",
+            "must be sent in another request: this answer has reached {limit:,} bytes.",
         ),
         "answer_not_kept": (
             "invalid",
             "The `Idempotency-Key` header must be left out: the answer has more than {limit:,} bytes.",
         ),
-        "answer_large": (
-            "too_large",
-            "The `{parameter}` parameter names a page whose answer has more than {limit:,} bytes.",
-        ),
+        "answer_large": ("too_large", "names a page whose answer has more than {limit:,} bytes."),
         "answers_full": ("service", "The service holds as many answers as it can; repeat the request later."),
         # The service itself.
         "bodies_full": (
@@ -92,8 +84,8 @@ SERVICE: Final[Table] = MappingProxyType(
         ),
         "site_busy": (
             "timeout",
-            "The `{parameter}` parameter names a site that takes fewer requests than it is sent; repeat "
-            "the request later.",
+            "names a site that takes fewer requests than it is sent; repeat the request later.",
+            "The site takes fewer requests than it is sent.",
         ),
         "busy": (
             "service",
@@ -112,11 +104,17 @@ SERVICE: Final[Table] = MappingProxyType(
             "service",
             "The service failed; repeat the request later with the same parameters.",
         ),
-        "call_failed": ("parse", "The service failed to work on the `{parameter}` parameter."),
+        "call_failed": (
+            "parse",
+            "The service failed to work on the `{parameter}` parameter.",
+            "The service failed on this row.",
+        ),
         "call_analysis_failed": (
             "parse",
             "The service failed to analyse what the `{parameter}` parameter names.",
+            "The service failed to analyse the {page}.",
         ),
-    }
+    },
+    names="names",
 )
 """Errors of a service alone: about the key, the request, the answer, and itself."""

@@ -6,16 +6,59 @@ command line, the sentences about wrong parameters and its JSON Schema all come 
 
 from __future__ import annotations
 
+import json
+import keyword
 import re
+import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.util import find_spec
 from typing import Any, Literal
 
-from webanalytics.core.operations.docs import Docs as Docs
+from webanalytics.core import plugins
 from webanalytics.core.operations.parameter import REQUIRED, Declared, Parameter
 from webanalytics.core.operations.types import Shape, holder, shape_of
 from webanalytics.errors import ParameterError
+
+PAGES = "str, path, iterable, Series, Index or DataFrame"
+"""What a function over pages takes, for its documentation."""
+RECORDS = "str, iterable, Series, Index or DataFrame"
+"""What a function over records takes."""
+IMAGES = "str, bytes, path, iterable, Series, Index or DataFrame"
+"""What a function over images takes."""
+
+
+@dataclass(frozen=True)
+class Docs:
+    """What the documentation of an operation's function says beyond its parameters.
+
+    Attributes
+    ----------
+    summary : str
+        First line; empty for the operation's own.
+    inputs, inputs_type : str
+        Meaning and type of the first argument; empty for those of all operations of the kind.
+    returns : str
+        Content of the frame.
+    raises : str
+        What does not raise: the end of the sentence about `ParameterError`.
+    settings : mapping of str to str
+        Meanings of settings in Python, by keyword, if they differ from the declaration.
+    notes, examples : str
+        Separate sections, left out if empty; examples are doctests.
+    """
+
+    summary: str = ""
+    inputs: str = ""
+    inputs_type: str = ""
+    returns: str = ""
+    raises: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    notes: str = ""
+    examples: str = ""
+
 
 Kind = Literal["page", "image", "record"]
 Dtype = Literal["string", "integer", "float", "boolean", "object"]
@@ -155,8 +198,9 @@ class Operation(Declared):
         Whether audits have the operation's columns.
     graphql : bool
         Whether the GraphQL endpoint offers it.
-    example : mapping, optional
-        Example call of the service: its ``parameters`` and the ``data`` of the answer.
+    example : mapping or str, optional
+        Example call of the service: its ``parameters`` and the ``data`` of the answer; or the JSON file that
+        has them, as ``package:file``.
     docs : Docs
         Documentation of the function.
     """
@@ -182,7 +226,7 @@ class Operation(Declared):
     audited: bool = False
     formats: tuple[str, ...] = ("json", "xml", "yaml", "csv")
     graphql: bool = False
-    example: dict[str, Any] | None = field(default=None, hash=False, repr=False)
+    example: dict[str, Any] | str | None = field(default=None, hash=False, repr=False)
     docs: Docs = field(default_factory=Docs, hash=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -276,3 +320,90 @@ PAGE_TEXT = Parameter(
     alternative_to=PAGE_URL.name,
 )
 """The parameter that some page operations have beside it."""
+
+TAKEN = frozenset(("demo", "docs", "downloads", "graphql", "keys", "plot", "serve", "site"))
+"""Names of commands, paths and accessors that are no operations."""
+
+
+def _take(name: str, operation: Any) -> None:
+    """Add the operation that another package declares under a name."""
+    if not isinstance(operation, Operation):
+        raise ValueError(f"it is no Operation but a {type(operation).__name__}.")
+    for what, text in (("entry point", name), ("function", operation.function), ("path", operation.path)):
+        if not re.fullmatch("[a-z][a-z0-9_]*", text) or keyword.iskeyword(text):
+            raise ValueError(f"its {what} must be a word of small letters, digits and underscores.")
+    if operation.name != name:
+        raise ValueError(f"its operation is called {operation.name!r}, and both names must be the same.")
+    if operation.audited:
+        raise ValueError("its operation must not be `audited`: the columns of audits are this package's.")
+    _refuse_taken(operation)
+    declare(operation)
+
+
+_PLUGINS = plugins.Plugins(plugins.OPERATIONS, _take)
+
+OPERATIONS: plugins.Register[Operation] = plugins.Register(_PLUGINS)
+"""The operations that users and services have, by name."""
+
+DECLARED: plugins.Register[Operation] = plugins.Register(_PLUGINS)
+"""All operations by name, including those that no service offers."""
+
+
+def declare(*operations: Operation) -> None:
+    """Add operations permanently; those without a path are for the package itself."""
+    for operation in operations:
+        DECLARED[operation.name] = operation
+        if operation.path:
+            OPERATIONS[operation.name] = operation
+
+
+@contextmanager
+def register(operation: Operation) -> Iterator[Operation]:
+    """Add an operation for the duration of the context, with its function, command, route and documentation.
+
+    Raises
+    ------
+    ValueError
+        Where its name, its path or the name of its function is taken.
+    """
+    _refuse_taken(operation)
+    declare(operation)
+    try:
+        yield operation
+    finally:
+        DECLARED.pop(operation.name, None)
+        OPERATIONS.pop(operation.name, None)
+
+
+def _refuse_taken(operation: Operation) -> None:
+    for known in DECLARED.values():
+        taken = {known.name, known.function} & {operation.name, operation.function}
+        if taken or known.path == operation.path:
+            raise ValueError(f"there is an operation {known.name} already.")
+    others = {*TAKEN, *sys.modules["webanalytics"].__all__}
+    for name in (operation.name, operation.function, operation.path):
+        if name in others or find_spec(f"webanalytics.{name}"):
+            raise ValueError(f"the name {name} is taken.")
+
+
+def by_function(name: str) -> Operation | None:
+    """Return the operation whose Python function, or which itself, has a name.
+
+    Examples
+    --------
+    >>> from webanalytics.operations import by_function
+    >>> by_function("phones").name, by_function("phone").name, by_function("nonsense")
+    ('phone', 'phone', None)
+    """
+    return OPERATIONS.get(name) or next((item for item in OPERATIONS.values() if item.function == name), None)
+
+
+def example_of(operation: Operation) -> dict[str, Any] | None:
+    """Return the example call of an operation."""
+    if not isinstance(operation.example, str):
+        return operation.example
+    from importlib.resources import files  # which is slow to import
+
+    package, _, name = operation.example.partition(":")
+    example: dict[str, Any] = json.loads(files(package).joinpath(name).read_bytes())
+    return example

@@ -2,26 +2,21 @@
 
 `SiteServer` serves whatever pages it is given, and remembers what it was asked; `sample_site` serves the
 sample site that comes with webanalytics: pages of a small lantern maker in ten languages, some in good
-order and some with the faults that audits look for. `crawl_site` serves a made-up site for crawlers, with
-tables of what a crawl should find there; `large_site` serves one of any size, to measure with.
+order and some with the faults that audits look for. `crawl_site` serves a made-up site for crawlers.
 """
 
 from __future__ import annotations
 
-from webanalytics.fetching.testing.crawl_site import CrawlSite, Expected, crawl_site
-from webanalytics.fetching.testing.large_site import LargeSite, large_site
+from webanalytics.fetching.testing.crawl_site import CrawlSite, crawl_site
 from webanalytics.fetching.testing.sample import SampleSite, sample_site
 from webanalytics.fetching.testing.server import Reply, Request, SiteServer
 
 __all__ = [
     "CrawlSite",
-    "Expected",
-    "LargeSite",
     "Reply",
     "Request",
     "SampleSite",
     "SiteServer",
     "crawl_site",
-    "large_site",
     "sample_site",
 ]

@@ -8,8 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from webanalytics.fetching.testing.folders import site_folder
-from webanalytics.fetching.testing.server import Answer, Reply, SiteServer
+from webanalytics.fetching.testing.server import Answer, Reply, SiteServer, site_folder
 
 
 class SampleSite(SiteServer):

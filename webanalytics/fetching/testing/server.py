@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
+from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 from urllib.parse import quote, unquote, urlsplit
@@ -340,3 +341,12 @@ class _Connection(asyncio.Protocol):
         line = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}"
         self.transport.write(f"{line}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".encode())
         self.transport.close()
+
+
+def site_folder(name: str) -> Path:
+    """Return the folder of a site: in the installed package, or next to it in the checkout."""
+    package = Path(__file__).resolve().parents[2]
+    for folder in (package / "_data" / name, package.parent / "data" / name):
+        if folder.is_dir():
+            return folder
+    raise FileNotFoundError(f"the folder {name} is not part of this installation of webanalytics")

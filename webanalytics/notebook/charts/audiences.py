@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 from matplotlib.axes import Axes
 
-from webanalytics.notebook.charts import bands, ridges
+from webanalytics.notebook.charts import readability_scale, ridges
 from webanalytics.notebook.charts.readability_scale import Judged
 from webanalytics.notebook.drawing import captions, style
 from webanalytics.notebook.drawing.labels import path_labels
@@ -71,7 +71,7 @@ def named(scale: Scale) -> str:
 def _bands(ax: Axes, judged: Judged) -> None:
     # counted by audience: a value at a limit is the easier one's on one scale, the harder one's on another
     middles = np.repeat(_EDGES[:-1] + 0.5, judged.audiences)
-    bands.paint(ax, _EDGES.tolist(), AUDIENCES, style.SEQUENCE, middles)
+    readability_scale.paint(ax, _EDGES.tolist(), AUDIENCES, style.SEQUENCE, middles)
 
 
 def _axis(ax: Axes, judged: Judged, said: str = "") -> None:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from webanalytics.core.strings import percent
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import counted
-from webanalytics.runs.frames.kinds import in_kind
 
 CLASSES: dict[str, str] = {
     "read": style.BLUE,
@@ -28,7 +27,7 @@ DEEPEST = 15
 """Clicks from which pages share one bar."""
 
 
-@in_kind
+@style.chart
 def crawl_depth(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw how many pages of a site are how many clicks from the start, by what became of them.
 
@@ -40,20 +39,6 @@ def crawl_depth(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | Non
     frame : DataFrame
         What `webanalytics.crawl` returned, or its ``pages``: ``crawl_depth``; ``url``, ``http_status`` and
         ``redirects`` if there are any.
-    ax : Axes, optional
-        Where to draw; a new figure otherwise.
-    title : str, optional
-        Title of the chart.
-
-    Returns
-    -------
-    Axes
-        ``ax.figure.savefig(path)`` writes the chart to a file.
-
-    Raises
-    ------
-    ParameterError
-        When the frame lacks the column.
 
     Examples
     --------
@@ -66,15 +51,14 @@ def crawl_depth(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | Non
     usable = np.array([name is not None for name in classes], dtype=bool)
     depths = data.numbers(pages["crawl_depth"])
     rows, names = _rows(depths[usable])
-    with style.context():
-        ax = style.start(ax, style.row_height(len(names), 1.9, each=0.34))
-        if not usable.any():
-            captions.message(ax, _reason(pages))
-        else:
-            _bars(ax, rows, names, [name for name in classes if name])
-        note = data.failures(pages[~usable]) if len(pages) > 1 else ""
-        heading = f"Depth of {counted(int(usable.sum()), 'page')}" if usable.any() else "Depth of pages"
-        captions.headline(ax, title or heading, note)
+    ax = style.start(ax, style.row_height(len(names), 1.9, each=0.34))
+    if not usable.any():
+        captions.message(ax, _reason(pages))
+    else:
+        _bars(ax, rows, names, [name for name in classes if name])
+    note = data.failures(pages[~usable]) if len(pages) > 1 else ""
+    heading = f"Depth of {counted(int(usable.sum()), 'page')}" if usable.any() else "Depth of pages"
+    captions.headline(ax, title or heading, note)
     return ax
 
 

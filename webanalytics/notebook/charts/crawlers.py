@@ -12,7 +12,6 @@ from matplotlib.colors import LinearSegmentedColormap, to_rgba
 from webanalytics.core.strings import percent
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import BASE_FONT, counted, lettering, shortened
-from webanalytics.runs.frames.kinds import in_kind
 
 PURPOSES = {"search": "Search", "user": "On request of users", "training": "Training of models"}
 """Headings of the groups of crawlers, in their order."""
@@ -24,7 +23,7 @@ _UNKNOWN = "#eceff1"
 _WIDEST_NAME = 110
 
 
-@in_kind
+@style.chart
 def crawler_access(
     frame: pd.DataFrame, *, ax: Axes | None = None, max_sections: int = 20, title: str | None = None
 ) -> Axes:
@@ -37,17 +36,8 @@ def crawler_access(
     ----------
     frame : DataFrame
         An audit, or what its `Audit.ai_sections` returned.
-    ax : Axes, optional
-        Where to draw; a new figure otherwise.
     max_sections : int
         The most sections to draw, those with the most pages.
-    title : str, optional
-        Title of the chart.
-
-    Returns
-    -------
-    Axes
-        ``ax.figure.savefig(path)`` writes the chart to a file.
 
     Raises
     ------
@@ -77,18 +67,17 @@ def crawler_access(
     crawlers = _crawlers(good)
     sections, hidden = _sections(good, max_sections)
     notes = [data.left_out(picked, usable, "without a share") if len(picked) > 1 else ""]
-    with style.context():
-        ax = style.start(ax, style.row_height(len(sections), 3.2, 0.28))
-        if not sections:
-            none = "No page whose robots.txt is known."
-            captions.message(ax, data.why_empty(picked, none, none, none))
-        else:
-            shares = good.pivot_table(index="section", columns="crawler", values="share", aggfunc="mean")
-            cells = shares.reindex(index=sections, columns=[name for name, _ in crawlers]).to_numpy(float)
-            _draw(ax, np.clip(cells, 0, 1))
-            _name(ax, sections, crawlers)
-            notes = [f"{hidden:,} smaller sections left out" if hidden else "", *notes, _LEGEND]
-        captions.headline(ax, title or _title(crawlers, sections), data.joined(*notes))
+    ax = style.start(ax, style.row_height(len(sections), 3.2, 0.28))
+    if not sections:
+        none = "No page whose robots.txt is known."
+        captions.message(ax, data.why_empty(picked, none, none, none))
+    else:
+        shares = good.pivot_table(index="section", columns="crawler", values="share", aggfunc="mean")
+        cells = shares.reindex(index=sections, columns=[name for name, _ in crawlers]).to_numpy(float)
+        _draw(ax, np.clip(cells, 0, 1))
+        _name(ax, sections, crawlers)
+        notes = [f"{hidden:,} smaller sections left out" if hidden else "", *notes, _LEGEND]
+    captions.headline(ax, title or _title(crawlers, sections), data.joined(*notes))
     return ax
 
 

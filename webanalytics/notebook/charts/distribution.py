@@ -10,10 +10,9 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from webanalytics.errors import ParameterError
-from webanalytics.notebook.charts import bands, ridges
+from webanalytics.notebook.charts import readability_scale, ridges
 from webanalytics.notebook.charts.readability import drawn_of, grade_axis, grade_bands
 from webanalytics.notebook.drawing import captions, data, style
-from webanalytics.runs.frames.kinds import in_kind
 from webanalytics.thresholds import GRADE_BANDS
 
 
@@ -45,7 +44,7 @@ MAX_GRADE = 22.0
 _GRADES = [column for column, index in INDICES.items() if not index.limits]
 
 
-@in_kind
+@style.chart
 def readability_distribution(
     frame: pd.DataFrame,
     *,
@@ -64,17 +63,8 @@ def readability_distribution(
     frame : DataFrame
         What `webanalytics.readability` or `webanalytics.audit` returned. Pages that failed or have no
         index, and duplicates, are left out; the first two are counted.
-    ax : Axes, optional
-        Where to draw; a new figure otherwise.
     index : str, optional
         Column of the one index to draw, such as ``"fleschReadingEase"``.
-    title : str, optional
-        Title of the chart.
-
-    Returns
-    -------
-    Axes
-        ``ax.figure.savefig(path)`` writes the chart to a file.
 
     Raises
     ------
@@ -107,21 +97,20 @@ def readability_distribution(
     values = {name: np.where(good, data.numbers(pages[name]), np.nan) for name in columns}
     usable = np.any([~np.isnan(found) for found in values.values()], axis=0)
     found = {name: column[~np.isnan(column)] for name, column in values.items() if not np.isnan(column).all()}
-    with style.context():
-        ax = style.start(ax, 4.6 if index else style.row_height(len(found), 1.7, each=0.52))
-        beyond = ""
-        if not found:
-            captions.message(ax, _reason(pages))
-        elif index is None:
-            _grade_rows(ax, found)
-        else:
-            beyond = _alone(ax, index, found[index])
-        name = INDICES[index].name if index else "Readability indices"
-        of = f" of {drawn_of(int(usable.sum()), len(pages))}" if len(pages) else ""
-        note = data.left_out(pages, usable, _lacking(index))
-        captions.headline(
-            ax, title or f"{name}{of}", data.joined(note, beyond), lift=_lift(index) if found else 0
-        )
+    ax = style.start(ax, 4.6 if index else style.row_height(len(found), 1.7, each=0.52))
+    beyond = ""
+    if not found:
+        captions.message(ax, _reason(pages))
+    elif index is None:
+        _grade_rows(ax, found)
+    else:
+        beyond = _alone(ax, index, found[index])
+    name = INDICES[index].name if index else "Readability indices"
+    of = f" of {drawn_of(int(usable.sum()), len(pages))}" if len(pages) else ""
+    note = data.left_out(pages, usable, _lacking(index))
+    captions.headline(
+        ax, title or f"{name}{of}", data.joined(note, beyond), lift=_lift(index) if found else 0
+    )
     return ax
 
 
@@ -133,7 +122,7 @@ def _lacking(index: str | None) -> str:
 
 
 def _lift(index: str | None) -> float:
-    return bands.HEIGHT if index else bands.HEIGHT - 14
+    return readability_scale.HEIGHT if index else readability_scale.HEIGHT - 14
 
 
 def _reason(pages: pd.DataFrame) -> str:
@@ -163,8 +152,8 @@ def _alone(ax: Axes, name: str, values: NDArray[np.float64]) -> str:
     """Draw the histogram of one index in front of its bands; return a note on values beyond the scale."""
     index = INDICES[name]
     if index.limits:
-        tints = bands.tints(len(index.bands), darkest_first=not index.harder_up)
-        bands.paint(ax, index.limits, index.bands, tints, values)
+        tints = readability_scale.tints(len(index.bands), darkest_first=not index.harder_up)
+        readability_scale.paint(ax, index.limits, index.bands, tints, values)
         ticks = list(index.limits)
     else:
         grade_bands(ax, values.clip(-8), MAX_GRADE, counts=True)

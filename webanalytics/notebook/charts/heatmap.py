@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from webanalytics.notebook.charts.keywords import tidy, why_none
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import BASE_FONT, counted, lettering, path_labels, shortened
-from webanalytics.page.keywords.keyness import CRITICAL, UNLIKELY, keyness
-from webanalytics.runs.frames.kinds import in_kind
+from webanalytics.page.keywords.places import CRITICAL, UNLIKELY, keyness
 
 Cells = NDArray[np.float64]
 
@@ -22,7 +21,7 @@ FAINTEST = UNLIKELY
 """Distinctiveness of the faintest colour: what chance alone exceeds in one of 20 terms is not coloured."""
 
 
-@in_kind
+@style.chart
 def keyword_heatmap(
     frame: pd.DataFrame,
     *,
@@ -50,19 +49,10 @@ def keyword_heatmap(
         What `webanalytics.keywords` or `Audit.keywords` returned (``url``, ``keyword``, ``frequency``), or an
         audit frame with its map of frequencies in ``keywords``. Without a column ``distinctiveness``, it is
         computed from the keywords of the frame.
-    ax : Axes, optional
-        Where to draw; a new figure otherwise.
     top : int
         The most terms to draw.
     max_pages : int
         The most pages to draw.
-    title : str, optional
-        Title of the chart.
-
-    Returns
-    -------
-    Axes
-        ``ax.figure.savefig(path)`` writes the chart to a file.
 
     Raises
     ------
@@ -92,22 +82,21 @@ def keyword_heatmap(
     counts = counts[counts["url"].isin(shown)]
     chosen = _ordered(counts, shown)
     notes = [_note(pages, shown)]
-    with style.context():
-        ax = style.start(ax, style.row_height(len(chosen), 2.4))
-        if not chosen:
-            captions.message(ax, why_none(pages))
-        else:
-            times, scores = (
-                counts.pivot(index="keyword", columns="url", values=name)
-                .reindex(index=chosen, columns=shown)
-                .fillna(0)
-                .to_numpy(dtype=float)
-                for name in ("frequency", "score")
-            )
-            _name(ax, chosen, shown)
-            numbered = paint_cells(ax, times, scores)
-            notes.append(_legend(numbered, single=len(shown) < 2))
-        captions.headline(ax, title or _title(chosen, shown), data.joined(*notes))
+    ax = style.start(ax, style.row_height(len(chosen), 2.4))
+    if not chosen:
+        captions.message(ax, why_none(pages))
+    else:
+        times, scores = (
+            counts.pivot(index="keyword", columns="url", values=name)
+            .reindex(index=chosen, columns=shown)
+            .fillna(0)
+            .to_numpy(dtype=float)
+            for name in ("frequency", "score")
+        )
+        _name(ax, chosen, shown)
+        numbered = paint_cells(ax, times, scores)
+        notes.append(_legend(numbered, single=len(shown) < 2))
+    captions.headline(ax, title or _title(chosen, shown), data.joined(*notes))
     return ax
 
 

@@ -14,7 +14,6 @@ from webanalytics.errors import ParameterError
 from webanalytics.notebook.charts.heatmap import paint_cells
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import BASE_FONT, counted, lettering, shortened
-from webanalytics.runs.frames.kinds import in_kind
 from webanalytics.thresholds import PRIORITIES, TOP_LEVEL
 
 FILLS = {"high": "#8f2a00", "medium": "#d67d00", "low": style.BLUE_TINT}
@@ -27,7 +26,7 @@ NO_SECTION = "(no URL)"
 _MAKERS = ("audit(urls).issues",)
 
 
-@in_kind
+@style.chart
 def issues_by_priority(
     frame: pd.DataFrame, *, ax: Axes | None = None, top: int = 20, title: str | None = None
 ) -> Axes:
@@ -42,17 +41,8 @@ def issues_by_priority(
     frame : DataFrame
         What `webanalytics.audit` returned, or its ``issues``: ``url``, ``rule`` and ``priority``;
         ``title`` if there is one.
-    ax : Axes, optional
-        Where to draw; a new figure otherwise.
     top : int
         The most rules to draw.
-    title : str, optional
-        Title of the chart.
-
-    Returns
-    -------
-    Axes
-        ``ax.figure.savefig(path)`` writes the chart to a file.
 
     Raises
     ------
@@ -78,21 +68,18 @@ def issues_by_priority(
     counts = counts.sort_values(["level", "place", "pages"], ascending=[True, True, False], kind="stable")
     counts["name"] = _names(issues, counts.index)
     shown = counts.head(top)
-    with style.context():
-        ax = style.start(ax, style.row_height(len(shown), 1.7))
-        if shown.empty:
-            captions.message(ax, _reason(issues))
-        else:
-            _bars(ax, shown, total)
-        hidden = (
-            f"the {len(shown):,} most urgent of {len(counts):,} rules" if len(shown) < len(counts) else ""
-        )
-        left = data.left_out(issues, usable, "without a rule or priority") if len(issues) > 1 else ""
-        captions.headline(ax, title or _title(found, len(counts)), data.joined(hidden, left))
+    ax = style.start(ax, style.row_height(len(shown), 1.7))
+    if shown.empty:
+        captions.message(ax, _reason(issues))
+    else:
+        _bars(ax, shown, total)
+    hidden = f"the {len(shown):,} most urgent of {len(counts):,} rules" if len(shown) < len(counts) else ""
+    left = data.left_out(issues, usable, "without a rule or priority") if len(issues) > 1 else ""
+    captions.headline(ax, title or _title(found, len(counts)), data.joined(hidden, left))
     return ax
 
 
-@in_kind
+@style.chart
 def issues_by_section(
     frame: pd.DataFrame,
     *,
@@ -113,21 +100,12 @@ def issues_by_section(
     frame : DataFrame
         What `webanalytics.audit` returned, or its ``issues``: ``url`` and ``category`` or ``rule``. A column
         ``section`` gives the sections if it is there; otherwise they come from the URLs.
-    ax : Axes, optional
-        Where to draw; a new figure otherwise.
     by : {"category", "rule"}
         What the columns are.
     top : int
         The most columns to draw.
     max_sections : int
         The most sections to draw.
-    title : str, optional
-        Title of the chart.
-
-    Returns
-    -------
-    Axes
-        ``ax.figure.savefig(path)`` writes the chart to a file.
 
     Raises
     ------
@@ -155,20 +133,19 @@ def issues_by_section(
     rows = _once(found, "section")["section"].value_counts(sort=False)
     rows = rows.sort_values(ascending=False, kind="stable")
     kept, shown = columns.head(top).index.tolist(), rows.head(max_sections).index.tolist()
-    with style.context():
-        ax = style.start(ax, style.row_height(len(shown), 2.4))
-        notes = [left_out(len(shown), len(rows), "section"), left_out(len(kept), len(columns), by)]
-        if found.empty:
-            captions.message(ax, _reason(issues))
-        else:
-            table = pd.crosstab(found["section"], found["kind"]).reindex(index=shown, columns=kept)
-            cells = table.fillna(0).to_numpy(dtype=float)
-            name_axes(ax, shown, _names(issues, pd.Index(kept, dtype=object)) if by == "rule" else kept)
-            if not paint_cells(ax, cells):
-                notes.append(f"darker is more pages, up to {np.max(cells):,g}")
-        notes.append(data.left_out(issues, usable, f"without a {by}") if len(issues) > 1 else "")
-        heading = "Pages with issues" + ("" if found.empty else f", by section and {by}")
-        captions.headline(ax, title or heading, data.joined(*notes))
+    ax = style.start(ax, style.row_height(len(shown), 2.4))
+    notes = [left_out(len(shown), len(rows), "section"), left_out(len(kept), len(columns), by)]
+    if found.empty:
+        captions.message(ax, _reason(issues))
+    else:
+        table = pd.crosstab(found["section"], found["kind"]).reindex(index=shown, columns=kept)
+        cells = table.fillna(0).to_numpy(dtype=float)
+        name_axes(ax, shown, _names(issues, pd.Index(kept, dtype=object)) if by == "rule" else kept)
+        if not paint_cells(ax, cells):
+            notes.append(f"darker is more pages, up to {np.max(cells):,g}")
+    notes.append(data.left_out(issues, usable, f"without a {by}") if len(issues) > 1 else "")
+    heading = "Pages with issues" + ("" if found.empty else f", by section and {by}")
+    captions.headline(ax, title or heading, data.joined(*notes))
     return ax
 
 

@@ -12,10 +12,9 @@ from webanalytics.errors import ParameterError
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import clean, counted, path_labels, shorten
 from webanalytics.operations import KEYWORDS
-from webanalytics.runs.frames.kinds import in_kind
 
 
-@in_kind
+@style.chart
 def keywords(
     frame: pd.DataFrame,
     *,
@@ -36,19 +35,12 @@ def keywords(
     frame : DataFrame
         What `webanalytics.keywords` returned (``url``, ``keyword``, ``frequency``), or an audit frame with
         its map of frequencies in ``keywords``; pages that failed are left out and counted.
-    ax : Axes, optional
-        Where to draw; a new figure otherwise.
     top : int
         The most bars to draw.
     url : str, optional
         The one page to draw, as the ``url`` column has it; otherwise the whole frame.
     title : str, optional
         Title of the chart, instead of the page or the number of pages.
-
-    Returns
-    -------
-    Axes
-        ``ax.figure.savefig(path)`` writes the chart to a file.
 
     Raises
     ------
@@ -67,13 +59,12 @@ def keywords(
     if url is not None:
         pages, counts = _one_page(pages, counts, url)
     totals = totals_of(counts).head(top)
-    with style.context():
-        ax = style.start(ax, style.row_height(len(totals), 1.3))
-        if totals.empty:
-            captions.message(ax, why_none(pages))
-        else:
-            _bars(ax, totals, several=len(pages) > 1)
-        captions.headline(ax, title or _title(pages), _subtitle(pages, counts))
+    ax = style.start(ax, style.row_height(len(totals), 1.3))
+    if totals.empty:
+        captions.message(ax, why_none(pages))
+    else:
+        _bars(ax, totals, several=len(pages) > 1)
+    captions.headline(ax, title or _title(pages), _subtitle(pages, counts))
     return ax
 
 

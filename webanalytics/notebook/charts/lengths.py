@@ -15,7 +15,6 @@ from webanalytics.errors import ParameterError
 from webanalytics.notebook.charts import ridges
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import counted, path_labels
-from webanalytics.runs.frames.kinds import in_kind
 from webanalytics.thresholds import DESCRIPTION_CHARACTERS, TITLE_CHARACTERS
 
 
@@ -29,7 +28,7 @@ class _Text(NamedTuple):
     marker: str
 
 
-@in_kind
+@style.chart
 def text_lengths(
     frame: pd.DataFrame,
     *,
@@ -51,19 +50,10 @@ def text_lengths(
     ----------
     frame : DataFrame
         What `webanalytics.metadata` or `webanalytics.audit` returned: ``url``, ``title``, ``description``.
-    ax : Axes, optional
-        Where to draw; a new figure otherwise.
     title_limits, description_limits : tuple of int
         Fewest and most characters recommended: 30 to 60 and 70 to 155, as in the rules of an audit.
     max_pages : int
         The most pages that have a row of their own.
-    title : str, optional
-        Title of the chart.
-
-    Returns
-    -------
-    Axes
-        ``ax.figure.savefig(path)`` writes the chart to a file.
 
     Raises
     ------
@@ -97,19 +87,18 @@ def text_lengths(
     usable = ~data.has_failed(pages)
     found = _measured(pages[usable], texts)
     rows = len(found) <= max_pages
-    with style.context():
-        ax = style.start(ax, style.row_height(len(found), 1.7, each=0.26) if rows else 3.9)
-        if found.empty:
-            captions.message(ax, _reason(pages))
-        elif rows:
-            _rows(ax, found, texts)
-        else:
-            _histograms(ax, found, texts)
-        heading = title or f"Title and description of {counted(len(pages), 'page')}"
-        note = data.joined(*(_verdict(found, text) for text in texts)) if len(found) else ""
-        failed = data.failures(pages) if len(pages) > 1 else ""
-        # above the heading of the column beside histograms
-        captions.headline(ax, heading, data.joined(note, failed), lift=0 if rows or found.empty else 12)
+    ax = style.start(ax, style.row_height(len(found), 1.7, each=0.26) if rows else 3.9)
+    if found.empty:
+        captions.message(ax, _reason(pages))
+    elif rows:
+        _rows(ax, found, texts)
+    else:
+        _histograms(ax, found, texts)
+    heading = title or f"Title and description of {counted(len(pages), 'page')}"
+    note = data.joined(*(_verdict(found, text) for text in texts)) if len(found) else ""
+    failed = data.failures(pages) if len(pages) > 1 else ""
+    # above the heading of the column beside histograms
+    captions.headline(ax, heading, data.joined(note, failed), lift=0 if rows or found.empty else 12)
     return ax
 
 

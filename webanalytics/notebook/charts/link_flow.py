@@ -14,14 +14,13 @@ from webanalytics.notebook.charts.heatmap import paint_cells
 from webanalytics.notebook.charts.issues import left_out, name_axes, section_of
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import counted
-from webanalytics.runs.frames.kinds import in_kind
 from webanalytics.thresholds import TOP_LEVEL
 
 SLANTED = 15
 """Most names of columns that are written aslant; more stand upright."""
 
 
-@in_kind
+@style.chart
 def link_flow(
     frame: pd.DataFrame, *, ax: Axes | None = None, max_sections: int = 20, title: str | None = None
 ) -> Axes:
@@ -36,17 +35,8 @@ def link_flow(
     frame : DataFrame
         What `webanalytics.crawl` returned, or its ``links``: ``source`` and ``target``; of rows with ``kind``
         and ``internal``, only anchors to the own site count.
-    ax : Axes, optional
-        Where to draw; a new figure otherwise.
     max_sections : int
         The most sections: those with the most links.
-    title : str, optional
-        Title of the chart.
-
-    Returns
-    -------
-    Axes
-        ``ax.figure.savefig(path)`` writes the chart to a file.
 
     Raises
     ------
@@ -68,25 +58,22 @@ def link_flow(
     order = np.argsort(-(flow.sum(axis=0) + flow.sum(axis=1)), kind="stable")[:max_sections]
     shown = [names[place] for place in order]
     upright = len(shown) > SLANTED
-    with style.context():
-        ax = style.start(ax, style.row_height(len(shown), 3.4 if upright else 2.6))
-        notes = ["rows link, columns are linked to", left_out(len(shown), len(names), "section")]
-        if not len(names):
-            captions.message(ax, _reason(links))
-            notes = []
-        else:
-            cells = flow[np.ix_(order, order)].astype(float)
-            name_axes(ax, shown, shown)
-            if upright:
-                for label in ax.get_xticklabels():
-                    label.set(rotation=90, va="center")
-            if not paint_cells(ax, cells):
-                notes.append(f"darker is more links, up to {int(cells.max()):,}")
-        notes.append(data.failures(links) if len(links) > 1 else "")
-        heading = (
-            f"Links between {counted(len(names), 'section')}" if len(names) else "Links between sections"
-        )
-        captions.headline(ax, title or heading, data.joined(*notes))
+    ax = style.start(ax, style.row_height(len(shown), 3.4 if upright else 2.6))
+    notes = ["rows link, columns are linked to", left_out(len(shown), len(names), "section")]
+    if not len(names):
+        captions.message(ax, _reason(links))
+        notes = []
+    else:
+        cells = flow[np.ix_(order, order)].astype(float)
+        name_axes(ax, shown, shown)
+        if upright:
+            for label in ax.get_xticklabels():
+                label.set(rotation=90, va="center")
+        if not paint_cells(ax, cells):
+            notes.append(f"darker is more links, up to {int(cells.max()):,}")
+    notes.append(data.failures(links) if len(links) > 1 else "")
+    heading = f"Links between {counted(len(names), 'section')}" if len(names) else "Links between sections"
+    captions.headline(ax, title or heading, data.joined(*notes))
     return ax
 
 

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from webanalytics.notebook.charts import ridges
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import counted, path_labels, shorten
-from webanalytics.runs.frames.kinds import in_kind
 
 
 class _Measure(NamedTuple):
@@ -29,7 +28,7 @@ _READING_TIME = _Measure("readingTimeMinutes", "Reading time", "minutes to read"
 _WORDS = _Measure("wordCount", "Words", "words of the main text", "{:,.0f}", True)
 
 
-@in_kind
+@style.chart
 def reading_time(
     frame: pd.DataFrame, *, ax: Axes | None = None, max_pages: int = 40, title: str | None = None
 ) -> Axes:
@@ -42,17 +41,10 @@ def reading_time(
     ----------
     frame : DataFrame
         What `webanalytics.readability` or `webanalytics.audit` returned: ``url``, ``readingTimeMinutes``.
-    ax : Axes, optional
-        Where to draw; a new figure otherwise.
     max_pages : int
         The most pages that have a bar of their own.
     title : str, optional
         Title of the chart, in place of the page or the number of pages.
-
-    Returns
-    -------
-    Axes
-        ``ax.figure.savefig(path)`` writes the chart to a file.
 
     Raises
     ------
@@ -73,7 +65,7 @@ def reading_time(
     return _draw(frame, _READING_TIME, ax, max_pages, title)
 
 
-@in_kind
+@style.chart
 def words(
     frame: pd.DataFrame, *, ax: Axes | None = None, max_pages: int = 40, title: str | None = None
 ) -> Axes:
@@ -86,17 +78,10 @@ def words(
     ----------
     frame : DataFrame
         What `webanalytics.readability` or `webanalytics.audit` returned: ``url``, ``wordCount``.
-    ax : Axes, optional
-        Where to draw; a new figure otherwise.
     max_pages : int
         The most pages that have a bar of their own.
     title : str, optional
         Title of the chart, in place of the page or the number of pages.
-
-    Returns
-    -------
-    Axes
-        ``ax.figure.savefig(path)`` writes the chart to a file.
 
     Raises
     ------
@@ -128,21 +113,20 @@ def _draw(
     values = found["value"].to_numpy()
     rows = len(found) <= max_pages
     notes = [data.left_out(pages, usable, "without a count")] if len(pages) > 1 else []
-    with style.context():
-        ax = style.start(ax, style.row_height(len(found), 1.3, each=0.26) if rows else 4.2)
-        if found.empty:
-            captions.message(ax, _reason(pages))
-        elif rows:
-            captions.row_labels(ax, path_labels(found["url"]))
-            _bars(ax, values, measure.form)
-            captions.finish_value_axis(ax, measure.axis)
-        else:
-            notes += _histogram(ax, values, measure.whole)
-            captions.finish_value_axis(ax, measure.axis)
-        if len(found) > 1:
-            _median(ax, values)
-            notes.insert(0, f"median {measure.form.format(np.median(values))} (dashed)")
-        captions.headline(ax, title or _title(measure.name, pages), data.joined(*notes))
+    ax = style.start(ax, style.row_height(len(found), 1.3, each=0.26) if rows else 4.2)
+    if found.empty:
+        captions.message(ax, _reason(pages))
+    elif rows:
+        captions.row_labels(ax, path_labels(found["url"]))
+        _bars(ax, values, measure.form)
+        captions.finish_value_axis(ax, measure.axis)
+    else:
+        notes += _histogram(ax, values, measure.whole)
+        captions.finish_value_axis(ax, measure.axis)
+    if len(found) > 1:
+        _median(ax, values)
+        notes.insert(0, f"median {measure.form.format(np.median(values))} (dashed)")
+    captions.headline(ax, title or _title(measure.name, pages), data.joined(*notes))
     return ax
 
 

@@ -9,15 +9,14 @@ import pandas as pd
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
-from webanalytics.notebook.charts import audiences, bands
+from webanalytics.notebook.charts import audiences, readability_scale
 from webanalytics.notebook.charts.readability_scale import OPTIONAL, Judged, judge
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import counted, path_labels, shorten
-from webanalytics.runs.frames.kinds import in_kind
 from webanalytics.thresholds import GRADE_BANDS
 
 
-@in_kind
+@style.chart
 def readability(
     frame: pd.DataFrame,
     *,
@@ -42,19 +41,12 @@ def readability(
         What `webanalytics.readability` or `webanalytics.audit` returned: ``url``, ``averageGradeLevel``
         and, if there, ``readability_score``, ``readability_scale``, ``readability_note``,
         ``fleschReadingEase``, ``status``, ``error_type``.
-    ax : Axes, optional
-        Where to draw; a new figure otherwise.
     max_pages : int
         The most pages that have a row of their own.
     max_grade : float
         Right end of the axis of school grades; a page beyond it is drawn at the end, with its true number.
     title : str, optional
         Title of the chart, instead of the number of pages.
-
-    Returns
-    -------
-    Axes
-        ``ax.figure.savefig(path)`` writes the chart to a file.
 
     Raises
     ------
@@ -79,14 +71,14 @@ def readability(
     picked = data.pick(frame, ["url", "averageGradeLevel"], ("readability", "audit"), optional=OPTIONAL)
     pages = data.distinct(picked)
     judged = judge(pages)
-    with style.context():
-        if judged.values:
-            ax = _drawn(ax, judged, max_pages, max_grade)
-        else:
-            ax = style.start(ax, style.row_height(0, 1.9))
-            captions.message(ax, _reason(pages))
-        note = judged.missing if len(pages) > 1 else ""
-        captions.headline(ax, title or _title(pages, judged), note, lift=bands.HEIGHT if judged.values else 0)
+    if judged.values:
+        ax = _drawn(ax, judged, max_pages, max_grade)
+    else:
+        ax = style.start(ax, style.row_height(0, 1.9))
+        captions.message(ax, _reason(pages))
+    note = judged.missing if len(pages) > 1 else ""
+    lift = readability_scale.HEIGHT if judged.values else 0
+    captions.headline(ax, title or _title(pages, judged), note, lift=lift)
     return ax
 
 
@@ -134,7 +126,7 @@ def grade_bands(ax: Axes, grades: NDArray[np.float64], max_grade: float, *, coun
     left = math.floor(lowest) - 1.0 if lowest < 0 else 0.0
     limits = [left, *(limit for limit, _ in GRADE_BANDS[:-1]), max_grade]
     names = [audience for _, audience in GRADE_BANDS]
-    bands.paint(ax, limits, names, style.SEQUENCE, grades if counts else None)
+    readability_scale.paint(ax, limits, names, style.SEQUENCE, grades if counts else None)
 
 
 def _rows(ax: Axes, scored: pd.DataFrame, max_grade: float) -> None:

@@ -17,10 +17,8 @@ from webanalytics.core.access import Access
 from webanalytics.core.access_by_host import access_for, without_logins
 from webanalytics.core.run_options import check_options
 from webanalytics.errors import ParameterError, WebAnalyticsError
-from webanalytics.notebook.desk.form import Form
-from webanalytics.notebook.desk.inputs import read_upload, urls_in, urls_in_table, urls_in_text
-from webanalytics.notebook.desk.outcome import BARS, outcome, report_path
-from webanalytics.notebook.desk.run import Background, DeskRun, Plan, joined, work
+from webanalytics.notebook.desk.form import Form, read_upload, urls_in, urls_in_table, urls_in_text
+from webanalytics.notebook.desk.run import BARS, Background, DeskRun, Plan, joined, outcome, report_path, work
 from webanalytics.notebook.desk.site import is_sitemap
 from webanalytics.notebook.explorer.explorer import Explorer
 from webanalytics.notebook.widgets.parts import TONES, as_text, counted, panel, paragraph

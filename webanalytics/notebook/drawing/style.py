@@ -11,10 +11,13 @@ legible on that figure, whether it is light, dark or transparent.
 
 from __future__ import annotations
 
+import functools
+import inspect
 import io
-from collections.abc import Iterator
+import re
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, ParamSpec
 
 import matplotlib.style as mpl_style
 from matplotlib.axes import Axes
@@ -25,6 +28,9 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.drawing.labels import BASE_FONT
+from webanalytics.runs.frames.kinds import in_kind
+
+P = ParamSpec("P")
 
 BLUE = "#0072b2"
 ORANGE = "#d55e00"
@@ -97,6 +103,46 @@ def context() -> Iterator[None]:
     """
     with mpl_style.context(["default", _RC]):
         yield
+
+
+def chart(function: Callable[P, Axes]) -> Callable[P, Axes]:
+    """Return a chart that takes tables of any library, and draws with the charts' settings.
+
+    Its documentation says what holds for every chart.
+    """
+    draw = in_kind(function)
+
+    @functools.wraps(function)
+    def wrapper(*args: P.args, **kwargs: P.kwargs) -> Axes:
+        with context():
+            return draw(*args, **kwargs)
+
+    head, *sections = re.split(r"\n\n(?=[A-Z][a-z]+\n---)", inspect.getdoc(function) or "")
+    parts = {text.partition("\n")[0]: text for text in sections}
+    parts = {
+        "Parameters": parts.pop("Parameters", "") + _PARAMETERS,
+        "Returns": _RETURNS,
+        "Raises": _RAISES,
+    } | parts
+    wrapper.__doc__ = "\n\n".join([head, *parts.values()])
+    return wrapper
+
+
+_PARAMETERS = """
+ax : Axes, optional
+    Where to draw; a new figure otherwise.
+title : str, optional
+    Title of the chart."""
+_RETURNS = """\
+Returns
+-------
+Axes
+    ``ax.figure.savefig(path)`` writes the chart to a file."""
+_RAISES = """\
+Raises
+------
+ParameterError
+    When the frame lacks a column that is needed."""
 
 
 class ChartAxes(Axes):

@@ -16,15 +16,11 @@ import traitlets
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.overview.failures import reason
 from webanalytics.errors import ParameterError, WebAnalyticsError
-from webanalytics.notebook.explorer.any_frame import MANY_PAGES, can_be_judged
-from webanalytics.notebook.explorer.issues import Issues
-from webanalytics.notebook.explorer.keywords import site_keywords
-from webanalytics.notebook.explorer.site import links_of, site_tables
-from webanalytics.notebook.explorer.static_html import static_html
-from webanalytics.notebook.explorer.summary import summary
+from webanalytics.notebook.explorer.issues import MANY_PAGES, Issues, can_be_judged
+from webanalytics.notebook.explorer.site import links_of, site_keywords, site_tables
+from webanalytics.notebook.explorer.summary import static_html, summary
 from webanalytics.notebook.explorer.table import column, pages_of, table, with_derived
-from webanalytics.notebook.widgets.downloads import TYPES, file_bytes
-from webanalytics.notebook.widgets.previews import details
+from webanalytics.notebook.widgets.previews import TYPES, details, file_bytes
 from webanalytics.runs.frames.foreign import as_pandas
 
 _SCRIPTS = ("dom", "filters", "table", "page", "overview", "panels", "site", "issues", "explorer")

@@ -1,4 +1,4 @@
-"""What a crawl knows of its site: the tables of the explorer's tab, and the links around one page."""
+"""What is known of a whole site: its crawl, its keywords, and the links around one page."""
 
 from __future__ import annotations
 
@@ -74,3 +74,26 @@ def links_of(audit: Audit, url: object) -> dict[str, Any] | None:
     }
     counts = audit.site.inlinks
     return found | {"total": 0 if counts is None else counts.counts[target.row]}
+
+
+_MOST_KEYWORDS = 500
+MOST_COLUMNS = 12
+
+
+def site_keywords(audit: Audit) -> list[dict[str, Any]]:
+    """Return the tables of an audit's terms: heading, what a row is called, and the table."""
+    found = (
+        ("Keywords of the site", "keyword", audit.keywords("site")),
+        ("Pages that compete for the same keywords", "row", audit.cannibalisation()),
+    )
+    return [{"title": title, "noun": noun, "table": _keyword_table(frame)} for title, noun, frame in found]
+
+
+def _keyword_table(frame: pd.DataFrame) -> dict[str, Any]:
+    shown = frame.iloc[:_MOST_KEYWORDS, :MOST_COLUMNS].reset_index(drop=True)
+    shown = shown.loc[:, ~shown.columns.duplicated()]
+    columns = [column(shown, {}, str(name)) for name in shown.columns]
+    for made in columns:
+        words = clean(str(made["label"]).replace("_", " "), 40)
+        made["label"] = words[:1].upper() + words[1:]
+    return {"length": len(shown), "total": len(frame), "columns": columns}

@@ -1,4 +1,7 @@
-"""A frame of pages -> the content of the explorer's overview, keywords and failures tabs."""
+"""A frame of pages -> the content of the explorer's overview, keywords and failures tabs.
+
+For a saved notebook on a web page where no widget can run, the explorer is static HTML.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,47 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from markupsafe import Markup
 
-from webanalytics.notebook.explorer.failures import failure_groups
-from webanalytics.notebook.explorer.table import clean, has_keyword_maps, is_missing, texts
+from webanalytics.audits.overview.failures import reasons
+from webanalytics.core.strings import to_one_decimal
+from webanalytics.core.templates import render
+from webanalytics.notebook.explorer.table import MOST_ROWS, clean, has_keyword_maps, is_missing, texts
 from webanalytics.thresholds import AUDIENCES
+
+MOST_URLS = 100
+"""Most pages that are listed of one reason."""
+MOST_REASONS = 100
+
+
+def failure_groups(pages: pd.DataFrame) -> list[dict[str, Any]]:
+    """Return the failed pages by reason, the most frequent first.
+
+    Returns
+    -------
+    list of dict
+        ``reason`` (a sentence), ``type`` (its error type), ``option`` and ``change`` (what changes it, and
+        how), ``count``, and ``rows``: for the first of its pages the row in the table and the address.
+
+    Examples
+    --------
+    >>> pages = pd.DataFrame({"url": ["a", "b"], "status": ["error"] * 2, "error_type": ["robots"] * 2})
+    >>> [(group["reason"], group["option"], group["count"]) for group in failure_groups(pages)]
+    [("The site's robots.txt forbids the page.", 'robots=False', 2)]
+    """
+    addresses = texts(pages, str(pages.columns[0])) if len(pages.columns) else []
+    return [
+        {
+            "reason": clean(why.sentence),
+            "type": clean(why.error_type or "other", 40),
+            "option": "" if why.advice is None else why.advice.option,
+            "change": "" if why.advice is None else why.advice.change,
+            "count": len(rows),
+            "rows": [[row if row < MOST_ROWS else None, clean(addresses[row])] for row in rows[:MOST_URLS]],
+        }
+        for why, rows in reasons(pages)[:MOST_REASONS]
+    ]
+
 
 MOST_KEYWORDS = 300
 
@@ -131,3 +171,44 @@ def keyword_totals(pages: pd.DataFrame) -> list[list[Any]]:
             frequency.update({str(word): int(count) for word, count in words.items()})
             spread.update([str(word) for word in words])
     return [[clean(word, 80), count, spread[word]] for word, count in frequency.most_common()]
+
+
+ROWS = 15
+COLUMNS = 8
+RULES = 8
+LONGEST_CELL = 70
+# some sites keep only one of these, some only the other
+_LEFT = Markup(' align="left" style="text-align:left"')
+
+
+def static_html(table: dict[str, Any], summary: dict[str, Any], issues: dict[str, Any] | None = None) -> str:
+    """Return figures, what to fix first, failures and the first rows of what the browser gets."""
+    found = issues or {"score": None, "details": [], "columns": []}
+    columns = {item["key"]: item for item in (*table["columns"], *found["columns"])}
+    rows = min(ROWS, table["length"])
+    return render(
+        "notebook/widgets/static/explorer.html",
+        figures=summary["figures"],
+        score=found["score"],
+        points=to_one_decimal,
+        rules=found["details"][:RULES],
+        more=len(found["details"]) - RULES,
+        failures=summary["failures"][:RULES],
+        columns=[columns[key] for key in table["views"]["pages"] if key in columns][:COLUMNS],
+        rows=rows,
+        left=table["total"] - rows,
+        cell=_cell,
+        side=lambda column: _LEFT if column["kind"] == "text" else "",
+    )
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float) and not value.is_integer():
+        return f"{value:,.2f}"
+    whole = isinstance(value, (int, float))
+    text = f"{value:,.0f}" if whole and value > 9_999 else f"{value:.0f}" if whole else str(value)
+    return text if len(text) <= LONGEST_CELL else f"{text[: LONGEST_CELL - 1]}…"

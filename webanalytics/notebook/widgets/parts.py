@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import Any
 
 import ipywidgets as w
@@ -245,6 +245,32 @@ class Tool(w.VBox):  # type: ignore[misc]
             "text/plain": repr(self),
             "text/html": sentence.format(self._name, self._purpose),
         }
+
+
+class OneAnswer(Tool):
+    """Base of the tools that ask for one input and show one answer.
+
+    Attributes
+    ----------
+    answer : Mapping or None
+        The row of the last answer.
+    """
+
+    answer: Mapping[str, Any] | None = None
+
+    def clear(self) -> None:
+        """Remove the last answer."""
+        self.answer = None
+        self.results.value = ""
+
+    def show(self, answer: Mapping[str, Any], describe: Callable[[Mapping[str, Any]], Markup]) -> None:
+        """Show an answer, or why there is none."""
+        if answer["status"] != "ok":
+            self.say(str(answer["error"]), "bad")
+            return
+        self.answer = answer
+        self.results.value = panel(describe(answer))
+        self.say("")
 
 
 def button(description: str) -> w.Button:

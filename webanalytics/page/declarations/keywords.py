@@ -98,26 +98,5 @@ KEYWORDS = Operation(
     ),
     chart="keywords",
     audited=True,
-    example={
-        "parameters": {
-            "url": "https://lanterns.example/blog/winter-light",
-        },
-        "data": {
-            "url": "https://lanterns.example/blog/winter-light",
-            "keywords": {
-                "dark": 4,
-                "light": 4,
-                "lamp": 4,
-                "lumenvik": 3,
-                "room": 3,
-                "window": 3,
-                "november": 2,
-                "church": 2,
-                "visitors": 2,
-                "people": 2,
-                "rest": 2,
-                "small": 2,
-            },
-        },
-    },
+    example="webanalytics.page.declarations:examples/keywords.json",
 )

@@ -109,120 +109,6 @@ _FIELDS = (
     Field("headline", str, "Headline that the reader sees, without the name of the site.", extra=True),
 )
 
-_EXAMPLE: dict[str, Any] = {
-    "requestUrl": "https://lanterns.example/shop/storm-lantern",
-    "url": "https://lanterns.example/shop/storm-lantern",
-    "canonical": "https://lanterns.example/shop/storm-lantern",
-    "lang": "en",
-    "charset": "utf-8",
-    "title": "Storm lantern in enamelled steel | Lumenvik",
-    "image": "https://lanterns.example/images/storm-lantern.jpg",
-    "favicons": [
-        {
-            "rel": "icon",
-            "href": "https://lanterns.example/favicon.ico",
-            "sizes": "32x32",
-        },
-        {
-            "rel": "icon",
-            "href": "https://lanterns.example/images/icon.svg",
-            "type": "image/svg+xml",
-        },
-    ],
-    "description": (
-        "A storm lantern that burns for twenty hours, stays alight in a gale and comes apart "
-        "into eleven pieces without a tool. Every part can be replaced."
-    ),
-    "price": "129.00",
-    "priceCurrency": "EUR",
-    "availability": "https://schema.org/InStock",
-    "jsonld": [
-        {
-            "@context": "https://schema.org",
-            "@type": "Product",
-            "name": "Storm lantern",
-            "sku": "LV-074",
-            "image": ["https://lanterns.example/images/storm-lantern.jpg"],
-            "description": (
-                "A storm lantern that burns for twenty hours, stays alight in a gale and comes apart "
-                "into eleven pieces without a tool. Every part can be replaced."
-            ),
-            "brand": {
-                "@type": "Brand",
-                "name": "Lumenvik",
-            },
-            "offers": {
-                "@type": "Offer",
-                "url": "https://lanterns.example/shop/storm-lantern",
-                "price": "129.00",
-                "priceCurrency": "EUR",
-                "availability": "https://schema.org/InStock",
-                "itemCondition": "https://schema.org/NewCondition",
-            },
-            "aggregateRating": {
-                "@type": "AggregateRating",
-                "ratingValue": "4.8",
-                "reviewCount": "212",
-            },
-        },
-        {
-            "@context": "https://schema.org",
-            "@type": "BreadcrumbList",
-            "itemListElement": [
-                {
-                    "@type": "ListItem",
-                    "position": 1,
-                    "name": "Shop",
-                    "item": "https://lanterns.example/shop/",
-                },
-                {
-                    "@type": "ListItem",
-                    "position": 2,
-                    "name": "Storm lantern",
-                },
-            ],
-        },
-    ],
-    "viewport": "width=device-width, initial-scale=1",
-    "theme-color": "#17324d",
-    "headings": [
-        {
-            "level": "h1",
-            "text": "Storm lantern",
-        },
-        {
-            "level": "h2",
-            "text": "What it is like to use",
-        },
-    ],
-    "imgTags": [
-        {
-            "src": "https://lanterns.example/images/storm-lantern.jpg",
-            "alt": "Storm lantern in blue enamel, lit",
-            "width": "480",
-            "height": "480",
-        }
-    ],
-    "responseBody": (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>Storm lantern '
-        'in enamelled steel | Lumenvik</title>\n<meta name="description" content="A…'
-    ),
-    "og:url": "https://lanterns.example/shop/storm-lantern",
-    "og:locale": "en_GB",
-    "og:title": "Storm lantern in enamelled steel | Lumenvik",
-    "og:type": "product",
-    "og:description": (
-        "A storm lantern that burns for twenty hours, stays alight in a gale and comes apart "
-        "into eleven pieces without a tool. Every part can be replaced."
-    ),
-    "og:site_name": "Lumenvik",
-    "og:image": "https://lanterns.example/images/storm-lantern.jpg",
-    "og:image:alt": "Storm lantern in blue enamel",
-    "card:title": "Storm lantern in enamelled steel | Lumenvik",
-    "card:image": "https://lanterns.example/images/storm-lantern.jpg",
-    "card:card": "summary_large_image",
-    "card:site": "@lumenvik_example",
-}
 """An answer; the fields that are not here are empty."""
 
 METADATA = Operation(
@@ -247,12 +133,7 @@ METADATA = Operation(
     table=(("url", "page"), ("title", "title"), ("description", "description"), ("robots", "robots")),
     chart="text_lengths",
     audited=True,
-    example={
-        "parameters": {
-            "url": "https://lanterns.example/shop/storm-lantern",
-        },
-        "data": {item.name: _EXAMPLE.get(item.name, "") for item in _FIELDS if not item.extra},
-    },
+    example="webanalytics.page.declarations:examples/metadata.json",
     docs=Docs(
         summary="Read the metadata of pages: meta tags, Open Graph, social cards, headings, images, JSON-LD.",
         settings={"body": "Fill ``responseBody`` with the HTML of each page."},

@@ -126,28 +126,7 @@ READABILITY = Operation(
     ),
     chart="readability",
     audited=True,
-    example={
-        "parameters": {
-            "url": "https://lanterns.example/blog/winter-light",
-        },
-        "data": {
-            "fleschReadingEase": 85.78,
-            "fleschReadingEaseText": "Easy",
-            "fleschKincaidGrade": 5.12,
-            "gunningFog": 6.71,
-            "colemanLiauIndex": 5.23,
-            "smogIndex": 7.65,
-            "automatedReadabilityIndex": 5.47,
-            "daleChallReadabilityScore": 5.89,
-            "daleChallReadabilityScoreText": "average 5th or 6th-grade student",
-            "wordCount": 370,
-            "sentenceCount": 24,
-            "readingTimeMinutes": 1.55,
-            "averageGradeLevel": 6.04,
-            "targetAudience": "middle school",
-            "url": "https://lanterns.example/blog/winter-light",
-        },
-    },
+    example="webanalytics.page.declarations:examples/readability.json",
     docs=Docs(
         summary="Score how easily the main text of pages reads.",
         returns=(

@@ -72,33 +72,7 @@ TEXT = Operation(
     table=(("url", "page"), ("title", "title"), ("language", "lang"), ("text", "text")),
     chart="words",
     audited=True,
-    example={
-        "parameters": {
-            "url": "https://lanterns.example/blog/winter-light",
-        },
-        "data": {
-            "date": {
-                "published": "2025-11-28",
-                "modified": "2025-11-28",
-            },
-            "description": (
-                "From the end of November to the second week of January the sun does not rise above "
-                "the hill on our island. This is how the people who live here light their…"
-            ),
-            "title": (
-                "Living with the dark: winter light in the north, how people on a small island light "
-                "their rooms while the sun stays under the hill, and what visitors get wrong…"
-            ),
-            "title_alt": "Living with the dark: winter light in the north",
-            "text": (
-                "Living with the dark: winter light in the north\nOn the last day of November the sun "
-                "touches the hill behind the church for eleven minutes. Then it is gone, and…"
-            ),
-            "language": "en",
-            "publisher": None,
-            "url": "https://lanterns.example/blog/winter-light",
-        },
-    },
+    example="webanalytics.page.declarations:examples/text.json",
     docs=Docs(
         summary="Extract the main text of pages, with title, dates, language and publisher.",
         returns=(

@@ -11,14 +11,13 @@ from typing import Any
 from webanalytics.page.decoder import order_mark
 from webanalytics.page.document import Element
 from webanalytics.page.facts.access import AccessElements, access_facts
-from webanalytics.page.facts.head import head_facts
+from webanalytics.page.facts.head import ScriptElements, head_facts
 from webanalytics.page.facts.links import LinkElements, judged_links, read_links
 from webanalytics.page.facts.resources import LoadingElements, is_pixel, loading_facts
 from webanalytics.page.facts.schema_org import structured_facts
-from webanalytics.page.facts.scripts import ScriptElements
 from webanalytics.page.page import Collector, Links, Page, Reader, collected, fold
 from webanalytics.page.structured.jsonld import JsonLdBlocks
-from webanalytics.page.text.main_text import main_text
+from webanalytics.page.text.text import main_text
 from webanalytics.urls import address
 
 DEFAULT_MAX_ENTRIES = 500

@@ -1,4 +1,4 @@
-"""What the source of a page says before its body, and which the parsed tree no longer shows."""
+"""Facts of a page's head: icons, alternates and others; and the scripts that hold no code but data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import re
 from typing import Any
 
 from webanalytics.page.decoder import declared_label, order_mark
-from webanalytics.page.page import Page
+from webanalytics.page.document import Element
+from webanalytics.page.page import Collector, Page, Reader
 
 EARLY_BYTES = 1_024
 """Bytes in which a page has to declare its encoding (HTML Standard, section 4.2.5.4)."""
@@ -84,3 +85,40 @@ def _read_head(html: str) -> tuple[int, str]:
         elif not ended:
             ended = f"<{name}>" if name else text[:60]
     return heads, ""
+
+
+CODE = frozenset(
+    (
+        *("", "module", "text/jscript", "text/livescript"),
+        *(
+            f"{kind}/{x}{name}script"
+            for kind in ("text", "application")
+            for x in ("", "x-")
+            for name in ("java", "ecma")
+        ),
+    )
+)
+"""Types of scripts that browsers run; others are data.
+
+HTML Standard, section 4.12.1, and MIME Sniffing Standard, section 4.6, without versions of JavaScript.
+"""
+
+
+class ScriptElements(Collector):
+    """How many scripts a page runs."""
+
+    def __init__(self, page: Page) -> None:
+        super().__init__(page)
+        self.count = 0
+
+    def readers(self) -> dict[str, Reader]:
+        """Return its reader."""
+        return {"script": self._script}
+
+    def _script(self, element: Element) -> None:
+        self.count += script_type(element) in CODE
+
+
+def script_type(element: Element) -> str:
+    """Return the type of a script without its parameters, empty where none is named."""
+    return (element.get("type") or "").partition(";")[0].strip().lower()

@@ -11,8 +11,8 @@ from typing import Any
 from zlib import crc32
 
 from webanalytics.page.document import Element
+from webanalytics.page.facts.access import Names
 from webanalytics.page.facts.links import DEFAULT_MAX_URL, Resolver
-from webanalytics.page.facts.names import Names
 from webanalytics.page.page import Collector, Page, Reader, collected, fold
 
 DEFAULT_MAX_LINKS = 5_000

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from webanalytics.page.document import Element
-from webanalytics.page.facts.scripts import CODE, script_type
+from webanalytics.page.facts.head import CODE, script_type
 from webanalytics.page.page import Collector, Page, Reader, fold
 
 FIRST_IMAGES = 5

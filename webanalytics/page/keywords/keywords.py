@@ -15,14 +15,13 @@ from webanalytics.page.keywords.segmentation import (
     UNSPACED_LANGUAGES,
     Segmented,
     bare,
+    chosen_stop_words,
     letters,
     segment,
     text_language,
 )
-from webanalytics.page.keywords.stopwords import chosen_stop_words
 from webanalytics.page.page import Page
-from webanalytics.page.text.main_language import main_language
-from webanalytics.page.text.main_text import main_text, prose
+from webanalytics.page.text.text import main_language, main_text, prose
 
 Source: TypeAlias = Literal["main", "page"]
 """Which text of a page is counted: its main text, or all that it shows."""

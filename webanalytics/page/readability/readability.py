@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from webanalytics.page.page import Page
-from webanalytics.page.readability.counts import Counts, count_text, count_words
+from webanalytics.page.readability.counts import Counts, count_text, count_unspaced, count_words, is_unspaced
 from webanalytics.page.readability.formulas import (
     LANGUAGES,
     OTHER_FLESCH,
@@ -21,9 +21,7 @@ from webanalytics.page.readability.formulas import (
     wiener_sachtextformel,
 )
 from webanalytics.page.readability.syllables import primary
-from webanalytics.page.readability.unspaced import count_unspaced, is_unspaced
-from webanalytics.page.text.main_language import main_language
-from webanalytics.page.text.main_text import main_text
+from webanalytics.page.text.text import main_language, main_text
 from webanalytics.thresholds import SCALES, Unjudged, not_prose
 
 _BY_SYLLABLES = LANGUAGES.keys() | OTHER_FLESCH.keys()

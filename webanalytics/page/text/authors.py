@@ -11,8 +11,14 @@ from webanalytics.page.document import Element
 from webanalytics.page.page import Page, fold
 from webanalytics.page.structured.jsonld import jsonld
 from webanalytics.page.structured.offer import types_of
-from webanalytics.page.text.headline import headline_place, main_items
-from webanalytics.page.text.publisher import identified_items, named_objects, page_publisher, plain_name
+from webanalytics.page.text.publisher import (
+    headline_place,
+    identified_items,
+    main_items,
+    named_objects,
+    page_publisher,
+    plain_name,
+)
 from webanalytics.page.visible_text import visible_text
 
 MOST_AUTHORS = 20

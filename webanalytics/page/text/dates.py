@@ -23,8 +23,8 @@ from webanalytics.page.document import Element
 from webanalytics.page.page import Page, once_per_page
 from webanalytics.page.structured.jsonld import jsonld
 from webanalytics.page.structured.offer import types_of
-from webanalytics.page.text.headline import headline_place, main_items
 from webanalytics.page.text.language import page_language
+from webanalytics.page.text.publisher import headline_place, main_items
 
 EARLIEST = date(1990, 1, 1)
 """Earlier dates are older than the web: a page's subject may have them, but not the page."""

@@ -9,13 +9,12 @@ from matplotlib.axes import Axes
 
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import counted
-from webanalytics.runs.frames.kinds import in_kind
 
 LEVELS = ("Recommended", "Good", "Acceptable", "Weak", "Invalid")
 """The security levels, from best to worst."""
 
 
-@in_kind
+@style.chart
 def tlsa_security(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw how many TLSA records have each security level, the best at the top.
 
@@ -26,20 +25,6 @@ def tlsa_security(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | N
     ----------
     frame : DataFrame
         What `webanalytics.dane` returned: ``security_level``.
-    ax : Axes, optional
-        Where to draw; a new figure otherwise.
-    title : str, optional
-        Title of the chart.
-
-    Returns
-    -------
-    Axes
-        ``ax.figure.savefig(path)`` writes the chart to a file.
-
-    Raises
-    ------
-    ParameterError
-        When the frame lacks the column.
 
     Notes
     -----
@@ -56,15 +41,14 @@ def tlsa_security(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | N
     given = pd.Series(data.strings(records["security_level"]), index=records.index, dtype=object)
     usable = given.isin(LEVELS).to_numpy() & ~data.has_failed(records)
     counts = [int((given[usable] == level).sum()) for level in LEVELS]
-    with style.context():
-        ax = style.start(ax, style.row_height(len(LEVELS), 1.3, each=0.36))
-        if not any(counts):
-            captions.message(ax, _reason(records))
-        else:
-            _bars(ax, counts)
-        note = data.left_out(records, usable, "without a level") if len(records) > 1 else ""
-        heading = title or f"Security of {counted(sum(counts), 'TLSA record')}"
-        captions.headline(ax, heading, note)
+    ax = style.start(ax, style.row_height(len(LEVELS), 1.3, each=0.36))
+    if not any(counts):
+        captions.message(ax, _reason(records))
+    else:
+        _bars(ax, counts)
+    note = data.left_out(records, usable, "without a level") if len(records) > 1 else ""
+    heading = title or f"Security of {counted(sum(counts), 'TLSA record')}"
+    captions.headline(ax, heading, note)
     return ax
 
 

@@ -6,7 +6,9 @@ Named Entities (DANE) Parameters", set up by RFC 6698 section 7 and given acrony
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final, NamedTuple
 
 
@@ -18,86 +20,15 @@ class Code(NamedTuple):
     full_description: str
 
 
-USAGES: Final[Mapping[int, Code]] = {
-    0: Code(
-        "PKIX-TA",
-        "CA constraint",
-        "The record names a certificate authority: the server's certificate must pass the usual PKIX "
-        "validation, and the authority named here must be part of its certification path.",
-    ),
-    1: Code(
-        "PKIX-EE",
-        "Service certificate constraint",
-        "The record names the server's own certificate, which must also pass the usual PKIX validation "
-        "up to an authority the client trusts; names and dates are checked as without DANE.",
-    ),
-    2: Code(
-        "DANE-TA",
-        "Trust anchor assertion",
-        "The record names the trust anchor for this server, public or private: the server must send a "
-        "chain that leads to it and holds it, and the names and dates of the chain are checked.",
-    ),
-    3: Code(
-        "DANE-EE",
-        "Domain-issued certificate",
-        "The record names the server's own certificate or key, and this binding alone authenticates the "
-        "server: no certificate authority is needed, and the certificate's names and dates are not checked.",
-    ),
-    255: Code(
-        "PrivCert",
-        "Reserved for Private Use",
-        "The code is reserved for private use: its meaning is agreed between the parties, and public "
-        "clients cannot use the record.",
-    ),
-}
+def _registry(field: str) -> Mapping[int, Code]:
+    with Path(__file__).with_name("codes.csv").open(encoding="utf-8", newline="") as file:
+        rows = [row for row in csv.DictReader(file) if row.pop("field") == field]
+    return {int(row.pop("code")): Code(**row) for row in rows}
 
-SELECTORS: Final[Mapping[int, Code]] = {
-    0: Code(
-        "Cert",
-        "Full certificate",
-        "The association data are made from the whole certificate in DER, so the record changes "
-        "whenever the certificate is renewed.",
-    ),
-    1: Code(
-        "SPKI",
-        "SubjectPublicKeyInfo",
-        "The association data are made from the certificate's SubjectPublicKeyInfo in DER (the public key "
-        "with its algorithm), so the record outlives renewals that keep the key.",
-    ),
-    255: Code(
-        "PrivSel",
-        "Reserved for Private Use",
-        "The code is reserved for private use: which part of the certificate is meant is agreed between "
-        "the parties, and public clients cannot use the record.",
-    ),
-}
 
-MATCHING: Final[Mapping[int, Code]] = {
-    0: Code(
-        "Full",
-        "No hash used",
-        "The association data are the selected content itself, not hashed: exact, but long, and large "
-        "DNS answers fail more often on the way.",
-    ),
-    1: Code(
-        "SHA2-256",
-        "256 bit hash by SHA2",
-        "The association data are the SHA-256 digest of the selected content, 32 octets or 64 hexadecimal "
-        "digits; every client has to support it.",
-    ),
-    2: Code(
-        "SHA2-512",
-        "512 bit hash by SHA2",
-        "The association data are the SHA-512 digest of the selected content, 64 octets or 128 hexadecimal "
-        "digits; clients need not support it.",
-    ),
-    255: Code(
-        "PrivMatch",
-        "Reserved for Private Use",
-        "The code is reserved for private use: how the data are matched is agreed between the parties, and "
-        "public clients cannot use the record.",
-    ),
-}
+USAGES: Final = _registry("usage")
+SELECTORS: Final = _registry("selector")
+MATCHING: Final = _registry("matching")
 
 LAST_ASSIGNED: Final = {"usage": 3, "selector": 1, "matching": 2}
 """Highest code in public use, for each of the three fields."""

@@ -1,20 +1,148 @@
-"""`webanalytics.dane`: TLSA records, and whether certificates match them."""
+"""`webanalytics.dane`: TLSA records, names for those that have none, and whether certificates match them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, Unpack
 
+import numpy as np
 import pandas as pd
 
 from webanalytics.core.option_types import RecordOptions
+from webanalytics.core.outcomes import Job, Particular
+from webanalytics.core.strings import did_you_mean
+from webanalytics.errors import ParameterError, RowError
 from webanalytics.operations import DANE
-from webanalytics.records.dane.certificates import matcher
-from webanalytics.records.dane.inputs import read_records, with_name
-from webanalytics.runs.frames.inputs import Inputs
+from webanalytics.records.dane.record import is_bare, named, read_owner, split_records
+from webanalytics.runs.frames.foreign import as_pandas
+from webanalytics.runs.frames.inputs import Inputs, is_missing, read_values
+from webanalytics.runs.frames.schema import make_series
 from webanalytics.runs.run import Hooks, collect
 
 __all__ = ["dane"]
+
+_NO_NAME = "the name is not a domain name"
+
+
+def read_records(records: Inputs, column: str | None, name: str | None) -> tuple[pd.Series, str | None]:
+    """Return records as a Series, and the name that all of those without one have.
+
+    A string with several records, as ``dig +short`` prints them, is several rows. Where ``name`` is a column,
+    each record without a name takes it from there.
+
+    Raises
+    ------
+    ParameterError
+        For a name that is neither a domain name nor a column.
+    """
+    if isinstance(records, str):
+        records = split_records(records)
+    table = as_pandas(records, "records")
+    if isinstance(table, pd.DataFrame) and isinstance(name, str) and list(table.columns).count(name) == 1:
+        values = read_values(table.drop(columns=name), DANE, "records", column)
+        return _with_names(values, table[name].tolist()), None
+    if name is not None:
+        _check_name(name, table)
+    return read_values(table, DANE, "records", column), name
+
+
+def _check_name(name: object, table: Any) -> None:
+    if (
+        isinstance(name, str)
+        and ("." in name or name.startswith("_"))
+        and not any(map(str.isspace, name))
+        and read_owner(name).problem != _NO_NAME
+    ):
+        return
+    columns = [str(item) for item in table.columns] if isinstance(table, pd.DataFrame) else []
+    parameter = DANE.parameter("name")
+    hint = did_you_mean(name, columns) or "."
+    raise ParameterError(f"The `name` parameter must be {parameter.expectation}{hint}", "name")
+
+
+def _with_names(values: pd.Series, names: list[Any]) -> pd.Series:
+    own = np.empty(len(values), dtype=object)
+    for row, (record, name) in enumerate(zip(values.tolist(), names, strict=True)):
+        needed = not is_missing(name) and str(name).strip() and is_bare(record)
+        own[row] = Particular(record, (("name", str(name).strip()),)) if needed else record
+    return pd.Series(own, index=values.index, dtype=object)
+
+
+def with_name(job: Job, name: str | None) -> Job:
+    """Return a job with its record as a whole line, which is what a service reads.
+
+    Raises
+    ------
+    RowError
+        For a record without a name where none is given.
+    """
+    record = job.subject
+    if isinstance(record, Particular):
+        name, record = dict(record.settings)["name"], record.subject
+    if not is_bare(record):
+        return job
+    if not name:
+        raise RowError("tlsa_name", parameter="record")
+    return replace(job, subject=named(record, name))
+
+
+def matcher(certificates: Any, count: int) -> Callable[[pd.DataFrame], pd.DataFrame]:
+    """Return a function that adds the column ``matches_certificate`` to a frame of so many records.
+
+    `certificates` is None, one certificate or chain for all records, or a list or Series with one for each.
+
+    Returns
+    -------
+    callable
+        Frame in, frame out; the column is boolean, missing where there is nothing to compare.
+
+    Raises
+    ------
+    ParameterError
+        For a list of another length, or a certificate that cannot be read.
+    """
+    if certificates is None:
+        return lambda frame: frame
+    certificates = as_pandas(certificates, "certificates")
+    given = (
+        list(certificates) if isinstance(certificates, (list, tuple, pd.Series)) else [certificates] * count
+    )
+    if len(given) != count:
+        raise ParameterError(
+            f"The `certificates` parameter must have one entry for each of the {count} records, "
+            f"or be one certificate for all; it has {len(given)}.",
+            "certificates",
+        )
+
+    from webanalytics.records.dane.tlsa import load_chain, matches
+
+    known: dict[int, Any] = {}  # one certificate for many records is read once
+    for one in given:
+        if id(one) not in known:
+            known[id(one)] = load_chain(one) if _given(one) else None
+    chains = [known[id(one)] for one in given]
+
+    def add(frame: pd.DataFrame) -> pd.DataFrame:
+        records = frame["raw_record"].where(frame["status"] == "ok").tolist()
+        found = [
+            matches(record, chain) if isinstance(record, str) and chain is not None else None
+            for record, chain in zip(records, chains, strict=True)
+        ]
+        frame.insert(
+            len(frame.columns) - 2, "matches_certificate", make_series(found, "boolean", frame.index)
+        )
+        return frame
+
+    return add
+
+
+def _given(certificate: Any) -> bool:
+    return isinstance(certificate, (str, bytes, Path)) or not (
+        certificate is None or certificate != certificate
+    )
 
 
 async def dane(

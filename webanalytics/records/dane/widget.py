@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from webanalytics import aio
 from webanalytics.notebook.widgets.parts import (
-    Tool,
+    OneAnswer,
     as_text,
     badge,
     button,
@@ -20,7 +20,6 @@ from webanalytics.notebook.widgets.parts import (
     heading,
     is_missing,
     labelled,
-    panel,
     paragraph,
     row,
     text_area,
@@ -30,7 +29,7 @@ EXAMPLE = "_443._tcp.www.example.com. 3600 IN TLSA 3 1 1 4916105f8ce829ba5a39a73
 _TONES = {"Recommended": "good", "Good": "good", "Acceptable": "fair", "Weak": "warning", "Invalid": "bad"}
 
 
-class TlsaChecker(Tool):
+class TlsaChecker(OneAnswer):
     """A form for one DANE/TLSA record and its explanation.
 
     Attributes
@@ -43,7 +42,6 @@ class TlsaChecker(Tool):
 
     def __init__(self, backend: Any = None) -> None:
         self.record = text_area(3, EXAMPLE)
-        self.answer: Mapping[str, Any] | None = None
         start = button("Check")
         start.on_click(lambda _: self.check())
         super().__init__(
@@ -59,23 +57,12 @@ class TlsaChecker(Tool):
         """Check the record in the form."""
         self.start(self._check)
 
-    def clear(self) -> None:
-        """Remove the last explanation."""
-        self.answer = None
-        self.results.value = ""
-
     async def _check(self) -> None:
         record = self.record.value.strip()
         if not record:
             self.say("Paste a TLSA record first.", "bad")
             return
-        answer = first_row(await aio.dane([record], **self.options))
-        if answer["status"] != "ok":
-            self.say(str(answer["error"]), "bad")
-            return
-        self.answer = answer
-        self.results.value = panel(explanation(answer))
-        self.say("")
+        self.show(first_row(await aio.dane([record], **self.options)), explanation)
 
 
 def explanation(answer: Mapping[str, Any]) -> Markup:

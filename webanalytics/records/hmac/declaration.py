@@ -34,19 +34,7 @@ HMAC = Operation(
     column_names=("message", "messages", "text", "payload", "body"),
     table=(("message", "message"), ("hmac", "hmac")),
     title="HMAC",
-    example={
-        "parameters": {
-            "message": "what do ya want for nothing?",
-            "secret": "Jefe",
-            "algorithm": "sha256",
-            "encoding": "hex",
-        },
-        "data": {
-            "hmac": "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843",
-            "algorithm": "sha256",
-            "encoding": "hex",
-        },
-    },
+    example="webanalytics.records.hmac:example.json",
     docs=Docs(
         summary="Sign messages with a secret key.",
         inputs="Messages; signed as UTF-8.",

@@ -7,68 +7,32 @@ kind of field here: what is typed goes to the kernel as a message and is never p
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import anywidget
 import ipywidgets as w
 import traitlets
+from markupsafe import Markup
 
 from webanalytics import aio
 from webanalytics.core.operations.secret import Secret
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.widgets.parts import (
-    Tool,
+    OneAnswer,
     as_text,
     button,
     code,
     facts,
     first_row,
     labelled,
-    panel,
     row,
     text_area,
 )
 from webanalytics.operations import HMAC
 
 _OLD = frozenset({"sha1", "md5"})
-
-_SCRIPT = """
-function render({ model, el }) {
-  const input = document.createElement("input");
-  input.type = "password";
-  input.autocomplete = "off";
-  input.spellcheck = false;
-  input.setAttribute("aria-label", "Secret");
-  input.className = "webanalytics-secret";
-  const send = () => model.send({ secret: input.value });
-  const hint = () => {
-    input.placeholder = model.get("is_set") ? "kept in the kernel; type to replace it" : "never saved";
-  };
-  const forget = message => {
-    if (message.forget) input.value = "";
-  };
-  input.addEventListener("change", send);
-  model.on("change:is_set", hint);
-  model.on("msg:custom", forget);
-  hint();
-  el.appendChild(input);
-  return () => {
-    model.off("change:is_set", hint);
-    model.off("msg:custom", forget);
-  };
-}
-export default { render };
-"""
-
-_STYLE = """
-.webanalytics-secret {
-  display: block; box-sizing: border-box; margin: var(--jp-widgets-margin, 2px);
-  width: 260px; height: 28px; padding: 4px 8px; font-size: 13px;
-  color: var(--jp-ui-font-color1, #222); background: var(--jp-layout-color1, #fff);
-  border: 1px solid var(--jp-border-color1, #bdbdbd);
-}
-.webanalytics-secret:focus { outline: none; border-color: var(--jp-brand-color2, #0072b2); }
-"""
 
 
 class SecretField(anywidget.AnyWidget):
@@ -82,8 +46,8 @@ class SecretField(anywidget.AnyWidget):
         What was typed last, masked.
     """
 
-    _esm = _SCRIPT
-    _css = _STYLE
+    _esm = Path(__file__).with_name("secret-field.js").read_text("utf-8")
+    _css = Path(__file__).with_name("secret-field.css").read_text("utf-8")
     is_set = traitlets.Bool(False).tag(sync=True)
 
     def __init__(self) -> None:
@@ -112,7 +76,7 @@ class SecretField(anywidget.AnyWidget):
         return f"SecretField(is_set={self.is_set})"
 
 
-class HmacSigner(Tool):
+class HmacSigner(OneAnswer):
     """A form that signs a message with a secret key.
 
     Attributes
@@ -123,8 +87,6 @@ class HmacSigner(Tool):
         The secret key; kept by the kernel until it is forgotten.
     algorithm, encoding : ipywidgets.Dropdown
         Hash algorithm and encoding of the signature.
-    signature : str or None
-        The signature of the last message signed.
     """
 
     def __init__(self, backend: Any = None) -> None:
@@ -136,7 +98,6 @@ class HmacSigner(Tool):
         self.encoding = w.Dropdown(
             options=list(HMAC.parameter("encoding").choices), layout=w.Layout(width="110px")
         )
-        self.signature: str | None = None
         start = button("Sign")
         start.on_click(lambda _: self.sign())
         self.forget = w.Button(description="Forget the secret", layout=w.Layout(width="auto"))
@@ -159,10 +120,10 @@ class HmacSigner(Tool):
         """Sign the message in the form."""
         self.start(self._sign)
 
-    def clear(self) -> None:
-        """Remove the last signature."""
-        self.signature = None
-        self.results.value = ""
+    @property
+    def signature(self) -> str | None:
+        """The signature of the last message signed."""
+        return None if self.answer is None else str(self.answer["hmac"])
 
     def _forget(self) -> None:
         self.secret.forget()
@@ -174,14 +135,13 @@ class HmacSigner(Tool):
             self.say("Type a secret first.", "bad")
             return
         chosen = {"algorithm": self.algorithm.value, "encoding": self.encoding.value}
-        answer = first_row(await aio.hmac([self.text.value], secret=secret, **chosen, **self.options))  # type: ignore[arg-type]
-        if answer["status"] != "ok":
-            self.say(str(answer["error"]), "bad")
-            return
-        self.signature = str(answer["hmac"])
-        shown = [("Signature", code(self.signature)), ("Made with", as_text(f"HMAC-{answer['algorithm']}"))]
-        self.results.value = panel(facts(shown))
-        self.say("")
+        frame = await aio.hmac([self.text.value], secret=secret, **chosen, **self.options)  # type: ignore[arg-type]
+        self.show(first_row(frame), _shown)
+
+
+def _shown(answer: Mapping[str, Any]) -> Markup:
+    made_with = as_text(f"HMAC-{answer['algorithm']}")
+    return facts([("Signature", code(answer["hmac"])), ("Made with", made_with)])
 
 
 def hmac_signer(backend: Any = None) -> HmacSigner:

@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from PIL import Image, ImageChops
 
 from webanalytics.records.images.formats import png_effort, webp_effort, with_alpha_flag
-from webanalytics.records.images.palette import quantise, visible_mask
+from webanalytics.records.images.modes import quantise, visible_mask
 
 Frames = Iterator[tuple[Image.Image, int]]
 """RGBA pictures of one size, each with its duration in milliseconds."""

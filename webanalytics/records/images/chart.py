@@ -12,12 +12,11 @@ from matplotlib.lines import Line2D
 
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import BASE_FONT, counted
-from webanalytics.runs.frames.kinds import in_kind
 
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 
 
-@in_kind
+@style.chart
 def image_sizes(
     frame: pd.DataFrame, *, ax: Axes | None = None, max_images: int = 40, title: str | None = None
 ) -> Axes:
@@ -32,17 +31,8 @@ def image_sizes(
     ----------
     frame : DataFrame
         What `webanalytics.convert` returned: ``image``, ``inputSize``, ``outputSize``.
-    ax : Axes, optional
-        Where to draw; a new figure otherwise.
     max_images : int
         The most images that have a row of their own.
-    title : str, optional
-        Title of the chart.
-
-    Returns
-    -------
-    Axes
-        ``ax.figure.savefig(path)`` writes the chart to a file.
 
     Raises
     ------
@@ -62,14 +52,13 @@ def image_sizes(
     found = images[usable]
     found = found.iloc[np.argsort((found["after"] - found["before"]).to_numpy(), kind="stable")]
     rows = len(found) <= max_images
-    with style.context():
-        ax = style.start(ax, style.row_height(len(found), 1.8) if rows else 6.0)
-        if found.empty:
-            captions.message(ax, _reason(images))
-        else:
-            (_rows if rows else _cloud)(ax, found)
-        note = data.left_out(images, usable, "without sizes") if len(images) > 1 else ""
-        captions.headline(ax, title or _title(found), data.joined(_verdict(found), note))
+    ax = style.start(ax, style.row_height(len(found), 1.8) if rows else 6.0)
+    if found.empty:
+        captions.message(ax, _reason(images))
+    else:
+        (_rows if rows else _cloud)(ax, found)
+    note = data.left_out(images, usable, "without sizes") if len(images) > 1 else ""
+    captions.headline(ax, title or _title(found), data.joined(_verdict(found), note))
     return ax
 
 

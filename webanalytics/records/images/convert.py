@@ -117,8 +117,8 @@ def analyse(
         raise RowError("image_format", parameter="image")
     # Pillow is loaded with the first image
     from webanalytics.records.images.encoder import Wishes
+    from webanalytics.records.images.formats import REMEDIES, is_supported
     from webanalytics.records.images.pipeline import convert
-    from webanalytics.records.images.support import REMEDIES, is_supported
 
     if not is_supported(input_format):
         raise RowError(
@@ -152,7 +152,7 @@ def analyse(
 
 def is_written(output_format: ImageFormat) -> bool:
     """Return whether the installed Pillow writes a format."""
-    from webanalytics.records.images.support import is_supported
+    from webanalytics.records.images.formats import is_supported
 
     return is_supported(output_format)
 
@@ -165,7 +165,7 @@ def check_written(output_format: ImageFormat) -> None:
     ParameterError
         With what makes Pillow write it.
     """
-    from webanalytics.records.images.support import REMEDIES, is_supported
+    from webanalytics.records.images.formats import REMEDIES, is_supported
 
     if not is_supported(output_format):
         raise ParameterError(

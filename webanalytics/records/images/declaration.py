@@ -128,22 +128,5 @@ CONVERT = Operation(
     ),
     title="Image conversion",
     chart="image_sizes",
-    example={
-        "parameters": {
-            "url": "https://lanterns.example/images/storm-lantern.jpg",
-            "outputFormat": "webp",
-            "quality": 80,
-            "maxWidth": 400,
-        },
-        "data": {
-            "id": "3f1b7c52-8d2e-4f6a-9c41-5a0e7d9b2c63",
-            "inputFormat": "jpg",
-            "outputFormat": "webp",
-            "inputSize": 12541,
-            "outputSize": 4130,
-            "mimeType": "image/webp",
-            "expires": 1798761600,
-            "downloadURL": "https://api.example/v1/downloads/3f1b7c52-8d2e-4f6a-9c41-5a0e7d9b2c63.webp",
-        },
-    },
+    example="webanalytics.records.images:example.json",
 )

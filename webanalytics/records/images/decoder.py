@@ -15,9 +15,8 @@ from PIL import ExifTags, Image, ImageFile, TiffImagePlugin
 
 from webanalytics.errors import RowError
 from webanalytics.records.images import apng, gif
-from webanalytics.records.images.formats import ImageFormat, ImageLimits, with_alpha_flag
-from webanalytics.records.images.profiles import profile_of
-from webanalytics.records.images.support import PILLOW_NAMES
+from webanalytics.records.images.formats import PILLOW_NAMES, ImageFormat, ImageLimits, with_alpha_flag
+from webanalytics.records.images.modes import profile_of
 
 _MAX_EXIF_BYTES = 1_000_000
 """Exif longer than any camera writes is not searched for an orientation."""

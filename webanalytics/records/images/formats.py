@@ -1,8 +1,13 @@
-"""The image formats, for every step of a conversion: names, magic numbers and limits, without Pillow."""
+"""The image formats, for every step of a conversion: names, magic numbers and limits, without Pillow.
+
+Only the question which formats the installed Pillow reads and writes imports it.
+"""
 
 from __future__ import annotations
 
+import contextlib
 from dataclasses import dataclass
+from functools import cache
 from typing import Literal, get_args
 
 ImageFormat = Literal["webp", "png", "jpg", "gif", "tiff", "avif", "jxl"]
@@ -183,3 +188,40 @@ def png_effort(pixels: int) -> int:
 def _divide_rounding(dividend: int, divisor: int) -> int:
     """Return the quotient of two positive integers, a half rounded up."""
     return (2 * dividend + divisor) // (2 * divisor)
+
+
+PILLOW_NAMES: dict[ImageFormat, str] = {
+    "webp": "WEBP",
+    "png": "PNG",
+    "jpg": "JPEG",
+    "gif": "GIF",
+    "tiff": "TIFF",
+    "avif": "AVIF",
+    "jxl": "JXL",
+}
+
+REMEDIES: dict[ImageFormat, str] = {
+    "avif": "install pillow 11.3 or newer from its wheels",
+    "jxl": "install the plugin pillow-jxl-plugin, version 1.3 or newer",
+}
+"""What makes Pillow read and write a format that it may lack."""
+
+
+@cache
+def is_supported(image_format: ImageFormat) -> bool:
+    """Return whether the installed Pillow reads and writes a format.
+
+    Examples
+    --------
+    >>> is_supported("webp")
+    True
+    """
+    if image_format in FORMATS:
+        return True
+    from PIL import Image, features
+
+    if image_format == "avif":
+        return bool(features.check("avif"))
+    with contextlib.suppress(ImportError, OSError):  # a plugin whose library is missing is no plugin
+        import pillow_jxl  # type: ignore[import-not-found, unused-ignore]  # noqa: F401 - registers itself
+    return "JXL" in Image.SAVE

@@ -1,23 +1,214 @@
-"""The function over images, which can save its results to a folder."""
+"""The function over images: folders and patterns among its inputs, results that it can save to a folder."""
 
 from __future__ import annotations
 
 import asyncio
-from pathlib import Path
+import itertools
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 from typing import Any, Literal, Unpack
+from urllib.parse import unquote, urlsplit
 
 import pandas as pd
 
 from webanalytics.core.option_types import ImageOptions
-from webanalytics.errors import ParameterError
+from webanalytics.core.outcomes import JobResult
+from webanalytics.errors import ParameterError, WriteError
+from webanalytics.files import written_whole
 from webanalytics.operations import CONVERT
 from webanalytics.records.images.convert import check_wishes, check_written
-from webanalytics.records.images.folder import ImageFolder, add_savings
-from webanalytics.records.images.inputs import with_files
+from webanalytics.records.images.formats import SUFFIXES
+from webanalytics.runs.frames.build import FrameBuilder
 from webanalytics.runs.frames.inputs import Inputs
+from webanalytics.runs.frames.schema import make_series
 from webanalytics.runs.run import Hooks, collect
 
 __all__ = ["convert"]
+
+_UNSAFE = re.compile(r"[^\w.-]+")
+_RESERVED = re.compile(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?$")
+FORMATS = (*CONVERT.parameter("output_format").choices, *CONVERT.parameter("output_format").more)
+NAME_LENGTH = 80
+"""Longest stem of a written file; a longer one is cut."""
+
+
+class ImageFolder:
+    """Writes each converted image as it arrives, and never over an input file.
+
+    Raises
+    ------
+    ParameterError
+        Where the folder is a file or cannot be made.
+    WriteError
+        From `keep`, where an image cannot be written.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        if not isinstance(folder, (str, os.PathLike)):
+            raise ParameterError("The `save_to` parameter must be a folder.", "save_to")
+        self._folder = Path(folder)
+        self._names: set[str] = set()
+        self._sources: set[Path] | None = None
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise ParameterError(
+                f"The `save_to` parameter must be a folder that can be written to: {error.strerror}.",
+                "save_to",
+            ) from None
+
+    @property
+    def name(self) -> str:
+        """The folder's whole path."""
+        return str(self._folder.resolve())
+
+    def keep(self, answer: JobResult, builder: FrameBuilder) -> JobResult:
+        """Write the image of an answer and replace its bytes by the path."""
+        (outcome,) = answer.outcomes
+        if outcome.data is None or outcome.data.get("content") is None:  # a download may have been lost
+            return answer
+        subject = builder.rows.jobs[answer.number].subject
+        if self._sources is None:
+            paths = (job.subject for job in builder.rows.jobs if isinstance(job.subject, Path))
+            self._sources = {path.resolve() for path in paths}
+        made = outcome.data.get("outputFormat")
+        suffix = f".{made}" if made in FORMATS else ""  # a service may have sent anything
+        path = self._free_path(_stem(subject, answer.number), suffix)
+        try:
+            with written_whole(path) as temporary:
+                temporary.write_bytes(outcome.data["content"])
+        except OSError as error:
+            raise WriteError.at("save_to", "a folder that can be written to", error) from None
+        data = {**outcome.data, "content": None, "path": str(path)}
+        return replace(answer, outcomes=(replace(outcome, data=data),))
+
+    def restored(self, answer: JobResult, _builder: FrameBuilder) -> JobResult | None:
+        """Reserve the name of a file that an earlier run has written; return None if the file is gone."""
+        (outcome,) = answer.outcomes
+        if outcome.data is None:
+            return answer
+        written = outcome.data.get("path")
+        if written is None:  # its download was lost
+            return answer
+        try:
+            path = Path(written)
+            if path.parent.resolve() != self._folder.resolve() or not path.is_file():
+                return None
+        except (OSError, ValueError):  # an untrusted checkpoint may name anything
+            return None
+        self._names.add(path.name.lower())
+        return answer
+
+    def _free_path(self, stem: str, suffix: str) -> Path:
+        number = 1
+        while True:
+            name = f"{stem}{suffix}" if number == 1 else f"{stem}-{number}{suffix}"
+            path = self._folder / name
+            if name.lower() not in self._names and path.resolve() not in (self._sources or ()):
+                self._names.add(name.lower())
+                return path
+            number += 1
+
+
+def _stem(subject: Any, number: int) -> str:
+    """Return a safe file name: it may come from a URL, so it is never treated as a path."""
+    if isinstance(subject, Path):
+        name = subject.stem
+    elif isinstance(subject, str):
+        name = PurePosixPath(unquote(urlsplit(subject).path)).stem
+    else:
+        name = ""
+    name = _UNSAFE.sub("-", name).strip(".-")[:NAME_LENGTH]
+    return name if name and not _RESERVED.match(name) else f"image-{number + 1}"
+
+
+def add_savings(frame: pd.DataFrame) -> pd.DataFrame:
+    """Fill ``saved`` (bytes) and ``saved_share`` (of the given size)."""
+    saved = frame["inputSize"] - frame["outputSize"]
+    share = (saved / frame["inputSize"]).astype("Float64").tolist()
+    missing = pd.isna(frame["inputSize"]).tolist()
+    frame["saved"] = saved
+    frame["saved_share"] = make_series(
+        [None if gone else float(value) for value, gone in zip(share, missing, strict=True)],
+        "float",
+        frame.index,
+    )
+    return frame
+
+
+def with_files(images: Inputs, save_to: str | Path | None = None) -> Any:
+    """Return inputs in which folders and patterns are replaced by the image files in them, sorted by path.
+
+    Folders are read with all folders in them; hidden files, and those below `save_to`, are left out. One name
+    or a list is looked at; a Series or a DataFrame keeps its rows.
+
+    Raises
+    ------
+    ParameterError
+        For a folder or a pattern in which there is no image.
+    """
+    made = None if save_to is None else Path(save_to).resolve()
+    if isinstance(images, (str, Path)):
+        found = _files(images, made)
+        return images if found is None else found
+    if not isinstance(images, (list, tuple)):
+        return images
+    expanded: list[Any] = []
+    for image in images:
+        found = _files(image, made) if isinstance(image, (str, Path)) else None
+        expanded.extend([image] if found is None else found)
+    return expanded
+
+
+def _files(name: str | Path, made: Path | None) -> list[Path] | None:
+    """Return the files of a folder or a pattern; None for any other name."""
+    text = str(name).strip()
+    if not text or len(text) > 4096 or "\0" in text or "://" in text or text[:5].lower() == "data:":
+        return None
+    path = Path(text)
+    try:
+        if path.is_dir():
+            found = list(_below(path))
+        elif _is_pattern(text) and not path.exists():
+            found = [one for one in _fitting(path) if one.is_file() and (path.suffix or _is_image(one))]
+        else:
+            return None
+    except OSError as error:
+        raise ParameterError(
+            f"The `images` parameter must be a folder that can be read: {text}: {error.strerror}.", "images"
+        ) from None
+    if made is not None:
+        found = [one for one in found if made not in one.resolve().parents]
+    if not found:
+        raise ParameterError(f"The `images` parameter must lead to an image: none is in {text}.", "images")
+    return sorted(found)
+
+
+def _is_pattern(text: str) -> bool:
+    return any(sign in text for sign in "*?[")
+
+
+def _fitting(pattern: Path) -> Iterator[Path]:
+    """Yield what fits a pattern, from the last folder before its first special sign."""
+    start = Path(pattern.anchor)
+    parts = pattern.parts[1:] if pattern.anchor else pattern.parts
+    plain = list(itertools.takewhile(lambda part: not _is_pattern(part), parts))
+    yield from start.joinpath(*plain).glob("/".join(parts[len(plain) :]))
+
+
+def _below(folder: Path) -> Iterator[Path]:
+    for parent, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        paths = (path for name in names if _is_image(path := Path(parent, name)))
+        yield from (path for path in paths if path.is_file())  # a pipe would never end
+
+
+def _is_image(path: Path) -> bool:
+    return path.suffix.lower() in SUFFIXES and not path.name.startswith(".")
+
 
 SSIM = 0.95
 """The structural similarity that ``target="ssim"`` asks for by itself."""

@@ -25,8 +25,7 @@ from webanalytics.records.images.decoder import (
 )
 from webanalytics.records.images.encoder import Encoded, Wishes, encode, tiff_options
 from webanalytics.records.images.formats import MAX_SIDE, ImageFormat, ImageLimits, fit_size
-from webanalytics.records.images.modes import WIDE_MODES, normalise, plain, resize, to_mode
-from webanalytics.records.images.profiles import fits, to_srgb
+from webanalytics.records.images.modes import WIDE_MODES, fits, normalise, plain, resize, to_mode, to_srgb
 from webanalytics.records.images.structure import check_structure
 
 Box = tuple[int | None, int | None]

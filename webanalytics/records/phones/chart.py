@@ -12,13 +12,12 @@ from numpy.typing import NDArray
 
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import counted
-from webanalytics.runs.frames.kinds import in_kind
 
 _MONTH = re.compile(r"(\d{4})-(\d{2})(?!\d)")
 _LONGEST_BY_MONTH = 120
 
 
-@in_kind
+@style.chart
 def disposable_by_country(
     frame: pd.DataFrame, *, ax: Axes | None = None, top: int = 20, title: str | None = None
 ) -> Axes:
@@ -32,17 +31,8 @@ def disposable_by_country(
     ----------
     frame : DataFrame
         What `webanalytics.phones` returned: ``isDisposable``, ``country``.
-    ax : Axes, optional
-        Where to draw; a new figure otherwise.
     top : int
         The most countries to draw.
-    title : str, optional
-        Title of the chart.
-
-    Returns
-    -------
-    Axes
-        ``ax.figure.savefig(path)`` writes the chart to a file.
 
     Raises
     ------
@@ -63,17 +53,16 @@ def disposable_by_country(
     countries = [name or "unknown" for name in data.strings(numbers["country"])]
     found = pd.DataFrame({"country": countries, "flag": flags})[usable]
     table = _by_country(found, top)
-    with style.context():
-        ax = style.start(ax, style.row_height(len(table), 1.3))
-        if table.empty:
-            captions.message(ax, _reason(numbers))
-        else:
-            _shares(ax, table)
-        captions.headline(ax, title or _title(found), _note(numbers, usable))
+    ax = style.start(ax, style.row_height(len(table), 1.3))
+    if table.empty:
+        captions.message(ax, _reason(numbers))
+    else:
+        _shares(ax, table)
+    captions.headline(ax, title or _title(found), _note(numbers, usable))
     return ax
 
 
-@in_kind
+@style.chart
 def disposable_by_month(frame: pd.DataFrame, *, ax: Axes | None = None, title: str | None = None) -> Axes:
     """Draw in which month the disposable numbers were first seen.
 
@@ -84,20 +73,6 @@ def disposable_by_month(frame: pd.DataFrame, *, ax: Axes | None = None, title: s
     ----------
     frame : DataFrame
         What `webanalytics.phones` returned: ``isDisposable``, ``firstSeen``.
-    ax : Axes, optional
-        Where to draw; a new figure otherwise.
-    title : str, optional
-        Title of the chart.
-
-    Returns
-    -------
-    Axes
-        ``ax.figure.savefig(path)`` writes the chart to a file.
-
-    Raises
-    ------
-    ParameterError
-        When the frame lacks the columns.
 
     Examples
     --------
@@ -110,15 +85,14 @@ def disposable_by_month(frame: pd.DataFrame, *, ax: Axes | None = None, title: s
     months = np.array([_month(text) for text in data.strings(numbers["firstSeen"])], dtype=float)
     dated = (flags == 1) & ~np.isnan(months)
     undated = int((flags == 1).sum() - dated.sum())
-    with style.context():
-        ax = style.start(ax, 3.8)
-        if not dated.any():
-            captions.message(ax, _no_dates(numbers, flags))
-        else:
-            _timeline(ax, months[dated].astype(int))
-        heading = title or _when(int(dated.sum()))
-        missing = f"{undated:,} without a date" if undated and dated.any() else ""
-        captions.headline(ax, heading, data.joined(missing, _note(numbers, ~np.isnan(flags))))
+    ax = style.start(ax, 3.8)
+    if not dated.any():
+        captions.message(ax, _no_dates(numbers, flags))
+    else:
+        _timeline(ax, months[dated].astype(int))
+    heading = title or _when(int(dated.sum()))
+    missing = f"{undated:,} without a date" if undated and dated.any() else ""
+    captions.headline(ax, heading, data.joined(missing, _note(numbers, ~np.isnan(flags))))
     return ax
 
 

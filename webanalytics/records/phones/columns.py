@@ -1,8 +1,13 @@
-"""Phone look-up on this machine: whole columns at once, without a job per row."""
+"""Phone look-up on this machine: columns slice by slice, without a job per row.
+
+Progress is shown slice by slice, and an interrupt leaves the finished ones.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,8 +17,9 @@ from webanalytics.core.outcomes import UNUSABLE, Job, JobResult, Particular
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError, RowError
 from webanalytics.operations import PHONE
-from webanalytics.records.phones.arrays import phones_frame
+from webanalytics.records.phones import phone_list
 from webanalytics.records.phones.phone import E164, check_region, is_region, normalise, number_details
+from webanalytics.runs.boundary import Run, current_run
 from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.inputs import (
     Inputs,
@@ -25,6 +31,11 @@ from webanalytics.runs.frames.inputs import (
     subject_of,
 )
 from webanalytics.runs.frames.schema import STATUS, as_frame, make_series
+from webanalytics.runs.partial import Partial, forget, keep
+from webanalytics.runs.run import in_thread
+
+SLICE = 50_000
+"""Numbers that are looked up at once."""
 
 
 def read_numbers(numbers: Inputs, column: str | None = None) -> pd.Series:
@@ -38,6 +49,98 @@ def read_numbers(numbers: Inputs, column: str | None = None) -> pd.Series:
     values = read_values(numbers, PHONE, "numbers", column)
     _check_kinds(values)
     return values
+
+
+def phones_frame(
+    values: pd.Series,
+    region: str | None = None,
+    regions: NDArray[np.object_] | None = None,
+    *,
+    details: bool = False,
+) -> pd.DataFrame:
+    """Look up a column of phone numbers, all of one region or each of its own.
+
+    Returns
+    -------
+    pandas.DataFrame
+        With the index of the input: ``phone`` (E.164), ``isDisposable``, ``firstSeen``, ``ok`` (whether there
+        is a number) and ``error`` (the sentence of a row without one); with details also ``country``,
+        ``carrier``, ``line_type`` and ``valid``.
+
+    Raises
+    ------
+    ParameterError
+        When the region is unknown.
+
+    Examples
+    --------
+    >>> phones_frame(pd.Series(["+12085813945", "n/a"]))[["isDisposable", "firstSeen", "ok"]].values.tolist()
+    [[True, '2024-01-30', True], [<NA>, nan, False]]
+    """
+    own = [check_region(region)] * len(values) if regions is None else regions.tolist()
+    read = list(_numbers(values.tolist(), own, by_row=regions is not None))
+    ok = np.array([error is None for _, error in read], dtype=bool)
+    digits = np.array([int(number[1:]) for number, error in read if error is None], dtype=np.uint64)
+    phones = phone_list.load()
+    listed, positions = phones.find(digits)
+    disposable = np.zeros(len(read), dtype=bool)
+    disposable[ok] = listed
+    first_seen = np.full(len(read), None, dtype=object)
+    first_seen[disposable] = phones.first_seen(positions[listed])
+    columns: dict[str, Any] = {
+        "phone": make_series([number for number, _ in read], "string", values.index),
+        "isDisposable": pd.arrays.BooleanArray(disposable, ~ok),
+        "firstSeen": make_series(first_seen, "string", values.index),
+        "ok": ok,
+        "error": make_series([error for _, error in read], "string", values.index),
+    }
+    if details:
+        columns |= _details(digits, ok, values.index)
+    return pd.DataFrame(columns, index=values.index)
+
+
+def _numbers(values: list[Any], regions: list[Any], *, by_row: bool) -> Iterator[tuple[Any, str | None]]:
+    """Yield each number in E.164 format, or None and the sentence of the row; equal texts are read once.
+
+    A region of a row's own is asked for only where the number has no international format.
+    """
+    known: dict[tuple[str, Any], tuple[str | None, str | None]] = {}
+    for value, region in zip(values, regions, strict=True):
+        if not isinstance(value, str):
+            yield _read(value, region, by_row=by_row)
+        elif E164.fullmatch(value):
+            yield value, None
+        else:
+            key = (value, region)
+            if key not in known:
+                known[key] = _read(value, region, by_row=by_row)
+            yield known[key]
+
+
+def _read(value: Any, region: Any, *, by_row: bool) -> tuple[str | None, str | None]:
+    try:
+        return normalise(value, None if by_row else region), None
+    except RowError as error:
+        if not by_row or region is None:
+            return None, error.sentence
+    try:
+        return normalise(value, check_region(region)), None
+    except RowError as error:
+        return None, error.sentence
+    except ParameterError as error:
+        return None, str(error)
+
+
+def _details(digits: NDArray[np.uint64], ok: NDArray[np.bool_], index: pd.Index) -> dict[str, Any]:
+    """Return the columns of details; rows without a number have none."""
+    from webanalytics.records.phones.phone import many_details  # its library takes time to load
+
+    columns: dict[str, Any] = {}
+    for name, known in many_details(digits)._asdict().items():
+        cells = np.full(len(ok), None, dtype=object)
+        cells[ok] = known
+        columns[name] = make_series(cells, "boolean" if name == "valid" else "string", index)
+    return columns
 
 
 def lookup_frame(
@@ -171,3 +274,46 @@ def _shown(values: pd.Series) -> pd.Series:
         return make_series(values.array, "string", values.index)
     texts = [label(value) for value in values.tolist()]
     return make_series(texts, "string", values.index)
+
+
+async def look_up(
+    values: pd.Series,
+    region: str | None,
+    regions: NDArray[Any] | None,
+    *,
+    details: bool,
+    progress: bool | None,
+) -> pd.DataFrame:
+    """Return the frame of phone numbers; the event loop is free meanwhile."""
+    parts: list[pd.DataFrame] = []
+
+    def slice_at(start: int) -> pd.DataFrame:
+        rows = slice(start, start + SLICE)
+        own = None if regions is None else regions[rows]
+        return lookup_frame(values.iloc[rows], region, own, details=details)
+
+    def joined() -> pd.DataFrame:
+        found = parts or [slice_at(len(values))]
+        frame = found[0] if len(found) == 1 else pd.concat(found)
+        frame.attrs = dict(found[0].attrs)
+        return frame
+
+    waited_for = current_run.get()
+    run = waited_for or Run()
+    partial = Partial(joined, lambda: sum(map(len, parts)))
+    run.start(len(values), partial, PHONE.name, progress)
+    try:
+        for start in range(0, len(values), SLICE):
+            parts.append(await in_thread(len(values), slice_at, start))
+            run.step(len(parts[-1]))
+        frame = await in_thread(len(values), joined)
+    except BaseException:
+        if waited_for is None:  # nobody else will keep the rows
+            keep(partial)
+        raise
+    finally:
+        if waited_for is None:
+            run.close()
+    if waited_for is None:
+        forget(partial)
+    return frame

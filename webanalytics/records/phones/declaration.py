@@ -70,14 +70,5 @@ PHONE = Operation(
     ),
     title="Disposable phones",
     chart="disposable_by_country",
-    example={
-        "parameters": {
-            "phone": "+12085813945",
-        },
-        "data": {
-            "phone": "+12085813945",
-            "isDisposable": True,
-            "firstSeen": "2024-01-30",
-        },
-    },
+    example="webanalytics.records.phones:example.json",
 )

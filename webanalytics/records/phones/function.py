@@ -13,13 +13,13 @@ from webanalytics.operations import PHONE
 from webanalytics.records.phones.columns import (
     DETAIL_COLUMNS,
     in_e164,
+    look_up,
     own_regions,
     read_numbers,
     with_details,
     with_regions,
 )
 from webanalytics.records.phones.phone import check_region
-from webanalytics.records.phones.run import look_up
 from webanalytics.runs.frames.inputs import Inputs
 from webanalytics.runs.run import Hooks, collect
 
@@ -46,8 +46,8 @@ async def phones(
         ISO 3166 code of the country whose national format the numbers may have, or the name of the column
         of a DataFrame that holds the region of each number.
     details : bool, default True
-        Add ``country``, ``carrier``, ``line_type`` and ``valid``. A million numbers take a few
-        seconds, without details less than one.
+        Add ``country``, ``carrier``, ``line_type`` and ``valid``. A million numbers take some
+        seconds, without details about one.
     **options
         Options of this call: those of `webanalytics.core.option_types.RecordOptions`.
 

@@ -10,7 +10,7 @@ from markupsafe import Markup
 
 from webanalytics import aio
 from webanalytics.notebook.widgets.parts import (
-    Tool,
+    OneAnswer,
     as_text,
     badge,
     button,
@@ -19,7 +19,6 @@ from webanalytics.notebook.widgets.parts import (
     first_row,
     is_missing,
     labelled,
-    panel,
     paragraph,
     row,
 )
@@ -27,7 +26,7 @@ from webanalytics.notebook.widgets.parts import (
 _ANYWHERE = "international (+\u2026)"
 
 
-class PhoneChecker(Tool):
+class PhoneChecker(OneAnswer):
     """A form for one phone number and what is known about it.
 
     Attributes
@@ -46,7 +45,6 @@ class PhoneChecker(Tool):
         self.number = w.Text(placeholder="+12085813945", layout=w.Layout(width="260px"))
         regions = [(_ANYWHERE, None), *((region, region) for region in sorted(SUPPORTED_REGIONS))]
         self.region = w.Dropdown(options=regions, value=None, layout=w.Layout(width="180px"))
-        self.answer: Mapping[str, Any] | None = None
         start = button("Check")
         start.on_click(lambda _: self.check())
         super().__init__(
@@ -62,23 +60,13 @@ class PhoneChecker(Tool):
         """Check the number in the form."""
         self.start(self._check)
 
-    def clear(self) -> None:
-        """Remove the last answer."""
-        self.answer = None
-        self.results.value = ""
-
     async def _check(self) -> None:
         number = self.number.value.strip()
         if not number:
             self.say("Type a phone number first.", "bad")
             return
-        answer = first_row(await aio.phones([number], region=self.region.value, **self.options))
-        if answer["status"] != "ok":
-            self.say(str(answer["error"]), "bad")
-            return
-        self.answer = answer
-        self.results.value = panel(description(answer))
-        self.say("")
+        frame = await aio.phones([number], region=self.region.value, **self.options)
+        self.show(first_row(frame), description)
 
 
 def description(answer: Mapping[str, Any]) -> Markup:

@@ -69,7 +69,7 @@ class Report:
     premium_missing : set of str
         Premium fields that the account's plan does not include.
     hosts : list of dict
-        Hosts that were asked less or given up, with the columns of `webanalytics.runs.frames.crawl.HOSTS`.
+        Hosts that were asked less or given up: columns of `webanalytics.runs.frames.link_table.HOSTS`.
     note : callable
         Takes a few words that are shown next to the progress bar.
     ahead : callable

@@ -38,11 +38,24 @@ from webanalytics.fetching.data_urls import is_data_url
 from webanalytics.fetching.exchange_record import Asked
 from webanalytics.operations import EXTRACT, Operation
 from webanalytics.runs.backends.base import LOCAL_FAMILY, JobSource, Report, Task
-from webanalytics.runs.backends.content import check_size, embedded_content, file_content, recorded_content
-from webanalytics.runs.backends.error_pages import error_page, said_by, where_it_ended
-from webanalytics.runs.backends.own_extraction import extracted
-from webanalytics.runs.backends.pipeline import Answering, worker_count
-from webanalytics.runs.backends.shortages import MOST_TRIES, ShortageError, Shortages, affordable
+from webanalytics.runs.backends.content import (
+    check_size,
+    embedded_content,
+    extracted,
+    file_content,
+    recorded_content,
+)
+from webanalytics.runs.backends.pipeline import (
+    MOST_TRIES,
+    Answering,
+    ShortageError,
+    Shortages,
+    affordable,
+    error_page,
+    said_by,
+    where_it_ended,
+    worker_count,
+)
 from webanalytics.runs.workers.pool import WorkerPool, begin_workers
 from webanalytics.runs.workers.worker import analysis_function
 from webanalytics.urls import lacks_scheme

@@ -1,6 +1,9 @@
 """Fetch, wait for memory, analyse in a worker, name the failure: the middle of a call on a page or image.
 
-`LocalBackend` and the service's engine both work through `Answering`.
+`LocalBackend` and the service's engine both work through `Answering`. A page that comes with an HTTP error
+is kept in audits, where its title and links tell what visitors meet; everywhere else it is only a failure.
+What this machine is short of for the moment, such as file descriptors, is no fault of a page: it is asked
+for again, with fewer pages at once, and the run ends where nothing helps.
 """
 
 from __future__ import annotations
@@ -8,14 +11,22 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
-from webanalytics.errors import RowError
-from webanalytics.fetching import Fetcher, Response
+from multidict import CIMultiDict
+
+from webanalytics.core.outcomes import ErrorPage, Fetched
+from webanalytics.errors import BackendError, RowError
+from webanalytics.fetching import Fetcher, FetchError, Response
 from webanalytics.fetching.exchange_record import Asked
-from webanalytics.operations import Operation
+from webanalytics.fetching.limits import backoff
+from webanalytics.fetching.response import LONGEST_HEADER, header_block
+from webanalytics.operations import FACTS, METADATA, Operation
 from webanalytics.runs.workers.pool import WorkerDiedError, WorkerPool
 
 INFLIGHT_BYTES = 64_000_000
@@ -166,3 +177,148 @@ def worker_count(workers: int | None) -> int:
     if workers is not None:
         return workers
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+READ = (METADATA, FACTS)
+"""What is read of a page that comes with an HTTP error; its text is nothing to judge."""
+
+
+def said_by(headers: CIMultiDict[str]) -> dict[str, Any]:
+    """Return the parts of `Fetched` that headers give, and the time.
+
+    Examples
+    --------
+    >>> known = said_by(CIMultiDict({"Content-Type": "text/html", "ETag": "1"}))
+    >>> known["content_type"], known["x_robots_tag"], known["headers"].splitlines()
+    ('text/html', '', ['Content-Type: text/html', 'ETag: 1'])
+    """
+    return {
+        "content_type": headers.get("Content-Type", "")[:LONGEST_HEADER],
+        "x_robots_tag": "\n".join(headers.getall("X-Robots-Tag", ()))[:LONGEST_HEADER],
+        "headers": header_block(headers.items()),
+        "fetched_at": datetime.now(UTC).isoformat(timespec="seconds"),
+    }
+
+
+def where_it_ended(error: FetchError, known: Fetched) -> Fetched:
+    """Return how far a fetch came that failed; ``known`` is what the record of a page says of it."""
+    more: dict[str, Any] = {} if error.headers is None else said_by(error.headers)
+    if known.source == "fetched":
+        more["redirect_kinds"] = error.redirect_kinds
+    return replace(
+        known,
+        final_url=error.final_url or None,
+        redirects=tuple(error.redirects),
+        http_status=error.http_status,
+        elapsed=error.elapsed or None,
+        bytes=error.bytes or None,
+        **more,
+    )
+
+
+async def error_page(
+    answering: Answering,
+    operations: Sequence[Operation],
+    settings: Mapping[str, Mapping[str, Any]],
+    error: FetchError,
+    url: str,
+    fetched: Fetched,
+    deadline: float,
+) -> ErrorPage | None:
+    """Return the outcomes of a page that came with an HTTP error; None if nothing can be read of it."""
+    content = error.content
+    read = [operation for operation in operations if operation in READ]
+    if not content or error.key != "status" or not read:
+        return None
+    page = (content, url, fetched.final_url or url, fetched.content_type or "")
+    try:
+        with answering.inflight.hold(len(content)):
+            packed = await answering.analyse(
+                read, {item.name: settings[item.name] for item in read}, page, deadline
+            )
+    except RowError:
+        return None
+    places = tuple(read.index(item) if item in read else None for item in operations)
+    return ErrorPage(error, packed, places)
+
+
+PATIENCE_SECONDS = 60.0
+"""How long to go on without one page that is answered."""
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 2.0
+"""Seconds before a page is asked again, doubled from the one to the other."""
+EVERY = 1.0
+"""Seconds between two reductions: many pages report one shortage."""
+MOST_TRIES = 20
+"""How often a page may report a shortage while others are answered: then it is about that page."""
+SPARE = 2 / 3
+"""Share of the free file descriptors that connections may take."""
+
+
+class ShortageError(Exception):
+    """Something that this machine has too little of; ``instead`` is what else the failure could mean."""
+
+    def __init__(self, what: str, instead: Exception | None = None) -> None:
+        super().__init__(what)
+        self.what, self.instead = what, instead
+
+
+class Shortages:
+    """The shortages of one run.
+
+    Parameters
+    ----------
+    fewer : callable
+        Halves what is done at once.
+    note : callable
+        Takes a few words that are shown next to the progress bar.
+    """
+
+    def __init__(self, fewer: Callable[[], object], note: Callable[[str], None]) -> None:
+        self._fewer, self._note = fewer, note
+        self._since: float | None = None
+        self._reduced = 0.0
+        self.answered = 0
+
+    def passed(self) -> None:
+        """Note that a page was answered."""
+        self._since = None
+        self.answered += 1
+
+    async def wait(self, shortage: ShortageError, tries: int) -> None:
+        """Do less at once, and wait before a page is asked again.
+
+        Raises
+        ------
+        BackendError
+            If no page was answered for long.
+        """
+        now = asyncio.get_running_loop().time()
+        self._since = now if self._since is None else self._since
+        if now - self._since > PATIENCE_SECONDS:
+            raise BackendError(
+                f"The `concurrency` parameter must be smaller: this machine has no {shortage.what} left "
+                "for a single page."
+                if shortage.what != NAMES
+                else "The name server of this machine must answer: it does not, and no host can be looked up "
+                "(a smaller `concurrency` helps where it is overloaded)."
+            )
+        if now - self._reduced >= EVERY:
+            self._reduced = now
+            self._fewer()
+            self._note(f"waiting for {shortage.what}, and asking for less at once")
+        await asyncio.sleep(backoff(tries, SHORTEST_PAUSE, LONGEST_PAUSE))
+
+
+NAMES = "answer of a name server"
+
+
+def affordable(concurrency: int) -> int:
+    """Return how many connections the process has file descriptors for, at most as many as are wanted."""
+    try:
+        import resource
+
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        used = sum(1 for _ in Path("/dev/fd").iterdir())
+    except (ImportError, OSError, ValueError):  # not a POSIX system
+        return concurrency
+    return concurrency if limit < 0 else max(1, min(concurrency, int((limit - used) * SPARE)))

@@ -24,8 +24,7 @@ from webanalytics.runs.frames.arrow import (
     storage_kind,
     typed,
 )
-from webanalytics.runs.frames.column_match import read_cells, with_rows
-from webanalytics.runs.frames.foreign import Kind, as_pandas, is_table, kind_of
+from webanalytics.runs.frames.foreign import Kind, as_pandas, is_table, kind_of, read_cells, with_rows
 from webanalytics.runs.frames.schema import make_series
 from webanalytics.runs.storage.lazy_columns import held
 

@@ -1,16 +1,21 @@
-"""The links of a site in arrays of integers: fifteen bytes a link and each address once.
+"""The links of a site in arrays of integers, and what else a crawl knows besides its pages.
 
-A crawl fills it page by page; the link graph, the rules and `webanalytics.Audit.links` read it.
+A link takes fifteen bytes, and each address is there once. A crawl fills the table page by page; the link
+graph, the rules and `webanalytics.Audit.links` read it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
+
+from webanalytics.core.operations.model import Dtype
+from webanalytics.runs.frames.schema import make_series
 
 Kind: TypeAlias = Literal[
     "link",
@@ -131,3 +136,99 @@ class LinkTableBuilder:
         rel, kind, position = ((packed >> shift & 255).astype(np.uint8) for shift in (0, 8, 16))
         anchors = list(self._anchors)
         return LinkTable(list(self._places), source, target, anchor, rel, kind, position, anchors)
+
+
+SKIPPED: Mapping[str, Dtype] = {
+    "url": "string",
+    "reason": "string",
+    "detail": "string",
+    "depth": "integer",
+    "found_on": "string",
+    "links": "integer",
+}
+"""Addresses that were seen and not fetched, each once: ``reason`` is robots, depth, limit, pattern, external,
+nofollow, kind (every link there is of one that is not followed), trap or not_html, ``detail`` the rule,
+limit, pattern or kind, ``links`` how many links lead there."""
+
+CHECKED: Mapping[str, Dtype] = {
+    "url": "string",
+    "kind": "string",
+    "verdict": "string",
+    "http_status": "integer",
+    "final_url": "string",
+    "method": "string",
+    "error": "string",
+    "error_type": "string",
+}
+"""Addresses asked for their status alone: ``kind`` is external, image, script, ..., ``verdict`` ok,
+redirected, gone, blocked or failed, ``method`` HEAD or GET."""
+
+TRAPS: Mapping[str, Dtype] = {
+    "pattern": "string",
+    "kind": "string",
+    "fetched": "integer",
+    "skipped": "integer",
+    "example": "string",
+    "evidence": "string",
+}
+"""Endless families of addresses: their pattern, and why they are taken for one."""
+
+HOSTS: Mapping[str, Dtype] = {
+    "host": "string",
+    "pages": "integer",
+    "failures": "integer",
+    "delay": "float",
+    "connections": "integer",
+    "note": "string",
+}
+"""How each host was asked: seconds between requests and requests at once at the end, and why they changed."""
+
+
+def table(columns: Mapping[str, Dtype], rows: Iterable[Mapping[str, Any]] = ()) -> pd.DataFrame:
+    """Return rows as a frame with the dtypes of its columns.
+
+    Examples
+    --------
+    >>> table(TRAPS).dtypes["fetched"]
+    Int64Dtype()
+    """
+    known = list(rows)
+    index = pd.RangeIndex(len(known))
+    return pd.DataFrame(
+        {
+            name: make_series([row.get(name) for row in known], dtype, index)
+            for name, dtype in columns.items()
+        },
+        index=index,
+    )
+
+
+@dataclass(frozen=True)
+class CrawlFacts:
+    """What a crawl knows besides its pages.
+
+    Attributes
+    ----------
+    links : LinkTable
+        Links of all pages that were read, redirects included.
+    skipped, checked, traps, hosts : pandas.DataFrame
+        With the columns `SKIPPED`, `CHECKED`, `TRAPS` and `HOSTS`.
+    starts : tuple of str
+        Where the crawl began.
+    soft_404 : frozenset of str
+        Pages that say "not found" with status 200.
+    options : Mapping
+        What the call asked for, by parameter, in plain values.
+    stopped : str
+        Why pages are missing: a limit, an interrupt, hosts that were given up. Sentences; empty if none are.
+    """
+
+    links: LinkTable = field(default_factory=LinkTable)
+    skipped: pd.DataFrame = field(default_factory=lambda: table(SKIPPED))
+    checked: pd.DataFrame = field(default_factory=lambda: table(CHECKED))
+    traps: pd.DataFrame = field(default_factory=lambda: table(TRAPS))
+    hosts: pd.DataFrame = field(default_factory=lambda: table(HOSTS))
+    starts: tuple[str, ...] = ()
+    soft_404: frozenset[str] = frozenset()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    stopped: str = ""

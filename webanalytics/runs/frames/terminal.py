@@ -12,8 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas.api.types import is_numeric_dtype
 
-from webanalytics.core.strings import one_line
-from webanalytics.core.text_tables import GAP, NARROWEST, table_lines
+from webanalytics.core.strings import GAP, NARROWEST, one_line, table_lines
 from webanalytics.operations import OPERATIONS
 
 MOST_ROWS = 60

@@ -13,7 +13,7 @@ from webanalytics.core.option_types import PageOptions, RecordOptions
 from webanalytics.operations import OPERATIONS
 from webanalytics.runs.frames.inputs import Inputs
 from webanalytics.runs.frames.texts import pages_or_texts
-from webanalytics.runs.functions.later import secret_setting
+from webanalytics.runs.functions.source import secret_setting
 from webanalytics.runs.run import collect
 
 __all__ = ["hmac", "metadata", "readability", "text"]

@@ -11,7 +11,7 @@ import pandas as pd
 from webanalytics.core.option_types import PageOptions
 from webanalytics.core.run_options import resolve
 from webanalytics.operations import KEYWORDS
-from webanalytics.page.keywords.stopwords import chosen_stop_words
+from webanalytics.page.keywords.segmentation import chosen_stop_words
 from webanalytics.runs.backends.base import LOCAL_FAMILY
 from webanalytics.runs.frames.inputs import Inputs
 from webanalytics.runs.frames.texts import pages_or_texts

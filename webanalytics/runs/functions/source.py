@@ -1,18 +1,56 @@
 """The Python source of an operation's function, made from its declaration.
 
-`webanalytics.generate` writes it into a file for the operations of the package, and
-`webanalytics.runs.functions.later` compiles it for an operation that is registered later.
+`webanalytics.generate` writes it into a file for the operations of the package; that of an operation which is
+registered later is compiled here.
 """
 
 from __future__ import annotations
 
 import builtins
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Collection, Iterable
+from functools import lru_cache
+from typing import Any
 
-from webanalytics.core.operations.docs import IMAGES, PAGES, RECORDS
+from webanalytics.core.operations.model import IMAGES, PAGES, RECORDS
 from webanalytics.core.operations.types import Shape
-from webanalytics.operations import Operation, Parameter
+from webanalytics.core.strings import did_you_mean
+from webanalytics.errors import ParameterError
+from webanalytics.operations import OPERATIONS, Operation, Parameter
+from webanalytics.runs.boundary import awaited, plain
+
+
+def secret_setting(operation: Operation, keyword: str, value: Any) -> Any:
+    """Return a checked secret, which no traceback shows."""
+    if not value:
+        raise ParameterError(f"The `{keyword}` parameter is required.", keyword)
+    return operation.parameter(keyword).check(value, keyword)
+
+
+def later_names(known: Collection[str]) -> list[str]:
+    """Return the names of the functions of operations that were registered after the known ones."""
+    return [item.function for item in OPERATIONS.values() if item.function not in known]
+
+
+def later_function(module: str, name: str, *, blocking: bool = False) -> Callable[..., Any]:
+    """Return the function of an operation that was registered at run time, for a module's `__getattr__`."""
+    operation = next((item for item in OPERATIONS.values() if item.function == name), None)
+    if operation is None:
+        known = [item.function for item in OPERATIONS.values()]
+        hint = "" if name.startswith("_") else did_you_mean(name, known)
+        raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
+
+    function = _compiled(module_source([operation]), name)
+    return plain(function) if blocking else awaited(function)
+
+
+@lru_cache(maxsize=64)
+def _compiled(source: str, name: str) -> Callable[..., Any]:
+    namespace: dict[str, Any] = {"__name__": __name__}
+    exec(compile(source, f"<function {name}>", "exec"), namespace)  # noqa: S102 - made from our own declaration
+    function: Callable[..., Any] = namespace[name]
+    return function
+
 
 _HEAD = '''\
 """Functions of operations that need nothing beyond their declaration.
@@ -64,7 +102,7 @@ def module_source(operations: Iterable[Operation]) -> str:
     body = "".join(f"\n\n{function_source(operation)}" for operation in chosen)
     head = _HEAD.format(
         sequence="from collections.abc import Sequence\n" * ("Sequence[" in body),
-        secret="from webanalytics.runs.functions.later import secret_setting\n" * ("secret_setting" in body),
+        secret="from webanalytics.runs.functions.source import secret_setting\n" * ("secret_setting" in body),
         texts="from webanalytics.runs.frames.texts import pages_or_texts\n" * ("pages_or_texts" in body),
         options=", ".join(sorted({_option_type(operation) for operation in chosen})),
         names=", ".join(f'"{operation.function}"' for operation in chosen),

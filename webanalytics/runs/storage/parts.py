@@ -1,6 +1,6 @@
 """The rows of a run in Parquet parts of one folder: written part by part, read column by column.
 
-`runs.saving` writes them while a run goes on. `frames.stored` makes columns of frames of them that hold no
+`row_folder` writes them while a run goes on. `lazy_columns` makes columns of frames of them that hold no
 values, and `audits.storage` opens them for a saved audit.
 """
 

@@ -1,15 +1,13 @@
 """Accounts, keys and credits, in SQLite or PostgreSQL.
 
 ``base``
-    What a store can do, and the values that go in and out.
-``model``
-    The arithmetic of one account.
-``charging``, ``keys``
+    The values that go in and out of a store, and the arithmetic of one account.
+``charges``, ``keys``
     The commands, written once for both databases as generators over statements.
 ``schema``
     The tables, their migrations, and how statements are written.
 ``store``
-    What the stores have in common.
+    What a store can do, and what stores have in common.
 ``writer``, ``sqlite``
     SQLite: one writing thread, for one server process and ``webanalytics keys`` next to it.
 ``postgres``
@@ -23,10 +21,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from webanalytics.errors import ParameterError
-from webanalytics.service.accounts.base import Accounts, AccountsError, digest
+from webanalytics.service.accounts.base import AccountsError, digest
 from webanalytics.service.accounts.keys import Commands
 from webanalytics.service.accounts.postgres import PostgresAccounts
 from webanalytics.service.accounts.sqlite import open_sqlite
+from webanalytics.service.accounts.store import Accounts
 from webanalytics.service.config.settings import ServiceSettings
 
 __all__ = ["Accounts", "AccountsError", "digest", "open_accounts"]

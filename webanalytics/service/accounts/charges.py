@@ -10,18 +10,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
 from webanalytics.service.accounts.base import (
+    CHARGE,
+    EXPIRE,
+    Account,
     AccountsError,
     Call,
     Conflict,
+    Entry,
+    Hold,
     Idempotency,
     NoCredits,
     Receipt,
     Replay,
     Reservation,
+    month,
 )
-from webanalytics.service.accounts.model import CHARGE, EXPIRE, Account, Entry, Hold, month
 from webanalytics.service.accounts.schema import Parameters, Steps, values
-from webanalytics.service.billing.plans import Plan
+from webanalytics.service.config.settings import Plan
 
 _LOAD = """SELECT id, plan, balance, bonus, held, cycle, allowance, granted, used, noticed
     FROM accounts WHERE id = $1 FOR NO KEY UPDATE"""

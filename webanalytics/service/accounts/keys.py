@@ -9,12 +9,11 @@ from ipaddress import ip_network
 from typing import Any
 
 from webanalytics.errors import ParameterError
-from webanalytics.service.accounts.base import AccountsError, Key, KeyRow, digest
+from webanalytics.service.accounts.base import BONUS, GRANT, Account, AccountsError, Key, KeyRow, digest
 from webanalytics.service.accounts.charges import Charging
-from webanalytics.service.accounts.model import BONUS, GRANT, Account
 from webanalytics.service.accounts.schema import Steps
 from webanalytics.service.addresses import Network
-from webanalytics.service.billing.plans import Plan
+from webanalytics.service.config.settings import Plan
 
 PREFIX = 8
 """Characters of a key that name it in logs and commands."""

@@ -11,7 +11,7 @@ from webanalytics.errors import MissingExtraError, ParameterError
 from webanalytics.service.accounts.base import AccountsError, Call, Conflict, NoCredits, Receipt, Replay
 from webanalytics.service.accounts.keys import Commands
 from webanalytics.service.accounts.schema import Steps, migrate
-from webanalytics.service.accounts.store import Store, failure
+from webanalytics.service.accounts.store import Accounts, failure
 
 try:
     import asyncpg
@@ -43,7 +43,7 @@ MIGRATION_LOCK = int.from_bytes(b"webanaly", "big") >> 1
 """Advisory lock held during migration, so that servers may start together."""
 
 
-class PostgresAccounts(Store):
+class PostgresAccounts(Accounts):
     """A pool of connections to PostgreSQL."""
 
     def __init__(self, pool: asyncpg.Pool, commands: Commands, clock: Callable[[], float]) -> None:

@@ -21,7 +21,7 @@ from webanalytics.service.accounts.base import (
 )
 from webanalytics.service.accounts.keys import Commands
 from webanalytics.service.accounts.schema import Steps
-from webanalytics.service.accounts.store import Store
+from webanalytics.service.accounts.store import Accounts
 from webanalytics.service.accounts.writer import LOOK_SECONDS, Writer
 
 if sys.platform != "win32":
@@ -107,7 +107,7 @@ class KeyCache:
         self._changes += 1
 
 
-class SqliteAccounts(Store):
+class SqliteAccounts(Accounts):
     """An SQLite file and its writer; a server also keeps keys in memory, and the lock."""
 
     def __init__(self, writer: Writer, keys: KeyCache, path: Path, lock: ServerLock | None) -> None:
@@ -167,7 +167,7 @@ class SqliteAccounts(Store):
 
 async def open_sqlite(
     path: Path, commands: Commands, clock: Callable[[], float], *, server: bool, wait: float
-) -> Store:
+) -> Accounts:
     """Open a file, for a server or for a command next to it.
 
     A server takes the file's lock, and is refused if another server still has it after ``wait`` seconds.

@@ -1,4 +1,4 @@
-"""Shared by every store: the methods of `Accounts`, each one command, and the removal of expired entries."""
+"""What every store of accounts can do, each method one command, and the removal of expired entries."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ READY_SECONDS = 5.0
 """Seconds within which a working store answers."""
 
 
-class Store(ABC):
-    """A store of accounts: a way to run commands, each in a transaction."""
+class Accounts(ABC):
+    """A store of accounts. Every method is one transaction, committed when it returns."""
 
     def __init__(self) -> None:
         self._sweeper: asyncio.Task[None] | None = None
@@ -75,8 +75,6 @@ class Store(ABC):
         """Run a command that changes keys or plans."""
         return await self.run(command, *arguments)
 
-    # -- Accounts ---------------------------------------------------------------------------------
-
     async def find_key(self, digest: bytes) -> Key | None:
         """Return the key with this SHA-256 digest; revoked and expired ones too."""
         return await self.read(Commands.find_key, digest)
@@ -86,11 +84,16 @@ class Store(ABC):
         return await self.read(Commands.balance, account)
 
     async def charge(self, call: Call, answer: bytes | None) -> Receipt | Replay | NoCredits | Conflict:
-        """Charge one success that has been computed."""
+        """Charge one success that has been computed; keep ``answer`` where there is an Idempotency-Key.
+
+        The answer is kept as given: the caller compresses it first if needed.
+        """
         return await self.run(Commands.charge, call, answer)
 
     async def reserve(self, call: Call) -> Reservation | Replay | NoCredits | Conflict:
-        """Hold credits for a call; if its caller has been cancelled, they are returned.
+        """Hold credits for as many of ``call.inputs`` successes as the balance covers, at least one.
+
+        If the caller has been cancelled meanwhile, they are returned.
 
         The command is not cancelled with its caller: it may have been committed already.
         """
@@ -121,7 +124,10 @@ class Store(ABC):
         credits: int,  # noqa: A002 - the field's own word
         answer: bytes | None,
     ) -> Receipt:
-        """Charge some of a reservation, return the rest."""
+        """Charge ``credits`` of a reservation and return the rest; 0 releases it entirely.
+
+        ``answer`` is kept for the reservation's Idempotency-Key; without one the key is free again.
+        """
         return await self.run(Commands.settle, reservation, credits, answer)
 
     async def create_key(
@@ -133,7 +139,7 @@ class Store(ABC):
         networks: tuple[Network, ...],
         expires: float | None,
     ) -> tuple[str, Key]:
-        """Create a key, and its account where that name is new."""
+        """Create a key, and its account where that name is new; return the key in clear, once."""
         return await self.change(Commands.create_key, account, plan, operations, networks, expires)
 
     async def list_keys(self) -> Sequence[KeyRow]:
@@ -160,7 +166,10 @@ class Store(ABC):
         return await self.change(Commands.restrict_key, prefix, operations, networks, expires)
 
     async def change_plan(self, account: str, plan: str) -> int:
-        """Move an account to another plan and return the credits left."""
+        """Move an account to another plan and return the credits left.
+
+        A bigger allowance counts from the running month on; a smaller one from the next.
+        """
         return await self.change(Commands.change_plan, account, plan)
 
     async def ready(self) -> bool:

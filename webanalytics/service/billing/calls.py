@@ -14,7 +14,6 @@ from typing import Any
 from webanalytics.core.messages import Message
 from webanalytics.operations import Operation
 from webanalytics.service.accounts.base import (
-    Accounts,
     AccountsError,
     Call,
     Conflict,
@@ -25,6 +24,7 @@ from webanalytics.service.accounts.base import (
     Replay,
     Reservation,
 )
+from webanalytics.service.accounts.store import Accounts
 from webanalytics.service.admission import Admission, ByteBudget
 from webanalytics.service.billing.payment import (
     conflict,
@@ -34,8 +34,7 @@ from webanalytics.service.billing.payment import (
     to_the_end,
     unpack_answer,
 )
-from webanalytics.service.billing.plans import Plan
-from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.config.settings import Plan, ServiceSettings
 from webanalytics.service.engine import Engine
 from webanalytics.service.formats.negotiation import render
 from webanalytics.service.results import Record, Result, envelope

@@ -28,8 +28,7 @@ from typing import Any
 
 from webanalytics.errors import ParameterError
 from webanalytics.operations import OPERATIONS
-from webanalytics.service.billing.plans import PLANS, Plan
-from webanalytics.service.config.settings import RECORDS, ServiceSettings, Setting, unknown_key
+from webanalytics.service.config.settings import PLANS, RECORDS, Plan, ServiceSettings, Setting, unknown_key
 
 PREFIX = "WEBANALYTICS_"
 FILE_VARIABLE = PREFIX + "CONFIG"

@@ -1,18 +1,57 @@
-"""The settings of the service: one record for each, which also drives the command line and the docs."""
+"""The settings of the service, one record for each, which also drives command line and docs; the plans."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from webanalytics.core.run_options import USER_AGENT, Setting, flag, integer, seconds
 from webanalytics.errors import ParameterError
 from webanalytics.service.addresses import read_networks
-from webanalytics.service.billing.plans import PLANS, Plan
 
 __all__ = ["LOG_LEVELS", "RECORDS", "ServiceSettings", "Setting", "unknown_key"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """One plan.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    monthly_credits : int
+        Allowance of a calendar month, UTC; what is left of it is not carried over.
+    bonus_credits : int
+        Credits given once; they are used after the month's and stay until then.
+    premium : bool
+        Whether Premium fields are present and Premium parameters take effect.
+    requests_a_minute : int or None
+        Ceiling of requests a minute; None for no throttling.
+    upload_bytes : int
+        Largest image in bytes; other bodies are also bounded by the setting ``body_bytes``.
+    """
+
+    name: str
+    monthly_credits: int
+    bonus_credits: int
+    premium: bool
+    requests_a_minute: int | None
+    upload_bytes: int
+
+
+PLANS: dict[str, Plan] = {
+    plan.name: plan
+    for plan in (
+        Plan("free", 1_000, 500, False, 60, 10_000_000),
+        Plan("starter", 25_000, 0, True, None, 25_000_000),
+        Plan("pro", 250_000, 0, True, None, 50_000_000),
+        Plan("mega", 2_500_000, 0, True, None, 100_000_000),
+    )
+}
+"""The default plans, which a configuration file may change."""
 
 LOG_LEVELS = ("debug", "info", "warning", "error")
 MAX_TEXT_LENGTH = 2000

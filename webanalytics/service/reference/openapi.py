@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 
 from webanalytics._version import __version__
+from webanalytics.core.operations.model import example_of
 from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.graphql.endpoint import STATUS_EXTENSION
@@ -89,7 +90,7 @@ def _failure(operation: Operation | None = None) -> Part:
 
 
 def _single(operation: Operation, name: str, price: int) -> Part:
-    example = operation.example
+    example = example_of(operation)
     described: Part = {
         "operationId": operation.name,
         "summary": operation.summary,
@@ -147,7 +148,7 @@ def _batch(operation: Operation, name: str, price: int, settings: ServiceSetting
         "description": "Parameters of each call; a wrong one fails alone.",
     }
     body: Part = {"schema": {"type": "object", "properties": {"inputs": inputs}, "required": ["inputs"]}}
-    example = operation.example
+    example = example_of(operation)
     if example:
         body["example"] = {"inputs": [example["parameters"]]}
     return {
@@ -229,7 +230,7 @@ def _graphql_example(operations: list[Operation]) -> Part:
     """Return a query that calls each operation with its example's parameters."""
     calls = []
     for operation in operations:
-        given = (operation.example or {}).get("parameters", {})
+        given = (example_of(operation) or {}).get("parameters", {})
         inner = ", ".join(f"{name}: {orjson.dumps(value).decode()}" for name, value in given.items())
         plain = [field.name for field in schema.visible(operation) if field.dtype != "object"]
         calls.append(f"{operation.path}(input: {{{inner}}}) {{ {' '.join(plain[:3])} }}")

@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from webanalytics.core.messages import ERROR_TYPES, MESSAGES
-from webanalytics.service.billing.plans import Plan
-from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.config.settings import Plan, ServiceSettings
 from webanalytics.service.formats.negotiation import MEDIA_TYPES
 from webanalytics.service.headers import ERROR_KEY_HEADER, ERROR_TYPE_HEADER, KEY_HEADER, REMAINING_HEADER
 from webanalytics.service.results import KEY_FIELD, TYPE_FIELD

@@ -1,11 +1,12 @@
-"""What every server process runs, alone (`serve`) or under gunicorn (`gunicorn`).
+"""What every server process runs, alone (``webanalytics serve``) or under gunicorn (`gunicorn`).
 
-It opens a service, serves sockets and stops gracefully.
+It opens a service, serves sockets and stops gracefully; alone it binds the port itself.
 """
 
 from __future__ import annotations
 
 import asyncio
+import errno
 import gc
 import os
 import signal
@@ -13,14 +14,16 @@ import socket
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
+from functools import partial
 from typing import Protocol
 
 from aiohttp import web
 
+from webanalytics.errors import ParameterError
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.logs import Log
 from webanalytics.service.results import Record
-from webanalytics.service.server.transport import start
+from webanalytics.service.server.transport import BACKLOG, start
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 COLLECTIONS = (20_000, 20, 50)
@@ -52,9 +55,9 @@ Opening = Callable[[ServiceSettings], AbstractAsyncContextManager[Servable]]
 
 def open_service(settings: ServiceSettings) -> AbstractAsyncContextManager[Servable]:
     """Open the service; imported here, since its counters ask the environment when they are imported."""
-    from webanalytics.service.server import factory
+    from webanalytics.service import app
 
-    return factory.open_service(settings)
+    return app.open_service(settings)
 
 
 def url_of(sock: socket.socket) -> str:
@@ -121,3 +124,63 @@ def announce(sock: socket.socket, log: Log) -> None:
     sys.stderr.write(f"webanalytics is listening on {url}\n")  # in one piece: other processes may write too
     sys.stderr.flush()
     log.info("listening", url=url)
+
+
+def bind(host: str, port: int) -> socket.socket:
+    """Return a listening socket.
+
+    Raises
+    ------
+    ParameterError
+        When the address is not this machine's, or the port is taken or not allowed.
+    """
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    except (OSError, UnicodeError):  # a name that is unknown, or none that could be one
+        raise ParameterError(
+            "The `host` parameter must be an address or name of this machine.", "host"
+        ) from None
+    family, kind, protocol, _, address = found[0]
+    sock = socket.socket(family, kind, protocol)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind(address)
+        sock.listen(BACKLOG)
+    except OSError as error:
+        sock.close()
+        raise _bind_error(error, host, port) from None
+    sock.setblocking(False)
+    return sock
+
+
+def _bind_error(error: OSError, host: str, port: int) -> ParameterError:
+    if error.errno == errno.EADDRINUSE:
+        sentence = f"The `port` parameter must be a free port; {port} on {host} is taken by another program."
+        return ParameterError(sentence, "port")
+    if error.errno in (errno.EACCES, errno.EPERM):
+        sentence = f"The `port` parameter must be a port that this user may listen on; {port} is not."
+        return ParameterError(sentence, "port")
+    return ParameterError("The `host` parameter must be an address or name of this machine.", "host")
+
+
+async def _run(settings: ServiceSettings, sock: socket.socket, opening: Opening) -> None:
+    log = Log(settings, capture=False)
+    try:
+        stop = StopSignals().received
+        await serve_until(stop, settings, [sock], opening, ready=partial(announce, sock, log))
+        log.info("stopped")
+    finally:
+        log.close()
+
+
+def serve(settings: ServiceSettings, opening: Opening = open_service) -> int:
+    """Serve until a signal, and return the exit status: 0 after a graceful stop, 2 for a failed start.
+
+    Raises
+    ------
+    ParameterError
+        When the port cannot be listened on.
+    """
+    with bind(settings.host, settings.port) as sock:
+        asyncio.run(_run(settings.replace(port=sock.getsockname()[1]), sock, opening))
+    return 0

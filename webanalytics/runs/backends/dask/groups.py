@@ -21,8 +21,8 @@ from webanalytics.fetching.response import Problem
 from webanalytics.fetching.robots import RobotsCopy, keeping
 from webanalytics.runs.backends.base import RunSpec, Task
 from webanalytics.runs.backends.content import file_content
-from webanalytics.runs.backends.error_pages import where_it_ended
 from webanalytics.runs.backends.local import Listed, LocalBackend, affordable_settings
+from webanalytics.runs.backends.pipeline import where_it_ended
 from webanalytics.urls import lacks_scheme
 
 LOOK_SECONDS = 0.25

@@ -17,8 +17,8 @@ from webanalytics.core.outcomes import Job, JobResult
 from webanalytics.errors import ParameterError
 from webanalytics.operations import OPERATIONS, Operation
 from webanalytics.runs.backends.base import Backend, Task, refuse_saving
-from webanalytics.runs.backends.hosted.api import Api, is_this_machine
 from webanalytics.runs.backends.hosted.error_rules import BATCH_SIZE
+from webanalytics.runs.backends.hosted.http import Api, is_this_machine
 from webanalytics.runs.backends.hosted.run import HostedRun
 
 KEY_VARIABLE = "WEBANALYTICS_API_KEY"

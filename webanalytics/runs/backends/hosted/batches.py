@@ -14,9 +14,8 @@ from webanalytics.core.outcomes import Job
 from webanalytics.errors import HostedError
 from webanalytics.operations import Operation
 from webanalytics.runs.backends.base import Sent, Task
-from webanalytics.runs.backends.hosted.api import Api
 from webanalytics.runs.backends.hosted.error_rules import Reply, is_out_of_credits
-from webanalytics.runs.backends.hosted.http import Exchange
+from webanalytics.runs.backends.hosted.http import Api, Exchange
 from webanalytics.runs.backends.hosted.wire import (
     ITEM_STATUS,
     Request,

@@ -15,8 +15,7 @@ from webanalytics.core.messages import Message
 from webanalytics.core.outcomes import Job, JobResult, Outcome
 from webanalytics.errors import RowError, ServiceUnavailableError
 from webanalytics.runs.backends.base import Sent, Task
-from webanalytics.runs.backends.hosted.answers import Answers
-from webanalytics.runs.backends.hosted.api import Api
+from webanalytics.runs.backends.hosted.answers import Answers, Downloads
 from webanalytics.runs.backends.hosted.batches import (
     Batching,
     Envelopes,
@@ -25,9 +24,8 @@ from webanalytics.runs.backends.hosted.batches import (
     NoCredits,
     RefusedWhole,
 )
-from webanalytics.runs.backends.hosted.downloads import Downloads
 from webanalytics.runs.backends.hosted.error_rules import EXPECTED
-from webanalytics.runs.backends.hosted.http import Backoff, Exchange, Stopped
+from webanalytics.runs.backends.hosted.http import Api, Backoff, Exchange, Stopped
 from webanalytics.runs.backends.hosted.wire import MOST_BODY_BYTES, is_upload, sendable, size_of
 
 FEWEST = 25

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,7 +26,7 @@ MOST_BODY_BYTES = 4_000_000
 """Largest JSON body in bytes; further inputs go into another request."""
 MOST_IMAGE_BYTES = 200_000_000
 LARGE_BODY = 500_000
-"""Bytes from which a response is parsed in a thread, item by item."""
+"""Bytes from which a response is parsed in a thread, and a request is sent in pieces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,10 +187,7 @@ class WrongAnswerError(Exception):
 
 
 def read_object(content: bytes) -> dict[str, Any]:
-    """Return the JSON object of a body.
-
-    A large one is parsed value by value down to the items of ``data.results``, because Python's parser
-    blocks all other threads while it parses a value.
+    """Return the JSON object of a body, with None for numbers of more digits than Python reads.
 
     Raises
     ------
@@ -204,96 +200,16 @@ def read_object(content: bytes) -> dict[str, Any]:
     {'status': 'ok', 'data': {'results': [{'a': 1}, 2]}}
     """
     try:
-        text = content.decode()
-        value = json.loads(text) if len(content) < LARGE_BODY else _Walk(text).document()
-    except json.JSONDecodeError:
+        value = json.loads(content.decode(), parse_int=_whole)
+    except (ValueError, RecursionError):
         value = None
-    except (ValueError, IndexError, RecursionError):
-        value = _as_far_as_possible(content)
     if not isinstance(value, dict):
         raise WrongAnswerError
     return value
 
 
-def _as_far_as_possible(content: bytes) -> Any:
-    """Return a document with None for values that are nested too deeply or have too many digits."""
+def _whole(digits: str) -> int | None:
     try:
-        return _Walk(content.decode(), lenient=True).document()
-    except (ValueError, IndexError, RecursionError):
+        return int(digits)
+    except ValueError:
         return None
-
-
-class _Walk:
-    """Parses a JSON document: the outermost three levels itself, each value below them in one step."""
-
-    _LEVELS = 3
-    _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+(?:"|\Z)|[\[\]{},]', re.DOTALL)
-
-    def __init__(self, text: str, *, lenient: bool = False) -> None:
-        self._lenient = lenient
-        self._text = text
-        self._at = 0
-        self._decode = json.JSONDecoder().raw_decode
-
-    def document(self) -> Any:
-        value = self._value(self._LEVELS)
-        if self._next() != "":
-            raise ValueError("more than one value")
-        return value
-
-    def _next(self) -> str:
-        """Return the next character that is not white space, without consuming it."""
-        while (letter := self._text[self._at : self._at + 1]) in (" ", "\n", "\r", "\t") and letter:
-            self._at += 1
-        return letter
-
-    def _take(self, wanted: str) -> None:
-        if self._next() != wanted:
-            raise ValueError(f"{wanted} expected")
-        self._at += 1
-
-    def _value(self, levels: int) -> Any:
-        first = self._next()
-        if levels and first == "{":
-            return self._items("}", lambda: self._pair(levels - 1), dict)
-        if levels and first == "[":
-            return self._items("]", lambda: self._value(levels - 1), list)
-        try:
-            value, self._at = self._decode(self._text, self._at)
-        except json.JSONDecodeError:
-            raise
-        except (ValueError, RecursionError):
-            if not self._lenient:
-                raise
-            value, self._at = None, self._end_of_value()
-        return value
-
-    def _end_of_value(self) -> int:
-        """Return the end of a value that cannot be parsed."""
-        depth = 0
-        for token in self._TOKEN.finditer(self._text, self._at):
-            sign = token[0]
-            if depth == 0 and sign in (",", "]", "}"):
-                return token.start()
-            depth += (sign in ("[", "{")) - (sign in ("]", "}"))
-        raise ValueError("an end expected")
-
-    def _pair(self, levels: int) -> tuple[str, Any]:
-        name = self._value(0)
-        if not isinstance(name, str):
-            raise ValueError("a name expected")
-        self._take(":")
-        return name, self._value(levels)
-
-    def _items(self, end: str, read: Callable[[], Any], kind: Callable[[list[Any]], Any]) -> Any:
-        self._at += 1
-        found: list[Any] = []
-        if self._next() == end:
-            self._at += 1
-            return kind(found)
-        while True:
-            found.append(read())
-            if self._next() != ",":
-                self._take(end)
-                return kind(found)
-            self._at += 1

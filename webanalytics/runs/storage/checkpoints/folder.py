@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import logging
 import os
@@ -14,12 +15,12 @@ from pathlib import Path
 from typing import IO, Any
 
 from webanalytics._version import __version__
+from webanalytics.core.operations.secret import Secret
 from webanalytics.core.outcomes import Job, JobResult, Outcome, PackedOutcomes, digest
-from webanalytics.errors import WriteError, reason, shortage_of
+from webanalytics.errors import ParameterError, WriteError, reason, shortage_of
 from webanalytics.runs.backends.base import RunSpec, Task
 from webanalytics.runs.frames.arrow import Unreadable
-from webanalytics.runs.storage.checkpoints import journal, robots
-from webanalytics.runs.storage.checkpoints.manifest import compare, described, wrong
+from webanalytics.runs.storage.checkpoints import journal
 from webanalytics.runs.storage.checkpoints.parts import (
     PART,
     can_be_kept,
@@ -30,7 +31,62 @@ from webanalytics.runs.storage.checkpoints.parts import (
     rows_of,
     table,
 )
-from webanalytics.runs.storage.store import Store, folder_path, named
+from webanalytics.runs.storage.store import Store, folder_path, named, refusal
+
+_SCRYPT = {"n": 2**14, "r": 8, "p": 1}
+
+
+def wrong(what: str) -> ParameterError:
+    """Return the error about a folder that cannot be this call's checkpoint."""
+    return refusal("store", what)
+
+
+def _fingerprint(secret: Secret, salt: str) -> str:
+    """Return what distinguishes a secret from others, and is slow to guess it from (RFC 7914)."""
+    made = hashlib.scrypt(secret.reveal(), salt=bytes.fromhex(salt), **_SCRYPT)
+    return str(made.hex())
+
+
+def _value(value: Any, salt: str) -> Any:
+    return {"scrypt": _fingerprint(value, salt)} if isinstance(value, Secret) else value
+
+
+def described(spec: RunSpec, family: str, extra: Mapping[str, Any], salt: str) -> dict[str, Any]:
+    """Return a call in JSON values; a secret is in it only as its fingerprint."""
+    return {
+        "operation": "audit" if len(spec.operations) > 1 else spec.operations[0],
+        "backend": family,
+        "parameters": {
+            operation: {name: _value(value, salt) for name, value in spec.settings.get(operation, {}).items()}
+            for operation in spec.operations
+        },
+        "extra": dict(extra),
+    }
+
+
+def compare(known: Mapping[str, Any], asked: Mapping[str, Any]) -> None:
+    """Raise `ParameterError` if a checkpoint was made by another call, naming what differs."""
+    for what in ("operation", "backend"):
+        if known.get(what) != asked[what]:
+            raise wrong(f"of this same call: it was made with the {what} {str(known.get(what))[:200]!r}, "
+                         f"and this call has {asked[what]!r}")  # fmt: skip
+    for part in ("parameters", "extra"):
+        if known.get(part) != asked[part]:
+            raise wrong(f"of this same call: {', '.join(_differing(known.get(part), asked[part]))} had "
+                         "another value")  # fmt: skip
+
+
+def _differing(known: Any, asked: Mapping[str, Any]) -> list[str]:
+    """Return the names of the parameters that differ, never their values: one may be secret."""
+    if not isinstance(known, Mapping):
+        return ["every parameter"]
+    names = []
+    for name, value in asked.items():
+        inner = isinstance(value, Mapping) and "scrypt" not in value
+        if known.get(name) != value:
+            names.extend(_differing(known.get(name), value) if inner else [f"`{name}`"])
+    return names or ["a parameter"]
+
 
 log = logging.getLogger("webanalytics")
 
@@ -110,10 +166,10 @@ class Checkpoint:
             self._claim()
             self.identity = self._identify(spec, family, extra)
             self._begin()
-            self._robots = robots.RobotsLog(self._store)
+            self._robots = journal.RobotsLog(self._store)
         except (OSError, Unreadable) as error:
             self.close()
-            logs = f"{journal.FILE} or {robots.FILE} is no file"
+            logs = f"{journal.FILE} or {journal.ROBOTS_FILE} is no file"
             raise wrong(
                 f"that can be written to: {reason(error) if isinstance(error, OSError) else logs}"
             ) from None

@@ -3,6 +3,8 @@
 A hosted API charges for a request when it has answered, and repeats its answer for nothing under the same
 Idempotency-Key. A run that is killed in between does not know the answer; what it needs to get it again are
 the key and the inputs of the request.
+
+The robots.txt that a run has read are in a file beside it, so that hosts which are done are not asked again.
 """
 
 from __future__ import annotations
@@ -14,11 +16,14 @@ import threading
 import time
 from asyncio import to_thread
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO, Any
 
 from webanalytics.core.outcomes import Job, digest
 from webanalytics.errors import WriteError
+from webanalytics.fetching.robots import MOST_CHARACTERS, RobotsCopy, RobotsKept, kept_here
+from webanalytics.fetching.robots_rules import LARGEST
 from webanalytics.runs.backends.base import Sent
 from webanalytics.runs.storage.store import Store
 
@@ -186,3 +191,49 @@ def _entry(known: Mapping[str, Any]) -> Entry:
     if not good:
         raise ValueError
     return entry
+
+
+ROBOTS_FILE = "robots.jsonl"
+_ESCAPED = 6
+"""Most bytes that a character takes in JSON."""
+_LONGEST_ROBOTS = _ESCAPED * LARGEST + 10_000
+_MOST_ROBOTS = _ESCAPED * MOST_CHARACTERS
+
+
+class RobotsLog:
+    """Copies are read back when the folder is opened, and new ones are appended.
+
+    Parameters
+    ----------
+    store : Store
+        The folder of the checkpoint.
+    """
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._kept: RobotsKept | None = kept_here()
+        self._written: dict[str, RobotsCopy] = {}
+        for origin, copy in self._lines():
+            self._written[origin] = copy
+        if self._kept is not None:
+            for origin, copy in self._written.items():
+                self._kept.add(origin, copy)
+
+    def _lines(self) -> Iterator[tuple[str, RobotsCopy]]:
+        """Yield what the file has; lines that are cut off or changed are left out."""
+        for line in self._store.lines(ROBOTS_FILE, _LONGEST_ROBOTS, _MOST_ROBOTS):
+            with suppress(ValueError, KeyError, TypeError, RecursionError):
+                values: Any = json.loads(line)
+                if isinstance(values["origin"], str):
+                    yield values["origin"], RobotsCopy.of(values)
+
+    def write(self) -> None:
+        """Append the copies that are new."""
+        copies = {} if self._kept is None else dict(self._kept.copies)
+        new = {origin: copy for origin, copy in copies.items() if self._written.get(origin) != copy}
+        if not new:
+            return
+        lines = [json.dumps({"origin": origin, **copy.as_dict()}) + "\n" for origin, copy in new.items()]
+        with self._store.appended(ROBOTS_FILE) as file:
+            file.write(("\n" + "".join(lines)).encode())  # the last line of a killed run may have no end
+        self._written |= new
