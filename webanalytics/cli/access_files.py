@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ from webanalytics.core.access import Access
 from webanalytics.core.bot_key import BotKey
 from webanalytics.core.proxy import Proxy
 from webanalytics.errors import ParameterError
+from webanalytics.operations import Operation
+from webanalytics.urls import without_user
 
 PASSWORD_VARIABLE = "WEBANALYTICS_PROXY_PASSWORD"  # noqa: S105 - the name of a variable
 _FIELDS = (
@@ -88,6 +91,18 @@ def read_proxy(text: str) -> Proxy | None:
     except ParameterError:
         pass
     raise argparse.ArgumentTypeError("must be env, or an address such as http://user@proxy:3128")
+
+
+def refuse_passwords(operation: Operation | None, addresses: Iterable[str]) -> None:
+    """Raise `ParameterError` for a password in an address that is an argument."""
+    if (operation is None or operation.kind != "record") and any(
+        without_user(one) != one for one in addresses
+    ):
+        raise ParameterError(
+            "The `input` parameter must hold no password, which every user of the machine can see; --access "
+            "names a file with it.",
+            "input",
+        )
 
 
 PLACES: dict[str, tuple[str, Any]] = {

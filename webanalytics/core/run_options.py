@@ -25,22 +25,14 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Unpack
 
-from webanalytics._version import __version__
 from webanalytics.core import plugins
 from webanalytics.core.access_by_host import AccessByHost
 from webanalytics.core.bot_key import BotKey
 from webanalytics.core.option_types import RunOptions
 from webanalytics.core.proxy import EXPECTS, Proxy
 from webanalytics.core.strings import did_you_mean
+from webanalytics.core.user_agents import USER_AGENT
 from webanalytics.errors import ParameterError
-
-USER_AGENT = f"webanalytics/{__version__}"
-_BROWSER = "Mozilla/5.0 ({}) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/156.0.0.0 {}Safari/537.36 {}"
-USER_AGENTS: Mapping[str, str] = {
-    "desktop": _BROWSER.format("Windows NT 10.0; Win64; x64", "", USER_AGENT),
-    "phone": _BROWSER.format("Linux; Android 10; K", "Mobile ", USER_AGENT),
-}
-"""What words for ``user_agent`` stand for: Chrome of November 2026 in its reduced form, and who asks."""
 
 WEB_ADDRESS = re.compile(r"https?://[^\s\"'<>]{1,500}")
 """What may become a link: it can end no attribute and no element."""

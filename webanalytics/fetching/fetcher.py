@@ -17,6 +17,7 @@ from aiohttp.abc import AbstractResolver
 from yarl import URL
 
 from webanalytics.core.messages import FETCHING
+from webanalytics.core.proxy import is_in_environment
 from webanalytics.fetching.content import Accept
 from webanalytics.fetching.exchange import (
     CONTROL,
@@ -245,8 +246,7 @@ class Fetcher:
             except Problem as problem:
                 if problem.key == "host_given_up" and last is not None:  # what it answered itself says more
                     raise last from None
-                unknown = settings.unproxied and problem.key in ("unknown_host", "lookup_failed")
-                if unknown and not await self._addresses(CONTROL, 443):
+                if problem.key in ("unknown_host", "lookup_failed") and await self._needs_proxy():
                     problem.key = "unknown_here"
                 last = problem
                 asked = problem.retry_after
@@ -352,6 +352,11 @@ class Fetcher:
             return
         if not all(map(is_public, await self._addresses(host, port))):
             raise Problem("private")
+
+    async def _needs_proxy(self) -> bool:
+        """Return whether only a proxy of the environment may know names; a service tells its callers none."""
+        ours = self.settings.adaptive and self.settings.proxy is None
+        return ours and is_in_environment() and not await self._addresses(CONTROL, 443)
 
     async def _addresses(self, host: str, port: int) -> list[str]:
         """Return the addresses of a host, none where it is not known here."""

@@ -14,7 +14,8 @@ from email.utils import parsedate_to_datetime
 from webanalytics.core.access_by_host import AccessByHost
 from webanalytics.core.bot_key import BotKey
 from webanalytics.core.proxy import Proxy
-from webanalytics.core.run_options import RECORDS, USER_AGENT, USER_AGENTS
+from webanalytics.core.run_options import RECORDS
+from webanalytics.core.user_agents import USER_AGENT, USER_AGENTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,8 +66,6 @@ class FetchSettings:
         What opens hosts, each hop of a redirect asked anew.
     proxy : Proxy or None
         Who dials in the place of this machine.
-    unproxied : bool
-        Whether the environment names a proxy that is not asked, which is said of names that are not known.
     accept_language : str or None
         The Accept-Language header, None for none.
     bot_key : BotKey or None
@@ -105,7 +104,6 @@ class FetchSettings:
     adaptive: bool = True
     access: AccessByHost | None = None
     proxy: Proxy | None = None
-    unproxied: bool = False
     accept_language: str | None = None
     bot_key: BotKey | None = None
 

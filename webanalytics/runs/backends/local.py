@@ -29,7 +29,6 @@ from webanalytics.core.outcomes import (
     check_subject,
     outcome_of,
 )
-from webanalytics.core.proxy import is_in_environment
 from webanalytics.errors import BackendError, ParameterError, RowError, WriteError, shortage_of
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
 from webanalytics.fetching.archives.pages import Reader
@@ -77,8 +76,7 @@ YIELD_SECONDS = 0.02
 
 def fetch_settings(options: Mapping[str, Any]) -> FetchSettings:
     """Return a run's options about fetching."""
-    unproxied = options["proxy"] is None and is_in_environment()
-    known = {**options, "max_bytes": options["max_download"], "unproxied": unproxied}
+    known = {**options, "max_bytes": options["max_download"]}
     return FetchSettings(
         **{field.name: known[field.name] for field in fields(FetchSettings) if field.name in known}
     )
