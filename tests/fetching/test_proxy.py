@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import pickle
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +16,8 @@ import pytest
 
 import webanalytics as wa
 from webanalytics.core.proxy import Proxy
+from webanalytics.fetching.guard import dialled_by_proxy
+from webanalytics.fetching.session import _Connector
 from webanalytics.fetching.testing import SiteServer
 
 WORD = "Basic " + base64.b64encode(b"ann:pr0xy-word").decode()
@@ -186,3 +190,30 @@ def test_a_name_that_only_a_proxy_may_know(monkeypatch: pytest.MonkeyPatch) -> N
     assert row["error_type"] == "dns"
     monkeypatch.setattr(Names, "known", ("example.com",))  # names of the public internet are known here
     assert fetched("https://tea.example/")["error"] == "The host does not exist."
+
+
+def test_a_proxy_that_speaks_tls_is_not_shown_what_is_for_a_host() -> None:
+    ours = ssl.create_default_context()
+
+    class Sent:
+        ssl = ours
+
+        def __init__(self, proxy: str | None) -> None:
+            self.proxy = proxy
+
+        def is_ssl(self) -> bool:
+            return True
+
+    async def contexts() -> list[Any]:
+        made = _Connector()
+        token = dialled_by_proxy.set(True)
+        try:
+            return [made._get_ssl_context(Sent(proxy)) for proxy in (None, "https://proxy.example:3128")]
+        finally:
+            dialled_by_proxy.reset(token)
+            await made.close()
+
+    to_proxy, to_host = asyncio.run(contexts())
+    assert to_proxy is not ours
+    assert to_proxy.verify_mode == ssl.CERT_REQUIRED
+    assert to_host is ours

@@ -99,7 +99,7 @@ class AccessByHost(Guarded):
                 except ValueError:  # no address
                     continue
         added = [(_key(key), item) for key, item in (logins or {}).items()]
-        return AccessByHost([*self._of_key, *added], frozenset(plain))
+        return AccessByHost([*self._of_key, *added], frozenset(plain), self._avoid, self._free)
 
     def avoiding(self, avoid: Avoid, free: Iterable[str]) -> AccessByHost:
         """Return them for a crawl, which goes to no address of some kinds but those that are free."""

@@ -76,13 +76,6 @@ class BotKey(Guarded):
             ) from None
         return cls(file)
 
-    @classmethod
-    def of(cls, value: Any) -> BotKey | None:
-        """Return the checked value of the option."""
-        if value is None or isinstance(value, cls):
-            return value
-        raise ParameterError("The `bot_key` parameter must be a `webanalytics.BotKey`, or None.", "bot_key")
-
     def directory(self) -> str:
         """Return the file with the public key, which the agent publishes at `WELL_KNOWN`."""
         key = {**self._public, "kid": self.key_id, "use": "sig", "alg": "EdDSA"}

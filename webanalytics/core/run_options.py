@@ -122,7 +122,7 @@ class _AccessOption(Setting):
     """The option whose value is read once, so that nothing shows it afterwards."""
 
     def check(self, value: Any) -> Any:
-        return {"access": AccessByHost.of, "bot_key": BotKey.of, "proxy": Proxy.of}[self.key](value)
+        return Proxy.of(value) if self.key == "proxy" else AccessByHost.of(value)
 
 
 def integer(
@@ -247,12 +247,12 @@ _fetched_options = _serving(
         bool,
         hint="Mapping[str, Access] | None",
     ),
-    _AccessOption(
+    Setting(
         "bot_key",
         None,
         "Key that signs each request, so that sites can tell who asks (Web Bot Auth).",
         "a `webanalytics.BotKey`, or None",
-        bool,
+        lambda value: value is None or isinstance(value, BotKey),
         hint="BotKey | None",
     ),
     _AccessOption(
@@ -363,7 +363,7 @@ def check_options(given: Mapping[str, Any]) -> dict[str, Any]:
             hint = did_you_mean(key, RECORDS) or f"; the options are: {', '.join(sorted(RECORDS))}."
             raise ParameterError(f"The `{key}` parameter does not exist{hint}", key)
         found = RECORDS[key].check(value)
-        if key in ("access", "backend", "bot_key", "proxy"):
+        if key in ("access", "backend", "proxy"):
             checked[key] = found
     return checked
 
