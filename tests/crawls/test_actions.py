@@ -99,6 +99,8 @@ def test_the_list_can_be_changed() -> None:
     asked, skipped = crawled(avoid=["logout", r"/reset$"])
     assert skipped["/reset"] == ("action", "/reset$")
     assert asked.keys() >= {"/cart/add/7", "/post/7/delete"}
+    asked, skipped = crawled(avoid=["actions", "/reset"])
+    assert skipped.keys() == {*ACTIONS, "/reset"}
     asked, skipped = crawled(avoid=None)
     assert skipped == {}
     assert all(asked[path] for path in ACTIONS)

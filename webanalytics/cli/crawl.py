@@ -35,6 +35,11 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     meaning = (
         "on hosts that --access opens, do not follow what looks like logout, delete, basket or a pattern; "
     )
-    add("--avoid", metavar="WORD", action="append", help=f"{meaning}may be repeated (default: all three)")
+    add(
+        "--avoid",
+        metavar="WORD",
+        action="append",
+        help=f"{meaning}may be repeated (default: actions, all three)",
+    )
     meaning = f"kind of links to follow; may be repeated (default: {', '.join(FOLLOWED)})"
     add("--follow", metavar="KIND", action="append", choices=PAGE_KINDS, help=meaning)

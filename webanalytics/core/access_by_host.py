@@ -9,7 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 from webanalytics.core.access import Access
 from webanalytics.core.digest import Challenge
-from webanalytics.core.operations.secret import Guarded
+from webanalytics.core.operations.secret import Unpicklable
 from webanalytics.errors import ParameterError
 from webanalytics.urls import normal_host, split_port
 
@@ -50,19 +50,11 @@ Avoid = tuple[tuple[str, Callable[[str], object]], ...]
 """What a crawl that is logged in does not follow: names, and whether an address is of that kind."""
 
 
-class AccessByHost(Guarded):
+class AccessByHost(Unpicklable):
     """The value of the option ``access``: which `Access` goes to which host.
 
     Over plain http an `Access` goes only to hosts that the user asks by http.
     """
-
-    __slots__ = ("_avoid", "_challenges", "_free", "_of_key", "_plain")
-
-    _avoid: Avoid
-    _challenges: dict[tuple[str, int], Challenge]
-    _free: frozenset[str]
-    _of_key: list[tuple[_Key, Access]]
-    _plain: frozenset[tuple[str, int]]
 
     def __init__(
         self,
@@ -71,9 +63,9 @@ class AccessByHost(Guarded):
         avoid: Avoid = (),
         free: Iterable[str] = (),
     ) -> None:
-        ranked = sorted(of_key, key=lambda item: item[0].rank, reverse=True)
-        for slot, value in zip(self.__slots__, (avoid, {}, frozenset(free), ranked, plain), strict=True):
-            object.__setattr__(self, slot, value)
+        self._of_key = sorted(of_key, key=lambda item: item[0].rank, reverse=True)
+        self._plain, self._avoid, self._free = plain, avoid, frozenset(free)
+        self._challenges: dict[tuple[str, int], Challenge] = {}
 
     @classmethod
     def of(cls, value: Any) -> AccessByHost | None:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from webanalytics.core.operations.secret import Guarded
+from webanalytics.core.operations.secret import Unpicklable
 from webanalytics.errors import MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ VALID_SECONDS: Final = 300
 _AGENT = re.compile(r"https://[a-z0-9.-]+(?::\d{1,5})?")
 
 
-class BotKey(Guarded):
+class BotKey(Unpicklable):
     """A key that signs each request, as draft-ietf-webbotauth-httpsig-protocol-00 has it; extra ``bot-key``.
 
     Parameters
@@ -35,21 +35,14 @@ class BotKey(Guarded):
         default the one that the file names.
     """
 
-    __slots__ = ("_private", "_public", "agent", "key_id")
-
-    _private: Ed25519PrivateKey
-    _public: dict[str, str]
-    agent: str  # where its directory is published
-    key_id: str  # its thumbprint (RFC 7638)
-
     def __init__(self, file: str | os.PathLike[str], agent: str | None = None) -> None:
         text, key = _read(file)
         named = re.match(r"agent: (\S+)", text) if agent is None else None
-        agent = _checked_agent(named[1] if named else agent)
-        public = {"crv": "Ed25519", "kty": "OKP", "x": _base64url(key.public_key().public_bytes_raw())}
-        thumbprint = hashlib.sha256(json.dumps(public, separators=(",", ":")).encode()).digest()
-        for slot, value in zip(self.__slots__, (key, public, agent, _base64url(thumbprint)), strict=True):
-            object.__setattr__(self, slot, value)
+        self.agent = _checked_agent(named[1] if named else agent)
+        self._private = key
+        self._public = {"crv": "Ed25519", "kty": "OKP", "x": _base64url(key.public_key().public_bytes_raw())}
+        shortest = json.dumps(self._public, separators=(",", ":")).encode()
+        self.key_id = _base64url(hashlib.sha256(shortest).digest())  # RFC 7638
 
     @classmethod
     def create(cls, file: str | os.PathLike[str], agent: str) -> Self:

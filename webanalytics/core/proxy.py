@@ -8,7 +8,7 @@ from urllib.parse import quote, unquote, urlsplit
 from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
 
 from webanalytics.core.access import basic
-from webanalytics.core.operations.secret import Guarded
+from webanalytics.core.operations.secret import Unpicklable
 from webanalytics.errors import MissingExtraError, ParameterError
 
 EXPECTS: Final = '"env", an address such as http://user:password@proxy:3128, or None for none'
@@ -36,7 +36,7 @@ class Way(NamedTuple):
         return self.url.startswith("socks5:")
 
 
-class Proxy(Guarded):
+class Proxy(Unpicklable):
     """The checked value of the option; its repr has no password and no user, and pickling is refused.
 
     Examples
@@ -45,14 +45,8 @@ class Proxy(Guarded):
     Proxy('http://proxy.example:3128')
     """
 
-    __slots__ = ("_environment", "_ways")
-
-    _environment: dict[str, str] | None
-    _ways: dict[str, Way]
-
     def __init__(self, ways: dict[str, Way], environment: dict[str, str] | None = None) -> None:
-        object.__setattr__(self, "_ways", ways)
-        object.__setattr__(self, "_environment", environment)
+        self._ways, self._environment = ways, environment
 
     @classmethod
     def of(cls, value: Any) -> Proxy | None:

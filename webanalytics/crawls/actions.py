@@ -57,7 +57,8 @@ def does(name: str, url: str) -> bool:
 
 
 def avoid_of(texts: Iterable[str]) -> Avoid:
-    """Return what ``avoid=`` names: words of `WORDS`, and patterns as for ``exclude=``."""
+    """Return what ``avoid=`` names: "actions" or words of `WORDS`, and patterns as for ``exclude=``."""
+    named = (name for text in texts for name in (WORDS if text == "actions" else (text,)))
     return tuple(
-        (text, partial(does, text) if text in WORDS else compiled(text, "avoid").search) for text in texts
+        (one, partial(does, one) if one in WORDS else compiled(one, "avoid").search) for one in named
     )

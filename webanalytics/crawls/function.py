@@ -21,7 +21,7 @@ from webanalytics.audits.storage.folders import keep_stored
 from webanalytics.core.access_by_host import access_for, without_logins
 from webanalytics.core.option_types import PageOptions
 from webanalytics.core.run_options import resolve
-from webanalytics.crawls.actions import WORDS, avoid_of
+from webanalytics.crawls.actions import avoid_of
 from webanalytics.crawls.run import Call
 from webanalytics.crawls.run import crawl as run_crawl
 from webanalytics.crawls.scope import checked, start_address
@@ -49,7 +49,7 @@ async def crawl(
     resources: Literal["ignore", "check"] = "ignore",
     sitemap: str | Iterable[str] | None = "auto",
     follow: Sequence[Kind] | None = None,
-    avoid: str | Iterable[str] | None = tuple(WORDS),
+    avoid: str | Iterable[str] | None = "actions",
     body: bool = False,
     profile: str | os.PathLike[str] | None = None,
     thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
@@ -91,7 +91,7 @@ async def crawl(
         frame and form; by default link, redirect, refresh, canonical and frame.
     avoid : str or iterable of str, optional
         What is not followed on hosts that ``access=`` opens: addresses that look like "logout", "delete" or
-        filling a "basket" (all three by default), and patterns as for ``exclude``; None for nothing.
+        filling a "basket" ("actions" are all three), and patterns as for ``exclude``; None for nothing.
     body : bool, default False
         Fill ``responseBody`` with the HTML of each page.
     profile : str or path, optional

@@ -10,8 +10,8 @@ from webanalytics.errors import ParameterError
 MASK: Final = "**********"
 
 
-class Guarded:
-    """A value with a secret in it: it cannot be changed, copied or pickled."""
+class Unpicklable:
+    """A value with a secret in it: it cannot be pickled, and a copy is the value itself."""
 
     __slots__ = ()
 
@@ -21,18 +21,24 @@ class Guarded:
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         return self
 
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__} cannot be changed")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError(f"{type(self).__name__} cannot be changed")
-
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise TypeError(f"{type(self).__name__} cannot be pickled")
 
     # Python 3.11 and later copy slots through __getstate__, which would hand the value out.
     def __getstate__(self) -> NoReturn:
         raise TypeError(f"{type(self).__name__} cannot be pickled")
+
+
+class Guarded(Unpicklable):
+    """One that cannot be changed either."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} cannot be changed")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} cannot be changed")
 
 
 class Secret(Guarded):
