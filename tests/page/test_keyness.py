@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webanalytics.page.keywords.places import CRITICAL, UNLIKELY, keyness
+from webanalytics.page.keywords.keyness import CRITICAL, UNLIKELY, keyness
 
 
 def textbook(here: int, size: int, elsewhere: int, rest: int) -> float:

@@ -181,7 +181,9 @@ def _is_warc(name: Any) -> bool:
 
 
 FUNCTIONS: dict[str, tuple[str, ...]] = {
-    "page": ("audit", "crawl", "keywords", "metadata", "readability", "text"),
+    "page": (
+        *("audit", "check_redirects", "crawl", "keywords", "metadata", "readability", "redirect_map", "text"),
+    ),
     "image": ("convert",),
     "record": ("dane", "hmac", "phones"),
     "site": ("llms_txt", "sitemap"),

@@ -40,24 +40,8 @@ def test_pages_are_found_again_by_their_words() -> None:
     assert found(plan, "new", "decision", "method") == [
         [f"https://new.example/n{number}", "sure", "text"] for number in range(4)
     ]
-    assert set(plan.table.loc[1, "words"]) <= set(
-        [
-            "green",
-            "tea",
-            "is",
-            "brewed",
-            "with",
-            "water",
-            "that",
-            "has",
-            "cooled",
-            "in",
-            "a",
-            "pot",
-            "of",
-            "clay",
-        ]
-    )
+    assert {"green", "brewed", "cooled", "clay"} & set(plan.table.loc[1, "words"])
+    assert not {"lamps", "yeast"} & set(plan.table.loc[1, "words"])
 
 
 def test_what_has_no_counterpart_is_gone_and_never_the_home_page() -> None:

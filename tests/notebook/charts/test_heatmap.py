@@ -13,7 +13,7 @@ from matplotlib.axes import Axes
 from tests.notebook.charts.reading import labels, note, texts, title
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.charts import keyword_heatmap
-from webanalytics.page.keywords.places import UNLIKELY
+from webanalytics.page.keywords.keyness import UNLIKELY
 
 Picture = Callable[[Axes], Any]
 ROWS = [("/a", "lamp", 5), ("/a", "oil", 1), ("/b", "lamp", 4), ("/b", "wick", 7), ("/c", "boat", 1)]

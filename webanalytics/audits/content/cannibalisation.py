@@ -19,7 +19,7 @@ from webanalytics.audits.content.terms import Numbers, PageTerms, Scores, Terms,
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
-from webanalytics.page.keywords.places import UNLIKELY, keyness
+from webanalytics.page.keywords.keyness import UNLIKELY, keyness
 from webanalytics.runs.frames.schema import make_series
 
 NEIGHBOURS = 10

@@ -23,7 +23,7 @@ from webanalytics.audits.content.terms import (
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
 from webanalytics.operations import KEYWORDS
-from webanalytics.page.keywords.places import UNLIKELY, keyness
+from webanalytics.page.keywords.keyness import UNLIKELY, keyness
 from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.kinds import in_kind
 from webanalytics.runs.frames.schema import make_series

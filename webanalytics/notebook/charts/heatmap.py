@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from webanalytics.notebook.charts.keywords import tidy, why_none
 from webanalytics.notebook.drawing import captions, data, style
 from webanalytics.notebook.drawing.labels import BASE_FONT, counted, lettering, path_labels, shortened
-from webanalytics.page.keywords.places import CRITICAL, UNLIKELY, keyness
+from webanalytics.page.keywords.keyness import CRITICAL, UNLIKELY, keyness
 
 Cells = NDArray[np.float64]
 

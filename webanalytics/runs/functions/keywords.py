@@ -4,22 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, Unpack
+from typing import Literal, Unpack
 
 import pandas as pd
 
 from webanalytics.core.option_types import PageOptions
 from webanalytics.core.run_options import resolve
 from webanalytics.operations import KEYWORDS
-from webanalytics.page.keywords.segmentation import chosen_stop_words
 from webanalytics.runs.backends.base import LOCAL_FAMILY
 from webanalytics.runs.frames.inputs import Inputs
 from webanalytics.runs.frames.texts import pages_or_texts
 from webanalytics.runs.frames.tidy import tidy_keywords
 from webanalytics.runs.run import Hooks, collect
-
-if TYPE_CHECKING:
-    pass
 
 __all__ = ["keywords"]
 
@@ -117,6 +113,8 @@ async def keywords(
             "details": details,
         }
     )
+    from webanalytics.page.keywords.segmentation import chosen_stop_words  # takes time to load
+
     chosen_stop_words(settings["stop_words"], "en")  # raises for a language without a list
     backend = resolve(options)["backend"]
     here = backend is None or backend.family == LOCAL_FAMILY
