@@ -447,11 +447,6 @@ def use(backend: Any) -> None:
     backend : Hosted, Dask, str or None
         A hosted API, a cluster, the name of an installed package's backend, or None for this machine.
 
-    Raises
-    ------
-    ParameterError
-        For anything but a backend.
-
     Examples
     --------
     >>> use(None)
