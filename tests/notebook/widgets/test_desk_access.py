@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from ipywidgets import Widget
 
+import webanalytics as wa
 from tests.fetching.closed_sites import ClosedSites, DigestLock, basic_lock, cookie_lock, header_lock, no_lock
 from tests.notebook.widgets.desks import run, widgets_of
 from webanalytics.errors import ParameterError
@@ -91,3 +92,12 @@ def test_without_a_host_it_is_a_wrong_call() -> None:
     desk.form.access.secret.keep("s3cret-word")
     with pytest.raises(ParameterError, match="`access` parameter must name the host"):
         desk.plan()
+
+
+def test_what_the_session_opens_stays_open() -> None:
+    with ClosedSites(hosts(basic_lock("ann", "s3cret-word"))) as sites:  # type: ignore[arg-type]
+        desk = filled(sites)
+        desk.form.urls.value = f"http://bob:other-word@{OPEN}/"
+        with wa.option_context(access={STAGING: wa.Access(user="ann", password="s3cret-word")}):
+            frame = run(desk)
+    assert dict(zip(frame["url"], frame["title"], strict=True))[f"http://{STAGING}/b"] == "B"

@@ -16,6 +16,7 @@ from webanalytics.audits.audit import Audit
 from webanalytics.core.access import Access
 from webanalytics.core.access_by_host import access_for, without_logins
 from webanalytics.core.run_options import check_options
+from webanalytics.core.run_options import options as session
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.notebook.desk.form import Form, read_upload, urls_in, urls_in_table, urls_in_text
 from webanalytics.notebook.desk.run import BARS, Background, DeskRun, Plan, joined, outcome, report_path, work
@@ -184,6 +185,8 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
                 "The `urls` parameter is required: a site or sitemap, or one absolute URL a line.", "urls"
             )
         options = check_options(self.form.run_options())
+        if session.access is not None:
+            options.setdefault("access", session.access)
         options = access_for(options, [site, *self.form.urls.value.split()], self._logins)
         return Plan(inputs, self.form.chosen(), options, site, self.form.most.value, crawl)
 
