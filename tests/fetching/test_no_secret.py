@@ -135,7 +135,10 @@ def test_no_place_has_a_secret(tmp_path: Path, said: io.StringIO, monkeypatch: p
             print(repr(wa.options), access, AccessByHost.of(access))
     hosted = wa.Hosted("http://127.0.0.1:1", "k")
     for given in ({"access": access}, {"proxy": sites.proxy}, {"bot_key": bot}, {}):
-        with pytest.raises(wa.ParameterError, match="must be left out with a hosted") as caught:
+        said_so = (
+            "must be left out with a hosted" if given else "`urls` parameter must hold no password where"
+        )
+        with pytest.raises(wa.ParameterError, match=said_so) as caught:
             wa.text(["https://a.example/"] if given else starts[-1:], backend=hosted, **given)
         print("".join(traceback.format_exception(caught.value)))
     places = {

@@ -124,7 +124,14 @@ async def collect(
         hooks.on_logins(rows.logins)
     spec = replace(spec, options=access_for(spec.options, (job.subject for job in rows.jobs), rows.logins))
     if rows.logins:
-        backend.check(Task(spec))  # which may be one that passwords do not go to
+        try:
+            backend.check(Task(spec))
+        except ParameterError:
+            raise ParameterError(
+                f"The `{parameter}` parameter must hold no password where {backend.name} fetches: it does not "
+                "leave this machine.",
+                parameter,
+            ) from None
     return await _Call(operations, spec, backend, rows, hooks, resolved).frame()
 
 
