@@ -51,6 +51,7 @@ from webanalytics.fetching.session import Method, open_session
 from webanalytics.fetching.state import FetchState
 
 _NO_RULES = Rules()
+_NO_ANSWER = frozenset(("dns", "connection", "tls", "timeout", "blocked"))
 
 
 class Fetcher:
@@ -452,12 +453,6 @@ class Fetcher:
 def _rules_without_file(problem: Problem, state: FetchState) -> Rules:
     if problem.key == "status" and (problem.http_status or 0) >= 500:
         problem = Problem("robots_unreadable", status=problem.http_status)
-    elif state.redirected or FETCHING[problem.key][0] not in (
-        "dns",
-        "connection",
-        "tls",
-        "timeout",
-        "blocked",
-    ):
+    elif state.redirected or FETCHING[problem.key][0] not in _NO_ANSWER:
         return Rules(elapsed=state.spent)
     return Rules(problem=problem, elapsed=state.spent)
