@@ -165,6 +165,11 @@ class Site:
         return [fetch_outcome(dict(zip(names, cells, strict=True))) for cells in zip(*columns, strict=True)]
 
     @cached_property
+    def refused(self) -> frozenset[int]:
+        """The rows of pages that were refused to us: nothing is known of them, and no rule judges them."""
+        return frozenset(row for row, trip in enumerate(self.fetches) if trip.problem == "refused")
+
+    @cached_property
     def addresses(self) -> Addresses:
         """The rows by their addresses."""
         final = self.values("final_url")

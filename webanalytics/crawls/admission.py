@@ -269,6 +269,8 @@ class Admission:
         self._add_hops(candidate, page)
         if candidate.start and not page.failed:
             self.site.add(page.url.split("/", 3)[2])
+        if page.failed == "refused":  # what a page to log in leads to is none of the site's pages
+            return
         for url in dict.fromkeys(map(self.scope.normal, (*page.hops[1:], page.url))):
             self._take_target(url, candidate)
 

@@ -57,9 +57,10 @@ class LinkMethods:
         ``url``, ``verdict``, ``http_status``, ``error``, ``kind``, ``source``, ``anchor``, ``position`` and
         ``times`` (how many links of the page are alike).
         The verdict ``gone`` is HTTP 404, 410 or a host that does not exist; ``soft 404`` a page that says so
-        with HTTP 200; ``failed`` another error; ``blocked`` what refused us and may well be there for
-        visitors: HTTP 401, 403, 429, 999, a time limit. Other sites, pictures and scripts are here if the
-        crawl asked for them (``external="check"``, ``resources="check"``).
+        with HTTP 200; ``failed`` another error; ``blocked`` what did not answer in time. What refused us
+        (HTTP 401, 403, 429, 999, a challenge) is not broken, and not here: see ``failures()``. Other sites,
+        pictures and scripts are here if the crawl asked for them (``external="check"``,
+        ``resources="check"``).
         """
 
         def make() -> pd.DataFrame:

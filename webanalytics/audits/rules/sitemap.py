@@ -113,7 +113,7 @@ RULES = (
         find=_orphan,
         columns=("in_sitemap", "inlinks", WHOLE_CRAWL),
         measured="Indexable pages of the sitemap that no other page of the audit links to; home pages and "
-        "hosts with one page are left out.",
+        "hosts with one page, or with a tenth of pages that were refused, are left out.",
         source=sources.both(sources.LINKS, sources.SITEMAPS),
     ),
     Rule(

@@ -195,7 +195,7 @@ CHECKED: Mapping[str, Dtype] = {
     "error_type": "string",
 }
 """Addresses asked for their status alone: ``kind`` is external, image, hreflang, ..., ``verdict`` ok,
-redirected, gone, blocked or failed, ``method`` HEAD or GET."""
+redirected, gone, refused, blocked or failed, ``method`` HEAD or GET."""
 
 TRAPS: Mapping[str, Dtype] = {
     "pattern": "string",
