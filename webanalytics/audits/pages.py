@@ -122,6 +122,7 @@ def make_site(
     robots: Mapping[str, list[str]] = MappingProxyType({}),
     robots_files: Mapping[str, RobotsCopy] = MappingProxyType({}),
     crawl: CrawlFacts | None = None,
+    stopped: str = "",
     *,
     near_duplicates: float | None = 90.0,
 ) -> Site:
@@ -131,9 +132,8 @@ def make_site(
     """
     pages = pd.DataFrame(frame).reset_index(drop=True)
     pages = pages.drop(columns=[name for name in (*DERIVED, *CRAWLED) if name in pages])
-    site = Site(
-        pages, sitemap, robots, 90.0 if near_duplicates is None else near_duplicates, crawl, robots_files
-    )
+    limit = 90.0 if near_duplicates is None else near_duplicates
+    site = Site(pages, sitemap, robots, limit, crawl, robots_files, stopped)
     cells = {**_texts(site), **_headings(site), **_robots(site), **_places(site)}
     cells.update(_canonicals(site))
     cells.update(_indexability(site, cells))

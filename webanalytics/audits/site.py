@@ -81,6 +81,8 @@ class Site:
         What a crawl knows besides its pages, if one found them.
     robots_files : Mapping
         The robots.txt of each origin as it was read.
+    stopped : str
+        Why these are not all pages, '' where they are: of others nobody knows what they link to.
     """
 
     pages: pd.DataFrame
@@ -89,6 +91,7 @@ class Site:
     near_duplicates: float = 90.0
     crawl: CrawlFacts | None = None
     robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
+    stopped: str = ""
     _values: dict[str, list[Any]] = field(default_factory=dict, repr=False)
     _stored: ColumnValues = field(default_factory=ColumnValues, repr=False)
     _portion: _Portion | None = field(default=None, repr=False)
@@ -111,7 +114,7 @@ class Site:
         """What is known besides columns, of what rules may need: `CHECKED_LINKS` and `WHOLE_CRAWL`."""
         asked = any(kind == "external" for kind, _ in self.checked.values())
         whole = self.crawl is None or self.crawl.whole
-        return frozenset([CHECKED_LINKS] * asked + [WHOLE_CRAWL] * whole)
+        return frozenset([CHECKED_LINKS] * asked + [WHOLE_CRAWL] * (whole and not self.stopped))
 
     @cached_property
     def checked(self) -> dict[str, tuple[str, str]]:

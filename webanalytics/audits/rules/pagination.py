@@ -71,6 +71,8 @@ def _before(later: dict[int, int], row: int) -> set[int]:
 
 
 def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
+    if site.stopped:
+        return
     graph = site.graph
     linked = {int(row) for row in graph.target_row[graph.hyperlinks & (graph.source_row != graph.target_row)]}
     pages: dict[int, list[str]] = {}
