@@ -98,7 +98,7 @@ def audit_overview(
     away = refused(frame)
     figures = [("pages", f"{len(frame):,}"), ("ok", f"{good:,}"), ("failed", f"{len(frame) - good - away:,}")]
     figures += [("refused", f"{away:,}")] * (away > 0)
-    notes = [_text(audit.origin.incomplete, 300)] * bool(audit.origin.incomplete)
+    notes = [_text(audit.origin.incomplete, 1_000)] * bool(audit.origin.incomplete)
     notes += [*_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
     if not len(frame) or "status" not in frame:
         return Overview("Audit", figures, notes=notes)
