@@ -69,17 +69,15 @@ class Origin:
 
     @property
     def incomplete(self) -> str:
-        """Why these are not all pages, as a sentence; '' where they are."""
-        return self.stopped or ("" if self.crawl is None else self.crawl.stopped)
+        """Why these are not all pages, as a sentence; '' where they are, but for addresses without end."""
+        return self.stopped or ("" if self.crawl is None or self.crawl.whole else self.crawl.stopped)
 
     def besides(self) -> Besides:
         """Return what rules examine besides pages: sitemap, problems of robots.txt, its files, the crawl.
 
-        Last comes why these are not all pages: what is surely endless is not missed.
+        Last comes why these are not all pages.
         """
-        whole = not self.stopped and self.crawl is not None and self.crawl.whole
-        missed = "" if whole else self.incomplete
-        return self.sitemap, self.robots, self.robots_files, self.crawl, missed
+        return self.sitemap, self.robots, self.robots_files, self.crawl, self.incomplete
 
 
 class Audited(Protocol):
@@ -108,6 +106,13 @@ class Audited(Protocol):
     @property
     def score(self) -> float | None:
         """Health from 0 to 100."""
+
+    @property
+    def alarm(self) -> str:
+        """Why pages cannot be found, if they cannot."""
+
+    def causes(self) -> pd.DataFrame:
+        """Return what to fix first."""
 
     @property
     def audited_at(self) -> pd.Timestamp | None:
