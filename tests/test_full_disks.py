@@ -120,7 +120,7 @@ def test_a_workbook_on_a_full_disk_leaves_one_sentence(tmp_path: Path) -> None:
     code = (
         "import resource, pandas, webanalytics.runs.frames.output_files as w;"
         "frame = pandas.DataFrame({'a': [str(n) for n in range(9000)]});"
-        "import openpyxl; resource.setrlimit(resource.RLIMIT_FSIZE, (limit := 40_000, limit));"
+        "import xlsxwriter; resource.setrlimit(resource.RLIMIT_FSIZE, (limit := 40_000, limit));"
         "import sys; sys.tracebacklimit = 0; w.write_frame(frame, sys.argv[1])"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "a.xlsx")]

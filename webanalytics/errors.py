@@ -89,9 +89,9 @@ class MissingExtraError(WebAnalyticsError, ImportError):
 
     Examples
     --------
-    >>> raise MissingExtraError("excel", "openpyxl", "writing xlsx")
+    >>> raise MissingExtraError("excel", "xlsxwriter", "writing xlsx")
     Traceback (most recent call last):
-    webanalytics.errors.MissingExtraError: writing xlsx needs openpyxl: in the clone, pip install ".[excel]"
+    webanalytics.errors.MissingExtraError: writing xlsx needs xlsxwriter: in the clone, pip install ".[excel]"
     """
 
     def __init__(self, extra: str, package: str, purpose: str) -> None:

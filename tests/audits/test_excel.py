@@ -127,16 +127,16 @@ def test_a_file_is_written_whole_or_not_at_all(
     def broken(*_: object) -> None:
         raise OSError("the disk is full")
 
-    monkeypatch.setattr("openpyxl.writer.excel.ExcelWriter.save", broken)
+    monkeypatch.setattr("xlsxwriter.workbook.Workbook._store_workbook", broken)
     with pytest.raises(wa.ParameterError, match="full"):
         made.to_excel(path)
     assert path.read_bytes() == before
     assert [item.name for item in tmp_path.iterdir()] == ["audit.xlsx"]
 
 
-def test_without_openpyxl_it_says_what_to_install(
+def test_without_xlsxwriter_it_says_what_to_install(
     made: wa.Audit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
     with pytest.raises(MissingExtraError, match=r'pip install "\.\[excel\]"'):
         made.to_excel(tmp_path / "audit.xlsx")

@@ -65,7 +65,7 @@ def write_workbook(path: str | os.PathLike[str], parts: Mapping[str, pd.DataFram
     ParameterError
         For another suffix, or a folder that cannot be written to.
     MissingExtraError
-        If openpyxl is not installed.
+        If xlsxwriter is not installed.
 
     Notes
     -----

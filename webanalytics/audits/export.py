@@ -82,7 +82,7 @@ class ExportMethods:
         ParameterError
             For a path without the suffix .xlsx.
         MissingExtraError
-            Where openpyxl is not installed.
+            Where xlsxwriter is not installed.
         """
         from webanalytics.audits.excel import sheets_of, write_workbook
         from webanalytics.audits.overview.display import audit_overview

@@ -28,7 +28,7 @@ INTERRUPTED, TERMINATED = 130, 143
 
 
 NEEDED = {
-    ".xlsx": ("excel", "openpyxl", "writing Excel files"),
+    ".xlsx": ("excel", "xlsxwriter", "writing Excel files"),
     ".parquet": ("parquet", "pyarrow", "writing Parquet files"),
     ".arrow": ("parquet", "pyarrow", "writing Arrow files"),
 }

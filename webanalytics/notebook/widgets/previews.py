@@ -271,5 +271,5 @@ def file_bytes(frame: pd.DataFrame, kind: str) -> bytes:
         text = io.StringIO(newline="")
         write_csv(frame, text)
         return text.getvalue().encode("utf-8-sig", "replace")
-    with tempfile.TemporaryDirectory(prefix="webanalytics-") as folder:  # openpyxl needs a disk in any case
+    with tempfile.TemporaryDirectory(prefix="webanalytics-") as folder:  # a workbook needs a disk in any case
         return write_frame(frame, Path(folder) / f"download.{kind}").read_bytes()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
 
 import numpy as np
 import pandas as pd
@@ -24,9 +23,16 @@ MOST_ROWS = 1_048_575
 LONGEST_CELL = 32_767
 """Characters of a cell, by the same limits."""
 WIDEST = 60
+SHARES = frozenset(("share", "density"))
+"""Columns of numbers from 0 to 1, which are shown as percent."""
+PRIORITY_COLOURS: Mapping[str, str] = {"high": "#B3261E", "medium": "#8A5A00", "low": "#5F6368"}
 _SAMPLE = 200
 _NUMBERS = (int, float, Decimal, np.integer, np.floating)
 _TIMES = (date, time, timedelta)
+_OPTIONS = {
+    **{"constant_memory": True, "strings_to_formulas": False, "strings_to_urls": False},
+    **{"strings_to_numbers": False, "use_zip64": True, "default_date_format": "yyyy-mm-dd hh:mm:ss"},
+}
 
 
 def write_sheets(path: Path, sheets: Mapping[str, pd.DataFrame]) -> None:
@@ -36,57 +42,49 @@ def write_sheets(path: Path, sheets: Mapping[str, pd.DataFrame]) -> None:
     left out, and a text of over 32,767 characters is cut.
     """
     try:
-        from openpyxl import Workbook
+        from xlsxwriter import Workbook
+        from xlsxwriter.exceptions import FileCreateError
     except ImportError:
-        raise MissingExtraError("excel", "openpyxl", "writing Excel files") from None
-    book = Workbook(write_only=True)
-    try:
-        for name, frame in sheets.items():
-            for number, start in enumerate(range(0, max(1, len(frame)), MOST_ROWS), 1):
-                title = name if number == 1 else f"{name} {number}"
-                _sheet(book.create_sheet(title), frame.iloc[start : start + MOST_ROWS])
-        _save(book, path)
-    except Exception as error:
-        code = str(error)
-        if not code.startswith("IO_E"):  # as libxml2 names what the system said of a temporary file
-            raise
-        raise OSError(getattr(errno, code[3:], errno.EIO), "a temporary file could not be written") from None
-    finally:
-        for sheet in book.worksheets:
-            with suppress(Exception):  # it is closed already if all went well
-                sheet.close()
+        raise MissingExtraError("excel", "xlsxwriter", "writing Excel files") from None
+    with TemporaryDirectory() as folder:  # what it writes row by row goes, whatever happens
+        book = Workbook(path, {**_OPTIONS, "tmpdir": folder})
+        try:
+            _fill(book, sheets)
+            book.close()
+        except FileCreateError as error:
+            raise OSError(*getattr(error.args[0], "args", error.args)) from None
+        finally:
+            for sheet in book.worksheets():
+                with suppress(AttributeError, OSError):
+                    sheet.row_data_fh.close()
 
 
-def _save(book: Any, path: Path) -> None:
-    """Write a workbook as its `save` does, and close the file also where the disk is full."""
-    from openpyxl.writer.excel import ExcelWriter
-
-    archive = ZipFile(path, "w", ZIP_DEFLATED, allowZip64=True)
-    try:
-        ExcelWriter(book, archive).save()
-    except BaseException:
-        with suppress(OSError, ValueError):  # it cannot be ended either
-            archive.close()
-        raise
+def _fill(book: Any, sheets: Mapping[str, pd.DataFrame]) -> None:
+    for name, frame in sheets.items():
+        for number, start in enumerate(range(0, max(1, len(frame)), MOST_ROWS), 1):
+            title = name if number == 1 else f"{name} {number}"
+            _write(book, book.add_worksheet(title), frame.iloc[start : start + MOST_ROWS])
 
 
-def _sheet(sheet: Any, table: pd.DataFrame) -> None:
-    from openpyxl.cell import WriteOnlyCell
-    from openpyxl.styles import Font
-    from openpyxl.utils import get_column_letter
-
-    sheet.freeze_panes = "B2"
+def _write(book: Any, sheet: Any, table: pd.DataFrame) -> None:
+    """Write a table to a sheet, row by row: no sheet is held in memory."""
     for place in range(table.shape[1]):  # by place, because a name may occur twice
         width = _width(str(table.columns[place]), table.iloc[:, place])
-        sheet.column_dimensions[get_column_letter(place + 1)].width = width
+        sheet.set_column(place, place, width)
+    sheet.freeze_panes(1, 1)
     if table.shape[1]:
-        sheet.auto_filter.ref = f"A1:{get_column_letter(table.shape[1])}{len(table) + 1}"
-    headings = [WriteOnlyCell(sheet, value=_storable(str(name))) for name in table.columns]
-    for cell in headings:
-        cell.font, cell.data_type = Font(bold=True), "s"
-    sheet.append(headings)
-    for row in _rows(table):
-        sheet.append([_cell(sheet, value) for value in row])
+        sheet.autofilter(0, 0, len(table), table.shape[1] - 1)
+    bold, percent = book.add_format({"bold": True}), book.add_format({"num_format": "0.0%"})
+    coloured = {name: book.add_format({"font_color": it}) for name, it in PRIORITY_COLOURS.items()}
+    for place, name in enumerate(table.columns):
+        sheet.write_string(0, place, _storable(str(name)), bold)
+    styles: list[Callable[[Any], Any]] = [
+        (lambda _: percent) if name in SHARES else coloured.get if name == "priority" else (lambda _: None)
+        for name in table.columns
+    ]
+    for row, values in enumerate(_rows(table), 1):
+        for place, value in enumerate(values):
+            _write_cell(sheet, row, place, value, styles[place])
 
 
 def _rows(table: pd.DataFrame) -> Iterator[tuple[Any, ...]]:
@@ -100,29 +98,25 @@ def _width(name: str, column: pd.Series) -> int:
     return min(WIDEST, max([shortest, len(name) + 3, *(len(str(value)) + 1 for value in sample)]))
 
 
-def _cell(sheet: Any, value: Any) -> Any:
-    """Return a value as a sheet can hold it."""
-    from openpyxl.cell import WriteOnlyCell
-
+def _write_cell(sheet: Any, row: int, place: int, value: Any, style: Callable[[Any], Any]) -> None:
+    """Write a value as a sheet can hold it; a page's text is never a formula."""
     if isinstance(value, (bool, np.bool_)):
-        return bool(value)
+        sheet.write_boolean(row, place, bool(value))
+        return
     if not isinstance(value, str):
         if pd.isna(value):
-            return None
+            return
         if isinstance(value, _NUMBERS) and math.isfinite(value):
-            return value
+            sheet.write_number(row, place, value, style(value))
+            return
         if isinstance(value, (datetime, time)) and value.tzinfo is not None:
             value = value.isoformat()  # a sheet has no time zones
         elif isinstance(value, _TIMES):
-            return value
-    text = _storable(str(value))
-    if text[:1] not in ("=", "#"):
-        return text
-    cell = WriteOnlyCell(sheet, value=text)
-    cell.data_type = "s"  # a page's text is never a formula, nor the code of an error
-    return cell
+            sheet.write_datetime(row, place, value)
+            return
+    sheet.write_string(row, place, _storable(str(value)), style(value))
 
 
 def _storable(text: str) -> str:
     """Return a text without characters that no workbook can hold, cut to the length of a cell."""
-    return for_xml(encodable(text, "?"))[:LONGEST_CELL]
+    return for_xml(encodable(text, "?")).replace("\r", "")[:LONGEST_CELL]

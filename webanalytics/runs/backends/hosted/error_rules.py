@@ -1,6 +1,6 @@
 """The specification's error rules: what each response of a hosted API means for the run.
 
-`http` and `batching` ask here whether to retry, to stop, or to return a row.
+`http` and `batches` ask here whether to retry, to stop, or to return a row.
 """
 
 from __future__ import annotations
