@@ -19,7 +19,7 @@ NORMAL_NAME = r"(?:[a-z0-9_-]++\.)*+[a-z_][a-z0-9_-]*+"
 NORMAL_IN_PATH = r"[!$-;=@-\[\]_a-z|~]*+"
 NORMAL_QUERY = r"(?:\?[!$-&(-;=?-\[\]-~]++)?"
 _NORMAL = re.compile(rf"https?://({NORMAL_NAME})/{NORMAL_IN_PATH}{NORMAL_QUERY}")
-_PARTS = re.compile(r"(https?)://([^/?#\\]++)([^?#]*+)(?:\?([^#]*+))?", re.IGNORECASE | re.DOTALL)
+_PARTS = re.compile(r"(?a:(https?)://)([^/?#\\]++)([^?#]*+)(?:\?([^#]*+))?", re.IGNORECASE | re.DOTALL)
 # Without the forbidden host code points.
 _HOST = re.compile(r"[!$&-.0-9;=_a-z~]+|\[[0-9a-f:.]+\]")
 _PORT = re.compile(r"[0-9]{1,5}")

@@ -12,7 +12,7 @@ from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.searches import outside_head
 from webanalytics.audits.site import Site
 
-_ABSOLUTE = re.compile(r"\s*https?://[^/]", re.IGNORECASE)
+_ABSOLUTE = re.compile(r"\s*(?a:https?)://[^/]", re.IGNORECASE)
 _LONGEST_CHAIN = 10
 
 

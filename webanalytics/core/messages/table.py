@@ -213,10 +213,10 @@ CONTENT: Final[Table] = table(
             "names an archive that ends in the middle of a record, which begins at byte {offset:,}.",
             "The archive ends in the middle of a record, which begins at byte {offset}.",
         ),
-        "archive_large": (
+        "archive_work": (
             "too_large",
-            "names an archive with a record too large to be read, which begins at byte {offset:,}.",
-            "A record of the archive is too large to be read; it begins at byte {offset}.",
+            "names an archive that takes more work than its size allows; it is read up to byte {offset:,}.",
+            "The archive takes more work than its size allows; it is read up to byte {offset}.",
         ),
         "archived_part": ("too_large", "a page that was cut off when it was archived ({reason})."),
         "archived_elsewhere": (

@@ -70,7 +70,7 @@ _WRITTEN = re.compile(
     re.DOTALL,
 )
 _ORIGIN = re.compile(r"https?://[^/]+")
-_OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*+:", re.IGNORECASE)
+_OTHER_SCHEME = re.compile(r"(?!https?:)[a-z][a-z0-9+.-]*+:", re.IGNORECASE | re.ASCII)
 
 
 class LinkFacts(NamedTuple):
@@ -167,9 +167,9 @@ class Judged(NamedTuple):
 
 # What no crawler can follow although it says where to: a script, a file of the reader's own, no host.
 _NO_ADDRESS = re.compile(
-    r"(javascript|file):|https?:[/\\]*+(?:$|[?#]|[^/?#\\\s<>^|`\"{}]*+[\s<>^|`\"{}])", re.IGNORECASE
+    r"(?a:(javascript|file):)|(?a:https?:)[/\\]*+(?:$|[?#]|[^/?#\\\s<>^|`\"{}]*+[\s<>^|`\"{}])", re.IGNORECASE
 )
-_NO_TARGET = re.compile(r"#|(?:javascript|mailto|tel|sms|data|blob):", re.IGNORECASE)
+_NO_TARGET = re.compile(r"#|(?:javascript|mailto|tel|sms|data|blob):", re.IGNORECASE | re.ASCII)
 _PLACEHOLDERS = ("id", "name", "role", "aria-current", "aria-disabled")
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
 import regex
 
+from webanalytics.core.strings import normalized
 from webanalytics.page.page import Page
 from webanalytics.page.readability.syllables import primary
 from webanalytics.page.text.language import page_language
@@ -121,7 +121,7 @@ def folded(text: str, language: str) -> str:
     text = text.lower()
     if text.isascii():
         return text
-    text = unicodedata.normalize("NFC", text)
+    text = normalized(text)
     for written, meant in _SPELLINGS:
         text = text.replace(written, meant)
     return text

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable
 from functools import cache, lru_cache
 from importlib import resources
 
+from webanalytics.core.strings import normalized
 from webanalytics.errors import ParameterError
 
 _DATA = resources.files("webanalytics.page").joinpath("data")
@@ -46,7 +46,7 @@ def normalised(word: str) -> str:
     >>> normalised(" Don’t ")
     "don't"
     """
-    folded = unicodedata.normalize("NFC", word.strip().lower())
+    folded = normalized(word.strip().lower())
     return folded.replace("’", "'").replace("ʼ", "'").replace("i̇", "i")
 
 
