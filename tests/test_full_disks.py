@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import pty
 import re
 import signal
 import subprocess
@@ -237,6 +238,38 @@ def test_signals_leave_the_rows_in_the_file(
     said = process.communicate(timeout=BUSY_SECONDS)[1]
     assert process.returncode == 128 + number, said
     assert "Traceback" not in said
+    assert pd.read_csv(output)["title"].tolist() == ["page"] * 7
+
+
+def test_a_closed_terminal_leaves_the_rows_in_the_file(half_slow: list[str], tmp_path: Path) -> None:
+    output, kept = tmp_path / "rows.csv", tmp_path / "kept"
+    options = ["--allow-private", "--no-robots", "-o", str(output), "--store", str(kept)]
+    command = [sys.executable, "-m", "webanalytics", "metadata", *half_slow, *options]
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execv(sys.executable, command)
+    end = time.monotonic() + 3 * BUSY_SECONDS
+    while rows_in(kept) < 7 and time.monotonic() < end:
+        time.sleep(0.02)
+    os.close(terminal)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    assert pd.read_csv(output)["title"].tolist() == ["page"] * 7
+    assert status == 143
+
+
+def test_a_run_that_outlives_its_terminal_is_not_ended(half_slow: list[str], tmp_path: Path) -> None:
+    output, kept = tmp_path / "rows.csv", tmp_path / "kept"
+    options = ["--allow-private", "--no-robots", "-o", str(output), "--store", str(kept)]
+    command = ["nohup", sys.executable, "-m", "webanalytics", "metadata", *half_slow, *options]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    end = time.monotonic() + 3 * BUSY_SECONDS
+    while rows_in(kept) < 7 and time.monotonic() < end:
+        if rows_in(kept) > 0:  # the run has begun
+            os.killpg(process.pid, signal.SIGHUP)
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGTERM)
+    said = process.communicate(timeout=BUSY_SECONDS)[1]
+    assert process.returncode == 143, said
     assert pd.read_csv(output)["title"].tolist() == ["page"] * 7
 
 

@@ -173,7 +173,9 @@ def test_redirects_whose_way_is_not_known(
 
 @pytest.mark.parametrize("key", FETCHING)
 def test_every_failure_has_a_reason(key: str) -> None:
-    details = dict.fromkeys(("limit", "seconds", "ports", "count", "content_type", "reason"), 1)
+    details = dict.fromkeys(
+        ("limit", "seconds", "ports", "count", "content_type", "reason", "who", "answer", "what"), 1
+    )
     reason = values("indexability", failed("/a", key, status=404, **details))[0]
     assert reason not in ("indexable", "redirected", "")
 

@@ -60,3 +60,11 @@ def test_a_store_of_images_that_does_not_answer_is_a_503() -> None:
 def test_readyz_says_whether_new_requests_are_wanted(reached: bool, draining: bool, status: int) -> None:
     assert get("/readyz", reached=reached, draining=draining).status == status
     assert get("/healthz", reached=reached, draining=draining).status == 200
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/readyz", "/metrics"])
+def test_no_page_in_a_browser_reads_what_is_for_whoever_runs_the_service(path: str) -> None:
+    answer = get(path)
+    assert answer.status == 200
+    assert "Access-Control-Allow-Origin" not in answer.headers
+    assert get("/v1/openapi.json").headers["Access-Control-Allow-Origin"] == "*"

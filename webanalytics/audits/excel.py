@@ -30,6 +30,7 @@ def sheets_of(overview: Overview, parts: Mapping[str, pd.DataFrame]) -> dict[str
     if overview.score is not None:
         rows.append(("score, of 100", overview.score))
     rows += [(label, int(value.replace(",", ""))) for label, value in overview.figures]
+    rows += [("warning", overview.warning.replace("`", ""))] * bool(overview.warning)
     rows += [("note", text.replace("`", "")) for text in overview.notes]
     figures = pd.DataFrame(rows, columns=["what", "value"], dtype=object)
     return {"Overview": figures, **{name: _titled(frame) for name, frame in parts.items()}}

@@ -52,6 +52,7 @@ CRAWLED: Mapping[str, tuple[Dtype, str]] = {
     "inlinks_followed": ("integer", "Other pages with a link to this one that search engines follow."),
     "outlinks": ("integer", "Different other addresses of the site that the page links to."),
     "outlinks_external": ("integer", "Different addresses of other sites that the page links to."),
+    "links_left_out": ("integer", "Links of the page that are not kept, as there are too many."),
     "link_score": ("float", "Weight of the page in the links of the site, 0 to 100, by its PageRank."),
     "pagerank": ("float", "The PageRank itself; that of all pages adds up to 1."),
     "orphan": ("boolean", "Whether no other page links to this one."),
@@ -153,7 +154,7 @@ def make_site(
 
 def _with_links(site: Site) -> Site:
     """Add the columns of a crawl, for which other derived columns must be known."""
-    cells = crawl_columns(site.graph, site.good, stopped=bool(site.crawl and site.crawl.stopped))
+    cells = crawl_columns(site.graph, site.good, site.crawl or CrawlFacts())
     kinds = {**DERIVED, **CRAWLED}
     index = site.pages.index
     columns = {name: make_series(values, kinds[name][0], index) for name, values in cells.items()}

@@ -48,8 +48,8 @@ _FAULTS = {
 }
 
 CHECKED_LINKS = "checked_links"
-"""What a rule names among its columns if it needs the answers of other sites."""
-
+WHOLE_CRAWL = "whole_crawl"
+"""What a rule names among its columns if it needs the answers of other sites, or all pages of a crawl."""
 
 PORTION_BYTES = 64_000_000
 """About how many bytes of values of one portion of the pages are kept for the next rule."""
@@ -108,9 +108,29 @@ class Site:
 
     @cached_property
     def besides(self) -> frozenset[str]:
-        """What is known besides columns, of what rules may need: `CHECKED_LINKS`."""
-        asked = self.crawl is not None and bool((self.crawl.checked["kind"] == "external").any())
-        return frozenset({CHECKED_LINKS} if asked else ())
+        """What is known besides columns, of what rules may need: `CHECKED_LINKS` and `WHOLE_CRAWL`."""
+        asked = any(kind == "external" for kind, _ in self.checked.values())
+        whole = self.crawl is None or self.crawl.whole
+        return frozenset([CHECKED_LINKS] * asked + [WHOLE_CRAWL] * whole)
+
+    @cached_property
+    def checked(self) -> dict[str, tuple[str, str]]:
+        """Kind and fault of the addresses that a crawl asked for their status alone, "" for none."""
+        if self.crawl is None:
+            return {}
+        names = ("url", "kind", "verdict", "http_status", "final_url")
+        columns = (_cells(self.crawl.checked[name]) for name in names)
+        return {
+            url: (kind, _said(url, verdict, status, final))
+            for url, kind, verdict, status, final in zip(*columns, strict=True)
+        }
+
+    def fault_at(self, url: object) -> str:
+        """Return what is wrong with an address that a page names, whether it is a page or was only asked."""
+        target, own = self.find(url), normal(url)
+        if target is not None:
+            return self.fault(target)
+        return "" if own is None else self.checked.get(own, ("", ""))[1]
 
     def forget(self, *columns: str) -> None:
         """Read columns anew, which were added to the pages."""
@@ -143,6 +163,11 @@ class Site:
         names = ("url", "status", "error", "error_type", "final_url", "redirects", "http_status")
         columns = [self.values(name) for name in names]
         return [fetch_outcome(dict(zip(names, cells, strict=True))) for cells in zip(*columns, strict=True)]
+
+    @cached_property
+    def refused(self) -> frozenset[int]:
+        """The rows of pages that were refused to us: nothing is known of them, and no rule judges them."""
+        return frozenset(row for row, trip in enumerate(self.fetches) if trip.problem == "refused")
 
     @cached_property
     def addresses(self) -> Addresses:
@@ -372,6 +397,13 @@ def _cells(column: pd.Series) -> list[Any]:
     """Return the values of a column in memory, None for missing ones."""
     cells = column.astype(object)
     return cells.where(cells.notna(), None).tolist()
+
+
+def _said(url: str, verdict: str, status: Any, final: str | None) -> str:
+    """Return what is wrong with an address that was asked for its status; nothing where it refused us."""
+    if verdict in ("gone", "failed"):
+        return "does not answer" if status is None else f"answers HTTP {status}"
+    return f"redirects to {final}" if verdict == "redirected" and normal(final) != normal(url) else ""
 
 
 def _requested(url: Any, redirects: Any, final: Any) -> Any:

@@ -3,7 +3,7 @@
 Exit status: 0 every row is ok; 1 some rows failed (they are in the output, with their error);
 2 the call was wrong; 3 there are issues that ``--fail-on`` or ``--fail-on-new`` names, whether rows failed
 or not; 4 something could not be written where it was asked for (the rows are elsewhere: a line says where);
-130 interrupted and 143 terminated (the finished rows are written).
+130 interrupted and 143 terminated, also by a closed terminal (the finished rows are written).
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def _ignore_signals() -> None:
     """Ignore signals that come while the process ends: the rows are written."""
     import signal
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         signal.signal(number, signal.SIG_IGN)
 
 

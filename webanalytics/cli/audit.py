@@ -38,8 +38,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     group = add_issue_flags(parser)
     meaning = "audit the pages of a sitemap, and look at robots.txt too; may be given several times"
     group.add_argument("--sitemap", metavar="URL", action="append", help=meaning)
-    meaning = "fetch the images of the pages too, for the rule on large images"
-    group.add_argument("--image-sizes", action="store_true", default=None, help=meaning)
     meaning = "check: ask each image, script and style sheet of the pages whether it answers"
     group.add_argument("--resources", choices=("ignore", "check"), help=meaning)
     add_extract(parser)
@@ -51,12 +49,14 @@ def _docs_flag(parser: argparse._ActionsContainer) -> None:
 
 
 def add_extract(parser: argparse.ArgumentParser) -> None:
-    """Add the flag for columns of the user's own, which crawls have too."""
+    """Add the flags for columns of the user's own and sizes of images, which crawls have too."""
     meaning = (
         "a column of your own: a CSS selector (.price::text), an XPath (//h1) or regex:...; NAME[]=... has "
         "all values of a page; may be given several times"
     )
     parser.add_argument("--extract", metavar="NAME=SELECTOR", action="append", help=meaning)
+    meaning = "fetch the images of the pages too, for the rule on large images"
+    parser.add_argument("--image-sizes", action="store_true", default=None, help=meaning)
 
 
 def add_issue_flags(parser: argparse.ArgumentParser) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
@@ -24,7 +25,7 @@ from webanalytics.runs.frames.terminal import counted_rows, failures
 UNWRITTEN = 4
 """Exit status if something could not be written where it was asked for."""
 INTERRUPTED, TERMINATED = 130, 143
-"""Exit statuses after SIGINT and SIGTERM: 128 and the number of the signal."""
+"""Exit statuses after SIGINT, and after SIGTERM or SIGHUP: 128 and the number of the first of them."""
 
 
 NEEDED = {
@@ -35,8 +36,12 @@ NEEDED = {
 """Packages without which a format cannot be written."""
 
 
+HANGUP = getattr(signal, "SIGHUP", signal.SIGTERM)
+"""What a terminal sends that is closed; there is none on Windows."""
+
+
 class Terminated(KeyboardInterrupt):
-    """SIGTERM, which cron, systemd and containers send: it ends a run as Ctrl-C does."""
+    """SIGTERM, which cron, systemd and containers send, or SIGHUP: it ends a run as Ctrl-C does."""
 
 
 def say(message: Any) -> None:
@@ -58,14 +63,20 @@ def _handled(handler: Callable[[int, FrameType | None], Any], *signals: signal.S
             signal.signal(number, former)
 
 
-def _terminate(*_: object) -> None:
+def _terminate(number: int, _: FrameType | None) -> None:
+    if number == HANGUP != signal.SIGTERM:
+        signal.signal(HANGUP, signal.SIG_IGN)  # the shell and the system may both send it
+        with suppress(OSError):
+            if stat.S_ISCHR(os.fstat(2).st_mode):  # what is said to a closed terminal fails
+                os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
     raise Terminated
 
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """Let SIGTERM end a run as Ctrl-C does."""
-    with _handled(_terminate, signal.SIGTERM):
+    """Let SIGTERM end a run as Ctrl-C does, and so SIGHUP, unless that is ignored as with nohup."""
+    ignored = signal.getsignal(HANGUP) == signal.SIG_IGN
+    with _handled(_terminate, signal.SIGTERM, *(() if ignored else (HANGUP,))):
         yield
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
-from typing import cast
-from unicodedata import category, east_asian_width
+from typing import Literal, cast
+from unicodedata import category, east_asian_width, normalize
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_MARKS = re.compile(r"[^\w\s\x00-\x7f]{30}")
+"""Marks that combine with a letter, among other signs, in a row longer than any language writes (UAX 15)."""
 _NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
@@ -65,6 +67,25 @@ def for_xml(text: str, instead: str = "") -> str:
     if text.isprintable():  # what XML cannot hold is not printable either
         return text
     return _NO_XML.sub(instead, text)
+
+
+def normalized(text: str, form: Literal["NFC", "NFD", "NFKC"] = "NFC") -> str:
+    r"""Return a text in a normal form of Unicode, in time that grows with its length and no faster.
+
+    The marks on a letter are put in order, each compared with each: of too many only some are, at a time.
+
+    Examples
+    --------
+    >>> normalized("e\u0301"), normalized("ﬁne", "NFKC")
+    ('é', 'fine')
+    """
+    if text.isascii():
+        return text
+    parts, place = [], 0
+    for found in _MARKS.finditer(text):
+        parts.append(normalize(form, text[place : found.end()]))
+        place = found.end()
+    return "".join((*parts, normalize(form, text[place:])))
 
 
 def encodable(text: str, instead: str = "\ufffd") -> str:

@@ -227,7 +227,7 @@ async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages) -> Soft:
         if known is not None and everywhere.answer.final_url != home and everywhere.matches(known):
             return Soft(shells=(home,), asked=2)
         return Soft(frozenset(await asyncio.to_thread(_matching, everywhere, pages)), asked=1)
-    places = (await asyncio.to_thread(suspects, pages))[:MOST_FOLDERS]
+    places = [place for place in await asyncio.to_thread(suspects, pages) if place != home][:MOST_FOLDERS]
     probes = await asyncio.gather(*(probe(fetcher, place) for place in places))
     soft: set[str] = set()
     shells, asked = [], 1 + len(places)

@@ -55,7 +55,7 @@ LOCAL_NAMES = frozenset(
     )
 )
 _INVISIBLE = "\ufeff\u200b"
-_PARTS = re.compile(r"(https?)://([^/?#]++)([^?#]*+)(?:\?([^#]*+))?", re.IGNORECASE)
+_PARTS = re.compile(r"(?a:(https?)://)([^/?#]++)([^?#]*+)(?:\?([^#]*+))?", re.IGNORECASE)
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _NOT_IN_AUTHORITY = re.compile(r"[\s\\%]")
 _LABEL = re.compile(r"[a-z0-9_-]{1,63}")

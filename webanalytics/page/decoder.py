@@ -287,6 +287,8 @@ _TOKEN = re.compile(
     % _ANY_ATTRIBUTE.pattern,
     re.DOTALL,
 )
+# The attributes of all tags of these are those of one element.
+_MERGED = re.compile(rb"<(?:html|body)(?=[\s/])((?:%s)*+)" % _ANY_ATTRIBUTE.pattern, re.IGNORECASE)
 _UNPARSED = re.compile(rb"(?i:script|style|textarea|title|xmp|iframe|noembed|noframes|noscript|plaintext)\Z")
 # Where these are open, elements that hold unparsed text elsewhere may be parsed like any other.
 _FOREIGN = frozenset((b"svg", b"math"))
@@ -302,9 +304,11 @@ def crowd(data: bytes) -> int:
     >>> crowd(b'<p a="">Tea' * 500), crowd(b"<p " + b'a=""' * 500 + b">Tea")
     (0, 500)
     """
+    merged = _MERGED.findall(data)
+    most = sum(len(_ANY_ATTRIBUTE.findall(found)) for found in merged) if len(merged) >= CROWDED_TAG else 0
     if _CROWDED.search(data) is None:
-        return 0
-    most = _count(data, unparsed=True)
+        return most
+    most = max(most, _count(data, unparsed=True))
     return max(most, _count(data, unparsed=False)) if _OTHERWISE.search(data) else most
 
 

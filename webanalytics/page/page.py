@@ -10,6 +10,7 @@ from urllib.parse import urljoin, urlsplit
 
 from lxml.html import HtmlElement
 
+from webanalytics.errors import RowError
 from webanalytics.page.decoder import Decoded, decode, wrap_plain_text
 from webanalytics.page.document import Document, Element
 from webanalytics.page.tree import parse
@@ -120,13 +121,23 @@ class Page:
         """Encoding declared inside the page, as it was written."""
         return self.decoded.declared
 
-    @cached_property
+    @property
     def document(self) -> Document:
         """Its elements; raises RowError for a page that cannot be parsed."""
+        if isinstance(self._parsed, RowError):
+            raise self._parsed
+        return self._parsed
+
+    @cached_property
+    def _parsed(self) -> Document | RowError:
+        """The elements, or why there are none: each analysis asks, and the parser is kept busy once."""
         plain = self.content_type.partition(";")[0].strip().lower() == "text/plain"
-        if plain:
-            return parse(wrap_plain_text(self.html))
-        return parse(self.content if self.decoded.as_written else self.html)
+        try:
+            if plain:
+                return parse(wrap_plain_text(self.html))
+            return parse(self.content if self.decoded.as_written else self.html)
+        except RowError as error:
+            return error
 
     @property
     def root(self) -> Element:

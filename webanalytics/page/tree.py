@@ -33,11 +33,15 @@ MAX_DEPTH = 2_040
 FEW_TAGS = 3_000
 """Tags up to which no page can keep the parser busy."""
 
-MANY_TAGS = 20_000
+MANY_TAGS = 14_000
 """Tags up to which no page can by nesting alone."""
 
-MAX_STEPS = 1_000_000_000
-"""Tags times elements left open: a nanosecond or two each."""
+MAX_STEPS = 200_000_000
+"""Tags times elements left open: some nanoseconds each; a fifth of that for formatting, which blocks end."""
+
+MANY_OPTIONS = 2_000
+"""Options from which on a list of them is read as one of several choices: each option of another list has the
+parser go through all before it."""
 
 MAX_REOPENED = 2_000_000
 """Tags times formatting elements left open: 400 bytes each at worst."""
@@ -60,6 +64,7 @@ _UNWRITABLE_REFERENCE = re.compile(
 _COMMENTS = re.compile(rb"<!--(?:-?>|.*?--!?>|.*)|<[!?][^>]*+>?", re.DOTALL)
 # In a script "<" may be an operator, and what follows it no tag.
 _SCRIPT = re.compile(rb"<(script|style)\b(?:.*?</\1|.*)|<!--(?:.*?-->|.*)", re.IGNORECASE | re.DOTALL)
+_SELECT = re.compile(rb"<select(?=[\s/>])", re.IGNORECASE)
 _TAG = re.compile(rb"<(/?)([a-zA-Z][^\s/>]*+)")
 _FORMATTING_TAG = re.compile(
     rb"<(?:b|big|code|em|font|i|s|small|strike|strong|tt|u)(?=[\s>])[^>]*>", re.IGNORECASE
@@ -101,6 +106,8 @@ def parse(text: str | bytes, max_attributes: int = MAX_ATTRIBUTES, max_depth: in
         raise RowError("page_attributes", parameter="url", limit=max_attributes)
     if keeps_busy(data):
         raise RowError("page_depth", parameter="url", limit=max_depth)
+    if data.lower().count(b"<option") > MANY_OPTIONS:
+        data = _SELECT.sub(b"<select multiple", data)
     root = LexborHTMLParser(data, scripting=True).root
     document = _copied(root, max_depth, mends=_may_be_unwritable(data))
     if _is_bare(document.elements) and not _COMMENTS.sub(b"", data).strip():
@@ -134,7 +141,10 @@ def keeps_busy(data: bytes, few_tags: int = FEW_TAGS, many_tags: int = MANY_TAGS
     formatting = min(distinct, sum(most.get(name, 0) for name in _FORMATTING))
     # An item of a list and one of a description can stand in each other without end.
     items = 2 * min(most.get(b"li", 0), most.get(b"dt", 0) + most.get(b"dd", 0))
-    nested = items + sum(count for name, count in most.items() if name not in _CLOSED)
+    nested = items
+    for name, count in most.items():
+        if name not in _CLOSED:
+            nested += count // 5 if name in _FORMATTING else count
     return tags * formatting > MAX_REOPENED or tags * nested > MAX_STEPS
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 
+from webanalytics.core.strings import normalized
 from webanalytics.page.document import Document, Element, Walk
 
 # fmt: off
@@ -90,7 +90,7 @@ def given_text(text: str) -> str:
     'Green tea\nBlack tea'
     """
     lines = (" ".join(line.split()) for line in text.splitlines())
-    return unicodedata.normalize("NFC", drop_invisible("\n".join(filter(None, lines))))
+    return normalized(drop_invisible("\n".join(filter(None, lines))))
 
 
 def _pieces(document: Document, root: Element) -> Iterator[str]:

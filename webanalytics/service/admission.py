@@ -261,7 +261,8 @@ class RateLimiter:
     """Counts the requests of each account in a moving window of a minute.
 
     If Redis cannot be reached, this process counts on its own: an unavailable counter must neither stop the
-    service nor lift the limit.
+    service nor lift the limit. What it lets through it always counts, so that it lets no account through more
+    often than the limit in any minute, also when Redis was restarted and has forgotten.
 
     Notes
     -----
@@ -293,10 +294,14 @@ class RateLimiter:
     async def hit(self, account: int, limit: int) -> Rate:
         """Count one request of an account."""
         try:
-            return await self._hit(self._shared, account, limit)
+            rate = await self._hit(self._shared, account, limit)
         except StorageError as error:
             log.error("requests a minute are counted here alone: %s", type(error.storage_error).__name__)
             return await self._hit(self._own, account, limit)
+        if not rate.allowed or self._pool is None:
+            return rate
+        own = await self._hit(self._own, account, limit)
+        return own if own.remaining < rate.remaining or not own.allowed else rate
 
     @staticmethod
     async def _hit(strategy: MovingWindowRateLimiter, account: int, limit: int) -> Rate:

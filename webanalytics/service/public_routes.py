@@ -20,6 +20,8 @@ from webanalytics.service.reference.openapi import document
 from webanalytics.service.results import Problem, Record, failure
 
 TEXT = "text/plain; charset=utf-8"
+INNER = ("/healthz", "/readyz", "/metrics")
+"""Paths for whoever runs the service: no page that is open in a browser of theirs may read them."""
 
 
 class PublicPages:
@@ -49,6 +51,8 @@ class PublicPages:
         record.operation = path.removeprefix("/v1").strip("/")
         status, body, content_type = content
         headers = self._headers(record, content_type)
+        if path in INNER:
+            del headers["Access-Control-Allow-Origin"]
         if content_type.startswith("text/html"):
             headers["Content-Security-Policy"] = CONTENT_SECURITY_POLICY
         return web.Response(status=status, body=body, headers=headers)

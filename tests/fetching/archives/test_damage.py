@@ -10,8 +10,11 @@ import pytest
 
 import webanalytics as wa
 from tests.effort import Steps
-from tests.fetching.archives.files import page, record, response, title, write
+from tests.fetching.archives.files import answer, page, record, response, title, write
 from tests.fetching.archives.reading import told
+from webanalytics.fetching.archives import members
+from webanalytics.fetching.archives.members import Budget
+from webanalytics.fetching.archives.records import Fault, records
 from webanalytics.fetching.archives.sources import pages as read
 
 BODY = title("Tea")
@@ -142,3 +145,100 @@ def test_what_is_no_archive_is_a_row(tmp_path: Path) -> None:
     file = tmp_path / "picture.warc.gz"
     file.write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 1000)
     assert [kind for _, kind in told(str(file))] == ["parse"]
+
+
+def overlapping(count: int, size: int) -> bytes:
+    """Return members that begin within each other and share what follows: each inflates to that size."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    tail = b"".join([*(packer.compress(bytes(1_000_000)) for _ in range(size // 1_000_000)), packer.flush()])
+    head = record("response", b"", "https://a.example/x", Content_Length=str(2 * size)).removesuffix(
+        b"\r\n\r\n"
+    )
+    nested = b""
+    for _ in range(count):
+        block = head + nested
+        stored = (
+            b"\0" + len(block).to_bytes(2, "little") + (65_535 - len(block)).to_bytes(2, "little") + block
+        )
+        nested = b"\x1f\x8b\x08\0\0\0\0\0\0\xff" + stored
+    return nested + tail
+
+
+def folded(lines: int) -> bytes:
+    return gzip.compress(
+        record(
+            "response",
+            b"HTTP/1.1 200 OK\r\nA: b\r\n" + b" c\r\n" * lines + b"\r\n<p>x",
+            "https://a.example/x",
+        )
+    )
+
+
+COSTLY = {
+    "heads of folded lines": ("a.warc.gz", lambda: folded(60_000) * 20),
+    "records of folded lines": (
+        "a.warc.gz",
+        lambda: gzip.compress(b"WARC/1.1\r\nWARC-Type: response\r\n" + b" c\r\n" * 60_000) * 20,
+    ),
+    "members in each other": ("a.warc.gz", lambda: overlapping(20, 3_000_000)),
+    "beginnings of members": ("a.warc.gz", lambda: b"\x1f\x8b\x08" * 30_000),
+    "beginnings of records": ("a.warc", lambda: b"\nWARC/1.0\r\nX:" * 10_000),
+}
+
+
+@pytest.mark.parametrize("name", COSTLY)
+def test_work_is_in_proportion_to_the_file(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file_name, make = COSTLY[name]
+    file = tmp_path / file_name
+    file.write_bytes(make())
+    monkeypatch.setattr(members, "LEAST_WORK", 200_000)
+    monkeypatch.setattr(members, "WORK_OF_BYTE", 30)
+    with file.open("rb") as opened:
+        most = Budget(opened).left
+    assert most == 200_000 + 30 * file.stat().st_size
+    with Steps() as steps:
+        found = list(records(file))
+    assert steps.count < most
+    assert isinstance(found[-1], Fault)
+    assert found[-1].key == "archive_work"
+
+
+def test_an_archive_that_takes_too_much_work_says_so_and_gives_what_it_has(tmp_path: Path) -> None:
+    file = tmp_path / "a.warc.gz"
+    file.write_bytes(gzip.compress(page("a")) + overlapping(20, 400_000_000))
+    found = list(read(str(file)))
+    assert [entry.error is None for entry in found] == [True, False]
+    assert found[1].error_type == "too_large"
+    assert found[1].error is not None
+    assert found[1].error.startswith(
+        "The archive takes more work than its size allows; it is read up to byte "
+    )
+
+
+def test_going_back_in_a_member_is_work_too(tmp_path: Path) -> None:
+    """Of revisits in one member each page needs what is far in front of it."""
+    names = [f"p{number}" for number in range(40)]
+    pages = [response(f"https://a.example/{name}", bytes(2_000_000) + title(name)) for name in names]
+    revisits = [
+        record(
+            "revisit",
+            answer(b""),
+            f"https://a.example/again/{name}",
+            "application/http; msgtype=response",
+            WARC_Refers_To_Target_URI=f"https://a.example/{name}",
+        )
+        for name in names
+    ]
+    file = tmp_path / "a.warc.gz"
+    file.write_bytes(gzip.compress(b"".join(pages + revisits)))
+    kinds = [entry.error_type for entry in read(str(file))]
+    assert kinds[:40] == ["parse"] * 40 or kinds[:40] == [None] * 40
+    assert kinds[-1] == "too_large"
+
+
+def test_an_honest_archive_of_pages_that_shrink_well_is_read_whole(tmp_path: Path) -> None:
+    file = tmp_path / "a.warc.gz"
+    file.write_bytes(gzip.compress(b"".join(page(f"p{number}") for number in range(3_000))))
+    assert [entry.error for entry in read(str(file))] == [None] * 3_000

@@ -101,6 +101,20 @@ def test_another_folder_of_files_is_refused(folder: Path, tmp_path: Path) -> Non
     assert "`save_to` had another value" in refused(lambda: wa.convert([picture(1)], "webp", store=folder))
 
 
+def test_a_folder_that_another_user_has_made_is_refused_unless_asked(
+    made: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: (made / "run.json").stat().st_uid + 1)
+    why = refused(lambda: again(made))
+    assert "of your own: another user has made this one, which WEBANALYTICS_FOREIGN_STORE=1 allows" in why
+    monkeypatch.setenv("WEBANALYTICS_FOREIGN_STORE", "1")
+    assert again(made)["error"].isna().all()
+    monkeypatch.setenv("WEBANALYTICS_FOREIGN_STORE", "")
+    empty = made.parent / "empty"
+    empty.mkdir()
+    assert again(empty)["error"].isna().all(), "nothing of anybody is in it"
+
+
 def test_a_strangers_folder_is_refused_and_left_alone(folder: Path) -> None:
     folder.mkdir()
     (folder / "thesis.txt").write_text("years of work")

@@ -87,7 +87,12 @@ def _moved(urls: list[str], told: list[dict[str, Answer]]) -> list[int]:
     found = []
     for place, url in enumerate(urls):
         old, new = (_verdict(answers, url) for answers in told)
-        if old is not None and new is not None and (old in _SURE) != (new in _SURE):
+        if (
+            old is not None
+            and new is not None
+            and "refused" not in (old, new)
+            and (old in _SURE) != (new in _SURE)
+        ):
             found.append(place)
     return found
 

@@ -23,12 +23,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import TypeAlias
-from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
 import regex
 
+from webanalytics.core.strings import normalized
 from webanalytics.errors import ParameterError
 
 Shingles: TypeAlias = npt.NDArray[np.uint64]
@@ -155,7 +155,7 @@ def words(text: str) -> list[str]:
     """
     if text.isascii():
         return _PLAIN_WORD.findall(text.lower())
-    folded = normalize("NFKC", text).casefold()
+    folded = normalized(text, "NFKC").casefold()
     if not _OTHER_SCRIPT.search(folded):
         return _PLAIN_WORD.findall(folded)
     found: list[str] = _WORD.findall(folded)

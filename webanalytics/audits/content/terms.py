@@ -17,8 +17,7 @@ from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
 from webanalytics.operations import KEYWORDS
-from webanalytics.page.keywords.keyness import keyness
-from webanalytics.page.keywords.place_names import PLACES
+from webanalytics.page.keywords.keyness import PLACES, keyness
 from webanalytics.runs.frames.schema import make_series
 
 Numbers = npt.NDArray[np.int64]

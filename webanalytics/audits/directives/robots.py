@@ -209,7 +209,7 @@ class _Reader:
 
     def _sitemap(self, number: int, value: str) -> None:
         self._sitemaps += 1
-        if not re.match("https?://[^/]", value, re.IGNORECASE):
+        if not re.match("(?a:https?)://[^/]", value, re.IGNORECASE):
             self._odd.append(f'Line {number} names a sitemap without its full address: "{_shown(value)}".')
 
     def _rule(self, number: int, name: str, written: str, value: str) -> None:

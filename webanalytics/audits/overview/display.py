@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from webanalytics.audits.origin import Audited, Origin
+from webanalytics.audits.overview.failures import refusal_warning, refused
 from webanalytics.audits.score import ScoreChange
 from webanalytics.audits.unavailable_rules import title, untried
 from webanalytics.core.strings import one_line, percent, shortened, table_lines, to_one_decimal
@@ -69,6 +70,8 @@ class Overview:
     blocks: Sequence[Block] = field(default_factory=list)
     notes: Sequence[str] = field(default_factory=list)
     hint: str = ""
+    warning: str = ""
+    """What is to be known before the rest."""
 
 
 def audit_overview(
@@ -77,14 +80,16 @@ def audit_overview(
     """Return the overview of an audit, with at most ``most`` rules; of a ``selected`` one with its pages."""
     frame = audit.raw
     good = int((frame["status"] == "ok").sum()) if "status" in frame else 0
-    figures = [("pages", f"{len(frame):,}"), ("ok", f"{good:,}"), ("failed", f"{len(frame) - good:,}")]
+    away = refused(frame)
+    figures = [("pages", f"{len(frame):,}"), ("ok", f"{good:,}"), ("failed", f"{len(frame) - good - away:,}")]
+    figures += [("refused", f"{away:,}")] * (away > 0)
     notes = [*_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
     if not len(frame) or "status" not in frame:
         return Overview("Audit", figures, notes=notes)
-    failed = _failures(audit.failures())
+    failed, warning = _failures(audit.failures()), refusal_warning(frame)
     if not judged:
         hint = "Issues are looked for when asked: see .summary()."
-        return Overview("Audit", figures, blocks=failed, notes=notes, hint=hint)
+        return Overview("Audit", figures, blocks=failed, notes=notes, hint=hint, warning=warning)
     blocks = [*([_pages(audit.pages)] if selected else []), *_fix_first(audit.summary(), most), *failed]
     return Overview(
         "Audit of some of its pages" if selected else "Audit",
@@ -95,6 +100,7 @@ def audit_overview(
         notes=notes + _rule_notes(audit.issues),
         hint='See .summary(), .issues, .failures() and .pages; .report("report.html") and '
         '.to_excel("audit.xlsx") write them.',
+        warning=warning,
     )
 
 
@@ -205,7 +211,8 @@ def _by_priority(issues: pd.DataFrame) -> list[tuple[str, str]]:
 
 
 def _site_notes(origin: Origin) -> list[str]:
-    """Return sentences on sitemaps that could not be read, and on robots.txt."""
+    """Return sentences on what a crawl left, on sitemaps that could not be read, and on robots.txt."""
+    stopped = [] if origin.crawl is None else [origin.crawl.stopped] * bool(origin.crawl.stopped)
     notes = []
     if origin.sitemap is not None:
         bad = origin.sitemap[origin.sitemap["status"] != "ok"]
@@ -213,7 +220,8 @@ def _site_notes(origin: Origin) -> list[str]:
     for site, problems in origin.robots.items():
         notes += [f"{_text(site)}/robots.txt: {_text(problem, 200)}" for problem in problems]
     shown = notes[:MOST_NOTES]
-    return [*shown, f"{len(notes) - MOST_NOTES:,} more such notes"] if len(notes) > MOST_NOTES else shown
+    more = [f"{len(notes) - MOST_NOTES:,} more such notes"] * (len(notes) > MOST_NOTES)
+    return [*stopped, *shown, *more]
 
 
 def _rule_notes(issues: pd.DataFrame) -> list[str]:
@@ -260,6 +268,7 @@ def as_text(overview: Overview, width: int | None = None) -> str:
     room = min(width or shutil.get_terminal_size((100, 24)).columns, WIDEST)
     figures = ", ".join(counted(value, label) for label, value in overview.figures)
     lines = _wrapped(f"{overview.title}: {figures}", room)
+    lines += _wrapped(overview.warning, room)
     lines += [f"Score: {overview.scored}"] * bool(overview.scored)
     for block in overview.blocks:
         headings, rows = list(block.headings), [list(row) for row in block.rows]

@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from webanalytics._version import __version__
 from webanalytics.audits.overview.failures import failures as why_not_read
+from webanalytics.audits.overview.failures import refusal_warning
 from webanalytics.audits.report import charts, gaps, parts, site
 from webanalytics.audits.report.cells import Cells, table
 from webanalytics.audits.report.chapters import chapters
@@ -156,7 +157,7 @@ def write_report(
     file = Path(path)
     besides = Besides(
         changes or {},
-        notes,
+        [*filter(None, [refusal_warning(pages).replace("`", "")]), *notes],
         score,
         score_before,
         audited_at,

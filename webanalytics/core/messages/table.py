@@ -47,6 +47,11 @@ ADVICE: Final[Mapping[str, Advice]] = MappingProxyType(
         "proxy_auth": Advice("proxy=", "takes them"),
         "status 407": Advice("proxy=", "takes a user name and a password"),
         "status 401": Advice("access=", "sends a password, a token or cookies"),
+        "status 403": Advice("access=", "sends what the owner of the site lets through"),
+        "status 429": Advice("delay=", "asks less often"),
+        "challenge": Advice("access=", "sends what the owner of the site lets through"),
+        "wall": Advice("access=", "sends a password, or the cookies of a session or a consent"),
+        "host_refused": Advice("delay=", "asks less often"),
         "budget_spent": Advice("budget=", "sets the limit"),
     }
 )
@@ -95,8 +100,8 @@ FETCHING: Final[Table] = table(
             "{names} a host that only a proxy of the environment may know.",
             "The host is not known here, and the environment names a proxy.",
         ),
-        "refused": ("refused", "a server that does not accept connections."),
-        "interrupted": ("refused", "a server that broke off before its answer was complete."),
+        "refused": ("connection", "a server that does not accept connections."),
+        "interrupted": ("connection", "a server that broke off before its answer was complete."),
         "certificate": (
             "tls",
             "{names} a server whose TLS certificate is not valid.",
@@ -126,18 +131,29 @@ FETCHING: Final[Table] = table(
             "The site's robots.txt answered HTTP {status}, which forbids to fetch any page.",
         ),
         "status": ("http", "a page that answered HTTP {status}."),
+        "challenge": (
+            "refused",
+            "{names} a page that {who} answers with {answer} (HTTP {status}).",
+            "In place of the {page} {who} answers with {answer} (HTTP {status}).",
+        ),
+        "wall": (
+            "refused",
+            "{names} a page to {what}, in place of the one that was asked for.",
+            "A page to {what} takes the place of the {page}.",
+        ),
+        "host_refused": ("refused", "a host that was given up after {count} refusals in a row ({reason})."),
         "proxy_auth": (
-            "http",
+            "refused",
             "{names} a page behind a proxy that asks for a password.",
             "The proxy asks for a user name and a password.",
         ),
         "proxy_failed": (
-            "refused",
+            "connection",
             "{names} a server that the proxy does not connect to ({reason}).",
             "The proxy does not connect to the server ({reason}).",
         ),
         "proxy_unreachable": (
-            "refused",
+            "connection",
             "{names} a page behind a proxy that cannot be reached.",
             "The proxy cannot be reached.",
         ),
@@ -204,10 +220,10 @@ CONTENT: Final[Table] = table(
             "names an archive that ends in the middle of a record, which begins at byte {offset:,}.",
             "The archive ends in the middle of a record, which begins at byte {offset}.",
         ),
-        "archive_large": (
+        "archive_work": (
             "too_large",
-            "names an archive with a record too large to be read, which begins at byte {offset:,}.",
-            "A record of the archive is too large to be read; it begins at byte {offset}.",
+            "names an archive that takes more work than its size allows; it is read up to byte {offset:,}.",
+            "The archive takes more work than its size allows; it is read up to byte {offset}.",
         ),
         "archived_part": ("too_large", "a page that was cut off when it was archived ({reason})."),
         "archived_elsewhere": (

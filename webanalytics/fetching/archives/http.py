@@ -15,8 +15,6 @@ from webanalytics.fetching.archives.records import Record
 from webanalytics.fetching.content import DecodingError, check_body, decoder_for
 from webanalytics.fetching.response import Problem
 
-MOST_HEADERS = 1_000
-"""Headers of an answer that are read."""
 ROOM = 65_536
 """Bytes that an encoded body may have more than it may decode to."""
 
@@ -45,13 +43,13 @@ def read_head(record: Record) -> Head:
     status = _STATUS.match(record.line())
     if status is None:
         raise Damaged
-    lines: list[bytes] = []
+    lines: list[list[bytes]] = []
     while line := record.line().rstrip(b"\r\n"):
         if line[:1] in b" \t" and lines:  # folded, as RFC 9112 section 5.2 has it
-            lines[-1] += b" " + line.strip()
-        elif len(lines) < MOST_HEADERS:
-            lines.append(line)
-    pairs = (line.partition(b":") for line in lines)
+            lines[-1].append(line.strip())
+        else:
+            lines.append([line])
+    pairs = (b" ".join(parts).partition(b":") for parts in lines)
     headers = ((_text(name), _text(value)) for name, colon, value in pairs if colon)
     return Head(int(status[1]), tuple(headers))
 

@@ -6,16 +6,23 @@ what a member inflates to are all bounded, so that memory does not depend on the
 
 from __future__ import annotations
 
+import os
 import re
 import zlib
 from typing import BinaryIO, NamedTuple
 
-PIECE = 65_536
-"""Bytes that are read from a file at once."""
+PIECE = 16_384
+"""Bytes that are read from a file at once; each line of a head has the rest of them copied."""
 LONGEST_LINE = 65_536
 """Bytes of a line of a record's head."""
 LONGEST_HEAD = 262_144
-"""Bytes of the head of a record, or of an answer within it."""
+"""Bytes of the head of a record, and of an answer within it."""
+MOST_LINES = 2_000
+"""Lines of them."""
+LEAST_WORK = 250_000_000
+"""Bytes that are read of any file; those of a member count when it is inflated, as often as that is done."""
+WORK_OF_BYTE = 200
+"""Bytes that are read besides for each byte of a file: pages seldom shrink to a tenth."""
 
 _GZIP = b"\x1f\x8b\x08"
 _SEEN = 4_096
@@ -33,6 +40,23 @@ class Cut(Damaged):
     """The file ends in the middle of a record."""
 
 
+class Spent(Damaged):
+    """The file has taken more work than its size allows."""
+
+
+class Budget:
+    """The work that a file may take: bytes read, inflated or looked at, a line as much as 200 of them."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.left = LEAST_WORK + WORK_OF_BYTE * os.fstat(file.fileno()).st_size
+
+    def spend(self, work: int) -> None:
+        """Count some work; raise `Spent` beyond what is left."""
+        self.left -= work
+        if self.left < 0:
+            raise Spent
+
+
 class Place(NamedTuple):
     """Where a record begins: a byte of the file, and in a gzip member how far into what it inflates to."""
 
@@ -47,13 +71,16 @@ class Stream:
     ----------
     file : binary file
         Opened for reading; it can seek.
+    budget : Budget
+        The work that is left for the file.
     place : Place
         Where to begin.
     """
 
-    def __init__(self, file: BinaryIO, place: Place = Place(0)) -> None:  # noqa: B008 - immutable
+    def __init__(self, file: BinaryIO, budget: Budget, place: Place = Place(0)) -> None:  # noqa: B008 - immutable
         self._file = file
-        self._head_left = -1
+        self.budget = budget
+        self._head_left = self._lines_left = -1
         self._raw = self._out = b""
         self._member = -1
         self._at = self._inside = 0
@@ -116,13 +143,15 @@ class Stream:
             while not self._whole:
                 self._out = b""
                 self._fill_member()
+        except Spent:
+            raise
         except Damaged:
             return False
         return True
 
     def head(self) -> None:
         """Begin to read a head: its lines are bounded together."""
-        self._head_left = LONGEST_HEAD
+        self._head_left, self._lines_left = LONGEST_HEAD, MOST_LINES
 
     def read(self, size: int) -> bytes:
         """Return at most so many bytes, none at the end of the file; raise `Damaged`."""
@@ -151,8 +180,10 @@ class Stream:
             end = limit - 1
         line, self._out = self._out[: end + 1], self._out[end + 1 :]
         self._inside += len(line)
+        self.budget.spend(WORK_OF_BYTE)
         self._head_left -= len(line)
-        if self._head_left < 0:
+        self._lines_left -= 1
+        if self._head_left < 0 or self._lines_left < 0:
             raise Damaged
         return line
 
@@ -168,6 +199,7 @@ class Stream:
         if not self.zipped:
             self._out = self._raw or self._file.read(PIECE)
             self._raw = b""
+            self.budget.spend(len(self._out))
             return bool(self._out)
         while True:
             self._fill_member()
@@ -210,12 +242,13 @@ class Stream:
             self._out = self._unzip.decompress(self._raw, PIECE)
         except zlib.error as error:
             raise Damaged from error
+        self.budget.spend(len(self._out))
         self._whole = self._unzip.eof
         self._raw = self._unzip.unused_data if self._whole else self._unzip.unconsumed_tail
         self._at += before - len(self._raw)
 
 
-def next_record(file: BinaryIO, start: int, *, zipped: bool) -> int | None:
+def next_record(file: BinaryIO, start: int, budget: Budget, *, zipped: bool) -> int | None:
     """Return where the next record begins that can be recognised, from a byte of the file on.
 
     In a compressed file that is a gzip member that inflates to the head of a record, in any other the line
@@ -228,6 +261,7 @@ def next_record(file: BinaryIO, start: int, *, zipped: bool) -> int | None:
         begin = offset - len(kept)
         for found in re.finditer(re.escape(_GZIP) if zipped else rb"(?<=\n)WARC/\d", text):
             at = begin + found.start()
+            budget.spend(_SEEN)
             if _is_record(file, at, zipped=zipped):
                 return at
         offset += len(piece)

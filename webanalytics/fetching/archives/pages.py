@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from webanalytics.core.messages import FETCHING, row_sentence
+from webanalytics.core.messages import FETCHING, error_type_of, row_sentence
 from webanalytics.core.outcomes import ArchivedPage, Fetched, PageRecord, Stored
 from webanalytics.errors import reason
 from webanalytics.fetching.archives.http import ROOM, Head, decoded, read_head
 from webanalytics.fetching.archives.index import Index
-from webanalytics.fetching.archives.members import Damaged, Place, Stream
+from webanalytics.fetching.archives.members import Budget, Damaged, Place, Spent, Stream
 from webanalytics.fetching.archives.records import Record, parser, record_at
 from webanalytics.fetching.content import check_body, check_type
 from webanalytics.fetching.exchange import ERROR_BYTES
@@ -34,6 +34,7 @@ class Reader:
         self._file: BinaryIO | None = None
         self._path: Path | None = None
         self._stream: Stream | None = None
+        self._budgets: dict[Path, Budget] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -76,13 +77,15 @@ class Reader:
     def robots(self, index: Index) -> None:
         """Put every robots.txt where the run keeps them."""
         for origin, found in index.robots.items():
-            copy = RobotsCopy(http_status=found.http_status, error_type=_type_of(found.error))
+            copy = RobotsCopy(
+                http_status=found.http_status, error_type=_type_of(found.error, found.http_status)
+            )
             if found.body is not None and found.http_status is not None and 200 <= found.http_status < 300:
                 with self._lock:
                     body = self._robots(found.body)
                 copy = copy if body is None else copy_of(body, found.http_status)
             elif not copy.error_type and found.http_status is not None:
-                copy = replace(copy, error_type="http")
+                copy = replace(copy, error_type=_type_of("status", found.http_status))
             keep(origin, copy)
 
     def _robots(self, place: Stored) -> bytes | None:
@@ -109,10 +112,11 @@ class Reader:
             return head, b"", problem
         except OSError as error:
             return head, b"", Problem("unreadable_file", reason=reason(error))
-        except Damaged:
+        except Damaged as error:
             place = page.body or page.head
             offset = 0 if place is None or place.offset is None else place.offset
-            return head, b"", Problem("archive_damaged", offset=offset)
+            key = "archive_work" if isinstance(error, Spent) else "archive_damaged"
+            return head, b"", Problem(key, offset=offset)
 
     def _checked(self, page: ArchivedPage, head: Head, raw: bytes, limit: int) -> bytes:
         """Return the content of an answer, decoded, or raise `Problem`."""
@@ -143,7 +147,8 @@ class Reader:
         if self._path != place.file or self._stream is None:
             self._close()
             self._file, self._path = place.file.open("rb"), place.file
-            self._stream = Stream(self._file, Place(place.offset, place.inside))
+            budget = self._budgets.setdefault(place.file, Budget(self._file))
+            self._stream = Stream(self._file, budget, Place(place.offset, place.inside))
         else:
             self._stream.seek(Place(place.offset, place.inside))
         found = record_at(self._stream, parser())
@@ -160,8 +165,8 @@ def _check(head: Head, body: bytes) -> None:
     check_body(body, kind, "page")
 
 
-def _type_of(error: str | None) -> str:
-    return str(FETCHING[error][0]) if error is not None and error in FETCHING else ""
+def _type_of(error: str | None, status: int | None) -> str:
+    return str(error_type_of(error, status)) if error is not None and error in FETCHING else ""
 
 
 def _with_head(fetched: Fetched, head: Head | None) -> Fetched:

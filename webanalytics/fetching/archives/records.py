@@ -12,10 +12,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from webanalytics.errors import MissingExtraError
-from webanalytics.fetching.archives.members import Cut, Damaged, Place, Stream, next_record
+from webanalytics.fetching.archives.members import Budget, Cut, Damaged, Place, Spent, Stream, next_record
 
-LARGEST_RECORD = 2_000_000_000
-"""Bytes of a record that are read through; after a larger one reading goes on at the next that is found."""
 _PIECE = 65_536
 
 
@@ -159,7 +157,7 @@ def records(path: Path) -> Iterator[Record | Fault]:
     """
     loader = parser()
     with path.open("rb") as file:
-        stream = Stream(file)
+        stream = Stream(file, Budget(file))
         before: Record | None = None
         while True:
             begin, url = stream.place, ""
@@ -170,16 +168,20 @@ def records(path: Path) -> Iterator[Record | Fault]:
                 record, block = found
                 begin, url = record.place, record.url
                 yield record
-                if block.left > LARGEST_RECORD:
-                    raise _TooLargeError
                 while block.left > 0:
                     block.read(_PIECE)
                 stream.past_blank()
                 before = record if stream.place.inside else None
-            except (Damaged, _TooLargeError) as error:
-                key = _KEYS.get(type(error), "archive_damaged")
-                is_sound = before is None or stream.is_sound()
-                again = _after(file, stream, begin)
+            except Damaged as error:
+                key = "archive_cut" if isinstance(error, Cut) else "archive_damaged"
+                try:
+                    if isinstance(error, Spent):
+                        raise error
+                    is_sound = before is None or stream.is_sound()
+                    again = _after(file, stream, begin)
+                except Spent:
+                    yield Fault(begin, "archive_work", url)
+                    return
                 if before is not None and not is_sound and (key == "archive_damaged" or again is not None):
                     # what inflates to no record has most likely been damaged in the one in front of it
                     key, begin, url = "archive_damaged", before.place, before.url
@@ -189,13 +191,6 @@ def records(path: Path) -> Iterator[Record | Fault]:
                 stream, before = again, None
 
 
-class _TooLargeError(Exception):
-    """A record is larger than what is read through."""
-
-
-_KEYS = {Cut: "archive_cut", _TooLargeError: "archive_large"}
-
-
 def _after(file: BinaryIO, stream: Stream, begin: Place) -> Stream | None:
     """Return a stream from the next record on that can be recognised.
 
@@ -203,5 +198,5 @@ def _after(file: BinaryIO, stream: Stream, begin: Place) -> Stream | None:
     """
     in_member = stream.zipped or begin.inside == 0
     start = begin.offset + 1 if in_member else max(stream.raw_place, begin.offset + 1)
-    found = next_record(file, start, zipped=stream.zipped)
-    return None if found is None else Stream(file, Place(found))
+    found = next_record(file, start, stream.budget, zipped=stream.zipped)
+    return None if found is None else Stream(file, stream.budget, Place(found))

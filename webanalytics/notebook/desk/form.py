@@ -23,7 +23,7 @@ from webanalytics.runs.frames.input_files import MOST_COLUMNS, read_csv
 from webanalytics.runs.frames.inputs import read_values
 
 MOST_URLS = 100_000
-_URL = re.compile(r"https?://\S", re.I)
+_URL = re.compile(r"(?a:https?)://\S", re.I)
 _SEPARATORS = (",", ";", "\t")
 
 

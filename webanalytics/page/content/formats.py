@@ -6,9 +6,9 @@ Markdown is CommonMark with the tables of GitHub: headings, lists, quotations, t
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable, Iterable
 
+from webanalytics.core.strings import normalized
 from webanalytics.page.content.blocks import Piece
 from webanalytics.page.content.units import HEADINGS, Container, Unit
 from webanalytics.page.document import Element
@@ -19,10 +19,10 @@ LONGEST_LINK = 2_000
 MOST_LINKS = 500_000
 """Characters that all addresses of a page may have."""
 
-_ADDRESS = re.compile(r"(?:https?://|mailto:|tel:)[^\s<>\"]+", re.IGNORECASE)
+_ADDRESS = re.compile(r"(?a:https?://|mailto:|tel:)[^\s<>\"]+", re.IGNORECASE)
 _REFERENCE = re.compile(r"&(?=#?\w+;)")
 _SIGNS = re.compile(r"([\\`*_\[\]<>~|]|&(?=#?\w+;))")
-_BLOCK_SIGN = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+\s*$|-+\s*$|\d{1,9}(?=[.)](?:\s|$)))")
+_BLOCK_SIGN = re.compile(r"^(\s*)(#{1,6}(?=\s|$)|[-+](?=\s|$)|>|=+\s*$|-[\s-]*$|\d{1,9}(?=[.)](?:\s|$)))")
 _TICKS = re.compile(r"`+")
 _SPACES = re.compile(r" {2,}")
 _LAST_SIGNS = re.compile(r"(#+)$")
@@ -46,7 +46,7 @@ def plain(content: Iterable[Unit]) -> str:
             for line in filter(None, text.split("\n")):
                 lines.append(prefix + line)
                 prefix = ""
-    return unicodedata.normalize("NFC", "\n".join(lines))
+    return normalized("\n".join(lines))
 
 
 def _row(cells: list[list[Piece]]) -> str:
@@ -75,7 +75,8 @@ def _text(pieces: list[Piece], lines: bool = False) -> str:
 def _code(unit: Unit) -> list[str]:
     """Return the lines of a piece of code as they are."""
     text = "\n".join("".join(text for text, _ in row[0]).strip("\r\n") for row in unit.rows)
-    lines = [line.rstrip() for line in text.expandtabs(4).splitlines()]
+    # Normalised before it is escaped or fenced: some signs become a tick then.
+    lines = [line.rstrip() for line in normalized(text).expandtabs(4).splitlines()]
     while lines and not lines[0]:
         lines.pop(0)
     while lines and not lines[-1]:
@@ -136,10 +137,12 @@ class _Inline:
     def _line(self, runs: list[_Run]) -> str:
         written: list[str] = []
         for (kind, target), texts in runs:
-            text = drop_invisible("".join(texts))
+            text = normalized(drop_invisible("".join(texts)))
             folded = " ".join(text.split())
             if folded:
                 inner = self._inner(kind, folded)
+                if target and written and written[-1].endswith("!"):
+                    written[-1] = written[-1][:-1] + "\\!"  # what follows is no picture
                 inner = f"[{inner}]({target})" if target else inner
                 written.append(" " * text[0].isspace() + inner + " " * text[-1].isspace())
             else:
@@ -181,7 +184,9 @@ class _Inline:
             known = ""
             if len(address) <= min(LONGEST_LINK, self._room) and _ADDRESS.fullmatch(address):
                 self._room -= len(address)
-                known = _REFERENCE.sub("&amp;", address.replace("\\", "%5C").replace("|", "%7C"))
+                known = _REFERENCE.sub(
+                    "&amp;", address.replace("\\", "%5C").replace("|", "%7C").replace("`", "%60")
+                )
                 if "(" in known or ")" in known:
                     known = f"<{known}>"
             self._known[link.position] = known
@@ -217,7 +222,7 @@ def markdown(content: Iterable[Unit], absolute: Callable[[str], str]) -> str:
         lines.append((first + written[0]).rstrip())
         lines.extend((rest + line).rstrip() for line in written[1:])
         before = unit.containers
-    return unicodedata.normalize("NFC", "\n".join(lines))
+    return "\n".join(lines)
 
 
 def _rest(containers: Iterable[Container], begun: dict[int, str]) -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import sys
-import unicodedata
 from array import array
 from collections.abc import Callable
 from functools import cache, lru_cache
@@ -16,6 +15,8 @@ from zlib import crc32
 
 import ahocorasick
 from pyphen import LANGUAGES, language_fallback
+
+from webanalytics.core.strings import normalized
 
 DATA = resources.files("webanalytics.page").joinpath("data")
 
@@ -281,7 +282,7 @@ def _counter(patterns: str, max_length: int = 1000) -> Callable[[str], int]:
 
 def _english(word: str) -> int:
     if not word.isascii():
-        word = _ACCENTS.sub("", unicodedata.normalize("NFD", word))
+        word = _ACCENTS.sub("", normalized(word, "NFD"))
     listed = pronouncing_dictionary().get(word)
     return by_vowels(word) if listed is None else listed
 

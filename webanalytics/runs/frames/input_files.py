@@ -14,7 +14,7 @@ from webanalytics.runs.frames.arrow import Unreadable
 from webanalytics.runs.frames.foreign import frame_of_arrow
 from webanalytics.runs.storage.store import opened_parquet
 
-_INPUT = re.compile(r"\s*(https?://|\+\d{6})", re.I)
+_INPUT = re.compile(r"\s*((?a:https?)://|\+\d{6})", re.I)
 MOST_COLUMNS = 1000
 """Columns of a CSV file that is read."""
 

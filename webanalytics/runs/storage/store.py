@@ -30,6 +30,8 @@ NAMED_DIGITS = 32
 MOST_ROWS = 50_000_000
 """Most rows of a part."""
 
+ANYBODYS = "WEBANALYTICS_FOREIGN_STORE"
+"""Environment variable: ``1`` lets a run go on in a folder that another user has made."""
 NAMED = 200
 """Most characters of a folder's name in a sentence."""
 
@@ -189,6 +191,15 @@ class Store:
             if os.fstat(file.fileno()).st_size > LARGEST_MANIFEST:
                 raise Unreadable
             return json.loads(file.read())
+
+    def is_of_another(self) -> bool:
+        """Return whether another user has made the folder's manifest, unless the environment allows it."""
+        if os.name != "posix" or os.environ.get(ANYBODYS) == "1":
+            return False
+        try:
+            return (self.path / self.manifest).lstat().st_uid != os.geteuid()
+        except FileNotFoundError:
+            return False
 
     def write_manifest(self, content: Mapping[str, Any]) -> None:
         """Replace the manifest."""

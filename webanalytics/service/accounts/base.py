@@ -21,7 +21,7 @@ from __future__ import annotations
 import hashlib
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from webanalytics.service.addresses import Network
@@ -178,10 +178,14 @@ class NoCredits:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """The Idempotency-Key is taken: ``running`` by a call in progress, else by one with other parameters."""
+    """The Idempotency-Key is taken: ``running`` by a call in progress, else by one with other parameters.
+
+    ``seconds`` is for how long the call has been in progress.
+    """
 
     running: bool
     remaining: int
+    seconds: float = field(default=0.0, compare=False)
 
 
 class AccountsError(Exception):

@@ -6,6 +6,7 @@ in any store; a command locks at most the accounts it is called for, in order of
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
@@ -37,12 +38,15 @@ _ENTER_ROWS = tuple(_ENTER + values(rows, 7) for rows in range(65))
 _CHARGED = "SELECT delta FROM ledger WHERE request_id = $1 AND kind = 'charge'"
 _SEEN = "UPDATE keys SET last_used = $1 WHERE id = $2"
 
-_HOLD = """INSERT INTO reservations (account, request_id, credits, bonus, cycle, expires)
-    VALUES ($1, $2, $3, $4, $5, $6) RETURNING id"""
+_HOLD = """INSERT INTO reservations (account, request_id, credits, bonus, cycle, expires, process)
+    VALUES ($1, $2, $3, $4, $5, $6, $7) RETURNING id"""
 _FREE = "DELETE FROM reservations WHERE id = $1 AND request_id = $2 RETURNING credits, bonus, cycle"
-_FREE_OVERDUE = """DELETE FROM reservations WHERE account = $1 AND expires <= $2
+_FREE_OVERDUE = """DELETE FROM reservations WHERE account = $1 AND (expires <= $2 OR process = $3)
     RETURNING id, request_id, credits, bonus, cycle"""
-_OVERDUE = "SELECT DISTINCT account FROM reservations WHERE expires <= $1 ORDER BY account LIMIT $2"
+_OVERDUE = """SELECT DISTINCT account FROM reservations WHERE expires <= $1 OR process = $2
+    ORDER BY account LIMIT $3"""
+_BEAT = """INSERT INTO processes (name, beats) VALUES ($1, 1)
+    ON CONFLICT (name) DO UPDATE SET beats = processes.beats + 1"""
 
 _EARLIER = "SELECT fingerprint, reservation, answer, expires FROM idempotency WHERE account = $1 AND key = $2"
 _REMEMBER = """INSERT INTO idempotency (account, key, fingerprint, reservation, answer, expires)
@@ -55,6 +59,9 @@ _PRUNE = """DELETE FROM idempotency WHERE (account, key) IN (SELECT account, key
 
 SEEN_SECONDS = 60.0
 """Seconds of precision with which the last use of a key is kept."""
+
+DAYS_AHEAD = 31
+"""How far a cycle may lie ahead: the clock of another server may go before, or have been wrong."""
 
 SEEN_KEYS = 100_000
 """How many keys' last uses are kept in memory, so that they are written that rarely."""
@@ -74,6 +81,7 @@ class Charging:
         self.notices = tuple(notices)
         self.idempotency_seconds = idempotency_seconds
         self.reservation_seconds = reservation_seconds
+        self.process = uuid.uuid4().hex
         self._seen: dict[int, float] = {}
         self._minute: int | None = None
         self._month = ""
@@ -86,6 +94,11 @@ class Charging:
         if minute != self._minute:
             self._minute, self._month = minute, month(now)
         return self._month
+
+    def is_over(self, cycle: str, now: float) -> bool:
+        """Return whether another cycle than an account's begins, also after a clock has been far ahead."""
+        current = self.month(now)
+        return cycle < current or (cycle > current and cycle > month(now + DAYS_AHEAD * 86_400))
 
     def plan(self, name: str) -> Plan:
         """Return the plan of an account."""
@@ -100,9 +113,9 @@ class Charging:
         if not rows:
             raise AccountsError(f"There is no account {number}.")
         account = Account(*rows[0])
-        cycle = self.month(now)
-        if account.cycle < cycle:
-            yield from self._enter(number, account.turn(cycle, self.plan(account.plan)), now)
+        if self.is_over(account.cycle, now):
+            entries = account.turn(self.month(now), self.plan(account.plan))
+            yield from self._enter(number, entries, now)
             yield from self._save(account)
         if account.held and account.left < needed:
             yield from self._free_overdue(account, now)
@@ -196,7 +209,7 @@ class Charging:
         hold = account.hold(successes * call.price)
         yield from self._save(account)
         expires = now + self.reservation_seconds
-        row = (account.id, call.request_id, hold.credits, hold.bonus, hold.cycle, expires)
+        row = (account.id, call.request_id, hold.credits, hold.bonus, hold.cycle, expires, self.process)
         number = int((yield _HOLD, row)[0][0])
         if call.idempotency is not None:
             yield from self._remember(account.id, call.idempotency, number, None, now)
@@ -271,7 +284,7 @@ class Charging:
         if fingerprint != idempotency.fingerprint:
             return Conflict(False, account.left)
         if answer is None:
-            return Conflict(True, account.left)
+            return Conflict(True, account.left, now - (expires - self.reservation_seconds))
         return Replay(answer, account.left)
 
     def _remember(
@@ -289,9 +302,9 @@ class Charging:
 
     # -- what time ends ---------------------------------------------------------------------------
 
-    def _free_overdue(self, account: Account, now: float) -> Steps[None]:
-        """Return the credits of an account's expired reservations."""
-        rows = yield _FREE_OVERDUE, (account.id, now)
+    def _free_overdue(self, account: Account, now: float, dead: str | None = None) -> Steps[None]:
+        """Return the credits of an account's expired reservations, and of those of a dead process."""
+        rows = yield _FREE_OVERDUE, (account.id, now, dead)
         for number, request_id, *hold in rows:
             ended = account.settle(Hold(*hold), 0)
             if ended:
@@ -301,15 +314,25 @@ class Charging:
         if rows:
             yield from self._save(account)
 
-    def overdue_before(self, _now: float, until: float, most: int) -> Steps[list[int]]:
-        """Return accounts with expired reservations."""
-        rows = yield _OVERDUE, (until, most)
+    def overdue_before(self, _now: float, until: float, dead: str | None, most: int) -> Steps[list[int]]:
+        """Return accounts with expired reservations, or with some of a dead process."""
+        rows = yield _OVERDUE, (until, dead, most)
         return [int(row[0]) for row in rows]
 
-    def free_overdue(self, now: float, account: int, until: float) -> Steps[None]:
-        """Return the credits of an account's reservations that end before ``until``."""
+    def free_overdue(self, now: float, account: int, until: float, dead: str | None) -> Steps[None]:
+        """Return the credits of an account's reservations that end before ``until``, or of a dead process."""
         opened = yield from self._open(account, now)
-        yield from self._free_overdue(opened, until)
+        yield from self._free_overdue(opened, until, dead)
+
+    def beat(self, _now: float) -> Steps[dict[str, int]]:
+        """Show that this process lives; return how often each process has."""
+        yield _BEAT, (self.process,)
+        rows = yield "SELECT name, beats FROM processes", ()
+        return {str(name): int(beats) for name, beats in rows}
+
+    def bury(self, _now: float, process: str) -> Steps[None]:
+        """Forget a process, none of whose reservations is left."""
+        yield "DELETE FROM processes WHERE name = $1", (process,)
 
     def prune(self, now: float, most: int) -> Steps[None]:
         """Drop a bounded number of expired saved answers."""

@@ -105,7 +105,7 @@ class Commands(Charging):
 
     def _spendable(self, now: float, plan: str, left: int, bonus: int, cycle: str) -> int:
         """Return the credits left, as of the current month."""
-        if cycle < self.month(now):
+        if self.is_over(cycle, now):
             return bonus + self.plan(plan).monthly_credits
         return left
 

@@ -11,7 +11,7 @@ from webanalytics.errors import MissingExtraError, ParameterError
 from webanalytics.service.accounts.base import AccountsError, Call, Conflict, NoCredits, Receipt, Replay
 from webanalytics.service.accounts.keys import Commands
 from webanalytics.service.accounts.schema import Steps, migrate
-from webanalytics.service.accounts.store import Accounts, failure
+from webanalytics.service.accounts.store import SWEEP_SECONDS, Accounts, failure
 
 try:
     import asyncpg
@@ -39,6 +39,9 @@ MOST_IN_GROUP = 256
 MOST_WAITING = 20_000
 """Most charges waiting for the next one."""
 
+BEAT_SECONDS, MISSED_BEATS = 2.0, 4
+"""How often a process shows that it lives, and after how many of our own beats without it, it does not."""
+
 MIGRATION_LOCK = int.from_bytes(b"webanaly", "big") >> 1
 """Advisory lock held during migration, so that servers may start together."""
 
@@ -52,6 +55,7 @@ class PostgresAccounts(Accounts):
         self._waiting: list[tuple[Call, asyncio.Future[Receipt | NoCredits]]] = []
         self._charging: asyncio.Task[None] | None = None
         self._closing = False
+        self._seen: dict[str, tuple[int, int]] = {}
 
     @classmethod
     async def open(
@@ -85,10 +89,12 @@ class PostgresAccounts(Accounts):
         try:
             await accounts.run(_migrate)
             await accounts.sweep(clock)
+            await accounts.beat()
         except BaseException:
             await pool.close()
             raise
-        accounts.keep_sweeping(clock)
+        accounts.keep_doing(lambda: accounts.sweep(clock), SWEEP_SECONDS)
+        accounts.keep_doing(accounts.beat, BEAT_SECONDS)
         return accounts
 
     # -- running commands -------------------------------------------------------------------------
@@ -145,6 +151,23 @@ class PostgresAccounts(Accounts):
             await transaction.commit()
             return result
 
+    # -- dead processes ---------------------------------------------------------------------------
+
+    async def beat(self) -> None:
+        """Show that this process lives, and return what is held by one that has not for some of our beats.
+
+        What is counted are beats and no seconds: clocks differ, and while the database is away nobody's are
+        missed.
+        """
+        beats = await self.run(Commands.beat)
+        before, self._seen = self._seen, {}
+        for name, count in beats.items():
+            known, missed = before.get(name, (0, 0))
+            self._seen[name] = count, missed + 1 if known == count else 0
+            if self._seen[name][1] >= MISSED_BEATS:
+                await self.sweep(self._clock, dead=name)
+                await self.run(Commands.bury, name)
+
     # -- charges in groups ------------------------------------------------------------------------
 
     async def charge(self, call: Call, answer: bytes | None) -> Receipt | Replay | NoCredits | Conflict:
@@ -187,10 +210,12 @@ class PostgresAccounts(Accounts):
     async def close(self) -> None:
         """Finish pending work and close the connections."""
         self._closing = True
-        await self.stop_sweeping()
+        await self.stop_doing()
         await self.all_returned()
         while self._charging is not None:
             await asyncio.wait([self._charging])
+        with contextlib.suppress(AccountsError):
+            await self.run(Commands.bury, self._commands.process)
         await self._pool.close()
 
 

@@ -143,6 +143,10 @@ MIGRATIONS: tuple[Migration, ...] = (
         "CREATE INDEX idempotency_expires ON idempotency (expires)",
         "CREATE INDEX idempotency_reservation ON idempotency (reservation)",
     ),
+    (
+        "ALTER TABLE reservations ADD COLUMN process TEXT",
+        "CREATE TABLE processes (name TEXT PRIMARY KEY, beats BIGINT NOT NULL)",
+    ),
 )
 """Each step from one version of the schema to the next; a published one is never changed."""
 

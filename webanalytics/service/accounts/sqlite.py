@@ -21,7 +21,7 @@ from webanalytics.service.accounts.base import (
 )
 from webanalytics.service.accounts.keys import Commands
 from webanalytics.service.accounts.schema import Steps
-from webanalytics.service.accounts.store import Accounts
+from webanalytics.service.accounts.store import SWEEP_SECONDS, Accounts
 from webanalytics.service.accounts.writer import LOOK_SECONDS, Writer
 
 if sys.platform != "win32":
@@ -119,7 +119,7 @@ class SqliteAccounts(Accounts):
         await self._writer.open()
         if self._lock is not None:
             await self.sweep(clock, lost=True)
-            self.keep_sweeping(clock)
+            self.keep_doing(lambda: self.sweep(clock), SWEEP_SECONDS)
 
     async def run(self, command: Callable[..., Steps[T]], *arguments: Any) -> T:
         """Run a command in the writer's next transaction."""
@@ -157,7 +157,7 @@ class SqliteAccounts(Accounts):
 
     async def close(self) -> None:
         """Finish pending work, close the file and release the lock."""
-        await self.stop_sweeping()
+        await self.stop_doing()
         await self.all_returned()
         await self._writer.close()
         if self._lock is not None:

@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, TypeVar
 
 from webanalytics.errors import ParameterError
@@ -55,7 +55,7 @@ class Accounts(ABC):
     """A store of accounts. Every method is one transaction, committed when it returns."""
 
     def __init__(self) -> None:
-        self._sweeper: asyncio.Task[None] | None = None
+        self._kept: list[asyncio.Task[None]] = []
         self._written_at: float | None = None
         self._returning: set[asyncio.Task[None]] = set()
 
@@ -195,28 +195,28 @@ class Accounts(ABC):
 
     # -- what time ends ---------------------------------------------------------------------------
 
-    async def sweep(self, clock: Callable[[], float], lost: bool = False) -> None:
-        """Return overdue reservations, or with ``lost`` all there are; drop old saved answers."""
+    async def sweep(self, clock: Callable[[], float], lost: bool = False, dead: str | None = None) -> None:
+        """Return overdue reservations, a dead process's, or with ``lost`` all; drop old saved answers."""
         until = math.inf if lost else clock()
-        while accounts := await self.read(Commands.overdue_before, until, SWEEP_ACCOUNTS):
+        while accounts := await self.read(Commands.overdue_before, until, dead, SWEEP_ACCOUNTS):
             for account in accounts:
-                await self.run(Commands.free_overdue, account, until)
+                await self.run(Commands.free_overdue, account, until, dead)
         await self.run(Commands.prune, SWEEP_ANSWERS)
 
-    def keep_sweeping(self, clock: Callable[[], float], seconds: float = SWEEP_SECONDS) -> None:
-        """Sweep periodically until `stop_sweeping`."""
+    def keep_doing(self, step: Callable[[], Awaitable[None]], seconds: float) -> None:
+        """Do something periodically until `stop_doing`."""
 
-        async def sweeping() -> None:
+        async def doing() -> None:
             while True:
                 await asyncio.sleep(seconds)
                 with contextlib.suppress(AccountsError):
-                    await self.sweep(clock)
+                    await step()
 
-        self._sweeper = asyncio.create_task(sweeping(), name="sweep accounts")
+        self._kept.append(asyncio.create_task(doing(), name="keep accounts"))
 
-    async def stop_sweeping(self) -> None:
-        """Stop `keep_sweeping`."""
-        if self._sweeper is not None:
-            self._sweeper.cancel()
-            await asyncio.gather(self._sweeper, return_exceptions=True)
-            self._sweeper = None
+    async def stop_doing(self) -> None:
+        """Stop what is done periodically."""
+        for task in self._kept:
+            task.cancel()
+        await asyncio.gather(*self._kept, return_exceptions=True)
+        self._kept.clear()

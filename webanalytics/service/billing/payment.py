@@ -33,8 +33,9 @@ HELD_SECONDS = 2.0
 PACKED_BYTES = 65_536
 """Bytes from which a kept answer is compressed; for a smaller one it would take longer than it saves."""
 
-RUNNING_SECONDS = 1.0
-"""After how long a call may be repeated whose first sending is still being worked on."""
+RUNNING_SECONDS, LONGEST_SECONDS = 1.0, 10.0
+"""After how long a call may be repeated whose first sending is still being worked on: as long again as it has
+been, within these bounds. A process that has died is found out in about the longest."""
 
 
 def _plain(value: Any) -> Any:
@@ -66,7 +67,8 @@ def conflict(found: Conflict) -> Problem:
     """Return the answer to an Idempotency-Key that is taken."""
     headers = {REMAINING_HEADER: str(found.remaining)}
     if found.running:
-        return Problem(409, Message("call_running"), retry_after=RUNNING_SECONDS, headers=headers)
+        pause = min(max(found.seconds, RUNNING_SECONDS), LONGEST_SECONDS)
+        return Problem(409, Message("call_running"), retry_after=pause, headers=headers)
     return Problem(422, Message("key_reused"), headers=headers)
 
 

@@ -1,4 +1,4 @@
-"""The folder that a run keeps its finished outcomes in, over `frames.store`."""
+"""The folder that a run keeps its finished outcomes in, over `storage.store`."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from webanalytics.runs.storage.checkpoints.parts import (
     rows_of,
     table,
 )
-from webanalytics.runs.storage.store import Store, folder_path, named, refusal
+from webanalytics.runs.storage.store import ANYBODYS, Store, folder_path, named, refusal
 
 _SCRYPT = {"n": 2**14, "r": 8, "p": 1}
 
@@ -163,6 +163,8 @@ class Checkpoint:
             self._store.make()
             if self._store.foreign(parts_alone=False):
                 raise wrong("that is empty, or that the same call has made")
+            if self._store.is_of_another():
+                raise wrong(f"of your own: another user has made this one, which {ANYBODYS}=1 allows")
             self._claim()
             self.identity = self._identify(spec, family, extra)
             self._begin()
