@@ -49,10 +49,10 @@ async def crawl(
     resources: Literal["ignore", "check"] = "ignore",
     sitemap: str | Iterable[str] | None = "auto",
     follow: Sequence[Kind] | None = None,
-    avoid: str | Iterable[str] | None = "actions",
     traps: Literal["stop", "report", "off"] = "stop",
     max_sequence: int = MAX_SEQUENCE,
     image_sizes: bool = False,
+    avoid: str | Iterable[str] | None = "actions",
     body: bool = False,
     profile: str | os.PathLike[str] | None = None,
     thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
@@ -94,9 +94,6 @@ async def crawl(
         frame and form; by default link, redirect, refresh, canonical and frame. What canonical, hreflang,
         next, prev and amp name elsewhere is asked for its status, as many as `max_pages`; on other hosts
         unless `external` ignores them.
-    avoid : str or iterable of str, optional
-        What is not followed on hosts that ``access=`` opens: addresses that look like "logout", "delete" or
-        filling a "basket" ("actions" are all three), and patterns as for ``exclude``; None for nothing.
     traps : {"stop", "report", "off"}, default "stop"
         Whether endless families of addresses are left, or only reported, or not looked for.
     max_sequence : int, default 5,000
@@ -104,6 +101,9 @@ async def crawl(
         is taken for endless.
     image_sizes : bool, default False
         Fetch the images of the pages too, as for `webanalytics.audit`.
+    avoid : str or iterable of str, optional
+        What is not followed on hosts that ``access=`` opens: addresses that look like "logout", "delete" or
+        filling a "basket" ("actions" are all three), and patterns as for ``exclude``; None for nothing.
     body : bool, default False
         Fill ``responseBody`` with the HTML of each page.
     profile : str or path, optional
@@ -173,10 +173,10 @@ async def crawl(
             "resources": resources,
             "sitemap": named,
             "follow": follow,
-            "avoid": avoid,
             "traps": traps,
             "max_sequence": max_sequence,
             "image_sizes": image_sizes,
+            "avoid": avoid,
         },
     )
     resolved = access_for(resolve(given), [*scope.starts, *(scope.sitemap or ())], {**more, **logins})

@@ -46,6 +46,12 @@ class FetchState:
         """Whether redirects have led from https to http."""
         return self.url.scheme == "http" and any(url.startswith("https:") for url in self.passed)
 
+    def page(self, answer: RawResponse, problem: Problem | None) -> str | None:
+        """Return the address of a page that was answered, "" for an error, None for redirects and files."""
+        if self.is_rules or self.wanted.accept != "page" or answer.location is not None:
+            return None
+        return "" if problem else str(self.url)
+
     def answer_challenge(self) -> bool:
         """Return whether the same address may be asked once more, with an answer to its challenge."""
         self._answers += 1
@@ -53,12 +59,6 @@ class FetchState:
             return False
         del self._exchanges[-1:]
         return True
-
-    def page(self, answer: RawResponse, problem: Problem | None) -> str | None:
-        """Return the address of a page that was answered, "" for an error, None for redirects and files."""
-        if self.is_rules or self.wanted.accept != "page" or answer.location is not None:
-            return None
-        return "" if problem else str(self.url)
 
     def begin(self) -> Exchange | None:
         """Return what a further exchange is written to, if the fetch is recorded."""

@@ -128,8 +128,8 @@ async def collect(
             backend.check(Task(spec))
         except ParameterError:
             raise ParameterError(
-                f"The `{parameter}` parameter must hold no password where {backend.name} fetches: it does "
-                "not leave this machine.",
+                f"The `{parameter}` parameter must hold no password where {backend.name} fetches: it "
+                "does not leave this machine.",
                 parameter,
             ) from None
     return await _Call(operations, spec, backend, rows, hooks, resolved).frame()

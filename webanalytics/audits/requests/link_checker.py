@@ -27,16 +27,8 @@ _OURS = frozenset(("encoding", "too_large", "not_html", "not_text", "not_image")
 _FINAL = frozenset(
     (
         *("unknown_host", "unknown_here", "lookup_failed", "refused", "certificate", "handshake"),
-        *(
-            "connect_timeout",
-            "host_given_up",
-            "host_refused",
-            "robots",
-            "robots_unreadable",
-            "private",
-            "port",
-            "redirect_scheme",
-        ),
+        *("connect_timeout", "host_given_up", "host_refused", "robots", "robots_unreadable"),
+        *("private", "port", "redirect_scheme"),
         *("invalid_url", "credentials", "long_url"),
     )
 )

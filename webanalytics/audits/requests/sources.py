@@ -120,7 +120,9 @@ def _no_page(found: pd.DataFrame, parameter: str) -> ParameterError:
     errors = found["error"].dropna().tolist()
     reason = str(errors[0]).removesuffix(".") if errors else "It has no row"
     return ParameterError(
-        f"The `{parameter}` parameter must be a sitemap that lists pages. {reason}.", parameter
+        f"The `{parameter}` parameter must be a sitemap that lists pages. {reason}. "
+        "`webanalytics.crawl` finds the pages of a site without one.",
+        parameter,
     )
 
 
@@ -178,7 +180,7 @@ def all_problems(files: Mapping[str, RobotsCopy]) -> dict[str, list[str]]:
 
 
 def problems_of(copy: RobotsCopy) -> list[str]:
-    """Return what is wrong with a robots.txt, and what it means if there is none (RFC 9309 section 2.3.1)."""
+    """Return what is wrong with a robots.txt; that there is none is no fault (RFC 9309 section 2.3.1.3)."""
     too_large = "It is larger than 500 KiB; search engines ignore what comes after that."
     status = copy.http_status
     challenged = copy.text is not None and refusal(status or 200, {}, copy.text.encode("utf-8", "replace"))
@@ -188,12 +190,10 @@ def problems_of(copy: RobotsCopy) -> list[str]:
         return [too_large] * (not copy.whole) + robots_problems(copy.text)
     if copy.error_type == "too_large":
         return [too_large]
-    if status in (404, 410):
-        return ["It is missing: search engines may read every page, and find no sitemap there."]
-    if status is not None and 400 <= status < 500:
-        return [f"It answers HTTP {status}: search engines take it as if there were none."]
     if status is not None and status >= 500:
         return [f"It answers HTTP {status}: search engines may stop reading the whole site."]
+    if status is not None or copy.error_type in ("dns", "connection"):
+        return []  # there is none, or there is no host, which the pages say
     return [f"It cannot be read ({copy.error_type}): search engines may stop reading the whole site."]
 
 

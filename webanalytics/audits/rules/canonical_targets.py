@@ -47,7 +47,7 @@ def _circle(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
-    if site.inlinks is None:
+    if site.inlinks is None or site.stopped:
         return
     for row, url, target in targets(site):
         page = site.addresses.page(target)

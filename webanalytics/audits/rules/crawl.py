@@ -181,9 +181,8 @@ RULES = (
         fix="Answer with HTTP 404 or 410, or redirect to the page that took its place.",
         find=_soft,
         columns=("crawl_depth",),
-        measured="The crawl asks each host for an address that cannot exist; pages nearly equal to the "
-        "answer "
-        "are taken for missing ones.",
+        measured="The crawl asks each host for an address that cannot exist: pages nearly equal to an answer "
+        "with status 200, or with all the words of one with 404 or 410, are taken for missing ones.",
         source="Google Search Central, Soft 404 errors: "
         "https://developers.google.com/search/docs/crawling-indexing/troubleshoot-crawling-errors",
     ),

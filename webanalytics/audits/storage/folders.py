@@ -67,6 +67,7 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
         "robots_files": {name: copy.as_dict() for name, copy in origin.robots_files.items()},
         "date": origin.date,
         "score": origin.score,
+        **({"stopped": origin.stopped} if origin.stopped else {}),
         **({} if crawl is None else {"crawl": values_of(crawl)}),
         **({} if rows is None else {"rows": rows.manifest}),
     }
@@ -101,7 +102,7 @@ def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.
         checked = checked_of(frames)
         copies = {name: RobotsCopy.of(values) for name, values in manifest.get("robots_files", {}).items()}
         sitemap, robots = frames.get("sitemap"), manifest["robots"]
-        origin = Origin(sitemap, robots, profile, date, score, crawl, checked, copies)
+        origin = Origin(sitemap, robots, profile, date, score, crawl, checked, copies, _stopped(manifest))
     except FileNotFoundError:
         raise refusal(
             parameter,
@@ -150,6 +151,14 @@ def _checked(manifest: Any) -> dict[str, Any]:
     if not good:
         raise Unreadable
     return dict(manifest)
+
+
+def _stopped(manifest: Mapping[str, Any]) -> str:
+    """Return why the pages are not all that were asked for."""
+    said = manifest.get("stopped", "")
+    if not isinstance(said, str):
+        raise Unreadable
+    return said[:1_000]
 
 
 def _history(manifest: Mapping[str, Any]) -> tuple[str | None, float | None]:
