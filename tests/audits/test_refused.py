@@ -13,7 +13,7 @@ from tests.audits.crawled import crawl
 from tests.audits.sites import failed, moved, page
 from tests.fetching.refusal_pages import CHALLENGES
 from webanalytics.audits.overview.failures import refusal_warning, refused
-from webanalytics.audits.score import row_scores
+from webanalytics.audits.score import Health
 from webanalytics.cli.audit import print_summary
 from webanalytics.fetching.testing import Reply, SiteServer
 from webanalytics.notebook.desk.run import outcome
@@ -125,7 +125,7 @@ def test_what_an_older_version_kept_is_read_as_it_was_meant() -> None:
     rows.append({**failed("/b", "status", status=403), "error_type": "http"})
     site = wa.Audit(pd.DataFrame(rows)).site
     assert [trip.problem for trip in site.fetches] == ["", "no response", "refused"]
-    assert [score is None for score in row_scores(site, wa.Audit(pd.DataFrame(rows)).issues)] == [
+    assert [score is None for score in Health(site, wa.Audit(pd.DataFrame(rows)).issues).scores] == [
         False,
         True,
         True,
