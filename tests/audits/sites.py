@@ -122,7 +122,7 @@ def page(url: str = "/", **changes: Any) -> dict[str, Any]:
         "insecure_forms": [],
         "structured_types": [],
         "structured_errors": [],
-        "content_hash": hashlib.sha256(" ".join(text.split()).encode()).hexdigest() if text.split() else "",
+        "visible_text": text,
     }
     row["descriptions"] = [row["description"]]
     row.update(changes)

@@ -29,7 +29,7 @@ def test_the_columns_come_after_the_others_with_their_dtypes() -> None:
     assert list(made.columns) == [*given.columns, *DERIVED]
     assert made.attrs == given.attrs
     strings = frame(page()).dtypes["title"]
-    dtypes = {"integer": "Int64", "boolean": "boolean", "string": strings}
+    dtypes = {"integer": "Int64", "float": "float64", "boolean": "boolean", "string": strings}
     assert {name: made.dtypes[name] for name in DERIVED} == {
         name: dtypes[dtype] for name, (dtype, _) in DERIVED.items()
     }

@@ -263,5 +263,6 @@ def _cause(
     such = "" if len(places) == 1 else f"{len(places):,} addresses{below} such as "
     end = bad[places[0]] or _ENDS.get(rule, "fails")
     target = graph.table.urls[places[0]][:LONGEST]
+    count = int(graph.table.times[links].sum())
     said = f"{lead} {spot} {where} {verb} {such}{target}, which {end[:LONGEST]}."
-    return _Cause(said, [site.name(row) for row in rows], sum(gain[row] for _, row in pairs), len(links))
+    return _Cause(said, [site.name(row) for row in rows], sum(gain[row] for _, row in pairs), count)

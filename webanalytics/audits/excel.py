@@ -14,7 +14,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.excel import write_sheets
 from webanalytics.runs.frames.output_files import flat, new_file
 
-LEFT_OUT = frozenset(("responseBody",))
+LEFT_OUT = frozenset(("responseBody", "visible_text"))
 """Columns omitted from sheets: the page itself."""
 
 

@@ -69,8 +69,8 @@ class Origin:
 
     @property
     def incomplete(self) -> str:
-        """Why these are not all pages, as a sentence; '' where they are."""
-        return self.stopped or ("" if self.crawl is None else self.crawl.stopped)
+        """Why these are not all pages, as a sentence; '' where they are, but for addresses without end."""
+        return self.stopped or ("" if self.crawl is None or self.crawl.whole else self.crawl.stopped)
 
     def besides(self) -> Besides:
         """Return what rules examine besides pages: sitemap, problems of robots.txt, its files, the crawl.
@@ -123,6 +123,9 @@ class Audited(Protocol):
 
     def failures(self) -> pd.DataFrame:
         """Return why pages could not be read."""
+
+    def select(self, which: Any) -> Any:
+        """Return an audit of some of the pages."""
 
     def with_profile(self, profile: Any = None) -> Any:
         """Return the same pages, judged by another profile."""

@@ -34,7 +34,17 @@ from webanalytics.fetching.guard import check_redirect, check_url, host_key, is_
 from webanalytics.fetching.host_state import Elsewhere, HostKnown
 from webanalytics.fetching.limits import FetchSettings, backoff
 from webanalytics.fetching.response import FetchError, Problem, Response
-from webanalytics.fetching.robots import RobotsCache, RobotsCopy, Rules, copy_of, keep, parse_in_thread
+from webanalytics.fetching.robots import (
+    RobotsCache,
+    RobotsCopy,
+    Rules,
+    asked_before,
+    copy_of,
+    keep,
+    keeping,
+    kept_here,
+    parse_in_thread,
+)
 from webanalytics.fetching.session import Method, open_session
 from webanalytics.fetching.state import FetchState
 
@@ -187,6 +197,15 @@ class Fetcher:
         return await self._fetch(
             url, parameter, Wanted("any", max_bytes, cut=True, method=method, refusals=True)
         )
+
+    async def robots_of(self, origin: str) -> RobotsCopy:
+        """Return the robots.txt of an origin, which the rules of its pages are then read from, too."""
+        try:
+            async with keeping(kept_here()) as kept:
+                await self._robots.rules(origin)
+        except Problem as problem:
+            return RobotsCopy(error_type=str(FETCHING[problem.key][0]))
+        return kept.copies.get(origin, RobotsCopy(error_type="too_large"))
 
     def hosts(self) -> list[dict[str, Any]]:
         """Return one row for each host that was asked: how it was asked in the end, and why.
@@ -378,6 +397,10 @@ class Fetcher:
 
     async def _load_rules(self, origin: str) -> Rules:
         settings = self.settings
+        known = asked_before(origin)
+        if known is not None and known.is_known and self._recorder is None:
+            text = (known.text or "").encode()
+            return await parse_in_thread(text, settings.user_agent, settings.max_crawl_delay)
         wanted = Wanted("any", settings.max_robots_bytes, cut=True)
         url = URL(f"{origin}/robots.txt", encoded=True)
         asked = None if self._recorder is None else Asked(origin)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from webanalytics.audits.compare.differences import left_index
 from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.overview.failures import refusal_warning, refused
@@ -37,11 +38,25 @@ WIDEST = 110
 
 NUMBERS = frozenset(
     (
-        *("pages", "share", "before", "after", "new", "fixed", "remaining", "removed", "points"),
+        *("pages", "share", "before", "after", "worse", "new pages", "fixed", "removed", "points"),
         *("score", "high", "medium", "low"),
     )
 )
 """Headings of columns of numbers."""
+
+PAGE_FIGURES = {
+    **{name: f"pages {name}" for name in ("added", "removed", "changed", "same")},
+    "unchecked": "pages not looked at",
+}
+ISSUE_FIGURES = {
+    "worse": "issues got worse",
+    "added": "issues on new pages",
+    "fixed": "issues fixed",
+    "removed": "issues removed with their page",
+    "remaining": "issues remaining",
+    "unchecked": "issues unchecked",
+}
+"""What a comparison counts of pages and of issues, by their change."""
 
 
 class Block(NamedTuple):
@@ -168,47 +183,59 @@ def _figure(value: Any) -> str:
 
 
 def comparison_overview(
-    pages: pd.DataFrame,
-    issues: pd.DataFrame,
-    summary: pd.DataFrame,
+    frames: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame],
     score: ScoreChange,
     dates: tuple[pd.Timestamp | None, pd.Timestamp | None] = (None, None),
+    notes: Sequence[str] = (),
     *,
     hint: bool = True,
 ) -> Overview:
-    """Return the overview of a comparison."""
+    """Return the overview of a comparison from its pages, changed fields, issues and summary."""
+    pages, changes, issues, summary = frames
     changed, found = pages["change"].value_counts(), issues["change"].value_counts()
     figures = [
-        (f"pages {name}", f"{int(changed.get(name, 0)):,}")
-        for name in ("added", "removed", "changed", "same")
+        (label, f"{int(counts.get(name, 0)):,}")
+        for labels, counts in ((PAGE_FIGURES, changed), (ISSUE_FIGURES, found))
+        for name, label in labels.items()
+        if name != "unchecked" or name in counts
     ]
-    figures += [(f"issues {name}", f"{int(found.get(name, 0)):,}") for name in ("new", "fixed", "remaining")]
-    for name, label in (("removed", "issues removed with their page"), ("unchecked", "issues unchecked")):
-        figures += [(label, f"{int(found.get(name, 0)):,}")] * (name in found)
-    moved = summary[(summary[["new", "fixed", "removed"]] > 0).any(axis=1)]
-    headings = ["title", "priority", "before", "after", "new", "fixed", "remaining", "removed", "points"]
-    rows = []
-    for row in moved.head(MOST_RULES)[[*headings, "rule"]].astype(object).itertuples(index=False, name=None):
-        *cells, points, rule = row
-        shown = [f"{value:,}" if isinstance(value, int) else _text(value) for value in cells]
-        rows.append((*shown, f"{points:+.1f}" if abs(points) >= 0.05 else "0", _text(rule)))
-    more = _more(len(moved), "rules: .summary()")
-    blocks = [Block("What changed", [*headings, "rule"], rows, more, moved["priority"].astype(str).tolist())]
     scored = ""
     if score.before is not None and score.after is not None:
         before, after = to_one_decimal(score.before), to_one_decimal(score.after)
         scored = f"{before} -> {after} of 100 ({score.change:+g})"
-    notes = [f"Read {dates[0]:%Y-%m-%d %H:%M} and {dates[1]:%Y-%m-%d %H:%M} UTC."] if all(dates) else []
+    read = [f"Read {dates[0]:%Y-%m-%d %H:%M} and {dates[1]:%Y-%m-%d %H:%M} UTC."] if all(dates) else []
     return Overview(
         "Comparison",
         figures,
         score.after,
         score.before,
         scored,
-        blocks if rows else [],
-        notes,
+        [*_left(left_index(changes)), *_moved(summary)],
+        [*read, *(_text(note, 300) for note in notes)],
         "See .pages, .changes (field by field), .issues and .summary()." if hint else "",
     )
+
+
+def _left(left: pd.DataFrame) -> list[Block]:
+    """Return the pages that search engines may not index any more."""
+    shown = left.head(MOST_ROWS)[["url", "after"]].itertuples(index=False, name=None)
+    rows = [tuple(_text(cell) for cell in cells) for cells in shown]
+    more = _more(len(left), "pages: .changes", MOST_ROWS)
+    return [Block(f"Not in the index any more: {len(left):,}", ("url", "why"), rows, more)] * bool(rows)
+
+
+def _moved(summary: pd.DataFrame) -> list[Block]:
+    """Return the rules whose issues came or went."""
+    moved = summary[(summary[["worse", "added", "fixed", "removed"]] > 0).any(axis=1)]
+    counts = ("before", "after", "worse", "added", "fixed", "removed")
+    columns, rows = ["title", "priority", *counts, "points", "rule"], []
+    for row in moved.head(MOST_RULES)[columns].astype(object).itertuples(index=False, name=None):
+        *cells, points, rule = row
+        shown = [f"{value:,}" if isinstance(value, int) else _text(value) for value in cells]
+        rows.append((*shown, f"{points:+.1f}" if abs(points) >= 0.05 else "0", _text(rule)))
+    heads = ["new pages" if name == "added" else name for name in columns]
+    marks = moved["priority"].astype(str).tolist()
+    return [Block("What changed", heads, rows, _more(len(moved), "rules: .summary()"), marks)] * bool(rows)
 
 
 def _unmatched_note(unmatched: pd.DataFrame) -> list[str]:
@@ -233,7 +260,8 @@ def _site_notes(origin: Origin) -> list[str]:
     for site, problems in origin.robots.items():
         notes += [f"{_text(site)}/robots.txt: {_text(problem, 200)}" for problem in problems]
     shown = notes[:MOST_NOTES]
-    return [*shown, f"{len(notes) - MOST_NOTES:,} more such notes"] if len(notes) > MOST_NOTES else shown
+    more = [f"{len(notes) - MOST_NOTES:,} more such notes"] * (len(notes) > MOST_NOTES)
+    return [*shown, *more]
 
 
 def _rule_notes(issues: pd.DataFrame) -> list[str]:

@@ -18,8 +18,8 @@ def besides(audit: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         "score": lambda: audit.score,
         "audited_at": lambda: audit.audited_at,
         "failures": audit.failures,
-        "crawl": lambda: parts_of(audit),
         "notes": lambda: [audit.origin.incomplete] * bool(audit.origin.incomplete),
+        "crawl": lambda: parts_of(audit),
         "causes": audit.causes,
         "alarm": lambda: audit.alarm,
     }

@@ -23,7 +23,7 @@ from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import Profile, resolve_profile, without
 from webanalytics.audits.rules import BUILT_IN, RULES
 from webanalytics.audits.storage import row_parts as stored_parts
-from webanalytics.audits.storage.crawl_parts import PARTS, checked_of, crawl_of, frames_of, values_of
+from webanalytics.audits.storage.crawl_parts import NEEDED, PARTS, checked_of, crawl_of, frames_of, values_of
 from webanalytics.core.operations.model import Field
 from webanalytics.errors import ParameterError, reason
 from webanalytics.fetching.robots import RobotsCopy
@@ -139,12 +139,12 @@ def _checked(manifest: Any) -> dict[str, Any]:
     """Return the manifest, with its outer structure checked."""
     robots = manifest["robots"]
     sentences = [text for texts in robots.values() for text in texts]
-    of_crawl = PARTS if "crawl" in manifest else ()
+    of_crawl, needed = (PARTS, NEEDED) if "crawl" in manifest else ((), ())
     good = (
         manifest["format"] in (FORMAT, EARLIER, OF_CRAWLS, IN_PARTS)
         and (manifest["format"] == OF_CRAWLS) <= ("crawl" in manifest)
         and ("crawl" in manifest) <= (manifest["format"] in (OF_CRAWLS, IN_PARTS))
-        and {"pages", *of_crawl} <= manifest["parts"].keys() <= {*_DECLARED, "checked", *of_crawl}
+        and {"pages", *needed} <= manifest["parts"].keys() <= {*_DECLARED, "checked", *of_crawl}
         and all(isinstance(texts, list) for texts in robots.values())
         and all(isinstance(text, str) for text in sentences)
     )
