@@ -104,7 +104,8 @@ def audit_overview(
     pages = len(frame) - missing
     figures = [("pages", f"{pages:,}"), ("ok", f"{good:,}"), ("failed", f"{pages - good - away:,}")]
     figures += [("refused", f"{away:,}")] * (away > 0) + [("missing", f"{missing:,}")] * (missing > 0)
-    notes = [_text(audit.origin.incomplete, 300)] * bool(audit.origin.incomplete)
+    stopped = audit.origin.stopped or ("" if audit.origin.crawl is None else audit.origin.crawl.stopped)
+    notes = [_text(stopped, 300)] * bool(stopped)
     notes += [*_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
     if not len(frame) or "status" not in frame:
         return Overview("Audit", figures, notes=notes)

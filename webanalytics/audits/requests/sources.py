@@ -12,6 +12,8 @@ import pandas as pd
 
 from webanalytics.audits.directives.robots import robots_problems
 from webanalytics.audits.origin import Origin
+from webanalytics.core.access import Access
+from webanalytics.core.access_by_host import access_for, without_logins
 from webanalytics.core.messages import REFUSALS
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, FetchError
@@ -47,12 +49,15 @@ class Listed:
         What is wrong with each origin's robots.txt, in sentences.
     robots_files : dict
         Each origin's robots.txt as it was read.
+    logins : dict
+        What the user names and passwords in the given addresses open, by host.
     """
 
     inputs: pd.Series
     sitemap: pd.DataFrame
     robots: dict[str, list[str]]
     robots_files: dict[str, RobotsCopy]
+    logins: dict[str, Access]
 
 
 async def listed(
@@ -97,6 +102,8 @@ async def listed_in(found: pd.DataFrame, options: Mapping[str, Any]) -> Listed:
 async def _with_robots(
     given: list[Any], found: pd.DataFrame, parameter: str, options: Mapping[str, Any]
 ) -> Listed:
+    given, logins = without_logins(given)
+    options = access_for(options, given, logins)
     pages = found["url"].dropna().tolist()
     known = {url for url in given if isinstance(url, str)}
     addresses = [*given, *(url for url in dict.fromkeys(pages) if url not in known)]
@@ -105,7 +112,7 @@ async def _with_robots(
     origins = origins_of([*addresses, *found["sitemap"].dropna().tolist()])
     files = await read_robots(origins, options)
     robots = await asyncio.to_thread(all_problems, files)
-    return Listed(pd.Series(addresses, dtype=object, name="url"), found, robots, files)
+    return Listed(pd.Series(addresses, dtype=object, name="url"), found, robots, files, logins)
 
 
 def _no_page(found: pd.DataFrame, parameter: str) -> ParameterError:
