@@ -23,7 +23,7 @@ from webanalytics.core.operations.types import shape_of
 from webanalytics.core.run_options import FUNCTIONS, RECORDS
 from webanalytics.notebook import charts
 from webanalytics.operations import OPERATIONS, Field
-from webanalytics.page.structured.vocabulary import rows_of
+from webanalytics.page.structured.requirements import rows_of
 from webanalytics.runs.frames.arrow import arrow_type, declared
 from webanalytics.service.config.configuration import settings_table
 from webanalytics.service.config.settings import PLANS, ServiceSettings

@@ -10,6 +10,7 @@ import time
 import warnings
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -18,6 +19,7 @@ from pandas.testing import assert_frame_equal
 import webanalytics as wa
 from tests.audits.saved import HOME, HOSTILE, PAGES, audit
 from tests.effort import BUSY_SECONDS
+from tests.fetching.refusal_pages import CHALLENGES
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.overview import display as showing
 from webanalytics.audits.pages import DERIVED, FOUND
@@ -273,7 +275,7 @@ def test_further_urls_come_first_and_none_twice(listed_site: SiteServer) -> None
     ("reply", "sentence"),
     [
         (Reply(404), "It is missing"),
-        (Reply(403), "answers HTTP 403: search engines take it as if there were none"),
+        (Reply(400), "answers HTTP 400: search engines take it as if there were none"),
         (Reply(500), "answers HTTP 500: search engines may stop reading"),
         (Reply(200, {}, b"<!doctype html><title>x</title>"), "It is a web page"),
         (Reply(200, {"Content-Type": "text/plain"}, b"#" * 700_000), "larger than 500 KiB"),
@@ -289,6 +291,16 @@ def test_a_robots_txt_that_cannot_be_read(reply: Reply, sentence: str) -> None:
     assert sentence in found[site.url][0]
 
 
+@pytest.mark.parametrize("reply", [Reply(401), Reply(403), Reply(429), CHALLENGES["Cloudflare"]])
+def test_a_robots_txt_that_is_refused_to_us_has_no_fault(reply: Any) -> None:
+    from webanalytics.audits.requests.sources import all_problems, read_robots
+    from webanalytics.core.run_options import resolve
+
+    with SiteServer({"/robots.txt": reply}) as site:
+        files = asyncio.run(read_robots([site.url], resolve({"allow_private": True, "retries": 0})))
+    assert all_problems(files) == {site.url: []}
+
+
 def test_an_origin_without_an_answer_says_so() -> None:
     from webanalytics.audits.requests.sources import all_problems, read_robots
     from webanalytics.core.run_options import resolve
@@ -296,7 +308,9 @@ def test_an_origin_without_an_answer_says_so() -> None:
     with SiteServer({}) as site:
         gone = site.url
     found = all_problems(asyncio.run(read_robots([gone], resolve({"allow_private": True, "retries": 0}))))
-    assert found == {gone: ["It cannot be read (refused): search engines may stop reading the whole site."]}
+    assert found == {
+        gone: ["It cannot be read (connection): search engines may stop reading the whole site."]
+    }
 
 
 @pytest.mark.parametrize(

@@ -76,7 +76,7 @@ FACTS = (
     "external_links",
     "mixed_content",
     "insecure_forms",
-    "content_hash",
+    "visible_text",
     "x_robots_tag",
     "bytes",
     "elapsed",

@@ -102,7 +102,7 @@ def test_a_proxy_that_is_not_there(proxy: ForwardProxy, url: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     row = fetched(url, proxy=f"http://ann:pr0xy-word@127.0.0.1:{port}")
-    assert (row["error"], row["error_type"]) == ("The proxy cannot be reached.", "refused")
+    assert (row["error"], row["error_type"]) == ("The proxy cannot be reached.", "connection")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "localhost"])

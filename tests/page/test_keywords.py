@@ -20,7 +20,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.page.declarations.keywords import KEYWORDS
 from webanalytics.page.keywords import segmentation
 from webanalytics.page.keywords.keywords import analyse, count_keywords, count_terms, parts_of_phrases
-from webanalytics.page.keywords.segmentation import chosen_stop_words, languages, stop_words_of
+from webanalytics.page.keywords.stopwords import chosen_stop_words, languages, stop_words_of
 from webanalytics.page.page import Page
 
 PAGE = """<html lang="en"><head><title>Tea</title><style>p{color:red}</style></head><body>

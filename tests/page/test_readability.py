@@ -30,15 +30,16 @@ from webanalytics.page.readability.counts import (
     count_words,
     easy_words,
 )
-from webanalytics.page.readability.formulas import (
+from webanalytics.page.readability.readability import (
     LANGUAGES,
+    analyse,
     dale_chall_text,
     ease_text,
     lix,
+    score,
     target_audience,
     wiener_sachtextformel,
 )
-from webanalytics.page.readability.readability import analyse, score
 from webanalytics.page.readability.syllables import pronouncing_dictionary, syllables
 from webanalytics.page.text.text import main_language, main_text
 

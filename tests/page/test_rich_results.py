@@ -9,16 +9,17 @@ from typing import Any
 import pytest
 
 from webanalytics.page.structured.items import Graph, jsonld_items
-from webanalytics.page.structured.requirements import missing, requirements
-from webanalytics.page.structured.values import LOOKED_AT, date_of, wrong_values
-from webanalytics.page.structured.vocabulary import (
+from webanalytics.page.structured.requirements import (
     is_known,
     meant,
+    missing,
     more_specific,
+    requirements,
     rows_of,
     types_named,
     vocabulary,
 )
+from webanalytics.page.structured.values import LOOKED_AT, date_of, wrong_values
 
 TODAY = dt.date(2026, 11, 22)
 DAY = re.compile(r"20\d\d-\d\d-\d\d")

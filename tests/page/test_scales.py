@@ -10,8 +10,7 @@ from webanalytics.page.declarations.readability import READABILITY
 from webanalytics.page.page import Page
 from webanalytics.page.readability import counts
 from webanalytics.page.readability.counts import Counts
-from webanalytics.page.readability.formulas import lix, wiener_sachtextformel
-from webanalytics.page.readability.readability import analyse, score
+from webanalytics.page.readability.readability import analyse, lix, score, wiener_sachtextformel
 from webanalytics.thresholds import ANY_FLESCH, AUDIENCES, SCALES, Scale, Unjudged
 
 API = ("fleschReadingEase", "fleschKincaidGrade", "gunningFog", "averageGradeLevel")

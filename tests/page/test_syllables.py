@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.effort import effort_since
-from webanalytics.page.readability.formulas import LANGUAGES
+from webanalytics.page.readability.readability import LANGUAGES
 from webanalytics.page.readability.syllables import (
     Hyphenation,
     PronouncingDictionary,

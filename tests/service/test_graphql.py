@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from tests.effort import Steps
 from webanalytics.operations import OPERATIONS, Field, Operation, Parameter
-from webanalytics.service.batch import STATUS_FIELD
+from webanalytics.service.billing.calls import STATUS_FIELD
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.graphql.endpoint import GraphQLEndpoint, Prepared
 from webanalytics.service.graphql.schema import build_schema

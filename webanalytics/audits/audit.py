@@ -216,7 +216,11 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
     @property
     def rows_site(self) -> Site:
         """The rows of a part alone: what its terms are counted in."""
-        return self.site if self._whole is None else self._once("rows_site", lambda: Audit(self).site)
+        if self._whole is None:
+            return self.site
+        made = self._once("rows_site", lambda: Audit(self).site)
+        made.shared_blocks = self.site.shared_blocks  # a part shows them too seldom
+        return made
 
     @property
     def pages(self) -> pd.DataFrame:
@@ -321,23 +325,27 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         made._known = {name: self._known[name] for name in ("rules", "site") if name in self._known}
         return made
 
-    def compare(self, after: Audit | str | os.PathLike[str]) -> Comparison:
+    def compare(
+        self, after: Audit | str | os.PathLike[str], *, again: Audit | str | os.PathLike[str] | None = None
+    ) -> Comparison:
         """Return what has changed since this audit; see `webanalytics.compare`.
 
         Parameters
         ----------
         after : Audit or path
             A later audit, or the folder that it was saved in.
+        again : Audit or path, optional
+            A further one of the same pages, made at once after it: what differs between those two is noise.
         """
-        return Comparison(self, Audit.of(after, "after"))
+        return Comparison(self, Audit.of(after, "after"), None if again is None else Audit.of(again, "again"))
 
     def judged(self) -> Judged:
         """Return what a comparison reads of an audit."""
         from webanalytics.audits.compare.differences import Judged
         from webanalytics.audits.score import costs_by_rule
 
-        costs = costs_by_rule(self.site, self.issues, None if self._whole is None else self._whole[1])
-        return Judged(self.raw, self.pages, self.issues, bool(self.origin.robots), costs)
+        rows = None if self._whole is None else self._whole[1]
+        return Judged(self.site, self.issues, costs_by_rule(self.site, self.issues, rows), rows)
 
     def _overview(self) -> Overview:
         from webanalytics.audits.overview.display import MOST_PAGES, audit_overview

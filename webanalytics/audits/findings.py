@@ -14,7 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.redaction import without_secrets
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, PageByPage, Rule
 from webanalytics.audits.site import Site
 from webanalytics.runs.frames.schema import PANDAS_3, make_series
 from webanalytics.runs.storage.lazy_columns import parts_of
@@ -85,6 +85,8 @@ class Found:
         for finding in self.rule.find(site, self.rule.threshold):
             if finding.row not in first:
                 first[finding.row] = _measured(finding)
+        if first and not isinstance(self.rule.find, PageByPage):  # which sees pages that were read alone
+            first = {row: found for row, found in first.items() if row not in site.refused}
         if first:
             rows = sorted(first)
             values = np.array([first[row][0] for row in rows], dtype=np.float64)  # None becomes NaN

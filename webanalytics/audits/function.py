@@ -166,7 +166,7 @@ async def audit(
             options=options,
             hooks=Hooks(
                 rows=partial(with_own_columns, counted=counted, chosen=own_columns),
-                partial=lambda frame: Audit(frame, origin),
+                partial=lambda frame: Audit(frame, replace(origin, stopped=INTERRUPTED)),
                 on_group=None if facts is None else facts.add,
                 on_answer=None if loaded is None else loaded.take,
                 on_restored=None if loaded is None else loaded.take,
@@ -182,6 +182,9 @@ async def audit(
     if resolved["store"] is not None:
         await asyncio.to_thread(keep_stored, frame, origin)
     return Audit(frame, origin)
+
+
+INTERRUPTED = "The audit was interrupted: these are the pages that were finished."
 
 
 def with_own_columns(frame: pd.DataFrame, counted: bool, chosen: Sequence[Selector]) -> pd.DataFrame:

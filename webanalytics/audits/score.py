@@ -37,13 +37,17 @@ def row_scores(site: Site, issues: pd.DataFrame) -> list[float | None]:
 
     A page starts at 100 and loses the `COSTS` of each rule of the types `COUNTED` that found something on
     it, not below 0; a page that answers with an error has 0. Missing are those whose page could not be had
-    for a reason of ours, such as a time limit or robots.txt.
+    for a reason of ours, such as a time limit or robots.txt, or that were refused to us.
     """
     costs = _total_by_url(_faults(issues))
     rows = zip(site.values("url"), site.good, site.values("error_type"), strict=True)
     return [
-        float(max(0, 100 - costs.get(url, 0))) if good else 0.0 if kind == "http" else None
-        for url, good, kind in rows
+        float(max(0, 100 - costs.get(url, 0)))
+        if good
+        else 0.0
+        if kind == "http" and row not in site.refused
+        else None
+        for row, (url, good, kind) in enumerate(rows)
     ]
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pandas as pd
 
+from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
+from webanalytics.audits.content.shared_blocks import Content, SharedBlocks
 from webanalytics.audits.directives.alternates import Alternate, alternate_entries, sitemap_entries
 from webanalytics.audits.directives.headers import Headers, shared_headers
 from webanalytics.audits.graph.links import CLICKED, LinkGraph, Standing
@@ -48,8 +50,8 @@ _FAULTS = {
 }
 
 CHECKED_LINKS = "checked_links"
-"""What a rule names among its columns if it needs the answers of other sites."""
-
+WHOLE_CRAWL = "whole_crawl"
+"""What a rule names among its columns if it needs the answers of other sites, or all pages of a crawl."""
 
 PORTION_BYTES = 64_000_000
 """About how many bytes of values of one portion of the pages are kept for the next rule."""
@@ -81,6 +83,8 @@ class Site:
         What a crawl knows besides its pages, if one found them.
     robots_files : Mapping
         The robots.txt of each origin as it was read.
+    stopped : str
+        Why these are not all pages, '' where they are: of others nobody knows what they link to.
     """
 
     pages: pd.DataFrame
@@ -89,6 +93,7 @@ class Site:
     near_duplicates: float = 90.0
     crawl: CrawlFacts | None = None
     robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
+    stopped: str = ""
     _values: dict[str, list[Any]] = field(default_factory=dict, repr=False)
     _stored: ColumnValues = field(default_factory=ColumnValues, repr=False)
     _portion: _Portion | None = field(default=None, repr=False)
@@ -108,9 +113,29 @@ class Site:
 
     @cached_property
     def besides(self) -> frozenset[str]:
-        """What is known besides columns, of what rules may need: `CHECKED_LINKS`."""
-        asked = self.crawl is not None and bool((self.crawl.checked["kind"] == "external").any())
-        return frozenset({CHECKED_LINKS} if asked else ())
+        """What is known besides columns, of what rules may need: `CHECKED_LINKS` and `WHOLE_CRAWL`."""
+        asked = any(kind == "external" for kind, _ in self.checked.values())
+        whole = not self.stopped
+        return frozenset([CHECKED_LINKS] * asked + [WHOLE_CRAWL] * whole)
+
+    @cached_property
+    def checked(self) -> dict[str, tuple[str, str]]:
+        """Kind and fault of the addresses that a crawl asked for their status alone, "" for none."""
+        if self.crawl is None:
+            return {}
+        names = ("url", "kind", "verdict", "http_status", "final_url")
+        columns = (_cells(self.crawl.checked[name]) for name in names)
+        return {
+            url: (kind, _said(url, verdict, status, final))
+            for url, kind, verdict, status, final in zip(*columns, strict=True)
+        }
+
+    def fault_at(self, url: object) -> str:
+        """Return what is wrong with an address that a page names, whether it is a page or was only asked."""
+        target, own = self.find(url), normal(url)
+        if target is not None:
+            return self.fault(target)
+        return "" if own is None else self.checked.get(own, ("", ""))[1]
 
     def forget(self, *columns: str) -> None:
         """Read columns anew, which were added to the pages."""
@@ -145,11 +170,28 @@ class Site:
         return [fetch_outcome(dict(zip(names, cells, strict=True))) for cells in zip(*columns, strict=True)]
 
     @cached_property
+    def refused(self) -> frozenset[int]:
+        """The rows of pages that were refused to us: nothing is known of them, and no rule judges them."""
+        return frozenset(row for row, trip in enumerate(self.fetches) if trip.problem == "refused")
+
+    @cached_property
     def addresses(self) -> Addresses:
         """The rows by their addresses."""
         final = self.values("final_url")
         asked = zip(self.values("url"), self.values("redirects"), final, strict=True)
         return Addresses([_requested(*cells) for cells in asked], final, self.good)
+
+    @cached_property
+    def shared_blocks(self) -> SharedBlocks:
+        """The blocks that most pages of a site or a section have, of the pages that were read."""
+        final, good = self.addresses.final, self.good
+        urls = [url if read else None for url, read in zip(final, good, strict=True)]
+        return SharedBlocks(urls, self.values("visible_text"))
+
+    def contents(self) -> Iterator[Content]:
+        """Yield the content of each row: what the page has of its own, where the site is known."""
+        for url, *said in zip(self.addresses.final, *map(self.values, CONTENT_COLUMNS), strict=True):
+            yield self.shared_blocks.content(url, *said)
 
     @cached_property
     def inlinks(self) -> Inlinks | None:
@@ -372,6 +414,13 @@ def _cells(column: pd.Series) -> list[Any]:
     """Return the values of a column in memory, None for missing ones."""
     cells = column.astype(object)
     return cells.where(cells.notna(), None).tolist()
+
+
+def _said(url: str, verdict: str, status: Any, final: str | None) -> str:
+    """Return what is wrong with an address that was asked for its status; nothing where it refused us."""
+    if verdict in ("gone", "failed"):
+        return "does not answer" if status is None else f"answers HTTP {status}"
+    return f"redirects to {final}" if verdict == "redirected" and normal(final) != normal(url) else ""
 
 
 def _requested(url: Any, redirects: Any, final: Any) -> Any:

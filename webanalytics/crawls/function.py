@@ -23,7 +23,7 @@ from webanalytics.core.option_types import PageOptions
 from webanalytics.core.run_options import resolve
 from webanalytics.crawls.run import Call
 from webanalytics.crawls.run import crawl as run_crawl
-from webanalytics.crawls.scope import checked
+from webanalytics.crawls.scope import MAX_SEQUENCE, checked
 from webanalytics.crawls.sitemaps import Listed
 from webanalytics.fetching.robots import RobotsKept, keeping
 from webanalytics.operations import AUDIT_PAGES, EXTRACT, OUTLINKS, Operation
@@ -48,6 +48,9 @@ async def crawl(
     resources: Literal["ignore", "check"] = "ignore",
     sitemap: str | Iterable[str] | None = "auto",
     follow: Sequence[Kind] | None = None,
+    traps: Literal["stop", "report", "off"] = "stop",
+    max_sequence: int = MAX_SEQUENCE,
+    image_sizes: bool = False,
     body: bool = False,
     profile: str | os.PathLike[str] | None = None,
     thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
@@ -86,7 +89,16 @@ async def crawl(
         names, else ``/sitemap.xml`` if it is there.
     follow : sequence of str, optional
         Kinds of links that are followed, of link, redirect, refresh, canonical, hreflang, next, prev, amp,
-        frame and form; by default link, redirect, refresh, canonical and frame.
+        frame and form; by default link, redirect, refresh, canonical and frame. What canonical, hreflang,
+        next, prev and amp name elsewhere is asked for its status, as many as `max_pages`; on other hosts
+        unless `external` ignores them.
+    traps : {"stop", "report", "off"}, default "stop"
+        Whether endless families of addresses are left, or only reported, or not looked for.
+    max_sequence : int, default 5,000
+        How many pages of one sequence of numbers (``?page=2``, ``/part/17``) may bring nothing new before it
+        is taken for endless.
+    image_sizes : bool, default False
+        Fetch the images of the pages too, as for `webanalytics.audit`.
     body : bool, default False
         Fill ``responseBody`` with the HTML of each page.
     profile : str or path, optional
@@ -121,7 +133,8 @@ async def crawl(
     answer counts when all before it in breadth-first order have been counted.
 
     Endless families of addresses (calendars, filters, sessions, paths that repeat) are recognised by pages
-    that bring neither new text nor links out of their family, bounded, and reported in ``traps``.
+    that bring neither new text nor links out of their family, bounded, and reported in ``traps``. Of far more
+    addresses than `max_pages` wants, those alike are counted in ``skipped`` and not kept.
 
     With ``store=`` the same call goes on where it was interrupted; ``max_pages`` and
     what is followed may differ. Rows go to the folder, and pages are not held in memory.
@@ -153,6 +166,9 @@ async def crawl(
             "resources": resources,
             "sitemap": addresses_of(sitemap, "sitemap"),
             "follow": follow,
+            "traps": traps,
+            "max_sequence": max_sequence,
+            "image_sizes": image_sizes,
         },
     )
     resolved = access_for(resolve(given), [*scope.starts, *(scope.sitemap or ())])

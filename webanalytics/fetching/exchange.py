@@ -17,6 +17,7 @@ from aiohttp.abc import AbstractResolver
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
+from webanalytics.core.messages import REFUSALS
 from webanalytics.errors import shortage_of
 from webanalytics.fetching.content import Accept, DecodingError, check_body, check_type, decoder_for
 from webanalytics.fetching.exchange_record import Exchange
@@ -48,7 +49,8 @@ class Wanted(NamedTuple):
 
     With `cut`, the first `max_bytes` of a longer body are taken rather than none of it. With `error_pages`
     so are the first `ERROR_BYTES` of a page that comes with an HTTP error. With `sink`, the body
-    goes to what that makes of the address that answers, and is not kept.
+    goes to what that makes of the address that answers, and is not kept. With `refusals`, what stands in
+    place of a page is a failure; without, it is an answer as any other.
     """
 
     accept: Accept
@@ -57,6 +59,7 @@ class Wanted(NamedTuple):
     method: Method = "GET"
     error_pages: bool = False
     sink: Callable[[str], Sink] | None = None
+    refusals: bool = False
 
 
 class RawResponse(NamedTuple):
@@ -135,13 +138,8 @@ async def _read(response: aiohttp.ClientResponse, url: URL, wanted: Wanted, rece
     if status == 407 and received.proxied:
         raise Problem("proxy_auth")
     if not 200 <= status <= 299:
-        again = status in RETRIED
-        problem = Problem(
-            "status",
-            again=again,
-            retry_after=retry_after(response.headers.get("Retry-After")) if again else None,
-            status=status,
-        )
+        wait = retry_after(response.headers.get("Retry-After")) if status in RETRIED | REFUSALS else None
+        problem = Problem("status", again=status in RETRIED, retry_after=wait, status=status)
         problem.headers = headers
         if wanted.error_pages:
             problem.content = await _error_page(response, headers, wanted, received)

@@ -8,15 +8,17 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
+from multidict import CIMultiDict
 from yarl import URL
 
-from webanalytics.core.messages import FETCHING
+from webanalytics.core.messages import FETCHING, error_type_of
 from webanalytics.fetching.content import Accept
 from webanalytics.fetching.exchange import (
     RawResponse,
@@ -27,12 +29,22 @@ from webanalytics.fetching.exchange import (
     resolver,
 )
 from webanalytics.fetching.exchange_record import Asked, FetchLog, Recorder
-from webanalytics.fetching.gates import Limits, Waiting
+from webanalytics.fetching.gates import GIVEN_UP, Limits, Waiting, turns_away
 from webanalytics.fetching.guard import check_redirect, check_url, host_key, is_public
 from webanalytics.fetching.host_state import Elsewhere, HostKnown
 from webanalytics.fetching.limits import FetchSettings, backoff
 from webanalytics.fetching.response import FetchError, Problem, Response
-from webanalytics.fetching.robots import RobotsCache, RobotsCopy, Rules, copy_of, keep, parse_in_thread
+from webanalytics.fetching.robots import (
+    RobotsCache,
+    RobotsCopy,
+    Rules,
+    asked_before,
+    copy_of,
+    keep,
+    keeping,
+    kept_here,
+    parse_in_thread,
+)
 from webanalytics.fetching.session import Method, open_session
 from webanalytics.fetching.state import FetchState
 
@@ -97,6 +109,7 @@ class Fetcher:
             adaptive=settings.adaptive,
         )
         self._origins: defaultdict[str, set[str]] = defaultdict(set)
+        self._doubts: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._robots = RobotsCache(self._load_rules, failure_seconds=settings.timeout)
         self._own_names = self._names or resolver()
         self._session = open_session(settings, self._own_names)
@@ -137,7 +150,8 @@ class Fetcher:
         max_bytes : int, optional
             Size after decompression; `FetchSettings.max_bytes` by default.
         error_pages : bool
-            Read the page that comes with an HTTP error too: it is the error's ``content``.
+            Read the page that comes with an HTTP error too: it is the error's ``content``. Challenges and
+            walls in place of the page are then errors, whatever their status.
         sink : callable, optional
             Makes, of the address that answers, what takes the body as it arrives; each try has one of its
             own. The response has no content then.
@@ -152,11 +166,11 @@ class Fetcher:
         Raises
         ------
         FetchError
-            For everything else. Its ``error_type`` is one of dns, refused, tls, timeout, robots,
-            http, too_large, not_html, blocked, invalid.
+            For everything else. Its ``error_type`` is one of dns, connection, tls, timeout, robots,
+            http, refused, too_large, not_html, blocked, invalid.
         """
         most = self.settings.max_bytes if max_bytes is None else max_bytes
-        wanted = Wanted(accept, most, error_pages=error_pages, sink=sink)
+        wanted = Wanted(accept, most, error_pages=error_pages, sink=sink, refusals=error_pages)
         return await self._fetch(url, parameter, wanted, asked)
 
     async def ask(
@@ -180,7 +194,18 @@ class Fetcher:
         FetchError
             As for `fetch`: for every status from 300 on too.
         """
-        return await self._fetch(url, parameter, Wanted("any", max_bytes, cut=True, method=method))
+        return await self._fetch(
+            url, parameter, Wanted("any", max_bytes, cut=True, method=method, refusals=True)
+        )
+
+    async def robots_of(self, origin: str) -> RobotsCopy:
+        """Return the robots.txt of an origin, which the rules of its pages are then read from, too."""
+        try:
+            async with keeping(kept_here()) as kept:
+                await self._robots.rules(origin)
+        except Problem as problem:
+            return RobotsCopy(error_type=str(FETCHING[problem.key][0]))
+        return kept.copies.get(origin, RobotsCopy(error_type="too_large"))
 
     def hosts(self) -> list[dict[str, Any]]:
         """Return one row for each host that was asked: how it was asked in the end, and why.
@@ -242,9 +267,11 @@ class Fetcher:
             try:
                 return await self._follow(state)
             except Problem as problem:
-                if problem.key == "host_given_up" and last is not None:  # what it answered itself says more
+                if problem.key in GIVEN_UP and last is not None:  # what it answered itself says more
                     raise last from None
                 last = problem
+                if turns_away(problem) and await self._has_turned(state):
+                    problem.again = True
                 asked = problem.retry_after
                 wait = (
                     backoff(attempt, settings.backoff, settings.max_retry_after) if asked is None else asked
@@ -261,6 +288,24 @@ class Fetcher:
             if asked is None:  # else the whole host is waited for
                 await asyncio.sleep(wait)
             state.restart(state.start)
+
+    async def _has_turned(self, state: FetchState) -> bool:
+        """Return whether the host of a refused page now refuses pages that it has answered."""
+        if state.is_rules or not self.settings.adaptive:
+            return False
+        host = host_key(state.url)
+        pace = self._limits.pace(host)
+        async with self._doubts[host]:  # one asks, the others wait for what comes of it
+            if pace.is_doubted:
+                address = URL(pace.good or f"{state.url.origin()}/", encoded=True)
+                wanted = state.wanted._replace(accept="page", method="GET", sink=None, cut=True)
+                known = FetchState(wanted, address, robots=state.robots, asked=None)
+                known.first = True
+                with suppress(Problem, Elsewhere):
+                    await self._follow(known)
+                if not pace.turned:
+                    pace.stands()
+        return pace.turned and bool(pace.good)
 
     async def _follow(self, state: FetchState) -> RawResponse:
         settings = self.settings
@@ -302,7 +347,7 @@ class Fetcher:
             rules, spent = await self._robots.rules(str(url.origin()))
             state.spent += spent
             rules.check(str(url))
-        async with self._limits.slot(host, rules.crawl_delay):
+        async with self._limits.slot(host, rules.crawl_delay, first=state.first):
             if self._session is None:
                 raise RuntimeError("the Fetcher is not open: use it in `async with`")
             clock = asyncio.get_running_loop().time
@@ -311,19 +356,26 @@ class Fetcher:
             left = settings.timeout - state.spent
             if state.downgraded:
                 settings = replace(settings, access=None)
+            problem: Problem | None = None
             try:
-                response = await exchange(
+                answer = await exchange(
                     self._session, url, state.wanted, settings, max(left, 0.0), state.begin()
                 )
-                self._limits.ended(host, began, None)
-                return response
-            except Problem as problem:
-                self._limits.ended(host, began, problem)
-                raise
+            except Problem as found:
+                problem = found
+                answer = RawResponse(
+                    found.http_status or 0, found.headers or CIMultiDict(), found.content or b""
+                )
             finally:
                 took = clock() - began
                 state.spent += took
                 state.elapsed += took
+            problem = state.refusal(answer, problem)
+            page = state.page(answer, problem)
+            self._limits.ended(host, began, problem, page, state.first)
+            if problem is not None:
+                raise problem
+            return answer
 
     async def _check_name(self, url: URL) -> None:
         """Raise `Problem` where a proxy is to dial a name that is known here, and is not public.
@@ -345,6 +397,10 @@ class Fetcher:
 
     async def _load_rules(self, origin: str) -> Rules:
         settings = self.settings
+        known = asked_before(origin)
+        if known is not None and known.is_known and self._recorder is None:
+            text = (known.text or "").encode()
+            return await parse_in_thread(text, settings.user_agent, settings.max_crawl_delay)
         wanted = Wanted("any", settings.max_robots_bytes, cut=True)
         url = URL(f"{origin}/robots.txt", encoded=True)
         asked = None if self._recorder is None else Asked(origin)
@@ -356,7 +412,8 @@ class Fetcher:
             await self._record(state, problem)
             if problem.short:  # the next request for the origin tries again
                 raise
-            status, kind = problem.http_status, FETCHING[problem.key][0]
+            status = problem.http_status
+            kind = error_type_of(problem.key, status)
             keep(origin, RobotsCopy(http_status=status, error_type=str(kind)))
             return _rules_without_file(problem, state)
         await self._record(state, response)
@@ -370,7 +427,7 @@ def _rules_without_file(problem: Problem, state: FetchState) -> Rules:
         problem = Problem("robots_unreadable", status=problem.http_status)
     elif state.redirected or FETCHING[problem.key][0] not in (
         "dns",
-        "refused",
+        "connection",
         "tls",
         "timeout",
         "blocked",

@@ -24,8 +24,7 @@ from webanalytics.service.accounts.base import AccountsError, Key
 from webanalytics.service.accounts.store import Accounts
 from webanalytics.service.addresses import read_address, read_networks, within
 from webanalytics.service.admission import Admission, ByteBudget, RateLimiter
-from webanalytics.service.batch import Batch, check_inputs
-from webanalytics.service.billing.calls import Answer, Caller, Calls
+from webanalytics.service.billing.calls import Answer, Batch, Caller, Calls, check_inputs
 from webanalytics.service.billing.payment import Notices
 from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.engine import Engine

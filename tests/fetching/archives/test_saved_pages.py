@@ -109,7 +109,7 @@ def test_an_audit_is_judged_again_from_its_archive(site: SiteServer, tmp_path: P
     assert len(live) == len(ODD) + 3
     assert Counter(live.raw["error_type"].dropna()).keys() >= {
         "http",
-        "refused",
+        "connection",
         "too_large",
         "not_html",
         "robots",

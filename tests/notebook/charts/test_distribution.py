@@ -15,7 +15,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.notebook.charts import readability_distribution
 from webanalytics.notebook.charts.distribution import INDICES
 from webanalytics.operations import READABILITY
-from webanalytics.page.readability.formulas import dale_chall_text, ease_text
+from webanalytics.page.readability.readability import dale_chall_text, ease_text
 
 Picture = Callable[[Axes], Any]
 

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import Any, Literal, NamedTuple
 
 from webanalytics.audits.directives.robots import robots_problems
-from webanalytics.core.messages import recognise
+from webanalytics.core.messages import REFUSALS, recognise
 from webanalytics.urls import address
 
 __all__ = [
@@ -96,6 +96,7 @@ FetchProblem = Literal[
     "client error",
     "server error",
     "blocked by robots.txt",
+    "refused",
     "timeout",
     "no response",
     "not a page",
@@ -115,7 +116,7 @@ _UNREAD: Mapping[str, FetchProblem] = {
     "robots": "blocked by robots.txt",
     "timeout": "timeout",
     "dns": "no response",
-    "refused": "no response",
+    "connection": "no response",
     "tls": "no response",
     "not_html": "not a page",
 }
@@ -155,7 +156,7 @@ def fetch_outcome(row: Mapping[str, Any]) -> FetchOutcome:
     error = str(row.get("error") or "")
     known = recognise(error)
     kind = row.get("error_type") or (known and known.error_type)
-    if status is None and known is not None and known.error_type == "http":
+    if status is None and known is not None and known.error_type in ("http", "refused"):
         said = known.values.get("status", "")
         status = int(said) if said.isdecimal() else None
     status = None if status is None else int(status)
@@ -163,6 +164,10 @@ def fetch_outcome(row: Mapping[str, Any]) -> FetchOutcome:
 
 
 def _problem(kind: object, key: str | None, status: int | None) -> FetchProblem:
+    if kind == "refused" and status is None and key != "host_refused":
+        return "no response"  # an audit of an older version: no connection was accepted
+    if kind == "refused" or (kind == "http" and status in REFUSALS):
+        return "refused"
     if kind != "http":
         return _UNREAD.get(str(kind), "not read")
     if key in _ENDLESS:

@@ -13,7 +13,9 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from webanalytics.audits.compare.differences import left_index
 from webanalytics.audits.origin import Audited, Origin
+from webanalytics.audits.overview.failures import refusal_warning, refused
 from webanalytics.audits.score import ScoreChange
 from webanalytics.audits.unavailable_rules import title, untried
 from webanalytics.core.strings import one_line, percent, shortened, table_lines, to_one_decimal
@@ -33,11 +35,25 @@ WIDEST = 110
 
 NUMBERS = frozenset(
     (
-        *("pages", "share", "before", "after", "new", "fixed", "remaining", "removed", "points"),
+        *("pages", "share", "before", "after", "worse", "new pages", "fixed", "removed", "points"),
         *("score", "high", "medium", "low"),
     )
 )
 """Headings of columns of numbers."""
+
+PAGE_FIGURES = {
+    **{name: f"pages {name}" for name in ("added", "removed", "changed", "same")},
+    "unchecked": "pages not looked at",
+}
+ISSUE_FIGURES = {
+    "worse": "issues got worse",
+    "added": "issues on new pages",
+    "fixed": "issues fixed",
+    "removed": "issues removed with their page",
+    "remaining": "issues remaining",
+    "unchecked": "issues unchecked",
+}
+"""What a comparison counts of pages and of issues, by their change."""
 
 
 class Block(NamedTuple):
@@ -69,6 +85,8 @@ class Overview:
     blocks: Sequence[Block] = field(default_factory=list)
     notes: Sequence[str] = field(default_factory=list)
     hint: str = ""
+    warning: str = ""
+    """What is to be known before the rest."""
 
 
 def audit_overview(
@@ -77,14 +95,18 @@ def audit_overview(
     """Return the overview of an audit, with at most ``most`` rules; of a ``selected`` one with its pages."""
     frame = audit.raw
     good = int((frame["status"] == "ok").sum()) if "status" in frame else 0
-    figures = [("pages", f"{len(frame):,}"), ("ok", f"{good:,}"), ("failed", f"{len(frame) - good:,}")]
-    notes = [*_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
+    away = refused(frame)
+    figures = [("pages", f"{len(frame):,}"), ("ok", f"{good:,}"), ("failed", f"{len(frame) - good - away:,}")]
+    figures += [("refused", f"{away:,}")] * (away > 0)
+    stopped = audit.origin.stopped or ("" if audit.origin.crawl is None else audit.origin.crawl.stopped)
+    notes = [_text(stopped, 300)] * bool(stopped)
+    notes += [*_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
     if not len(frame) or "status" not in frame:
         return Overview("Audit", figures, notes=notes)
-    failed = _failures(audit.failures())
+    failed, warning = _failures(audit.failures()), refusal_warning(frame)
     if not judged:
         hint = "Issues are looked for when asked: see .summary()."
-        return Overview("Audit", figures, blocks=failed, notes=notes, hint=hint)
+        return Overview("Audit", figures, blocks=failed, notes=notes, hint=hint, warning=warning)
     blocks = [*([_pages(audit.pages)] if selected else []), *_fix_first(audit.summary(), most), *failed]
     return Overview(
         "Audit of some of its pages" if selected else "Audit",
@@ -95,6 +117,7 @@ def audit_overview(
         notes=notes + _rule_notes(audit.issues),
         hint='See .summary(), .issues, .failures() and .pages; .report("report.html") and '
         '.to_excel("audit.xlsx") write them.',
+        warning=warning,
     )
 
 
@@ -150,47 +173,59 @@ def _figure(value: Any) -> str:
 
 
 def comparison_overview(
-    pages: pd.DataFrame,
-    issues: pd.DataFrame,
-    summary: pd.DataFrame,
+    frames: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame],
     score: ScoreChange,
     dates: tuple[pd.Timestamp | None, pd.Timestamp | None] = (None, None),
+    notes: Sequence[str] = (),
     *,
     hint: bool = True,
 ) -> Overview:
-    """Return the overview of a comparison."""
+    """Return the overview of a comparison from its pages, changed fields, issues and summary."""
+    pages, changes, issues, summary = frames
     changed, found = pages["change"].value_counts(), issues["change"].value_counts()
     figures = [
-        (f"pages {name}", f"{int(changed.get(name, 0)):,}")
-        for name in ("added", "removed", "changed", "same")
+        (label, f"{int(counts.get(name, 0)):,}")
+        for labels, counts in ((PAGE_FIGURES, changed), (ISSUE_FIGURES, found))
+        for name, label in labels.items()
+        if name != "unchecked" or name in counts
     ]
-    figures += [(f"issues {name}", f"{int(found.get(name, 0)):,}") for name in ("new", "fixed", "remaining")]
-    for name, label in (("removed", "issues removed with their page"), ("unchecked", "issues unchecked")):
-        figures += [(label, f"{int(found.get(name, 0)):,}")] * (name in found)
-    moved = summary[(summary[["new", "fixed", "removed"]] > 0).any(axis=1)]
-    headings = ["title", "priority", "before", "after", "new", "fixed", "remaining", "removed", "points"]
-    rows = []
-    for row in moved.head(MOST_RULES)[[*headings, "rule"]].astype(object).itertuples(index=False, name=None):
-        *cells, points, rule = row
-        shown = [f"{value:,}" if isinstance(value, int) else _text(value) for value in cells]
-        rows.append((*shown, f"{points:+.1f}" if abs(points) >= 0.05 else "0", _text(rule)))
-    more = _more(len(moved), "rules: .summary()")
-    blocks = [Block("What changed", [*headings, "rule"], rows, more, moved["priority"].astype(str).tolist())]
     scored = ""
     if score.before is not None and score.after is not None:
         before, after = to_one_decimal(score.before), to_one_decimal(score.after)
         scored = f"{before} -> {after} of 100 ({score.change:+g})"
-    notes = [f"Read {dates[0]:%Y-%m-%d %H:%M} and {dates[1]:%Y-%m-%d %H:%M} UTC."] if all(dates) else []
+    read = [f"Read {dates[0]:%Y-%m-%d %H:%M} and {dates[1]:%Y-%m-%d %H:%M} UTC."] if all(dates) else []
     return Overview(
         "Comparison",
         figures,
         score.after,
         score.before,
         scored,
-        blocks if rows else [],
-        notes,
+        [*_left(left_index(changes)), *_moved(summary)],
+        [*read, *(_text(note, 300) for note in notes)],
         "See .pages, .changes (field by field), .issues and .summary()." if hint else "",
     )
+
+
+def _left(left: pd.DataFrame) -> list[Block]:
+    """Return the pages that search engines may not index any more."""
+    shown = left.head(MOST_ROWS)[["url", "after"]].itertuples(index=False, name=None)
+    rows = [tuple(_text(cell) for cell in cells) for cells in shown]
+    more = _more(len(left), "pages: .changes", MOST_ROWS)
+    return [Block(f"Not in the index any more: {len(left):,}", ("url", "why"), rows, more)] * bool(rows)
+
+
+def _moved(summary: pd.DataFrame) -> list[Block]:
+    """Return the rules whose issues came or went."""
+    moved = summary[(summary[["worse", "added", "fixed", "removed"]] > 0).any(axis=1)]
+    counts = ("before", "after", "worse", "added", "fixed", "removed")
+    columns, rows = ["title", "priority", *counts, "points", "rule"], []
+    for row in moved.head(MOST_RULES)[columns].astype(object).itertuples(index=False, name=None):
+        *cells, points, rule = row
+        shown = [f"{value:,}" if isinstance(value, int) else _text(value) for value in cells]
+        rows.append((*shown, f"{points:+.1f}" if abs(points) >= 0.05 else "0", _text(rule)))
+    heads = ["new pages" if name == "added" else name for name in columns]
+    marks = moved["priority"].astype(str).tolist()
+    return [Block("What changed", heads, rows, _more(len(moved), "rules: .summary()"), marks)] * bool(rows)
 
 
 def _unmatched_note(unmatched: pd.DataFrame) -> list[str]:
@@ -213,7 +248,8 @@ def _site_notes(origin: Origin) -> list[str]:
     for site, problems in origin.robots.items():
         notes += [f"{_text(site)}/robots.txt: {_text(problem, 200)}" for problem in problems]
     shown = notes[:MOST_NOTES]
-    return [*shown, f"{len(notes) - MOST_NOTES:,} more such notes"] if len(notes) > MOST_NOTES else shown
+    more = [f"{len(notes) - MOST_NOTES:,} more such notes"] * (len(notes) > MOST_NOTES)
+    return [*shown, *more]
 
 
 def _rule_notes(issues: pd.DataFrame) -> list[str]:
@@ -260,6 +296,7 @@ def as_text(overview: Overview, width: int | None = None) -> str:
     room = min(width or shutil.get_terminal_size((100, 24)).columns, WIDEST)
     figures = ", ".join(counted(value, label) for label, value in overview.figures)
     lines = _wrapped(f"{overview.title}: {figures}", room)
+    lines += _wrapped(overview.warning, room)
     lines += [f"Score: {overview.scored}"] * bool(overview.scored)
     for block in overview.blocks:
         headings, rows = list(block.headings), [list(row) for row in block.rows]

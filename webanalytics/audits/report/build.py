@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from webanalytics._version import __version__
 from webanalytics.audits.overview.failures import failures as why_not_read
+from webanalytics.audits.overview.failures import refusal_warning
 from webanalytics.audits.report import charts, gaps, parts, site
 from webanalytics.audits.report.cells import Cells, table
 from webanalytics.audits.report.chapters import chapters
@@ -101,7 +102,7 @@ def write_report(
         ``findings``, ``explanation``, ``fix`` and ``unit`` if known. Rules without a page are listed as
         passed.
     title : str, optional
-        Headline; the site's host by default.
+        Headline; the site's host by default, and the days of a comparison.
     notes : sequence of str, optional
         Sentences on the whole site, such as errors in its robots.txt.
     score : float, optional
@@ -156,7 +157,7 @@ def write_report(
     file = Path(path)
     besides = Besides(
         changes or {},
-        notes,
+        [*filter(None, [refusal_warning(pages).replace("`", "")]), *notes],
         score,
         score_before,
         audited_at,
@@ -193,7 +194,7 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
         link=partial(quote, safe="", errors="replace"),
         content=content,
         policy=policy(script, style),
-        title=title or (f"Audit of {content.host}" if content.host else "Audit"),
+        title=title or _title(content, besides),
         made=_time(datetime.now(UTC)),
         audited_at=besides.audited_at and _time(besides.audited_at),
         audited_before=besides.audited_before and _time(besides.audited_before),
@@ -247,6 +248,13 @@ def _of_site(
     if crawl is not None:
         shown = [(before + place, name, _rows(frame)) for place, (name, frame) in enumerate(lists.items())]
         yield replace(site.site(content, crawl), lists=shown)
+
+
+def _title(content: Content, besides: Besides) -> str:
+    named = ("Comparison" if besides.changes else "Audit") + (f" of {content.host}" if content.host else "")
+    if not besides.changes or besides.audited_before is None or besides.audited_at is None:
+        return named
+    return f"{named}: {besides.audited_before:%Y-%m-%d} → {besides.audited_at:%Y-%m-%d}"
 
 
 def _time(moment: datetime) -> str:

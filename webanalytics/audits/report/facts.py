@@ -18,6 +18,7 @@ def besides(audit: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         "score": lambda: audit.score,
         "audited_at": lambda: audit.audited_at,
         "failures": audit.failures,
+        "notes": lambda: [audit.origin.incomplete] * bool(audit.origin.incomplete),
         "crawl": lambda: parts_of(audit),
     }
     if len(audit) <= MANY_PAGES:

@@ -24,12 +24,14 @@ Choices = list[tuple[str, str]]
 
 def figures(content: Content) -> list[dict[str, Any]]:
     """Return the numbers at the head of the report, as arguments of the template's tiles."""
-    failed = content.size - content.ok
+    refused = content.values("indexability").count("refused")
+    failed = content.size - content.ok - refused
     tiles: list[dict[str, Any]] = [
         {"label": "Pages", "value": content.size, "after": f"{content.ok:,} read"},
         {"label": "Failed", "value": failed, "after": _share(failed, content.size)}
         | ({"wanted": {"status": "failed"}, "kind": "failed"} if failed else {}),
     ]
+    tiles += [{"label": "Refused", "value": refused, "after": "and not judged"}] * (refused > 0)
     if content.indexable is not None:
         shared = _share(content.indexable, content.size)
         tiles.append(

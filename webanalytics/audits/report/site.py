@@ -27,6 +27,7 @@ _REASONS: Mapping[str, str] = {
     "kind": "linked in ways not followed",
     "trap": "in a trap",
     "not_html": "no page",
+    "counted": "far more than max_pages, counted by pattern",
 }
 _LISTS: Mapping[str, Mapping[str, str]] = {
     "broken": {
@@ -38,6 +39,7 @@ _LISTS: Mapping[str, Mapping[str, str]] = {
         "error": "error",
         "kind": "kind",
         "position": "position",
+        "times": "links",
     },
     "orphans": {"url": "url", "in_sitemap": "in_the_sitemap", "found_on": "known_from"},
     "traps": {name: name for name in ("pattern", "kind", "fetched", "skipped", "example", "evidence")},
@@ -47,6 +49,7 @@ _LISTS: Mapping[str, Mapping[str, str]] = {
         "url": "address",
         "depth": "clicks",
         "links": "links",
+        "addresses": "addresses",
         "found_on": "found_on",
     },
 }
@@ -110,7 +113,7 @@ def parts_of(audit: Any) -> CrawlParts | None:
         crawl.skipped,
         around,
         crawl.starts,
-        len(crawl.links),
+        int(crawl.links.times.sum()),
         crawl.stopped,
     )
 
@@ -217,7 +220,7 @@ def _strongest(content: Content) -> Table:
 
 def left_out(skipped: pd.DataFrame) -> pd.DataFrame:
     """Return how many addresses were left out for each reason, the most first, with an example."""
-    cells = {name: column(skipped, name) for name in ("url", "reason", "links")}
+    cells = {name: column(skipped, name) for name in ("url", "reason", "links", "addresses")}
     groups: defaultdict[str, list[int]] = defaultdict(list)
     for row, reason in enumerate(cells["reason"]):
         groups[str(reason)].append(row)
@@ -225,7 +228,7 @@ def left_out(skipped: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "reason": [_REASONS.get(reason, reason) for reason, _ in ordered],
-            "addresses": [len(rows) for _, rows in ordered],
+            "addresses": [sum(_count(cells["addresses"][row]) or 1 for row in rows) for _, rows in ordered],
             "links": [sum(_count(cells["links"][row]) for row in rows) for _, rows in ordered],
             "example": [str(cells["url"][rows[0]] or "") for _, rows in ordered],
         }

@@ -12,8 +12,10 @@ import pandas as pd
 
 from webanalytics.audits.directives.robots import robots_problems
 from webanalytics.audits.origin import Origin
+from webanalytics.core.messages import REFUSALS
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, FetchError
+from webanalytics.fetching.refusals import refusal
 from webanalytics.fetching.robots import MOST_ORIGINS, RobotsCopy, RobotsKept, copy_of
 from webanalytics.operations import METADATA
 from webanalytics.runs.backends.local import fetch_settings
@@ -172,15 +174,18 @@ def problems_of(copy: RobotsCopy) -> list[str]:
     """Return what is wrong with a robots.txt, and what it means if there is none (RFC 9309 section 2.3.1)."""
     too_large = "It is larger than 500 KiB; search engines ignore what comes after that."
     status = copy.http_status
+    challenged = copy.text is not None and refusal(status or 200, {}, copy.text.encode("utf-8", "replace"))
+    if status in REFUSALS or copy.error_type == "refused" or challenged:
+        return []  # it was refused to us: what others get is not known
     if copy.text is not None:
         return [too_large] * (not copy.whole) + robots_problems(copy.text)
     if copy.error_type == "too_large":
         return [too_large]
     if status in (404, 410):
         return ["It is missing: search engines may read every page, and find no sitemap there."]
-    if status is not None and 400 <= status < 500 and status != 429:
+    if status is not None and 400 <= status < 500:
         return [f"It answers HTTP {status}: search engines take it as if there were none."]
-    if status is not None and (status >= 500 or status == 429):
+    if status is not None and status >= 500:
         return [f"It answers HTTP {status}: search engines may stop reading the whole site."]
     return [f"It cannot be read ({copy.error_type}): search engines may stop reading the whole site."]
 

@@ -47,7 +47,8 @@ def how(graph: LinkGraph, links: Sequence[int]) -> str:
     """Return what links are called and how many they are, in brackets; '' for one without a text."""
     anchors = dict.fromkeys(text for text in map(graph.anchor, links) if text)
     parts = [f'"{text[:_ANCHOR]}{"…" * (len(text) > _ANCHOR)}"' for text in list(anchors)[:SHOWN]]
-    parts += [f"{len(links):,} links"] * (len(links) > 1)
+    count = int(graph.table.times[links].sum())
+    parts += [f"{count:,} links"] * (count > 1)
     return f" ({', '.join(parts)})" if parts else ""
 
 

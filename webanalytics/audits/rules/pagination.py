@@ -29,7 +29,9 @@ def _ends(site: Site, *kinds: str) -> Iterator[tuple[int, int]]:
 
 
 def _failing(site: Site, _: Any) -> Iterator[Finding]:
-    return badly(site, faults(site), site.graph.of_kind("next", "prev"))
+    places, asked = site.graph.places, site.checked.items()
+    known = {places[url]: fault for url, (_, fault) in asked if fault and url in places}
+    return badly(site, known | faults(site), site.graph.of_kind("next", "prev"))
 
 
 def _later(site: Site) -> dict[int, int]:
@@ -69,6 +71,8 @@ def _before(later: dict[int, int], row: int) -> set[int]:
 
 
 def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
+    if site.stopped:
+        return
     graph = site.graph
     linked = {int(row) for row in graph.target_row[graph.hyperlinks & (graph.source_row != graph.target_row)]}
     pages: dict[int, list[str]] = {}
@@ -116,9 +120,8 @@ RULES = (
         find=_failing,
         columns=("crawl_depth",),
         needs=("http_status",),
-        measured="Targets of rel=next and rel=prev, in link elements, Link headers and anchors, that the "
-        "crawl "
-        "has asked for.",
+        measured="Targets of rel=next and rel=prev, in link elements, Link headers and anchors; the crawl "
+        "asks for each.",
         source=_PAGINATION,
     ),
     Rule(

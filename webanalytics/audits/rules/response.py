@@ -89,12 +89,13 @@ RULES = (
         category="response",
         type="issue",
         priority="high",
-        explanation="The page answers that it does not exist or may not be seen, so that it cannot be found.",
+        explanation="The page answers that it does not exist, so that it cannot be found.",
         fix="Restore the page, redirect it to the one that replaces it, or remove the links to it.",
         find=_client_error,
         columns=("error",),
         needs=("http_status",),
-        measured="The status of the answer is 400 to 499; redirects to such a page are left to another rule.",
+        measured="The status of the answer is 400 to 499, but for 401, 403, 407, 429 and 451, which refuse "
+        "programs more than visitors; redirects to such a page are left to another rule.",
         source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.5 (client errors)")),
     ),
     Rule(

@@ -9,7 +9,7 @@ from webanalytics.audits.graph.site_links import origin
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.links import unlinked
-from webanalytics.audits.site import Site
+from webanalytics.audits.site import WHOLE_CRAWL, Site
 
 _LONGEST = 400
 
@@ -111,9 +111,9 @@ RULES = (
         ),
         fix="Link to the page from related ones, or remove it from the sitemap if it is not needed.",
         find=_orphan,
-        columns=("in_sitemap", "inlinks"),
+        columns=("in_sitemap", "inlinks", WHOLE_CRAWL),
         measured="Indexable pages of the sitemap that no other page of the audit links to; home pages and "
-        "hosts with one page are left out.",
+        "hosts with one page, or with a tenth of pages that were refused, are left out.",
         source=sources.both(sources.LINKS, sources.SITEMAPS),
     ),
     Rule(

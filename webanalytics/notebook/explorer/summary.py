@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from webanalytics.audits.overview.failures import reasons
+from webanalytics.audits.overview.failures import reasons, refused
 from webanalytics.core.strings import to_one_decimal
 from webanalytics.core.templates import render
 from webanalytics.notebook.explorer.table import MOST_ROWS, clean, has_keyword_maps, is_missing, texts
@@ -93,12 +93,14 @@ def numbers(pages: pd.DataFrame, name: str) -> np.ndarray[Any, Any]:
 
 
 def _figures(pages: pd.DataFrame, statuses: list[str]) -> list[list[str]]:
-    failed = sum(status == "error" for status in statuses)
+    away = refused(pages) if "status" in pages.columns else 0
+    failed = sum(status == "error" for status in statuses) - away
     noun = "Pages" if "url" in pages.columns else "Rows"
     figures = [[noun, f"{len(pages):,}", ""]]
     if any(statuses):
         share = f"{failed / len(pages):.0%} of all" if failed else ""
-        figures += [["Read", f"{len(pages) - failed:,}", ""], ["Failed", f"{failed:,}", share]]
+        figures += [["Read", f"{len(pages) - failed - away:,}", ""], ["Failed", f"{failed:,}", share]]
+        figures += [["Refused", f"{away:,}", "and not judged"]] * (away > 0)
     count, minutes = numbers(pages, "wordCount"), numbers(pages, "readingTimeMinutes")
     if len(count):
         note = f"median {np.median(count):,.0f} a page"

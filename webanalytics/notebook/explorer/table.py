@@ -11,7 +11,7 @@ import pandas as pd
 from pandas.api.types import is_bool_dtype, is_complex_dtype, is_numeric_dtype
 
 from webanalytics.core.strings import encodable
-from webanalytics.page.keywords.place_names import PLACES
+from webanalytics.page.keywords.keyness import PLACES
 from webanalytics.runs.frames import output_files
 
 MOST_ROWS = 50_000

@@ -19,9 +19,8 @@ from webanalytics.page.structured.jsonld import (
 )
 from webanalytics.page.structured.microdata import microdata_items
 from webanalytics.page.structured.offer import local_name
-from webanalytics.page.structured.requirements import has_requirements, missing
+from webanalytics.page.structured.requirements import has_requirements, is_known, meant, missing
 from webanalytics.page.structured.values import wrong_values
-from webanalytics.page.structured.vocabulary import is_known, meant
 
 DEFAULT_MAX_ENTRIES = 50
 """Most types, and most faults, kept per page."""

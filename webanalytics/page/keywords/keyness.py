@@ -1,6 +1,6 @@
-"""How distinctive a term is of one text: its log-likelihood keyness against other texts.
+"""How distinctive a term is of one text, and the places where keywords stand: for frames, without a parser.
 
-Frames and audits compare pages by it, once all of them have come.
+Keyness is log-likelihood against other texts; frames and audits compare pages by it, once all have come.
 """
 
 from __future__ import annotations
@@ -61,3 +61,7 @@ def keyness(
 
 def _part(found: npt.NDArray[np.float64], expected: npt.NDArray[np.float64]) -> Any:
     return np.where(found > 0, found * np.log(found / expected), 0.0)
+
+
+PLACES = ("title", "h1", "description", "first_paragraph")
+"""The places of a page, as the columns ``in_title`` and so on name them."""

@@ -9,17 +9,17 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict
 
 from webanalytics._version import how_to_install
 from webanalytics.errors import ParameterError
-from webanalytics.page.keywords.place_names import PLACES
+from webanalytics.page.keywords.keyness import PLACES
 from webanalytics.page.keywords.places import first_paragraph, places_of
 from webanalytics.page.keywords.segmentation import (
     UNSPACED_LANGUAGES,
     Segmented,
     bare,
-    chosen_stop_words,
     letters,
     segment,
     text_language,
 )
+from webanalytics.page.keywords.stopwords import chosen_stop_words
 from webanalytics.page.page import Page
 from webanalytics.page.text.text import main_language, main_text, prose
 

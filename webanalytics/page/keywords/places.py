@@ -1,4 +1,4 @@
-"""Where the keywords of a page stand."""
+"""Where the keywords of a page stand: its title, main heading, description and first paragraph."""
 
 from __future__ import annotations
 

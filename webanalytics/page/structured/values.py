@@ -16,7 +16,7 @@ from typing import Any
 
 from webanalytics.page.structured.items import Graph, Node, kinds_of, parts
 from webanalytics.page.structured.offer import local_name
-from webanalytics.page.structured.vocabulary import closest, vocabulary
+from webanalytics.page.structured.requirements import closest, vocabulary
 
 _SHOWN = 60
 _MOST = 50

@@ -14,11 +14,11 @@ from __future__ import annotations
 import io
 import itertools
 import struct
-import zlib
 from collections.abc import Iterator
 
 from PIL import Image, ImageChops
 
+from webanalytics.records.images.apng import chunk, chunks, uint32
 from webanalytics.records.images.formats import png_effort, webp_effort, with_alpha_flag
 from webanalytics.records.images.modes import quantise, visible_mask
 
@@ -100,21 +100,19 @@ def write_apng(frames: Frames, total_pixels: int, times: int, profile: bytes) ->
         box = _changed_box(picture, canvas)
         options = {"icc_profile": profile} if profile and canvas is None else {}
         encoded = _encode(picture.crop(box), "PNG", compress_level=png_effort(total_pixels), **options)
-        chunks = list(_png_chunks(encoded))
+        parts = list(chunks(encoded))
         if canvas is None:
-            header = b"".join(_chunk(name, data) for name, data in chunks if name in (b"IHDR", b"iCCP"))
-        body += _chunk(b"fcTL", _frame_control(next(sequence), box, duration or _UNSAID_DURATION))
-        for name, data in chunks:
+            header = b"".join(chunk(name, data) for name, data in parts if name in (b"IHDR", b"iCCP"))
+        body += chunk(b"fcTL", _frame_control(next(sequence), box, duration or _UNSAID_DURATION))
+        for name, data in parts:
             if name == b"IDAT":
-                body += (
-                    _chunk(name, data) if canvas is None else _chunk(b"fdAT", _uint32(next(sequence)) + data)
-                )
+                body += chunk(name, data) if canvas is None else chunk(b"fdAT", uint32(next(sequence)) + data)
         canvas = picture
         count += 1
     header_end = 8 + 25  # signature and IHDR; acTL has to come before the first IDAT
     start = b"\x89PNG\r\n\x1a\n" + header
-    control = _chunk(b"acTL", struct.pack(">II", count, times))
-    return start[:header_end] + control + start[header_end:] + bytes(body) + _chunk(b"IEND", b""), count
+    control = chunk(b"acTL", struct.pack(">II", count, times))
+    return start[:header_end] + control + start[header_end:] + bytes(body) + chunk(b"IEND", b""), count
 
 
 def write_gif(frames: Frames, times: int, exact_times: bool) -> tuple[bytes, int]:
@@ -158,22 +156,6 @@ def _encode(image: Image.Image, pillow_format: str, **options: object) -> bytes:
     output = io.BytesIO()
     image.save(output, pillow_format, **options)
     return output.getvalue()
-
-
-def _png_chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
-    position = 8
-    while position < len(content):
-        (length,) = struct.unpack_from(">I", content, position)
-        yield content[position + 4 : position + 8], content[position + 8 : position + 8 + length]
-        position += 12 + length
-
-
-def _chunk(name: bytes, data: bytes) -> bytes:
-    return _uint32(len(data)) + name + data + _uint32(zlib.crc32(name + data))
-
-
-def _uint32(value: int) -> bytes:
-    return struct.pack(">I", value)
 
 
 def _frame_control(number: int, box: tuple[int, int, int, int], milliseconds: int) -> bytes:

@@ -74,11 +74,11 @@ def apng_parts(content: bytes) -> Iterator[ApngPart]:
     common: dict[bytes, bytes] = {}
     frame: _Frame | None = None
     expected = 0
-    for name, data in _chunks(content):
+    for name, data in chunks(content):
         if name == b"IHDR":
             header = data
         elif name in _KEPT and frame is None:
-            common.setdefault(name, _chunk(name, data))  # once, as the specification has it
+            common.setdefault(name, chunk(name, data))  # once, as the specification has it
         elif name in (b"fcTL", b"fdAT"):
             if len(data) < 4 or struct.unpack_from(">I", data)[0] != expected:
                 raise ValueError("frames are out of order")
@@ -124,13 +124,13 @@ def _part(header: bytes, common: bytes, frame: _Frame) -> ApngPart:
         raise ValueError("a frame lies outside the canvas")
     if disposal > _RESTORE or blending > _OVER:
         raise ValueError("an operation of a frame is unknown")
-    alone = b"\x89PNG\r\n\x1a\n" + _chunk(b"IHDR", struct.pack(">II", width, height) + header[8:])
-    alone += common + _chunk(b"IDAT", bytes(frame.pixels)) + _chunk(b"IEND", b"")
+    alone = b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", struct.pack(">II", width, height) + header[8:])
+    alone += common + chunk(b"IDAT", bytes(frame.pixels)) + chunk(b"IEND", b"")
     duration = round(1000 * number / (divisor or 100))
     return ApngPart((left, top, left + width, top + height), alone, disposal, blending, duration)
 
 
-def _chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
+def chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
     """Yield name and data of each chunk up to the end of the picture; what is needed of them is checked."""
     position = 8
     while position + 12 <= len(content):
@@ -139,15 +139,17 @@ def _chunks(content: bytes) -> Iterator[tuple[bytes, bytes]]:
         if name == b"IEND":
             return
         data = content[position + 8 : end]
-        if name in (b"fcTL", b"fdAT") and content[end : end + 4] != _uint32(zlib.crc32(name + data)):
+        if name in (b"fcTL", b"fdAT") and content[end : end + 4] != uint32(zlib.crc32(name + data)):
             raise ValueError("a chunk is damaged")
         yield name, data
         position = end + 4
 
 
-def _chunk(name: bytes, data: bytes) -> bytes:
-    return _uint32(len(data)) + name + data + _uint32(zlib.crc32(name + data))
+def chunk(name: bytes, data: bytes) -> bytes:
+    """Return a chunk as it stands in a file."""
+    return uint32(len(data)) + name + data + uint32(zlib.crc32(name + data))
 
 
-def _uint32(value: int) -> bytes:
+def uint32(value: int) -> bytes:
+    """Return four bytes, the most significant first."""
     return struct.pack(">I", value)

@@ -55,11 +55,11 @@ def gif_parts(content: bytes) -> Iterator[GifPart]:
     table_end = 13 + colour_table_bytes(content[10])
     table = content[13:table_end]
     control = b"\0" * 4
-    for position, end in _blocks(content, table_end):
+    for position, end, _ in blocks(content, table_end):
         if content[position] == _EXTENSION:
             if content[position + 1 : position + 3] == bytes([_GRAPHIC_CONTROL, 4]):
                 control = content[position + 3 : position + 7].ljust(4, b"\0")
-        elif position + 10 <= len(content):
+        elif content[position] == _IMAGE and position + 10 <= len(content):
             left, top, width, height = struct.unpack_from("<4H", content, position + 1)
             flags, delay = control[0], int.from_bytes(control[1:3], "little")
             alone = content[:6] + struct.pack("<2H", width, height) + content[10:13] + table
@@ -91,18 +91,20 @@ def colour_table_bytes(flags: int) -> int:
     return 3 << (flags & 7) + 1 if flags & 0x80 else 0
 
 
-def _blocks(content: bytes, position: int) -> Iterator[tuple[int, int]]:
-    """Yield start and end of each extension and image, up to the trailer; stray bytes are skipped."""
+def blocks(content: bytes, position: int) -> Iterator[tuple[int, int, int]]:
+    """Yield start, end and number of parts of each extension, image and stray byte, up to the trailer."""
     while position < len(content) and content[position] != _TRAILER:
-        start = position
+        start, parts = position, 1
         if content[position] == _EXTENSION:
             position += 2
         elif content[position] == _IMAGE and position + 10 <= len(content):
             position += 11 + colour_table_bytes(content[position + 9])
         else:
             position += 1
+            yield start, position, parts
             continue
         while position < len(content) and content[position]:
             position += content[position] + 1
+            parts += 1
         position += 1
-        yield start, position
+        yield start, position, parts

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 
 from webanalytics.errors import RowError
 from webanalytics.records.images.formats import ImageFormat, ImageLimits
-from webanalytics.records.images.gif import colour_table_bytes
+from webanalytics.records.images.gif import blocks, colour_table_bytes
 
 _TIFF_TYPE_SIZES = {1: 1, 2: 1, 3: 2, 4: 4, 5: 8, 6: 1, 7: 1, 8: 2, 9: 4, 10: 8, 11: 4, 12: 8, 13: 4} | {
     16: 8,
@@ -81,24 +81,8 @@ def _jpeg_blocks(content: bytes) -> Iterator[int]:
 
 
 def _gif_blocks(content: bytes) -> Iterator[int]:
-    if len(content) < 13:
-        return
-    position = 13 + colour_table_bytes(content[10])
-    while position < len(content) and content[position] != 0x3B:
-        introducer = content[position]
-        if introducer == 0x21:
-            position += 2
-        elif introducer == 0x2C and position + 10 <= len(content):
-            position += 11 + colour_table_bytes(content[position + 9])
-        else:
-            position += 1
-            yield 1
-            continue
-        while position < len(content) and content[position]:
-            position += content[position] + 1
-            yield 1
-        position += 1
-        yield 1
+    if len(content) >= 13:
+        yield from (parts for _, _, parts in blocks(content, 13 + colour_table_bytes(content[10])))
 
 
 def _check_tiff(content: bytes, limits: ImageLimits) -> None:

@@ -17,7 +17,7 @@ import pandas as pd
 
 from webanalytics.core.operations.types import DEEPEST, Shape, is_deep, shape_of
 from webanalytics.operations import AUDIT_PAGES, OPERATIONS, Field
-from webanalytics.page.keywords.place_names import PLACES
+from webanalytics.page.keywords.keyness import PLACES
 from webanalytics.runs.frames.schema import PANDAS_3, SITEMAP_FIELDS, frame_fields, make_series
 from webanalytics.runs.storage.arrow_values import decoded
 

@@ -11,8 +11,7 @@ import numpy as np
 import pandas as pd
 
 from webanalytics.core.operations.model import Dtype
-from webanalytics.page.keywords.keyness import keyness
-from webanalytics.page.keywords.place_names import PLACES
+from webanalytics.page.keywords.keyness import PLACES, keyness
 from webanalytics.runs.frames.schema import as_frame, make_series
 
 if TYPE_CHECKING:

@@ -11,6 +11,7 @@ import pandas as pd
 from webanalytics.core.option_types import PageOptions
 from webanalytics.core.run_options import resolve
 from webanalytics.operations import KEYWORDS
+from webanalytics.page.keywords.stopwords import chosen_stop_words
 from webanalytics.runs.backends.base import LOCAL_FAMILY
 from webanalytics.runs.frames.inputs import Inputs
 from webanalytics.runs.frames.texts import pages_or_texts
@@ -113,8 +114,6 @@ async def keywords(
             "details": details,
         }
     )
-    from webanalytics.page.keywords.segmentation import chosen_stop_words  # takes time to load
-
     chosen_stop_words(settings["stop_words"], "en")  # raises for a language without a list
     backend = resolve(options)["backend"]
     here = backend is None or backend.family == LOCAL_FAMILY

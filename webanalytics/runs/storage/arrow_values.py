@@ -1,6 +1,6 @@
 """Arrow arrays -> Python values, column by column: ten times faster than value by value.
 
-`frames.arrow` reads whole tables with it, `frames.parts` columns of a run's parts.
+`frames.arrow` reads whole tables with it, `storage.parts` columns of a run's parts.
 """
 
 from __future__ import annotations

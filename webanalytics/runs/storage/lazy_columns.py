@@ -1,7 +1,7 @@
 """Columns of frames that hold no values: places of rows in Parquet parts, read when asked for.
 
-A frame over `frames.parts` has such columns. They are columns as pandas knows them: rows are selected, sorted
-and joined without reading, and whatever needs values gets those of an ordinary column.
+A frame over `storage.parts` has such columns. They are columns as pandas knows them: rows are selected,
+sorted and joined without reading, and whatever needs values gets those of an ordinary column.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """One request to the hosted API, repeated as the rules allow until there is an answer.
 
-`batching` makes the requests; their bodies are read by `wire`.
+`batches` makes the requests; their bodies are read by `wire`.
 """
 
 from __future__ import annotations

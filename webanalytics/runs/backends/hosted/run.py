@@ -1,6 +1,6 @@
 """One run on a hosted API: inputs in batches, retries of failed items, credits counted; behind `Hosted.run`.
 
-Results <- `answers` <- envelopes <- `batching` <- responses <- `http`.
+Results <- `answers` <- envelopes <- `batches` <- responses <- `http`.
 """
 
 from __future__ import annotations

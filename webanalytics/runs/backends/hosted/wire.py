@@ -1,4 +1,4 @@
-"""Jobs -> requests, and bodies of responses -> envelopes; `batching` and `http` use it."""
+"""Jobs -> requests, and bodies of responses -> envelopes; `batches` and `http` use it."""
 
 from __future__ import annotations
 

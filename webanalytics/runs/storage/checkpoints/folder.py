@@ -1,4 +1,4 @@
-"""The folder that a run keeps its finished outcomes in, over `frames.store`."""
+"""The folder that a run keeps its finished outcomes in, over `storage.store`."""
 
 from __future__ import annotations
 
