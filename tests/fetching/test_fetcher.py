@@ -280,7 +280,6 @@ def test_memory_does_not_grow_with_the_number_of_urls(open_site: Any, answer: An
         ({"ports": 80}, "ports"),
         ({"ports": ()}, "ports"),
         ({"ports": (80, 70000)}, "ports"),
-        ({"max_bytes": None}, "max_bytes"),
     ],
 )
 def test_wrong_settings(changes: dict[str, Any], parameter: str) -> None:

@@ -29,6 +29,7 @@ def sheets_of(overview: Overview, parts: Mapping[str, pd.DataFrame]) -> dict[str
         rows.append(("score before, of 100", overview.earlier))
     if overview.score is not None:
         rows.append(("score, of 100", overview.score))
+    rows += [("note", overview.alarm)] * bool(overview.alarm)
     rows += [(label, int(value.replace(",", ""))) for label, value in overview.figures]
     rows += [("warning", overview.warning.replace("`", ""))] * bool(overview.warning)
     rows += [("note", text.replace("`", "")) for text in overview.notes]

@@ -108,6 +108,13 @@ class Audited(Protocol):
         """Health from 0 to 100."""
 
     @property
+    def alarm(self) -> str:
+        """Why pages cannot be found, if they cannot."""
+
+    def causes(self) -> pd.DataFrame:
+        """Return what to fix first."""
+
+    @property
     def audited_at(self) -> pd.Timestamp | None:
         """When the pages were read."""
 

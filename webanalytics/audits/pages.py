@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 import pandas as pd
@@ -21,6 +21,9 @@ from webanalytics.runs.frames.link_table import CrawlFacts
 from webanalytics.runs.frames.schema import AUDIT_LAST as LAST
 from webanalytics.runs.frames.schema import make_series
 from webanalytics.runs.storage.temporary_texts import SpilledSequence
+
+if TYPE_CHECKING:
+    from webanalytics.audits.score import Health
 
 DERIVED: Mapping[str, tuple[Dtype, str]] = {
     "title_length": ("integer", "Characters of the title."),
@@ -71,8 +74,8 @@ CRAWLED: Mapping[str, tuple[Dtype, str]] = {
 """Further derived columns of a crawl: dtype and meaning."""
 
 FOUND: Mapping[str, tuple[Dtype, str]] = {
-    "score": ("float", "The page's health, 0 to 100."),
-    "issues_high": ("integer", "Rules of high priority that found something on the page."),
+    "score": ("float", "The page's health: 100 less 20, 5 and 1 for each of these faults, at least 0."),
+    "issues_high": ("integer", "Issues and opportunities of high priority that the page itself has."),
     "issues_medium": ("integer", "The same of medium priority."),
     "issues_low": ("integer", "The same of low priority."),
 }
@@ -176,12 +179,10 @@ def _with_links(site: Site) -> Site:
     return site
 
 
-def with_counts(site: Site, issues: pd.DataFrame) -> pd.DataFrame:
+def with_counts(site: Site, health: Health) -> pd.DataFrame:
     """Return a site's pages with what was found on each, in the order of use."""
-    from webanalytics.audits.score import counts_by_priority, row_scores
-
-    cells: dict[str, Cells] = {"score": list(row_scores(site, issues))}
-    counts = counts_by_priority(issues, site.values("url"))
+    cells: dict[str, Cells] = {"score": list(health.scores)}
+    counts = health.counts_by_priority()
     cells |= {f"issues_{priority}": list(found) for priority, found in counts.items()}
     index = site.pages.index
     columns = {name: make_series(cells[name], dtype, index) for name, (dtype, _) in FOUND.items()}

@@ -20,6 +20,7 @@ from webanalytics.audits.graph.site_links import (
     SHOWN,
     Addresses,
     FetchOutcome,
+    FetchProblem,
     Inlinks,
     Target,
     clusters_of,
@@ -40,6 +41,7 @@ from webanalytics.runs.storage.lazy_columns import (
 )
 from webanalytics.urls import lacks_scheme, registrable_domain
 
+_FETCHED = ("url", "status", "error", "error_type", "final_url", "redirects", "http_status")
 _ANSWERED = ("client error", "server error")
 _FAULTS = {
     "redirect loop": "redirects without an end",
@@ -58,8 +60,8 @@ PORTION_BYTES = 64_000_000
 
 _READ_AGAIN = frozenset(
     (
-        *("alternate_entries", "alternates", "canonicals", "fetches", "graph", "headers", "inlinks"),
-        *("portions", "row_of"),
+        *("_rows_of_hosts", "alternate_entries", "alternates", "canonicals", "fetches", "graph", "headers"),
+        *("distinct_read", "inlinks", "portions", "row_of"),
     )
 )
 """What a site knows of columns besides their values, and takes much memory."""
@@ -165,9 +167,10 @@ class Site:
     @cached_property
     def fetches(self) -> list[FetchOutcome]:
         """What happened when each page was requested."""
-        names = ("url", "status", "error", "error_type", "final_url", "redirects", "http_status")
-        columns = [self.values(name) for name in names]
-        return [fetch_outcome(dict(zip(names, cells, strict=True))) for cells in zip(*columns, strict=True)]
+        columns = [self.values(name) for name in _FETCHED]
+        return [
+            fetch_outcome(dict(zip(_FETCHED, cells, strict=True))) for cells in zip(*columns, strict=True)
+        ]
 
     @cached_property
     def refused(self) -> frozenset[int]:
@@ -256,11 +259,41 @@ class Site:
     @cached_property
     def hosts(self) -> dict[str, int]:
         """How many different pages of each host were read."""
-        found: dict[str, set[str]] = {}
-        for url, good in zip(self.addresses.final, self.good, strict=True):
-            if good and url is not None:
-                found.setdefault(url.split("/", 3)[2], set()).add(url)
-        return {host: len(pages) for host, pages in found.items()}
+        return {host: len(rows) for host, rows in self._rows_of_hosts.items()}
+
+    @cached_property
+    def _rows_of_hosts(self) -> dict[str, list[int]]:
+        found: dict[str, list[int]] = {}
+        for row in self.distinct_read:
+            found.setdefault(self.host(row), []).append(row)
+        return found
+
+    @cached_property
+    def distinct_read(self) -> list[int]:
+        """The rows of pages that were read, one row per page."""
+        return [row for row, good in enumerate(self.good) if good and self.addresses.first(row)]
+
+    def host(self, row: int) -> str:
+        """Return the host of a page; its address as given where that has none."""
+        url = self.addresses.final[row]
+        return str(self.values("url")[row]) if url is None else url.split("/", 3)[2]
+
+    def rows_of_host(self, host: str) -> Sequence[int]:
+        """Return the rows of the pages of a host that were read, each page once."""
+        return self._rows_of_hosts.get(host, ())
+
+    def place_of_host(self, row: int) -> str:
+        """Return scheme and host of a row's page; its address as given where that has none."""
+        url = self.addresses.final[row]
+        return self.host(row) if url is None else "/".join(url.split("/", 3)[:3])
+
+    def could_be_indexed(self, row: int) -> bool:
+        """Return whether search engines may index a page, or could if it did not answer with an error."""
+        return self.indexable[row] or self.values("error_type")[row] == "http"
+
+    def problem(self, row: int) -> FetchProblem:
+        """Return what went wrong with the fetch of one row, without a look at all of them."""
+        return fetch_outcome({name: self.values(name)[row] for name in _FETCHED}).problem
 
     @property
     def distinct(self) -> Iterator[int]:
@@ -309,6 +342,11 @@ class Site:
             return ""
         names = (self.name(source) for source in self.inlinks.sources[row])
         return f"Linked from {listed(names, self.inlinks.counts[row])}."
+
+    def is_linked(self, url: object) -> bool:
+        """Return whether pages are known that link to an address."""
+        target = self.find(url)
+        return target is not None and bool(self.linked_from(target.row))
 
     def fault(self, target: Target) -> str:
         """Return what is wrong with an address that a page names, "answers HTTP 404"; '' if nothing."""

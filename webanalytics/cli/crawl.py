@@ -36,5 +36,14 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     add("--sitemap", metavar="URL", action="append", help=meaning)
     meaning = "look for no sitemap"
     add("--no-sitemap", dest="no_sitemap", action="store_true", default=None, help=meaning)
+    meaning = (
+        "on hosts that --access opens, do not follow what looks like logout, delete, basket or a pattern; "
+    )
+    add(
+        "--avoid",
+        metavar="WORD",
+        action="append",
+        help=f"{meaning}may be repeated (default: actions, all three)",
+    )
     meaning = f"kind of links to follow; may be repeated (default: {', '.join(FOLLOWED)})"
     add("--follow", metavar="KIND", action="append", choices=PAGE_KINDS, help=meaning)

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
+from webanalytics.core.access_by_host import AccessByHost
 from webanalytics.core.outcomes import JobResult
 from webanalytics.crawls.address_counts import AddressCounts
 from webanalytics.crawls.candidates import Candidate, Skip, State
@@ -48,8 +49,9 @@ class Admission:
         Hashes of the places of each page that links can lead to.
     """
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, access: AccessByHost | None = None) -> None:
         self.scope = scope
+        self._access = access
         self.site = Site(subdomains=scope.subdomains)
         self.traps = Traps(scope.traps, scope.max_sequence)
         self.links = LinkTableBuilder()
@@ -407,7 +409,10 @@ class Admission:
         if host not in self.site:
             return Skip("external", host, depth, found_on)
         pattern = self.scope.pattern(url)
-        return None if pattern is None else Skip("pattern", pattern, depth, found_on)
+        if pattern is not None:
+            return Skip("pattern", pattern, depth, found_on)
+        action = None if self._access is None else self._access.avoided(url)
+        return None if action is None else Skip("action", action, depth, found_on)
 
     def _refusal(self, url: str, flags: int, kind: str, depth: int | None, found_on: str) -> Skip | None:
         skip = self._outside(url, depth, found_on)

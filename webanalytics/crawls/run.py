@@ -98,7 +98,7 @@ class _Crawl:
             apart=OUTLINKS.name if self._here else "",
         )
         self._backend.check(self._task())
-        self._admission = Admission(call.scope)
+        self._admission = Admission(call.scope, call.options["access"])
         self._laying = Laying(call.operations[:-1], call.lay)
         self._rows: RowsInMemory | RowsInFolder = RowsInMemory(self._laying, {})
         self._frontier = Frontier(

@@ -82,6 +82,7 @@ class Scope:
     traps: Handling = "stop"
     max_sequence: int = MAX_SEQUENCE
     image_sizes: bool = False
+    avoid: tuple[str, ...] = ()
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -223,6 +224,7 @@ def checked(start: Any, given: Mapping[str, Any]) -> Scope:
         _one_of("traps", given["traps"], get_args(Handling)),
         _number("max_sequence", given["max_sequence"], 1, 10_000_000),
         _flag("image_sizes", given["image_sizes"]),
+        _patterns("avoid", given["avoid"]),
     )
 
 

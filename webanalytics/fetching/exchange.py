@@ -104,10 +104,15 @@ async def exchange(
     try:
         async with request(session, wanted.method, url, wanted.accept, settings, seconds, way) as response:
             received.status = response.status
+            if response.status == 401 and settings.access is not None:
+                lines = response.headers.getall("WWW-Authenticate", ())
+                sent = response.request_info.headers.get("Authorization", "")
+                received.challenged = settings.access.challenged(str(url), lines, sent)
             return await _read(response, url, wanted, received)
     except Problem as problem:
         problem.http_status = problem.http_status or received.status
         problem.received = received.size
+        problem.challenged = received.challenged
         raise
     except Exception as error:
         raise _named(error, refused, settings, received) from None
@@ -119,10 +124,11 @@ async def exchange(
 class _Count:
     """What had been received when something went wrong."""
 
-    __slots__ = ("log", "proxied", "seconds", "size", "status")
+    __slots__ = ("challenged", "log", "proxied", "seconds", "size", "status")
 
     def __init__(self, log: Exchange | None, seconds: float, proxied: bool = False) -> None:
         self.proxied = proxied
+        self.challenged = False
         self.log = log
         self.seconds = seconds
         self.size = 0
@@ -258,6 +264,8 @@ _ERRORS: tuple[_Kind, ...] = (
 
 def _named(error: Exception, refused: list[str], settings: FetchSettings, received: _Count) -> Problem:
     """Return the problem for an exception of aiohttp or the system."""
+    if isinstance(error.__cause__, ssl.SSLError):  # of a connection through SOCKS
+        error = error.__cause__
     key, again = next(
         ((key, again) for kinds, key, again in _ERRORS if isinstance(error, kinds)), ("protocol", False)
     )
@@ -265,7 +273,10 @@ def _named(error: Exception, refused: list[str], settings: FetchSettings, receiv
     if received.proxied and key in ("refused", "lookup_failed"):
         return Problem("proxy_unreachable")
     if isinstance(error, aiohttp.ClientHttpProxyError):
-        return Problem("proxy_auth") if error.status == 407 else Problem("proxy_failed", status=error.status)
+        refuses = error.status == 407
+        return Problem("proxy_auth") if refuses else Problem("proxy_failed", reason=f"HTTP {error.status}")
+    if type(error).__module__.startswith("aiohttp_socks."):
+        return _of_socks(error)
     if key == "refused":
         if refused:
             key = "private"
@@ -282,6 +293,14 @@ def _named(error: Exception, refused: list[str], settings: FetchSettings, receiv
     problem = Problem(key, http_status=received.status, received=received.size, again=again, **details)
     problem.short = shortage_of(error)
     return problem
+
+
+def _of_socks(error: Exception) -> Problem:
+    if not hasattr(error, "error_code"):
+        return Problem("proxy_unreachable")
+    if "uthentication" in str(error):  # the library tells it by its words alone
+        return Problem("proxy_auth")
+    return Problem("proxy_failed", reason=f"SOCKS {error.error_code}")
 
 
 def _errno(error: Exception) -> int | None:

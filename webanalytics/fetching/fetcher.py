@@ -19,8 +19,10 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from webanalytics.core.messages import FETCHING, error_type_of
+from webanalytics.core.proxy import is_in_environment
 from webanalytics.fetching.content import Accept
 from webanalytics.fetching.exchange import (
+    CONTROL,
     RawResponse,
     Sink,
     Wanted,
@@ -94,9 +96,9 @@ class Fetcher:
         self.settings = settings
         self._recorder = recorder
         self._names = names
-        self._session: aiohttp.ClientSession | None = None
+        self._sessions: dict[str, aiohttp.ClientSession] | None = None
         self._only: Collection[str] | None = None
-        self._looked_up: dict[str, bool] = {}
+        self._looked_up: dict[str, list[str]] = {}
 
     async def __aenter__(self) -> Self:
         settings = self.settings
@@ -112,15 +114,15 @@ class Fetcher:
         self._doubts: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._robots = RobotsCache(self._load_rules, failure_seconds=settings.timeout)
         self._own_names = self._names or resolver()
-        self._session = open_session(settings, self._own_names)
+        self._sessions = {"": open_session(settings, self._own_names)}
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        session, self._session = self._session, None
+        sessions, self._sessions = self._sessions, None
         await self._robots.close()
-        if session is not None:
+        for session in (sessions or {}).values():
             await session.close()
         if self._names is None:
             await self._own_names.close()
@@ -269,6 +271,8 @@ class Fetcher:
             except Problem as problem:
                 if problem.key in GIVEN_UP and last is not None:  # what it answered itself says more
                     raise last from None
+                if problem.key in ("unknown_host", "lookup_failed") and await self._needs_proxy():
+                    problem.key = "unknown_here"
                 last = problem
                 if turns_away(problem) and await self._has_turned(state):
                     problem.again = True
@@ -310,7 +314,12 @@ class Fetcher:
     async def _follow(self, state: FetchState) -> RawResponse:
         settings = self.settings
         while True:
-            response = await self._hop(state)
+            try:
+                response = await self._hop(state)
+            except Problem as problem:
+                if not problem.challenged or not state.answer_challenge():
+                    raise
+                continue
             if response.location is None:
                 return response
             try:
@@ -348,8 +357,6 @@ class Fetcher:
             state.spent += spent
             rules.check(str(url))
         async with self._limits.slot(host, rules.crawl_delay, first=state.first):
-            if self._session is None:
-                raise RuntimeError("the Fetcher is not open: use it in `async with`")
             clock = asyncio.get_running_loop().time
             began = clock()
             await self._check_name(url)
@@ -359,7 +366,7 @@ class Fetcher:
             problem: Problem | None = None
             try:
                 answer = await exchange(
-                    self._session, url, state.wanted, settings, max(left, 0.0), state.begin()
+                    self._session_for(url), url, state.wanted, settings, max(left, 0.0), state.begin()
                 )
             except Problem as found:
                 problem = found
@@ -377,6 +384,17 @@ class Fetcher:
                 raise problem
             return answer
 
+    def _session_for(self, url: URL) -> aiohttp.ClientSession:
+        if self._sessions is None:
+            raise RuntimeError("the Fetcher is not open: use it in `async with`")
+        proxy = self.settings.proxy
+        way = None if proxy is None else proxy.way(url.scheme, url.raw_host or "", url.port or 0)
+        if way is None or not way.is_socks:
+            return self._sessions[""]
+        if way.url not in self._sessions:
+            self._sessions[way.url] = open_session(self.settings, self._own_names, way)
+        return self._sessions[way.url]
+
     async def _check_name(self, url: URL) -> None:
         """Raise `Problem` where a proxy is to dial a name that is known here, and is not public.
 
@@ -385,15 +403,24 @@ class Fetcher:
         settings, host, port = self.settings, url.raw_host or "", url.port or 0
         if settings.proxy is None or settings.allow_private or not settings.proxy.way(url.scheme, host, port):
             return
+        if not all(map(is_public, await self._addresses(host, port))):
+            raise Problem("private")
+
+    async def _needs_proxy(self) -> bool:
+        """Return whether only a proxy of the environment may know names; a service tells its callers none."""
+        ours = self.settings.adaptive and self.settings.proxy is None
+        return ours and is_in_environment() and not await self._addresses(CONTROL, 443)
+
+    async def _addresses(self, host: str, port: int) -> list[str]:
+        """Return the addresses of a host, none where it is not known here."""
         if host not in self._looked_up:
             try:
-                async with asyncio.timeout(settings.connect_timeout):
+                async with asyncio.timeout(self.settings.connect_timeout):
                     found = await self._own_names.resolve(host, port)
             except (OSError, TimeoutError):
                 found = []
-            self._looked_up[host] = all(is_public(item["host"]) for item in found)
-        if not self._looked_up[host]:
-            raise Problem("private")
+            self._looked_up[host] = [item["host"] for item in found]
+        return self._looked_up[host]
 
     async def _load_rules(self, origin: str) -> Rules:
         settings = self.settings

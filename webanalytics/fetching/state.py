@@ -9,6 +9,9 @@ from webanalytics.fetching.exchange_record import Asked, Exchange, FetchLog
 from webanalytics.fetching.refusals import refusal
 from webanalytics.fetching.response import FetchError, Problem, Response
 
+MOST_CHALLENGES = 3
+"""Challenges of one try that are answered: with many requests under way, nonces are soon too old."""
+
 
 class FetchState:
     """A fetch in progress: the URL it has reached, and the seconds it has taken.
@@ -36,6 +39,7 @@ class FetchState:
         self.redirected = False
         self.elapsed = 0.0
         self._exchanges: list[Exchange] = []
+        self._answers = 0
 
     @property
     def downgraded(self) -> bool:
@@ -47,6 +51,14 @@ class FetchState:
         if self.is_rules or self.wanted.accept != "page" or answer.location is not None:
             return None
         return "" if problem else str(self.url)
+
+    def answer_challenge(self) -> bool:
+        """Return whether the same address may be asked once more, with an answer to its challenge."""
+        self._answers += 1
+        if self._answers > MOST_CHALLENGES:
+            return False
+        del self._exchanges[-1:]
+        return True
 
     def begin(self) -> Exchange | None:
         """Return what a further exchange is written to, if the fetch is recorded."""

@@ -9,6 +9,8 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
+import pandas as pd
+
 from webanalytics.audits.directives.robots import robots_problems
 from webanalytics.core.messages import REFUSALS, recognise
 from webanalytics.urls import address
@@ -20,6 +22,7 @@ __all__ = [
     "Target",
     "canonical_of",
     "clusters_of",
+    "count_missing",
     "fetch_outcome",
     "in_head",
     "inlinks",
@@ -104,6 +107,10 @@ FetchProblem = Literal[
 ]
 
 
+MISSING = frozenset(("client error", "redirect loop"))
+"""Problems of an address behind which there is no page: it counts where it is linked."""
+
+
 class FetchOutcome(NamedTuple):
     """What happened when a page was requested."""
 
@@ -161,6 +168,23 @@ def fetch_outcome(row: Mapping[str, Any]) -> FetchOutcome:
         status = int(said) if said.isdecimal() else None
     status = None if status is None else int(status)
     return FetchOutcome(_problem(kind, known and known.key, status), status, count)
+
+
+def count_missing(pages: pd.DataFrame) -> int:
+    """Return behind how many of the addresses of a frame there is no page.
+
+    Examples
+    --------
+    >>> rows = {"status": ["ok", "error"], "http_status": [200, 404], "error_type": [None, "http"]}
+    >>> count_missing(pd.DataFrame(rows))
+    1
+    """
+    if "status" not in pages:
+        return 0
+    names = [name for name in ("status", "error", "error_type", "http_status") if name in pages]
+    failed = pages.loc[pages["status"].eq("error").fillna(False).to_numpy(bool), names].astype(object)
+    rows: list[dict[Any, Any]] = failed.where(failed.notna(), None).to_dict("records")
+    return sum(fetch_outcome(row).problem in MISSING for row in rows)
 
 
 def _problem(kind: object, key: str | None, status: int | None) -> FetchProblem:

@@ -14,11 +14,12 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from webanalytics.audits.compare.differences import left_index
+from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.origin import Audited, Origin
 from webanalytics.audits.overview.failures import refusal_warning, refused
-from webanalytics.audits.score import ScoreChange
+from webanalytics.audits.score import COUNTED, ScoreChange
 from webanalytics.audits.unavailable_rules import title, untried
-from webanalytics.core.strings import one_line, percent, shortened, table_lines, to_one_decimal
+from webanalytics.core.strings import one_line, shortened, table_lines, to_one_decimal
 from webanalytics.thresholds import PRIORITIES
 
 MOST_RULES = 10
@@ -30,6 +31,8 @@ MOST_PAGES = 5_000
 """From this many pages, issues are not computed just to display an audit."""
 LONGEST = 80
 """Characters of a cell."""
+LONGEST_CAUSE = 240
+FIX_FIRST = "What to fix first, and the points that it gives"
 WIDEST = 110
 """Cells of a line of text, on a terminal that is wider."""
 
@@ -85,6 +88,8 @@ class Overview:
     blocks: Sequence[Block] = field(default_factory=list)
     notes: Sequence[str] = field(default_factory=list)
     hint: str = ""
+    alarm: str = ""
+    """Why pages cannot be found, if they cannot."""
     warning: str = ""
     """What is to be known before the rest."""
 
@@ -92,12 +97,13 @@ class Overview:
 def audit_overview(
     audit: Audited, *, judged: bool = True, selected: bool = False, most: int = MOST_RULES
 ) -> Overview:
-    """Return the overview of an audit, with at most ``most`` rules; of a ``selected`` one with its pages."""
+    """Return the overview of an audit, with at most ``most`` causes; of a ``selected`` one with its pages."""
     frame = audit.raw
     good = int((frame["status"] == "ok").sum()) if "status" in frame else 0
-    away = refused(frame)
-    figures = [("pages", f"{len(frame):,}"), ("ok", f"{good:,}"), ("failed", f"{len(frame) - good - away:,}")]
-    figures += [("refused", f"{away:,}")] * (away > 0)
+    missing, away = count_missing(frame), refused(frame)
+    pages = len(frame) - missing
+    figures = [("pages", f"{pages:,}"), ("ok", f"{good:,}"), ("failed", f"{pages - good - away:,}")]
+    figures += [("refused", f"{away:,}")] * (away > 0) + [("missing", f"{missing:,}")] * (missing > 0)
     stopped = audit.origin.stopped or ("" if audit.origin.crawl is None else audit.origin.crawl.stopped)
     notes = [_text(stopped, 300)] * bool(stopped)
     notes += [*_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
@@ -107,33 +113,38 @@ def audit_overview(
     if not judged:
         hint = "Issues are looked for when asked: see .summary()."
         return Overview("Audit", figures, blocks=failed, notes=notes, hint=hint, warning=warning)
-    blocks = [*([_pages(audit.pages)] if selected else []), *_fix_first(audit.summary(), most), *failed]
+    blocks = [*([_pages(audit.pages)] if selected else []), *_fix_first(audit.causes(), most), *failed]
     return Overview(
         "Audit of some of its pages" if selected else "Audit",
         figures + _by_priority(audit.issues),
         audit.score,
         scored="" if audit.score is None else f"{to_one_decimal(audit.score)} of 100",
+        alarm=audit.alarm,
         blocks=blocks,
         notes=notes + _rule_notes(audit.issues),
-        hint='See .summary(), .issues, .failures() and .pages; .report("report.html") and '
+        hint='See .causes(), .summary(), .issues, .failures() and .pages; .report("report.html") and '
         '.to_excel("audit.xlsx") write them.',
         warning=warning,
     )
 
 
-def _fix_first(summary: pd.DataFrame, most: int) -> list[Block]:
-    rules = summary[summary["pages"] > 0]
-    if not len(rules):
+def _fix_first(causes: pd.DataFrame, most: int) -> list[Block]:
+    """Return the causes that take points, as lines of a table or of text."""
+    taking = causes["points"] > 0
+    found = causes[taking] if most == MOST_RULES and taking.any() else causes
+    if not len(found):
         return []
-    shown = rules.head(most)
-    columns = (shown[name].tolist() for name in ("title", "priority", "pages", "share", "rule"))
+    shown = found.head(most)
+    columns = (shown[name].tolist() for name in ("cause", "priority", "pages", "points", "rule"))
     rows = [
-        (_text(name), _text(priority), f"{pages:,}", percent(share), _text(rule))
-        for name, priority, pages, share, rule in zip(*columns, strict=True)
+        (_text(cause, LONGEST_CAUSE), _text(priority), f"{pages:,}", f"{points:.1f}", _text(rule))
+        for cause, priority, pages, points, rule in zip(*columns, strict=True)
     ]
-    more = _more(len(rules), "rules: .summary()", most)
+    lines = [f"{points:>5}  {cause} [{rule}]" for cause, _, _, points, rule in rows]
+    more = _more(len(causes), "causes: .causes()", len(shown))
     marks = shown["priority"].astype(str).tolist()
-    return [Block("Fix first", ("title", "priority", "pages", "share", "rule"), rows, more, marks)]
+    headings = ("cause", "priority", "pages", "points", "rule")
+    return [Block(FIX_FIRST, headings, rows, more, marks, lines)]
 
 
 def _failures(found: pd.DataFrame) -> list[Block]:
@@ -235,8 +246,10 @@ def _unmatched_note(unmatched: pd.DataFrame) -> list[str]:
 
 
 def _by_priority(issues: pd.DataFrame) -> list[tuple[str, str]]:
-    counts = issues["priority"].astype(str).value_counts()
-    return [(f"{name} issues", f"{int(counts.get(name, 0)):,}") for name in PRIORITIES]
+    counted = issues["type"].isin(COUNTED)
+    counts = issues.loc[counted, "priority"].astype(str).value_counts()
+    figures = [(f"{name} faults", f"{int(counts.get(name, 0)):,}") for name in PRIORITIES]
+    return [*figures, ("warnings", f"{int((~counted).sum()):,}")]
 
 
 def _site_notes(origin: Origin) -> list[str]:
@@ -283,11 +296,12 @@ def counted(value: str, label: str) -> str:
 
     Examples
     --------
-    >>> counted("1", "pages added"), counted("2", "high issues"), counted("1", "failed")
-    ('1 page added', '2 high issues', '1 failed')
+    >>> counted("1", "pages added"), counted("2", "high faults"), counted("1", "failed")
+    ('1 page added', '2 high faults', '1 failed')
     """
     if value == "1":
         label = label.replace("pages", "page").replace("issues", "issue").replace("their page", "its page")
+        label = label.replace("faults", "fault").replace("warnings", "warning")
     return f"{value} {label}"
 
 
@@ -298,6 +312,7 @@ def as_text(overview: Overview, width: int | None = None) -> str:
     lines = _wrapped(f"{overview.title}: {figures}", room)
     lines += _wrapped(overview.warning, room)
     lines += [f"Score: {overview.scored}"] * bool(overview.scored)
+    lines += _wrapped(overview.alarm, room)
     for block in overview.blocks:
         headings, rows = list(block.headings), [list(row) for row in block.rows]
         if headings[-1] == "rule" and _needed(headings, rows) > room:  # the title says the same

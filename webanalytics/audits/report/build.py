@@ -29,6 +29,7 @@ from webanalytics.audits.report.large import note, packed
 from webanalytics.audits.report.movement import movement
 from webanalytics.audits.report.site import CrawlParts
 from webanalytics.audits.report.tables import Chapter, counted
+from webanalytics.audits.score import COUNTED
 from webanalytics.core import templates
 from webanalytics.core.strings import percent, to_one_decimal
 from webanalytics.errors import ParameterError
@@ -63,6 +64,8 @@ class Besides:
     keywords: pd.DataFrame | None = None
     cannibalisation: pd.DataFrame | None = None
     crawl: CrawlParts | None = None
+    causes: pd.DataFrame | None = None
+    alarm: str = ""
 
 
 def write_report(
@@ -79,6 +82,8 @@ def write_report(
     keywords: pd.DataFrame | None = None,
     cannibalisation: pd.DataFrame | None = None,
     crawl: CrawlParts | None = None,
+    causes: pd.DataFrame | None = None,
+    alarm: str = "",
     changes: Mapping[str, pd.DataFrame] | None = None,
     score_before: float | None = None,
     audited_before: datetime | None = None,
@@ -118,6 +123,10 @@ def write_report(
         Columns ``keyword``, ``url``, ``rival`` and, if known, what makes them compete.
     crawl : CrawlParts, optional
         What a crawl knows besides its pages: the chapter of the site, and the links around each page.
+    causes : pandas.DataFrame, optional
+        Columns ``cause``, ``rule``, ``priority`` and ``points``: what to fix first, the most points first.
+    alarm : str, optional
+        Why pages cannot be found.
     changes : mapping of str to pandas.DataFrame, optional
         Frames of changes since another audit, by name, as `webanalytics.Comparison` has them; at most
         20,000 rows of each are shown.
@@ -166,6 +175,8 @@ def write_report(
         keywords,
         cannibalisation,
         crawl,
+        causes,
+        alarm,
     )
     document = render(read(pages, issues, summary), besides, title=title)
     try:
@@ -203,6 +214,8 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
         points=to_one_decimal,
         score_before=besides.score_before,
         formula=parts.formula(),
+        alarm=besides.alarm,
+        causes=[] if besides.causes is None else parts.causes(besides.causes),
         figures=parts.figures(content),
         notes=[*besides.notes, *([] if content.detailed is None else [note(content.size)])],
         failures=[] if besides.failures is None else gaps.failures(besides.failures),
@@ -275,7 +288,7 @@ def payload(content: Content, cells: Cells) -> dict[str, Any]:
         "detailed": content.detailed,
         "rules": [
             {"name": r.name, "title": r.title, "category": r.category, "priority": r.priority}
-            | {"type": r.type, "fix": r.fix, "unit": r.unit}
+            | {"counted": r.type in COUNTED, "fix": r.fix, "unit": r.unit}
             for r in content.rules
         ],
         "facts": [{"name": fact.name, "label": fact.label, "unit": fact.unit} for fact in keep],

@@ -22,6 +22,7 @@ _REASONS: Mapping[str, str] = {
     "depth": "deeper than max_depth",
     "limit": "over max_pages",
     "pattern": "left out by include or exclude",
+    "action": "would log out, delete or order",
     "external": "on another site",
     "nofollow": "linked with nofollow alone",
     "kind": "linked in ways not followed",

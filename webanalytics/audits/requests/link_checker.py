@@ -26,16 +26,9 @@ _OURS = frozenset(("encoding", "too_large", "not_html", "not_text", "not_image")
 # to GET: many deny HEAD although RFC 9110 section 9.1 demands it.
 _FINAL = frozenset(
     (
-        *("unknown_host", "lookup_failed", "refused", "certificate", "handshake", "connect_timeout"),
-        *(
-            "host_given_up",
-            "host_refused",
-            "robots",
-            "robots_unreadable",
-            "private",
-            "port",
-            "redirect_scheme",
-        ),
+        *("unknown_host", "unknown_here", "lookup_failed", "refused", "certificate", "handshake"),
+        *("connect_timeout", "host_given_up", "host_refused", "robots", "robots_unreadable"),
+        *("private", "port", "redirect_scheme"),
         *("invalid_url", "credentials", "long_url"),
     )
 )

@@ -11,7 +11,7 @@ from webanalytics.audits.graph.links import LinkGraph
 from webanalytics.audits.graph.metrics import Mask, by_end
 from webanalytics.audits.graph.site_links import LONGEST, Target, listed
 from webanalytics.audits.rules.base import Finding, Rule
-from webanalytics.audits.rules.leads import badly, how
+from webanalytics.audits.rules.leads import Bad, Leads, how
 from webanalytics.audits.site import CHECKED_LINKS, Site
 
 _LINKS = (
@@ -20,14 +20,14 @@ _LINKS = (
 )
 
 
-def _external(site: Site, _: Any) -> Iterator[Finding]:
+def _external(site: Site) -> Bad:
     broken = {
         place: fault
         for url, (kind, fault) in site.checked.items()
         if kind == "external" and fault and not fault.startswith("redirects")
         if (place := site.graph.place(url)) >= 0
     }
-    return badly(site, broken, site.graph.hyperlinks)
+    return broken, site.graph.hyperlinks
 
 
 def _anchors(site: Site, _: Any) -> Iterator[Finding]:
@@ -48,7 +48,7 @@ def _with_fragment(graph: LinkGraph, link: int) -> str:
     return f"{table.urls[table.target[link]]}#{table.fragments[table.fragment[link]]}"
 
 
-def _to_closed(site: Site, why: str, links: Mask) -> Iterator[Finding]:
+def _to_closed(site: Site, why: str, links: Mask) -> Bad:
     graph, closed = site.graph, {}
     for place, row in enumerate(graph.page.tolist()):
         asked = int(graph.row[place])
@@ -60,18 +60,18 @@ def _to_closed(site: Site, why: str, links: Mask) -> Iterator[Finding]:
         skipped = site.crawl.skipped
         urls = skipped["url"][(skipped["reason"] == "robots").to_numpy(bool)]
         closed |= {place: "" for place in map(graph.place, urls.tolist()) if place >= 0}
-    return badly(site, closed, links & graph.internal & (graph.source_row != graph.target_row))
+    return closed, links & graph.internal & (graph.source_row != graph.target_row)
 
 
-def _to_noindex(site: Site, _: Any) -> Iterator[Finding]:
+def _to_noindex(site: Site) -> Bad:
     return _to_closed(site, "noindex", site.graph.hyperlinks & site.graph.followed)
 
 
-def _to_canonicalised(site: Site, _: Any) -> Iterator[Finding]:
+def _to_canonicalised(site: Site) -> Bad:
     return _to_closed(site, "canonicalised", site.graph.hyperlinks)
 
 
-def _to_blocked(site: Site, _: Any) -> Iterator[Finding]:
+def _to_blocked(site: Site) -> Bad:
     return _to_closed(site, "blocked by robots.txt", site.graph.hyperlinks & site.graph.followed)
 
 
@@ -128,7 +128,7 @@ RULES = (
         explanation="The page links to pages of other sites that are gone or fail, where visitors find "
         "nothing.",
         fix="Correct the links, lead them to what took the place of the page, or remove them.",
-        find=_external,
+        find=Leads(_external),
         columns=(CHECKED_LINKS,),
         measured="Each address of another site is asked once, with HEAD and then GET. HTTP 404, 410, other "
         "errors of the server and a host that does not exist count; HTTP 401, 403, 429, 999 and time limits "
@@ -146,7 +146,7 @@ RULES = (
         "such pages link to is followed less and less.",
         fix="Remove noindex from pages that should be found, or leave the links if they are for visitors "
         "alone.",
-        find=_to_noindex,
+        find=Leads(_to_noindex),
         columns=("links", "noindex"),
         measured="Links without nofollow to other pages of the audit whose robots tag or header says "
         "noindex.",
@@ -163,7 +163,7 @@ RULES = (
         "against "
         "what the canonical says.",
         fix="Link to the canonical address.",
-        find=_to_canonicalised,
+        find=Leads(_to_canonicalised),
         columns=("links", "canonical_state"),
         measured="Links to other pages of the audit whose canonical link names another address.",
         source="Google Search Central, How to specify a canonical URL: "
@@ -178,7 +178,7 @@ RULES = (
         explanation="The page links to addresses of its own site that search engines may not fetch, so that "
         "nothing behind them is found by these links.",
         fix="Open the pages in robots.txt if they should be found, or remove the links.",
-        find=_to_blocked,
+        find=Leads(_to_blocked),
         columns=("links",),
         needs=("robots",),
         measured="Links without nofollow to addresses of the site that its robots.txt disallows for the "

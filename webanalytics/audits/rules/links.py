@@ -9,7 +9,7 @@ from typing import Any
 from webanalytics.audits.graph.site_links import LONGEST
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.leads import badly, faults
+from webanalytics.audits.rules.leads import Bad, Leads, faults
 from webanalytics.audits.site import WHOLE_CRAWL, Site
 from webanalytics.runs.frames.link_table import KINDS
 
@@ -76,20 +76,17 @@ def _known_from(site: Site, row: int) -> str:
     return f"It is known from the {kind} of {source[:LONGEST]}."
 
 
-def _broken(site: Site, redirects: bool) -> Iterator[Finding]:
-    bad = {
-        place: fault
-        for place, fault in faults(site).items()
-        if fault.startswith("redirects to ") == redirects
-    }
-    return badly(site, bad, site.graph.hyperlinks) if bad else iter(())
+def _broken(site: Site, redirects: bool) -> Bad:
+    found = faults(site).items()
+    bad = {place: fault for place, fault in found if fault.startswith("redirects to ") == redirects}
+    return bad, site.graph.hyperlinks
 
 
-def _to_failing(site: Site, _: Any) -> Iterator[Finding]:
+def _to_failing(site: Site) -> Bad:
     return _broken(site, redirects=False)
 
 
-def _to_redirects(site: Site, _: Any) -> Iterator[Finding]:
+def _to_redirects(site: Site) -> Bad:
     return _broken(site, redirects=True)
 
 
@@ -102,7 +99,7 @@ RULES = (
         priority="high",
         explanation="The page links to pages of the site that answer with an error or not at all.",
         fix="Correct or remove the links.",
-        find=_to_failing,
+        find=Leads(_to_failing),
         columns=("links",),
         needs=("http_status",),
         measured="Links to addresses of the audit that answered with an error or not at all are counted. "
@@ -120,7 +117,7 @@ RULES = (
             "request each."
         ),
         fix="Link to the address at the end of the redirect.",
-        find=_to_redirects,
+        find=Leads(_to_redirects),
         columns=("links",),
         needs=("redirects",),
         measured="Links to addresses of the audit that redirected are counted.",

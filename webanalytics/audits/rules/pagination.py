@@ -9,7 +9,7 @@ import numpy as np
 
 from webanalytics.audits.graph.site_links import LONGEST, listed
 from webanalytics.audits.rules.base import Finding, Rule
-from webanalytics.audits.rules.leads import badly, faults
+from webanalytics.audits.rules.leads import Bad, Leads, faults
 from webanalytics.audits.site import Site
 
 _PAGINATION = (
@@ -28,10 +28,10 @@ def _ends(site: Site, *kinds: str) -> Iterator[tuple[int, int]]:
             yield row, int(graph.table.target[link])
 
 
-def _failing(site: Site, _: Any) -> Iterator[Finding]:
+def _failing(site: Site) -> Bad:
     places, asked = site.graph.places, site.checked.items()
     known = {places[url]: fault for url, (_, fault) in asked if fault and url in places}
-    return badly(site, known | faults(site), site.graph.of_kind("next", "prev"))
+    return known | faults(site), site.graph.of_kind("next", "prev")
 
 
 def _later(site: Site) -> dict[int, int]:
@@ -117,7 +117,7 @@ RULES = (
         priority="high",
         explanation="The page before or after this one in its series redirects, fails or does not answer.",
         fix="Let rel=next and rel=prev name pages that answer with HTTP 200, and leave them out at the ends.",
-        find=_failing,
+        find=Leads(_failing),
         columns=("crawl_depth",),
         needs=("http_status",),
         measured="Targets of rel=next and rel=prev, in link elements, Link headers and anchors; the crawl "

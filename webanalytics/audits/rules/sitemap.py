@@ -55,7 +55,8 @@ def _robots(site: Site, _: Any) -> Iterator[Finding]:
     for place, problems in site.robots.items():
         row = chosen.get(origin(place) or place, -1)
         if problems and row >= 0:
-            yield Finding(row, len(problems), f"{place}/robots.txt: {' '.join(problems)}"[:_LONGEST])
+            said = f"{place}/robots.txt: {' '.join(problems)}"[:_LONGEST]
+            yield Finding(row, len(problems), said, whole=True)
 
 
 RULES = (
@@ -120,6 +121,7 @@ RULES = (
         name="robots_txt_problems",
         title="Faults in robots.txt",
         category="sitemap",
+        scope="host",
         type="warning",
         priority="medium",
         explanation=(

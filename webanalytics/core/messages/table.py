@@ -30,6 +30,7 @@ class Advice(NamedTuple):
 
 ADVICE: Final[Mapping[str, Advice]] = MappingProxyType(
     {
+        "credentials": Advice("access=", "takes them"),
         "private": Advice("allow_private=True", "lets it through"),
         "connect_timeout": Advice("connect_timeout=", "sets how long to wait"),
         "timeout": Advice("timeout=", "sets how long to wait"),
@@ -42,6 +43,7 @@ ADVICE: Final[Mapping[str, Advice]] = MappingProxyType(
         "content_too_large": Advice("max_download=", "sets the limit"),
         "analysis_timeout": Advice("parse_timeout=", "sets how long to wait"),
         "analysis_memory": Advice("worker_memory=", "sets the limit"),
+        "unknown_here": Advice('proxy="env"', "asks through it"),
         "proxy_auth": Advice("proxy=", "takes them"),
         "status 407": Advice("proxy=", "takes a user name and a password"),
         "status 401": Advice("access=", "sends a password, a token or cookies"),
@@ -68,7 +70,7 @@ FETCHING: Final[Table] = table(
         "credentials": (
             "invalid",
             "must be a URL without a user name or password.",
-            "The address holds a user name or a password.",
+            "The address holds a user name or a password that cannot be used.",
         ),
         "long_url": (
             "invalid",
@@ -93,6 +95,11 @@ FETCHING: Final[Table] = table(
         ),
         "unknown_host": ("dns", "a host that does not exist."),
         "lookup_failed": ("dns", "a host that could not be looked up."),
+        "unknown_here": (
+            "dns",
+            "{names} a host that only a proxy of the environment may know.",
+            "The host is not known here, and the environment names a proxy.",
+        ),
         "refused": ("connection", "a server that does not accept connections."),
         "interrupted": ("connection", "a server that broke off before its answer was complete."),
         "certificate": (
@@ -142,8 +149,8 @@ FETCHING: Final[Table] = table(
         ),
         "proxy_failed": (
             "connection",
-            "{names} a server that the proxy does not connect to (HTTP {status}).",
-            "The proxy does not connect to the server (HTTP {status}).",
+            "{names} a server that the proxy does not connect to ({reason}).",
+            "The proxy does not connect to the server ({reason}).",
         ),
         "proxy_unreachable": (
             "connection",

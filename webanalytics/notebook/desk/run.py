@@ -10,7 +10,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -177,7 +177,9 @@ async def work(plan: Plan, run: DeskRun, done: list[tuple[str, pd.DataFrame | Au
 
 def _of_site(frame: Any, origin: Origin | None) -> Any:
     """Return an audit together with what is known of its site."""
-    return Audit(frame, origin) if origin is not None and isinstance(frame, Audit) else frame
+    if origin is None or not isinstance(frame, Audit):
+        return frame
+    return Audit(frame, replace(origin, stopped=frame.origin.stopped))
 
 
 def joined(done: Sequence[tuple[str, Any]], operations: Sequence[str]) -> pd.DataFrame | Audit | None:
