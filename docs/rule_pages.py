@@ -42,6 +42,9 @@ def examples() -> dict[str, dict[str, Any]]:
     return found
 
 
+_OF_HOST = " One issue for each host, with the number of its pages."
+
+
 def page(rule: Rule, example: Mapping[str, Any]) -> str:
     """Return the page of a rule."""
     limit = "" if rule.threshold is None else f", limit {rule.threshold:,g} {rule.unit}"
@@ -51,7 +54,7 @@ def page(rule: Rule, example: Mapping[str, Any]) -> str:
         f"`{rule.name}`, category {rule.category}, {rule.priority} priority{limit}{needs}. "
         f"{_TYPES[rule.type]}",
         *_section("Why it matters", prose(rule.explanation)),
-        *_section("How it is measured", prose(rule.measured)),
+        *_section("How it is measured", prose(rule.measured + _OF_HOST * (rule.scope == "host"))),
         *_limit(rule),
         *_section("How to fix it", prose(rule.fix)),
     ]

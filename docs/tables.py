@@ -9,6 +9,7 @@ from typing import Any
 
 import rule_pages
 
+from webanalytics.audits.causes import COLUMNS as CAUSE_COLUMNS
 from webanalytics.audits.issues import COLUMNS as ISSUE_COLUMNS
 from webanalytics.audits.issues import SUMMARY_COLUMNS
 from webanalytics.audits.overview.failures import COLUMNS as FAILURE_COLUMNS
@@ -115,6 +116,7 @@ def columns() -> str:
     )
     for title, of in (
         ("audit.issues", ISSUE_COLUMNS),
+        ("audit.causes()", CAUSE_COLUMNS),
         ("audit.summary()", SUMMARY_COLUMNS),
         ("audit.failures()", FAILURE_COLUMNS),
     ):

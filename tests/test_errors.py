@@ -42,7 +42,7 @@ def test_a_row_error_pickles() -> None:
     "kind",
     [
         "dns",
-        "refused",
+        "connection",
         "tls",
         "timeout",
         "robots",

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from webanalytics.audits.moves.plan import RedirectMap
     from webanalytics.audits.rules.registration import rule, rules
     from webanalytics.core.access import Access
+    from webanalytics.core.bot_key import BotKey
     from webanalytics.core.run_options import option_context, options, use
     from webanalytics.errors import (
         AuditInterrupted,
@@ -75,6 +76,7 @@ __all__ = [
     "Audit",
     "AuditInterrupted",
     "BackendError",
+    "BotKey",
     "Comparison",
     "Dask",
     "Hosted",
@@ -132,6 +134,7 @@ _HOMES = {
     "fetching.archives.sources": ("pages",),
     "errors": ("AuditInterrupted", "BackendError", "HostedError", "ParameterError", "WebAnalyticsError"),
     "core.access": ("Access",),
+    "core.bot_key": ("BotKey",),
     "core.run_options": ("option_context", "options", "use"),
     "runs.partial": ("last_partial",),
     "audits.ai.roster": ("ai_crawlers",),

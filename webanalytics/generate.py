@@ -115,6 +115,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, TypedDict
 
 from webanalytics.core.access import Access
+from webanalytics.core.bot_key import BotKey
 '''
 
 _BESIDES = {

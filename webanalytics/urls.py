@@ -10,6 +10,8 @@ import re
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address
 from typing import NamedTuple
+from urllib.parse import unquote
+from zlib import crc32
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -267,6 +269,39 @@ def with_slashes(link: str) -> str:
         return link
     before, mark, query = link.partition("?")
     return before.replace("\\", "/") + mark + query
+
+
+LONGEST_FRAGMENT = 500
+"""Longest fragment that is looked at, in characters."""
+
+
+def place_asked(fragment: str) -> str:
+    """Return the place of a page that a fragment names; "" for its top, a text of it, and what scripts read.
+
+    Notes
+    -----
+    HTML Standard, section 7.4.6.4 "find a potential indicated element"; URL Fragment Text Directives.
+
+    Examples
+    --------
+    >>> [place_asked(text) for text in ("cold", "", "TOP", "a:~:text=b", ":~:text=b", "/cart", "t=30")]
+    ['cold', '', '', 'a', '', '', '']
+    """
+    fragment = "".join(fragment.split(":~:", 1)[0].split("\n")).strip()
+    by_script = fragment.startswith(("/", "!")) or "=" in fragment or len(fragment) > LONGEST_FRAGMENT
+    return "" if by_script or fragment.lower() == "top" else fragment
+
+
+def place_hashes(fragment: str) -> tuple[int, int]:
+    """Return the hashes of the places of which one must be on the page for a fragment to lead there.
+
+    Examples
+    --------
+    >>> place_hashes("caf%C3%A9")[1] == place_hashes("café")[0]
+    True
+    """
+    written, decoded = (crc32(text.encode("utf-8", "replace")) for text in (fragment, unquote(fragment)))
+    return written, decoded
 
 
 ARCHIVE_SUFFIXES = (".warc.gz", ".warc", ".arc.gz", ".arc")

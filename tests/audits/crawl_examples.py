@@ -11,6 +11,9 @@ from collections.abc import Mapping
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
+
+from webanalytics.crawls.facts import with_missing_places
 from webanalytics.page.facts.outlinks import analyse
 from webanalytics.page.page import Page
 from webanalytics.runs.frames.link_table import (
@@ -28,17 +31,18 @@ def crawl_of(site: Mapping[str, Any]) -> CrawlFacts | None:
     """What a crawl of an example's site knows, None for a site without a start."""
     if "start" not in site:
         return None
-    links = LinkTableBuilder()
+    links, ids = LinkTableBuilder(), {}
     for record in site["pages"]:
         final = record.get("final_url", record["url"])
         for source, target in pairwise([*record.get("redirects", ()), final]):
             links.add(source, [Link(target, kind="redirect", position="http")])
         if record.get("http_status", 200) < 400:
-            found = analyse(Page(record["html"], record["url"], final))["outlinks"]
-            names = ("target", "anchor", "rel", "kind", "position")
-            links.add(final, [Link(*cells) for cells in zip(*(found[name] for name in names), strict=True)])
+            said = analyse(Page(record["html"], record["url"], final))
+            columns = (said["outlinks"][name] for name in Link._fields)
+            links.add(final, [Link(*cells) for cells in zip(*columns, strict=True)])
+            ids[final] = np.array(said["ids"], np.uint32)
     return CrawlFacts(
-        links.table(),
+        with_missing_places(links.table(), ids),
         table(SKIPPED, site.get("skipped", ())),
         table(CHECKED, site.get("checked", ())),
         table(TRAPS, site.get("traps", ())),

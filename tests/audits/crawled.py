@@ -7,12 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
+from zlib import crc32
 
+import numpy as np
 import pandas as pd
 
 from tests.audits.sites import HOST, failed, frame, page
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.origin import Origin
+from webanalytics.crawls.facts import with_missing_places
 from webanalytics.runs.frames.link_table import KINDS, CrawlFacts, Link, LinkTable, LinkTableBuilder
 
 __all__ = ["HOST", "at", "crawl", "failed", "found", "link", "links", "page"]
@@ -41,10 +44,18 @@ def crawl(
     *rows: dict[str, Any],
     starts: Iterable[str] = ("/",),
     sitemap: pd.DataFrame | None = None,
+    places: Mapping[str, Iterable[str]] | None = None,
     **facts: Any,
 ) -> Audit:
-    """Return the audit of a crawl; pages that links name and no row has are read, and good."""
-    table = links(pages)
+    """Return the audit of a crawl; pages that links name and no row has are read, and good.
+
+    ``places`` has the ids on the pages of which they are known.
+    """
+    ids = {
+        at(path): np.array([crc32(name.encode()) for name in names], np.uint32)
+        for path, names in (places or {}).items()
+    }
+    table = with_missing_places(links(pages), ids)
     known = {row["url"] for row in rows}
     kinds = zip(table.source.tolist(), table.target.tolist(), table.kind.tolist(), strict=True)
     redirects, stops, pages_of = KINDS.index("redirect"), set(), {at(path): None for path in pages}

@@ -16,7 +16,7 @@ import pandas as pd
 
 from webanalytics.audits.pages import derived
 from webanalytics.audits.site import Site
-from webanalytics.core.messages import FETCHING, sentence
+from webanalytics.core.messages import error_type_of, sentence
 from webanalytics.operations import AUDIT_PAGES
 from webanalytics.runs.frames.schema import frame_fields, make_series
 
@@ -122,7 +122,7 @@ def page(url: str = "/", **changes: Any) -> dict[str, Any]:
         "insecure_forms": [],
         "structured_types": [],
         "structured_errors": [],
-        "content_hash": hashlib.sha256(" ".join(text.split()).encode()).hexdigest() if text.split() else "",
+        "visible_text": text,
     }
     row["descriptions"] = [row["description"]]
     row.update(changes)
@@ -146,7 +146,7 @@ def failed(url: str, key: str, *, hops: tuple[str, ...] = (), **details: Any) ->
         "url": whole[0],
         "status": "error",
         "error": error,
-        "error_type": FETCHING[key][0],
+        "error_type": error_type_of(key, details.get("status")),
         "final_url": whole[-1],
         "redirects": whole[:-1],
         "http_status": details.get("status"),

@@ -10,6 +10,7 @@ import time
 import warnings
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -17,7 +18,10 @@ from pandas.testing import assert_frame_equal
 
 import webanalytics as wa
 from tests.audits.saved import HOME, HOSTILE, PAGES, audit
+from tests.audits.sites import HOST, frame, page
 from tests.effort import BUSY_SECONDS
+from tests.fetching.refusal_pages import CHALLENGES
+from webanalytics.audits.function import INTERRUPTED
 from webanalytics.audits.origin import Origin
 from webanalytics.audits.overview import display as showing
 from webanalytics.audits.pages import DERIVED, FOUND
@@ -165,12 +169,13 @@ class Reader(HTMLParser):
 
 def test_it_shows_itself(made: wa.Audit) -> None:
     text = repr(made)
-    high = int((made.issues["priority"] == "high").sum())
-    assert text.splitlines()[0].startswith(f"Audit: 4 pages, 4 ok, 0 failed, {high} high issues,")
+    counted = made.issues[made.issues["type"] != "warning"]
+    high = int((counted["priority"] == "high").sum())
+    assert text.splitlines()[0].startswith(f"Audit: 4 pages, 4 ok, 0 failed, {high} high faults,")
     assert str(made) == text
     assert f"Score: {made.score:g} of 100" in text
-    first = made.summary()["title"].iloc[0]
-    assert first in text
+    first = made.causes()["cause"].iloc[0]
+    assert first in " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 110
     reader = Reader()
     reader.feed(made._repr_html_())
@@ -202,7 +207,7 @@ def test_a_large_audit_shows_itself_in_no_time(made: wa.Audit, monkeypatch: pyte
     assert "Issues are looked for when asked" in repr(large)
     assert "issues" not in (large._known or {})
     assert len(large.issues)
-    assert "high issues" in repr(large)
+    assert "high faults" in repr(large)
 
 
 def test_notes_are_few(made: wa.Audit) -> None:
@@ -219,7 +224,7 @@ def test_no_pages_and_failed_pages_are_audits_too() -> None:
     assert "<table" not in empty._repr_html_()
     with SiteServer({}) as site:
         failed = wa.audit([f"{site.url}/none", "nonsense"], **LOCAL)
-    assert repr(failed).startswith("Audit: 2 pages, 0 ok, 2 failed")
+    assert repr(failed).startswith("Audit: 1 page, 0 ok, 1 failed, 1 missing")
     assert "client_error" in rules_of(failed, f"{site.url}/none")
 
 
@@ -272,31 +277,44 @@ def test_further_urls_come_first_and_none_twice(listed_site: SiteServer) -> None
 @pytest.mark.parametrize(
     ("reply", "sentence"),
     [
-        (Reply(404), "It is missing"),
-        (Reply(403), "answers HTTP 403: search engines take it as if there were none"),
+        (Reply(404), None),
+        (Reply(400), None),
         (Reply(500), "answers HTTP 500: search engines may stop reading"),
         (Reply(200, {}, b"<!doctype html><title>x</title>"), "It is a web page"),
         (Reply(200, {"Content-Type": "text/plain"}, b"#" * 700_000), "larger than 500 KiB"),
     ],
 )
-def test_a_robots_txt_that_cannot_be_read(reply: Reply, sentence: str) -> None:
+def test_a_robots_txt_that_cannot_be_read(reply: Reply, sentence: str | None) -> None:
     from webanalytics.audits.requests.sources import all_problems, read_robots
     from webanalytics.core.run_options import resolve
 
     with SiteServer({"/robots.txt": reply}) as site:
         files = asyncio.run(read_robots([site.url], resolve({"allow_private": True, "retries": 0})))
         found = all_problems(files)
-    assert sentence in found[site.url][0]
+    if sentence is None:
+        assert found == {site.url: []}, "search engines take it as if there were none, and that is no fault"
+    else:
+        assert sentence in found[site.url][0]
 
 
-def test_an_origin_without_an_answer_says_so() -> None:
+@pytest.mark.parametrize("reply", [Reply(401), Reply(403), Reply(429), CHALLENGES["Cloudflare"]])
+def test_a_robots_txt_that_is_refused_to_us_has_no_fault(reply: Any) -> None:
+    from webanalytics.audits.requests.sources import all_problems, read_robots
+    from webanalytics.core.run_options import resolve
+
+    with SiteServer({"/robots.txt": reply}) as site:
+        files = asyncio.run(read_robots([site.url], resolve({"allow_private": True, "retries": 0})))
+    assert all_problems(files) == {site.url: []}
+
+
+def test_a_host_that_does_not_answer_is_no_fault_of_its_robots_txt() -> None:
     from webanalytics.audits.requests.sources import all_problems, read_robots
     from webanalytics.core.run_options import resolve
 
     with SiteServer({}) as site:
         gone = site.url
     found = all_problems(asyncio.run(read_robots([gone], resolve({"allow_private": True, "retries": 0}))))
-    assert found == {gone: ["It cannot be read (refused): search engines may stop reading the whole site."]}
+    assert found == {gone: []}
 
 
 @pytest.mark.parametrize(
@@ -309,6 +327,29 @@ def test_a_sitemap_without_pages_is_a_wrong_argument(
         wa.audit(sitemap=listed_site.url + path, **LOCAL)
     with pytest.raises(wa.ParameterError, match="The `sitemap` parameter must be the URL"):
         wa.audit(sitemap=[], **LOCAL)
+
+
+def test_a_site_without_a_sitemap_is_sent_to_the_crawl(listed_site: SiteServer) -> None:
+    with pytest.raises(wa.ParameterError, match=r"must be a sitemap .*`webanalytics.crawl` finds the pages"):
+        wa.audit(sitemap=f"{listed_site.url}/a", **LOCAL)
+
+
+def test_what_an_interrupted_audit_has_is_not_judged_as_a_whole() -> None:
+    """Of pages that were not read nobody knows what they link to."""
+    pages = [page("/", links=[]), page("/a", links=[]), page("/b", links=[f"{HOST}/"])]
+    whole = wa.Audit(frame(*pages))
+    assert set(whole.issues.loc[whole.issues["rule"] == "no_inlinks", "url"]) == {f"{HOST}/a", f"{HOST}/b"}
+    part = wa.Audit(whole.raw, Origin(stopped=INTERRUPTED))
+    assert "no_inlinks" not in set(part.issues["rule"])
+    assert INTERRUPTED in repr(part)
+
+
+def test_a_stopped_audit_says_so_in_its_report_and_folder(made: wa.Audit, tmp_path: Path) -> None:
+    part = wa.Audit(made.raw, Origin(stopped=INTERRUPTED))
+    assert INTERRUPTED in part.report(tmp_path / "r.html", keywords=None, cannibalisation=None).read_text(
+        "utf-8"
+    )
+    assert wa.load(part.save(tmp_path / "kept")).origin.stopped == INTERRUPTED
 
 
 def test_pages_with_their_html_have_no_sitemap(listed_site: SiteServer) -> None:
@@ -430,5 +471,4 @@ def test_its_text_keeps_to_the_width_of_the_terminal(
     monkeypatch.setenv("COLUMNS", str(columns))
     lines = repr(made).splitlines()
     assert max(map(len, lines)) <= min(columns, 110)
-    named = "title_too_short" in repr(made)
-    assert named == (columns > 50), "the rule's id stands beside its title where there is room"
+    assert "[title_too_short]" in " ".join(repr(made).split()), "the rule's id stands behind its cause"

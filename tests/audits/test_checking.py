@@ -104,11 +104,12 @@ CASES: dict[str, tuple[Answer, str, int | None, list[str]]] = {
     "204": (always(204), "ok", 204, ["HEAD"]),
     "404": (always(404), "gone", 404, ["HEAD", "GET"]),
     "410": (always(410), "gone", 410, ["HEAD", "GET"]),
-    "401": (always(401), "blocked", 401, ["HEAD", "GET"]),
-    "403": (always(403), "blocked", 403, ["HEAD", "GET"]),
-    "429": (always(429), "blocked", 429, ["HEAD"]),
-    "451": (always(451), "blocked", 451, ["HEAD", "GET"]),
-    "999": (always(999), "blocked", 999, ["HEAD", "GET"]),
+    "401": (always(401), "refused", 401, ["HEAD", "GET"]),
+    "403": (always(403), "refused", 403, ["HEAD", "GET"]),
+    "429": (always(429), "refused", 429, ["HEAD"]),
+    "451": (always(451), "refused", 451, ["HEAD", "GET"]),
+    "999": (always(999), "refused", 999, ["HEAD", "GET"]),
+    "a challenge": (always(503, "cf-mitigated: challenge\r\n"), "refused", 503, ["HEAD", "GET"]),
     "400": (always(400), "failed", 400, ["HEAD", "GET"]),
     "500": (always(500), "failed", 500, ["HEAD", "GET"]),
     "503": (always(503), "failed", 503, ["HEAD", "GET"]),
@@ -182,7 +183,7 @@ def test_what_cannot_be_reached() -> None:
 
         rows = asyncio.run(main())
     assert [(row["verdict"], row["error_type"]) for row in rows] == [
-        ("failed", "refused"),
+        ("failed", "connection"),
         ("failed", "blocked"),
         ("failed", "invalid"),
     ]

@@ -9,7 +9,7 @@ import pytest
 
 import webanalytics as wa
 from tests.audits.saved import HOME, HOSTILE, audit
-from webanalytics.audits.compare.differences import LEFT_OUT, OF_ROBOTS
+from webanalytics.audits.compare.differences import CHANGES, OF_ONE_FETCH, OF_ROBOTS
 from webanalytics.audits.origin import Origin
 from webanalytics.fetching.testing import Reply, SiteServer
 
@@ -59,33 +59,37 @@ def test_changes_are_told_field_by_field(made: wa.Comparison) -> None:
         [{"level": "h1", "text": "One"}, {"level": "h1", "text": "Two"}],
         [{"level": "h1", "text": "One"}],
     )
-    assert not {"title_length", "title_pixels", *LEFT_OUT} & set(fields)
+    assert set(fields) == {"title", "headings"}
     assert set(made.changes["url"]) == {HOME}
 
 
-def test_issues_are_new_fixed_or_remain(made: wa.Comparison) -> None:
+def test_issues_got_worse_are_fixed_or_remain(made: wa.Comparison) -> None:
     assert told(made, HOME, "h1_multiple") == ["fixed"]
-    assert told(made, HOME, "title_too_short") == ["new"]
+    assert told(made, HOME, "title_too_short") == ["worse"]
     assert told(made, HOME, "viewport_missing") == ["remaining"]
-    assert told(made, FRESH, "h1_multiple") == ["new"]
+    assert told(made, FRESH, "h1_multiple") == ["added"]
     assert told(made, GONE, "title_too_short") == ["removed"]
     assert list(made.issues.columns) == ["change", *made.after.issues.columns]
 
 
 def test_every_issue_of_both_is_in_one_group(made: wa.Comparison) -> None:
     groups = made.issues["change"].value_counts()
-    assert groups["new"] + groups["remaining"] == len(made.after.issues)
+    assert groups["worse"] + groups["added"] + groups["remaining"] == len(made.after.issues)
     assert groups["fixed"] + groups["removed"] + groups["remaining"] == len(made.before.issues)
 
 
 def test_the_summary_counts_rule_by_rule(made: wa.Comparison) -> None:
     rows = made.summary().set_index("rule")
-    line = rows.loc["h1_multiple", ["before", "after", "new", "fixed", "remaining", "removed"]].tolist()
-    assert line == [1, 1, 1, 1, 0, 0]
+    line = rows.loc["h1_multiple", ["before", "after", *CHANGES]].tolist()
+    assert line == [1, 1, 0, 1, 1, 0, 0, 0]
     assert rows.loc["h1_multiple", "title"] == "Several h1"
     assert (rows["before"] == rows["fixed"] + rows["removed"] + rows["remaining"]).all()
-    assert (rows["after"] == rows["new"] + rows["remaining"]).all()
-    order = [["high", "medium", "low"].index(priority) for priority in rows["priority"]]
+    assert (rows["after"] == rows["worse"] + rows["added"] + rows["remaining"]).all()
+    worse, moved = rows["worse"] > 0, (rows[["added", "fixed", "removed"]] > 0).any(axis=1)
+    order = [
+        (not bad, not other, ["high", "medium", "low"].index(priority))
+        for bad, other, priority in zip(worse, moved, rows["priority"], strict=True)
+    ]
     assert order == sorted(order)
 
 
@@ -112,14 +116,12 @@ def test_of_a_page_that_was_not_read_nothing_is_said_to_be_fixed() -> None:
         first, second = (wa.audit(urls, **options) for _ in range(2))
     comparison = wa.compare(first, second)
     assert told(comparison, urls[0], "title_too_short") == ["unchecked"]
-    assert told(comparison, urls[0], "server_error") == ["new"]
+    assert told(comparison, urls[0], "server_error") == ["worse"]
     fields = changed(comparison, urls[0])
-    assert fields["status"] == ("ok", "error")
-    assert fields["http_status"] == (200, 500)
-    assert "title" not in fields, "that the page could not be read is one change, not a hundred"
+    assert fields == {"indexability": ("indexable", "server error"), "http_status": (200, 500)}
     back = wa.compare(second, first)
     assert told(back, urls[0], "server_error") == ["fixed"]
-    assert told(back, urls[0], "title_too_short") == ["new"]
+    assert told(back, urls[0], "title_too_short") == ["unchecked"], "nobody could look before"
 
 
 def test_a_rule_that_could_not_look_says_nothing() -> None:
@@ -135,9 +137,9 @@ def test_a_robots_txt_that_was_not_looked_at_is_not_corrected() -> None:
     closed, good = (
         wa.Audit(plain, Origin(robots={"https://lamps.example": problems})) for problems in (["Odd."], [])
     )
-    assert told(wa.compare(closed, plain), HOME, "robots_txt_problems") == ["unchecked"]
-    assert told(wa.compare(plain, closed), HOME, "robots_txt_problems") == ["unchecked"]
-    assert told(wa.compare(closed, good), HOME, "robots_txt_problems") == ["fixed"]
+    assert told(wa.compare(closed, plain), HOME.rstrip("/"), "robots_txt_problems") == ["unchecked"]
+    assert told(wa.compare(plain, closed), HOME.rstrip("/"), "robots_txt_problems") == ["unchecked"]
+    assert told(wa.compare(closed, good), HOME.rstrip("/"), "robots_txt_problems") == ["fixed"]
 
 
 def test_both_are_judged_by_the_profile_of_the_second() -> None:
@@ -158,7 +160,7 @@ def test_a_page_that_is_there_twice_counts_once() -> None:
 
 def test_empty_audits() -> None:
     empty = wa.audit([], progress=False)
-    for before, after, change in ((empty, audit(BEFORE), "new"), (audit(BEFORE), empty, "removed")):
+    for before, after, change in ((empty, audit(BEFORE), "added"), (audit(BEFORE), empty, "removed")):
         comparison = wa.compare(before, after)
         assert set(comparison.issues["change"]) == {change}
         assert len(comparison.pages) == 3
@@ -211,8 +213,16 @@ def test_a_report_and_a_workbook_of_what_changed(made: wa.Comparison, tmp_path: 
     assert (HOME, "title", "Lamps for every room of the house", "x") in rows
 
 
+def test_a_slow_answer_is_no_change() -> None:
+    slow, quick = (wa.Audit(audit(BEFORE).raw.assign(elapsed=seconds)) for seconds in (9.0, 0.1))
+    assert "slow_response" in set(slow.issues["rule"])
+    for pair in ((slow, quick), (quick, slow)):
+        assert told(wa.compare(*pair), HOME, "slow_response") == ["unchecked"]
+        assert set(wa.compare(*pair).pages["change"]) == {"same"}
+
+
 def test_rules_that_are_named_exist() -> None:
-    assert set(OF_ROBOTS) <= set(wa.rules()["name"])
+    assert {*OF_ROBOTS, *OF_ONE_FETCH} <= set(wa.rules()["name"])
 
 
 def test_the_score_before_and_after_and_what_it_came_from() -> None:
@@ -243,7 +253,8 @@ def test_the_points_of_all_rules_are_the_change_of_the_score(made: wa.Comparison
 def test_issues_that_went_with_their_page_are_told_apart(made: wa.Comparison) -> None:
     gone = made.issues[made.issues["url"] == GONE]
     assert set(gone["change"]) == {"removed"}
-    assert set(made.issues.loc[made.issues["url"] != GONE, "change"]) <= {"new", "fixed", "remaining"}
+    others = set(made.issues.loc[made.issues["url"] != GONE, "change"])
+    assert others <= {"worse", "added", "fixed", "remaining"}
     assert f"{len(gone)} issues removed with their page" in " ".join(repr(made).split())
     assert made.summary()["removed"].sum() == len(gone)
 

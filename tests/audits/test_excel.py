@@ -31,7 +31,7 @@ def sheets(path: Path) -> dict[str, list[tuple[object, ...]]]:
 def test_one_sheet_for_each_part(made: wa.Audit, tmp_path: Path) -> None:
     assert made.to_excel(tmp_path / "audit.xlsx") == tmp_path / "audit.xlsx"
     found = sheets(tmp_path / "audit.xlsx")
-    assert list(found) == ["Overview", "Summary", "Issues", "Pages"]
+    assert list(found) == ["Overview", "Fix first", "Summary", "Issues", "Pages"]
     assert found["Overview"][1] == ("score, of 100", made.score)
     assert ("pages", 4) in found["Overview"]
     assert found["Summary"][0][:3] == ("title", "rule", "priority")
@@ -39,12 +39,24 @@ def test_one_sheet_for_each_part(made: wa.Audit, tmp_path: Path) -> None:
     assert found["Issues"][0][:4] == ("title", "rule", "priority", "url")
     assert len(found["Issues"]) == len(made.issues) + 1
     names = found["Pages"][0]
-    assert names == tuple(name for name in made.pages.columns if name != "responseBody")
+    assert names == tuple(name for name in made.pages.columns if name not in ("responseBody", "visible_text"))
     pages = [dict(zip(names, row, strict=False)) for row in found["Pages"][1:]]
     assert [page["url"] for page in pages] == made.raw["url"].tolist()
     assert pages[1]["title_length"] == len("Old lamps")
     assert pages[1]["indexable"] is True
     assert pages[1]["headings"] == '[{"level": "h1", "text": "Old"}, {"level": "h1", "text": "Older"}]'
+
+
+def test_what_keeps_pages_from_being_found_stands_below_the_score(tmp_path: Path) -> None:
+    html = "<title>Lamps</title><meta name=robots content=noindex><p>Lamps"
+    hidden = wa.audit(pd.DataFrame({"url": [HOME], "html": [html]}), progress=False, workers=1)
+    hidden.to_excel(tmp_path / "audit.xlsx")
+    found = sheets(tmp_path / "audit.xlsx")
+    assert found["Overview"][1:3] == [
+        ("score, of 100", 0),
+        ("note", "None of 1 page may be indexed: noindex."),
+    ]
+    assert found["Fix first"][1][0].startswith(f"Noindex in the page on {HOME}")
 
 
 def test_a_sitemap_has_a_sheet_too(made: wa.Audit, tmp_path: Path) -> None:
@@ -107,7 +119,7 @@ def test_more_rows_than_a_sheet_can_have_go_on_in_another(
 
 def test_an_audit_without_pages_has_its_sheets(tmp_path: Path) -> None:
     wa.audit([], progress=False).to_excel(tmp_path / "empty.xlsx")
-    assert [len(rows) for rows in sheets(tmp_path / "empty.xlsx").values()] == [4, 1, 1, 1]
+    assert [len(rows) for rows in sheets(tmp_path / "empty.xlsx").values()] == [4, 1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("path", ["audit.xls", "audit", "none/audit.xlsx"])

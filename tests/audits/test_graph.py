@@ -212,7 +212,7 @@ def test_ways_are_those_of_networkx() -> None:
 def test_what_is_gone_is_told_from_what_refused_us() -> None:
     outside = [
         ("https://x.example/gone", "gone", 410),
-        ("https://x.example/busy", "blocked", 429),
+        ("https://x.example/busy", "refused", 429),
         ("https://x.example/fine", "ok", 200),
     ]
     rows = [
@@ -243,8 +243,6 @@ def test_what_is_gone_is_told_from_what_refused_us() -> None:
         ("https://x.example/gone", "gone", "/", "Elsewhere"),
         ("/soft", "soft 404", "/", "Soft"),
         ("/nobody-links-here", "failed", "", ""),
-        ("https://x.example/busy", "blocked", "/", "Elsewhere"),
-        ("/403", "blocked", "/a", "Private"),
     ]
     assert broken["position"].tolist()[1] == "footer"
 
@@ -255,11 +253,12 @@ def test_what_is_gone_is_told_from_what_refused_us() -> None:
         (404, "http", "gone"),
         (410, "http", "gone"),
         (None, "dns", "failed"),
-        *((status, "http", "blocked") for status in (401, 403, 429, 451, 999)),
+        *((status, "refused", "refused") for status in (401, 403, 407, 429, 451, 999)),
+        (503, "refused", "refused"),  # a challenge
         (None, "timeout", "blocked"),
         (400, "http", "failed"),
         (500, "http", "failed"),
-        (None, "refused", "failed"),
+        (None, "connection", "failed"),
         (None, "tls", "failed"),
         (200, None, "ok"),
         (200, "not_html", "ok"),

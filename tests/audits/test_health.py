@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import webanalytics as wa
-from webanalytics.audits.score import costs_by_rule, page_scores, row_scores, score, score_of
+from webanalytics.audits.score import Health
 from webanalytics.audits.site import Site
 
 
@@ -25,6 +25,14 @@ def issues(*rows: tuple[str, str, str, str]) -> pd.DataFrame:
 FIRST = "https://example.org/0"
 
 
+def page_scores(pages: Site, found: pd.DataFrame) -> list[float | None]:
+    return Health(pages, found).scores
+
+
+def score(pages: Site, found: pd.DataFrame) -> float | None:
+    return Health(pages, found).score
+
+
 def test_each_fault_costs_by_its_priority_and_warnings_cost_nothing() -> None:
     found = issues(
         (FIRST, "a", "issue", "high"),
@@ -35,6 +43,10 @@ def test_each_fault_costs_by_its_priority_and_warnings_cost_nothing() -> None:
     pages = site(status=["ok", "ok"])
     assert page_scores(pages, found) == [74.0, 100.0]  # 100 - 20 - 5 - 1
     assert score(pages, found) == 87.0
+    counts = Health(pages, found).counts_by_priority()
+    assert counts == {"high": [1, 0], "medium": [1, 0], "low": [1, 0]}, (
+        "the counts beside the score are its sum"
+    )
 
 
 def test_a_page_does_not_fall_below_zero() -> None:
@@ -42,24 +54,97 @@ def test_a_page_does_not_fall_below_zero() -> None:
     assert page_scores(site(status=["ok"]), found) == [0.0]
 
 
-def test_error_answers_count_as_zero_and_failures_of_ours_not_at_all() -> None:
+def test_a_missing_address_is_no_page_and_one_that_the_server_fails_to_give_counts_as_zero() -> None:
     pages = site(
-        status=["ok", "error", "error", "error"],
-        error_type=[None, "http", "timeout", "robots"],
+        status=["ok", "error", "error", "error", "error"],
+        error_type=[None, "http", "http", "timeout", "robots"],
+        http_status=[200, 404, 503, None, None],
     )
-    assert page_scores(pages, issues()) == [100.0, 0.0, None, None]
-    assert score(pages, issues()) == 50.0
+    assert page_scores(pages, issues()) == [100.0, None, None, None, None]
+    assert score(pages, issues()) == 50.0  # of the page and the 503
+    gone = site(status=["error"], error_type=["http"], http_status=[404])
+    assert score(gone, issues()) is None
 
 
 def test_a_page_counts_once_however_often_it_was_given() -> None:
     pages = site(url=[FIRST, FIRST], final_url=[FIRST, FIRST])
     found = issues(*[(FIRST, "a", "issue", "high")] * 2)
-    assert page_scores(pages, found) == [80.0, None]
+    assert page_scores(pages, found) == [80.0, 80.0]
+    assert score(pages, found) == 80.0
 
 
 def test_no_page_no_score() -> None:
     assert score(site(status=["error"], error_type=["dns"]), issues()) is None
     assert wa.audit([], progress=False).score is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "closed", "points", "alarm"),
+    [
+        ("noindex", 1, 99.8, ""),  # 1 - (1/20)^2
+        ("noindex", 2, 99.0, ""),
+        ("noindex", 10, 75.0, "10 of 20 pages may not be indexed: noindex."),
+        ("noindex_header", 20, 0.0, "None of 20 pages may be indexed: noindex."),
+        ("blocked_for_googlebot", 20, 0.0, "None of 20 pages may be indexed: closed by robots.txt."),
+        ("canonicalised", 20, 0.0, "None of 20 pages may be indexed: the canonical link leads elsewhere."),
+        ("nofollow", 20, 75.0, "The links of 20 of 20 pages may not be followed: nofollow."),
+        ("nofollow", 2, 99.8, ""),  # 1 - (1/10)^2 / 4
+    ],
+)
+def test_what_keeps_pages_from_being_found_costs_by_the_square_of_its_share(
+    rule: str, closed: int, points: float, alarm: str
+) -> None:
+    pages = site(url=[f"https://example.org/{row}" for row in range(20)])
+    found = issues(*((f"https://example.org/{row}", rule, "warning", "high") for row in range(closed)))
+    health = Health(pages, found)
+    assert (health.score, health.alarm) == (points, alarm)
+    assert sum(health.costs_by_rule().values()) == pytest.approx(100 - points, abs=0.051)
+    assert sum(health.points) == pytest.approx(100 - points, abs=0.051)
+
+
+def test_pages_that_robots_txt_closed_to_the_audit_are_pages_that_cannot_be_found() -> None:
+    closed = site(status=["error"] * 3, error_type=["robots"] * 3)
+    found = issues(
+        *((f"https://example.org/{row}", "blocked_by_robots", "warning", "high") for row in range(3))
+    )
+    health = Health(closed, found)
+    assert (health.score, health.alarm) == (0.0, "None of 3 pages may be indexed: closed by robots.txt.")
+    assert health.costs_by_rule() == {"blocked_by_robots": pytest.approx(100)}
+
+
+def canonicals(*targets: tuple[str, str]) -> wa.Audit:
+    """Pages of different titles that name these pages as canonical, by path."""
+    frame = {
+        "url": [f"https://example.org{path}" for path, _ in targets],
+        "html": [
+            f'<title>Lamp {path.split("?")[0]}</title><link rel=canonical href="https://example.org{name}">'
+            for path, name in targets
+        ],
+    }
+    return wa.audit(pd.DataFrame(frame), progress=False, workers=1)
+
+
+def test_a_second_address_of_a_page_is_none_that_cannot_be_found() -> None:
+    shop = canonicals(("/lamp", "/lamp"), *((f"/lamp?colour={number}", "/lamp") for number in range(9)))
+    assert shop.health.hidden == {}
+    assert shop.alarm == ""
+    wrong = canonicals(("/", "/"), *((f"/lamp{number}", "/") for number in range(9)))
+    assert len(wrong.health.hidden) == 9
+    assert wrong.alarm == "9 of 10 pages may not be indexed: the canonical link leads elsewhere."
+
+
+def test_a_fault_of_the_host_costs_by_the_share_of_its_pages_and_no_page_of_its_own() -> None:
+    """By hand: 5 of 20 pages are sent without https, a high fault: 20 points by a quarter."""
+    urls = [f"http{'s' * (row > 4)}://example.org/{row}" for row in range(20)]
+    audit = wa.audit(
+        pd.DataFrame({"url": urls, "html": ["<title>Lamps</title><p>Lamp"] * 20}), progress=False
+    )
+    (found,) = audit.issues[audit.issues["rule"] == "http_page"].to_dict("records")
+    assert (found["url"], found["scope"], found["pages"]) == ("http://example.org", "host", 5)
+    assert found["evidence"] == "5 of 20 pages (25%), such as http://example.org/0."
+    assert audit.health.costs_by_rule()["http_page"] == pytest.approx(5)
+    assert audit.pages["score"].nunique() == 1, "pages with and without https have the same score"
+    assert audit.summary().set_index("rule").loc["http_page", ["pages", "share"]].tolist() == [5, 0.25]
 
 
 @pytest.mark.parametrize("fault", ["title", "lang"])
@@ -89,17 +174,16 @@ def test_a_redirect_counts_where_it_ends() -> None:
         ("https://example.org/1", "a", "issue", "medium"),
         ("https://example.org/2", "redirect", "issue", "low"),
     )
-    assert page_scores(pages, found) == [None, 95.0, 99.0]
-    assert row_scores(pages, found) == [99.0, 95.0, 99.0]
+    assert page_scores(pages, found) == [99.0, 95.0, 99.0]
     assert score(pages, found) == 97.0
-    assert score_of(pages, found, [0, 1]) == 99.0, "each page once, by its first row"
-    assert score_of(pages, found, [1]) == 95.0
+    assert Health(pages, found, [0, 1]).score == 99.0, "each page once, by its first row"
+    assert Health(pages, found, [1]).score == 95.0
 
 
 FAULTS = st.lists(
     st.tuples(
         st.sampled_from([f"https://example.org/{row}" for row in range(5)]),
-        st.sampled_from([f"rule {number}" for number in range(8)]),
+        st.sampled_from([*(f"rule {number}" for number in range(5)), "noindex", "nofollow", "canonicalised"]),
         st.sampled_from(["issue", "opportunity", "warning"]),
         st.sampled_from(["high", "medium", "low"]),
     ),
@@ -119,11 +203,13 @@ def test_fixing_any_fault_never_lowers_the_score(
         fixed = data.draw(st.integers(0, len(faults) - 1))
         after = score(pages, issues(*faults[:fixed], *faults[fixed + 1 :]))
         assert before is after is None or after >= before
+    found = issues(*(fault for fault in faults if fault[1].startswith("rule")))
+    before = score(pages, found)
     broken = [row for row, kind in enumerate(kinds) if kind == "http"]
-    for row in broken:  # a page that answers again
+    for row in broken:  # a page that answers again, and may be found
         kinds[row] = ""
         mended = site(status=["error" if kind else "ok" for kind in kinds], error_type=list(kinds))
-        assert score(mended, issues(*faults)) >= before
+        assert score(mended, found) >= before
 
 
 @given(faults=FAULTS, kinds=KINDS)
@@ -137,5 +223,5 @@ def test_the_costs_of_all_rules_are_what_is_missing_to_100(
     )
     pages = site(status=["error" if kind else "ok" for kind in kinds], error_type=list(kinds))
     known = score(pages, found)
-    costs = costs_by_rule(pages, found)
+    costs = Health(pages, found).costs_by_rule()
     assert sum(costs.values()) == pytest.approx(0 if known is None else 100 - known, abs=0.051)

@@ -240,11 +240,8 @@ def test_the_summary_counts_pages_the_most_urgent_rules_first() -> None:
 
 
 def test_what_to_fix_first_goes_by_indexable_pages_then_by_what_was_counted() -> None:
-    cells = {
-        "indexable": [True, True, False, False],
-        "error_type": [None, None, None, "http"],
-    }
-    pages = pd.DataFrame({"url": [f"/{row}" for row in range(4)], **cells})
+    pages = pd.DataFrame({"url": [f"/{row}" for row in range(4)]})
+    indexable = {"/0": 1, "/1": 1, "/2": 0, "/3": 1}
     rows = [
         ("/0", "two pages", None, None),
         ("/1", "two pages", None, None),
@@ -257,7 +254,7 @@ def test_what_to_fix_first_goes_by_indexable_pages_then_by_what_was_counted() ->
     issues = pd.DataFrame(
         [
             {"url": url, "rule": rule, "title": rule, "category": "html", "type": "issue", "priority": "low"}
-            | {"value": value, "threshold": limit}
+            | {"value": value, "threshold": limit, "pages": 1, "indexable": indexable[url]}
             for url, rule, value, limit in rows
         ]
     )

@@ -29,7 +29,7 @@ def test_the_columns_come_after_the_others_with_their_dtypes() -> None:
     assert list(made.columns) == [*given.columns, *DERIVED]
     assert made.attrs == given.attrs
     strings = frame(page()).dtypes["title"]
-    dtypes = {"integer": "Int64", "boolean": "boolean", "string": strings}
+    dtypes = {"integer": "Int64", "float": "float64", "boolean": "boolean", "string": strings}
     assert {name: made.dtypes[name] for name in DERIVED} == {
         name: dtypes[dtype] for name, (dtype, _) in DERIVED.items()
     }
@@ -173,7 +173,9 @@ def test_redirects_whose_way_is_not_known(
 
 @pytest.mark.parametrize("key", FETCHING)
 def test_every_failure_has_a_reason(key: str) -> None:
-    details = dict.fromkeys(("limit", "seconds", "ports", "count", "content_type", "reason"), 1)
+    details = dict.fromkeys(
+        ("limit", "seconds", "ports", "count", "content_type", "reason", "who", "answer", "what"), 1
+    )
     reason = values("indexability", failed("/a", key, status=404, **details))[0]
     assert reason not in ("indexable", "redirected", "")
 

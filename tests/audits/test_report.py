@@ -209,7 +209,9 @@ def test_figures_are_those_of_the_frames() -> None:
     assert content.ok == (audit.pages["status"] == "ok").sum()
     assert content.indexable == audit.pages["indexable"].sum()
     assert content.issues_of == audit.issues["priority"].value_counts().to_dict()
-    assert content.pages_of == audit.issues.groupby("priority")["url"].nunique().to_dict()
+    counted = audit.issues[audit.issues["type"] != "warning"].groupby("priority")["url"]
+    assert content.faults_of == {"high": 0, "medium": 0, "low": 0} | counted.size().to_dict()
+    assert content.pages_of == {"high": 0, "medium": 0, "low": 0} | counted.nunique().to_dict()
     shown = {line.name: (line.pages, round(line.share, 6)) for line in content.rules}
     counted = audit.issues.groupby("rule")["url"].nunique()
     assert shown == {name: (count, round(count / 80, 6)) for name, count in counted.items()}

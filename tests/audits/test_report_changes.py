@@ -1,4 +1,4 @@
-"""What the report of a comparison begins with: the score before and after, issues new, fixed, remaining, removed."""
+"""What the report of a comparison begins with: the score before and after, what got worse, what is fixed."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ TITLES = {
 ISSUES = pd.DataFrame(
     [
         # change, rule, priority, url
-        ("new", "low", "low", "u0"),
-        ("new", "worse", "high", "u1"),
+        ("worse", "low", "low", "u0"),
+        ("worse", "worse", "high", "u1"),
+        ("added", "low", "low", "u2"),
         ("remaining", "same", "medium", "u2"),
         ("remaining", "worse", "high", "u0"),
         ("fixed", "gone", "high", "u0"),
@@ -30,23 +31,24 @@ ISSUES = pd.DataFrame(
 )
 ISSUES["title"] = ISSUES["rule"].map(TITLES)
 ISSUES["evidence"] = [f"evidence {number}" for number in range(len(ISSUES))]
-ISSUES["value"] = [3, None, None, None, None, None]
+ISSUES["value"] = [3, *[None] * 6]
 SUMMARY = pd.DataFrame(
     [
-        ("low", "low", 0, 1, 1, 0, 0, 0, 0, -0.3),
-        ("gone", "high", 1, 0, 0, 1, 0, 0, 0, 6.67),
-        ("worse", "high", 2, 2, 1, 0, 1, 1, 0, 0.0),
-        ("same", "medium", 1, 1, 0, 0, 1, 0, 0, 0.0),
+        ("worse", "high", 2, 2, 1, 0, 0, 1, 1, 0, 0.0),
+        ("low", "low", 0, 2, 1, 1, 0, 0, 0, 0, -0.3),
+        ("gone", "high", 1, 0, 0, 0, 1, 0, 0, 0, 6.67),
+        ("same", "medium", 1, 1, 0, 0, 0, 0, 1, 0, 0.0),
     ],
     columns=[
         "rule",
         "priority",
         "before",
         "after",
-        "new",
+        "worse",
+        "added",
         "fixed",
-        "remaining",
         "removed",
+        "remaining",
         "unchecked",
         "points",
     ],
@@ -54,15 +56,15 @@ SUMMARY = pd.DataFrame(
 SUMMARY["title"] = SUMMARY["rule"].map(TITLES)
 CHANGED = pd.DataFrame(
     {
-        "url": ["u0", "u2", "https://gone.example/"],
-        "change": ["changed", "added", "removed"],
-        "fields": [2, 0, 0],
+        "url": ["u0", "u2", "https://gone.example/", "https://far.example/"],
+        "change": ["changed", "added", "removed", "unchecked"],
+        "fields": [2, 0, 0, 0],
     }
 )
 
 
 def compared(**besides: Any) -> Any:
-    now = ISSUES[ISSUES["change"].isin(("new", "remaining"))].drop(columns="change")
+    now = ISSUES[ISSUES["change"].isin(("worse", "added", "remaining"))].drop(columns="change")
     changes = {"Summary": SUMMARY, "Issues": ISSUES, "Changed pages": CHANGED}
     return shown(PAGES, now, **({"changes": changes, "score": 91.0, "score_before": 85.5} | besides))
 
@@ -75,11 +77,12 @@ def test_the_report_begins_with_what_changed() -> None:
     tiles = [tile.xpath("./*[self::span or self::strong]") for tile in first.find_class("tile")]
     assert [texts(tile) for tile in tiles] == [
         ["Health, before and after", "85.5 → 91", "+5.5 points"],
-        ["New", "2", "only in this audit"],
-        ["Fixed", "1", "only in the audit before"],
-        ["Remaining", "2", "in both"],
+        ["Got worse", "2", "on pages of both audits"],
+        ["On new pages", "1", "with their pages"],
+        ["Fixed", "1", "on pages of both audits"],
         ["Removed with its page", "1", "their pages are gone"],
-        ["Pages that differ", "3", "1 added, 1 removed, 1 changed"],
+        ["Remaining", "2", "in both"],
+        ["Pages that differ", "3", "1 added, 1 removed, 1 changed; 1 not looked at"],
     ]
 
 
@@ -98,13 +101,41 @@ def test_a_score_that_fell_or_is_missing() -> None:
     )
 
 
-def test_rules_whose_issues_changed_are_in_the_order_fix_first() -> None:
+def test_pages_that_left_the_index_come_first() -> None:
+    fields = pd.DataFrame(
+        [("u1", "indexability", "indexable", "noindex"), ("u0", "indexability", "noindex", "indexable")],
+        columns=["url", "field", "before", "after"],
+    )
+    document = compared(changes={"Issues": ISSUES, "Changed fields": fields, "Changed pages": CHANGED})
+    tiles = document.xpath("//section[@aria-labelledby='changes']//li[contains(@class, 'tile')]")
+    assert texts(tiles[1].xpath("./*[self::span or self::strong]"))[:2] == ["Not in the index any more", "1"]
+
+
+def test_the_headline_says_what_is_compared() -> None:
+    days = {
+        "audited_before": pd.Timestamp("2026-10-03", tz="UTC"),
+        "audited_at": pd.Timestamp("2026-11-04", tz="UTC"),
+    }
+    assert texts(compared(**days).xpath("//h1")) == ["Comparison: 2026-10-03 → 2026-11-04"]
+
+
+def test_rules_whose_issues_changed_are_in_the_order_of_the_summary() -> None:
     document = compared()
     assert rows_of(document, "changes") == [
-        ["Rule", "Before", "After", "New", "Fixed", "Remaining", "Removed with its page", "Points of health"],
-        ["high Page without https", "2", "2", "1", "·", "1", "1", "·"],
-        ["high Title missing", "1", "·", "·", "1", "·", "·", "+6.67"],
-        ["low Images without size", "·", "1", "1", "·", "·", "·", "−0.30"],
+        [
+            "Rule",
+            "Before",
+            "After",
+            "Got worse",
+            "On new pages",
+            "Fixed",
+            "Removed with its page",
+            "Remaining",
+            "Points of health",
+        ],
+        ["high Page without https", "2", "2", "1", "·", "·", "1", "1", "·"],
+        ["low Images without size", "·", "2", "1", "1", "·", "·", "·", "−0.30"],
+        ["high Title missing", "1", "·", "·", "·", "1", "·", "·", "+6.67"],
     ]
     links = document.xpath("//section[@aria-labelledby='changes']//tbody//a/@href")
     assert links == ["#rule-worse", "#rule-low"]  # none to a rule that found nothing now
@@ -114,15 +145,16 @@ def test_lists_are_by_what_became_of_the_issues() -> None:
     document = compared()
     heads = document.xpath("//details[@class='change']/summary")
     assert texts(heads) == [
-        "New issues 2",
+        "What got worse 2",
+        "Issues on new pages 1",
         "Fixed issues 1",
-        "Remaining issues 2",
         "Issues removed with their page 1",
-        "Changed pages 3",
+        "Remaining issues 2",
+        "Changed pages 4",
     ]
-    assert document.xpath("//details[@class='change'][@open]/summary/text()") == ["New issues "]
+    assert document.xpath("//details[@class='change'][@open]/summary/text()") == ["What got worse "]
     data = data_of_document(document)
-    new, fixed, *_ = data["changes"]
+    new, _, fixed, *_ = data["changes"]
     columns = {name: [data["cells"][place] for place in places] for name, places in new["columns"].items()}
     assert columns == {
         "priority": ["high", "low"],
@@ -140,7 +172,7 @@ def test_nothing_changed() -> None:
         changes={"Issues": same, "Summary": SUMMARY.iloc[3:], "Changed pages": CHANGED.head(0)}
     )
     tiles = texts(document.xpath("//section[@aria-labelledby='changes']//li//strong"))
-    assert tiles[1:4] == ["0", "0", "2"]
+    assert tiles[1:5] == ["0", "0", "0", "2"]
     assert not document.find_class("of-changes")
     assert lxml.html.tostring(document).count(b"Unchecked") == 0
 

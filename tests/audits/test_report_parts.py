@@ -114,7 +114,7 @@ def test_the_first_screen_says_how_many_pages_and_why() -> None:
     assert lines[1].endswith("4 pages, 1 indexable")
     assert lines[2].endswith("1 page")
     (health,) = document.find_class("health")
-    assert health.text_content().split()[:4] == ["Health71.2", "of", "100Each", "page"]
+    assert health.text_content().split()[:4] == ["Health71.2", "of", "100Pages", "start"]
     assert health.xpath(".//svg[@role='img']/@aria-label") == ["71.2 of 100"]
 
 

@@ -81,7 +81,7 @@ def test_each_address_is_asked_once(site: SiteServer, audit: wa.Audit) -> None:
     assert list(checked.columns) == list(CHECKED)
     verdicts = dict(zip(checked["url"].str.removeprefix(site.url), checked["verdict"], strict=True))
     assert verdicts["/moved.js"] == "redirected"
-    assert verdicts["/secret.png"] == "blocked"
+    assert verdicts["/secret.png"] == "refused"
     assert verdicts["/fine.js"] == "ok"
 
 

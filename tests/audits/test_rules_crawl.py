@@ -109,6 +109,17 @@ CASES: dict[str, Case] = {
         crawl({"/": [link(OTHER, "Other")]}, **checked(OTHER, "blocked", 403)),
         f'{OTHER} answers HTTP 404 ("Other", 2 links)',
     ),
+    "broken_anchor": Case(
+        crawl(
+            {"/": [link("/a", "Tea", fragment="gone", times=2), link("/a", fragment="here"), "/a"], "/a": []},
+            places={"/a": ["here"]},
+        ),
+        {"/"},
+        crawl(
+            {"/": [link("/a", "Tea", fragment="gone"), link("/b", fragment="%C3%A4")]}, places={"/b": ["ä"]}
+        ),
+        f'{HOST}/a#gone ("Tea", 2 links)',
+    ),
     "links_to_noindex": Case(
         crawl({"/": [link("/a", "Tea")], "/a": ["/a"]}, page("/a", robots="noindex")),
         {"/"},

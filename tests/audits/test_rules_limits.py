@@ -15,8 +15,8 @@ LIMITS = (
     ("readability_difficult", "fleschReadingEase", 49.99, 50.0),
     ("readability_difficult", "fleschReadingEase", 30.0, 29.99),
     ("readability_very_difficult", "fleschReadingEase", 29.99, 30.0),
-    ("content_low", "wordCount", 199, 200),
-    ("content_low", "wordCount", 1, 0),
+    ("content_low", "content_words", 199, 200),
+    ("content_low", "content_words", 1, 0),
     ("title_too_short", "title_pixels", 1, 0),
     ("title_too_long", "title_pixels", 562, 561),
     ("url_too_long", "url_length", 116, 115),
@@ -69,7 +69,7 @@ def test_a_main_text_without_sentences_is_not_judged(words: int, sentences: int,
     cells = {"status": "ok", "wordCount": words, "sentenceCount": sentences, "fleschReadingEase": 10.0}
     cells |= {"lang": "en", "language": "de", "text": "Ein Wort nach dem andern. " * 20}
     site = Site(pd.DataFrame([cells]))
-    for rule in ("content_low", "readability_very_difficult", "language_differs"):
+    for rule in ("readability_very_difficult", "language_differs"):
         assert bool(list(RULES[rule].find(site, RULES[rule].threshold))) is judged
 
 
@@ -103,7 +103,7 @@ def test_evidence_of_another_language_is_its_longest_line() -> None:
 
 
 def test_texts_without_spaces_between_words_are_not_called_short() -> None:
-    site = Site(pd.DataFrame({"status": ["ok"] * 2, "wordCount": [3, 3], "language": ["ja", "en"]}))
+    site = Site(pd.DataFrame({"status": ["ok"] * 2, "content_words": [3, 3], "language": ["ja", "en"]}))
     assert [finding.row for finding in RULES["content_low"].find(site, 200)] == [1]
 
 

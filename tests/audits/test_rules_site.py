@@ -76,7 +76,7 @@ FACTS = (
     "external_links",
     "mixed_content",
     "insecure_forms",
-    "content_hash",
+    "visible_text",
     "x_robots_tag",
     "bytes",
     "elapsed",
@@ -96,10 +96,18 @@ def test_a_link_that_leads_back_by_a_redirect_is_named() -> None:
 
 def test_failures_name_pages_that_link_to_them() -> None:
     rows = [page(f"/{number}", links=[f"{HOST}/gone"]) for number in range(5)]
-    (finding,) = found("client_error", site(failed("/gone", "status", status=404), *rows))
+    (finding,) = found("server_error", site(failed("/gone", "status", status=503), *rows))
     assert finding.value is None, "a status is no number of faults"
-    assert "HTTP 404" in finding.evidence
+    assert "HTTP 503" in finding.evidence
     assert finding.evidence.endswith(f"Linked from {HOST}/0, {HOST}/1, {HOST}/2 and 2 more.")
+
+
+def test_a_missing_address_counts_where_it_is_linked() -> None:
+    gone = failed("/gone", "status", status=404)
+    assert len(found("client_error", site(gone, page("/a")))) == 1
+    linked = site(gone, page("/a", links=[f"{HOST}/gone"]))
+    assert found("client_error", linked) == []
+    assert [finding.row for finding in found("links_to_failing_pages", linked)] == [1]
 
 
 def test_another_threshold_makes_other_clusters() -> None:

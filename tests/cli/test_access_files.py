@@ -29,7 +29,7 @@ def test_a_file_opens_its_hosts(tmp_path: Path, capsys: pytest.CaptureFixture[st
     [
         (None, "must be a TOML file that can be read"),
         ("[a]\npassword = s3cret-word", "must be a TOML file that can be read"),
-        ('["a.example"]\npasword = "s3cret-word"', "with: user, password, token, headers, cookies"),
+        ('["a.example"]\npasword = "s3cret-word"', "with: user, password, digest, token, headers, cookies,"),
         ('["a.example"]\npassword = "s3cret-word"', "a.example: The `user` parameter is required"),
         ('["a.example/x"]\ntoken = "s3cret-word"', "must have keys such as example.org"),
     ],

@@ -5,13 +5,16 @@ from __future__ import annotations
 import base64
 import copy
 import pickle
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import webanalytics as wa
-from webanalytics.core.access import AccessByHost
+from tests.fetching.closed_sites import Authority
+from webanalytics.core.access_by_host import AccessByHost, without_logins
 
 SECRETS = ("s3cret-word", "t0ken-abc", "he4der-val", "c00kie-val")
 BASIC = "Basic " + base64.b64encode(b"ann:s3cret-word").decode()
@@ -31,7 +34,7 @@ def test_the_most_exact_key_opens() -> None:
     found = doors(given)
 
     def key(host: str, port: int = 443) -> str | None:
-        return found.sent("https", host, port, "/").get("X-Key")
+        return found.sent(f"https://{host}:{port}/").get("X-Key")
 
     assert key("www.example.org") == "*.example.org"
     assert key("b.shop.example.org") == "*.shop.example.org"
@@ -42,11 +45,11 @@ def test_the_most_exact_key_opens() -> None:
 
 def test_plain_http_only_where_the_user_asks_by_http() -> None:
     given = {"a.example": wa.Access(token="t0ken-abc"), "[::1]": wa.Access(token="six")}
-    assert doors(given, "https://a.example/").sent("http", "a.example", 80, "/") == {}
+    assert doors(given, "https://a.example/").sent("http://a.example/") == {}
     asked = doors(given, " HTTP://A.example/x", "http://[::1]:81/", "http://[", None)  # type: ignore[arg-type]
-    assert asked.sent("http", "a.example", 80, "/") == {"Authorization": "Bearer t0ken-abc"}
-    assert asked.sent("http", "::1", 81, "/") == {"Authorization": "Bearer six"}
-    assert asked.sent("http", "a.example", 8080, "/") == {}
+    assert asked.sent("http://a.example/") == {"Authorization": "Bearer t0ken-abc"}
+    assert asked.sent("http://[::1]:81/") == {"Authorization": "Bearer six"}
+    assert asked.sent("http://a.example:8080/") == {}
 
 
 def test_cookies_of_a_file_go_where_it_says(tmp_path: Path) -> None:
@@ -60,7 +63,7 @@ def test_cookies_of_a_file_go_where_it_says(tmp_path: Path) -> None:
     )
     found = doors({"*.example.org": wa.Access(cookies=file)}, "http://www.example.org/")
     sent = {
-        (scheme, host, path): found.sent(scheme, host, 443 if scheme == "https" else 80, path).get("Cookie")
+        (scheme, host, path): found.sent(f"{scheme}://{host}{path}").get("Cookie")
         for scheme, host, path in (
             ("https", "www.example.org", "/in/x"),
             ("https", "www.example.org", "/inside"),
@@ -124,3 +127,134 @@ def test_hosted_backends_and_clusters_are_refused() -> None:
     access = {"a.example": wa.Access(token=SECRETS[1])}
     with pytest.raises(wa.ParameterError, match="`access` parameter must be left out with a hosted"):
         wa.text(["https://a.example/"], access=access, backend=wa.Hosted("http://127.0.0.1:1", "k"))
+
+
+def encrypted(folder: Path) -> Path:
+    from cryptography.hazmat.primitives import serialization as form
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    locked = form.BestAvailableEncryption(b"s3cret-word")
+    (folder / "locked.pem").write_bytes(
+        key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, locked)
+    )
+    return folder / "locked.pem"
+
+
+def test_wrong_certificates_are_named_and_no_terminal_is_asked(tmp_path: Path) -> None:
+    made = Authority(tmp_path)
+    locked, text = encrypted(tmp_path), tmp_path / "s3cret-word.txt"
+    text.write_text("s3cret-word")
+    for given, parameter in (
+        ({"ca": text}, "ca"),
+        ({"ca": tmp_path / "s3cret-none.pem"}, "ca"),
+        ({"ca": 3}, "ca"),
+        ({"certificate": made.certificate, "key": locked}, "certificate"),
+        ({"certificate": made.certificate, "key": text}, "certificate"),
+        ({"certificate": made.certificate}, "certificate"),
+        ({"key": made.key}, "certificate"),
+        ({"password": "s3cret-word", "digest": True}, "user"),
+        ({"token": "s3cret-word", "digest": True}, "digest"),
+        ({"user": "ann", "digest": "s3cret-word"}, "digest"),
+    ):
+        with pytest.raises(wa.ParameterError) as caught:
+            wa.Access(**given)  # type: ignore[arg-type]
+        assert caught.value.parameter == parameter
+        assert "s3cret" not in f"{caught.value!r}{caught.value}{caught.value.__context__ or ''}"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[", "{}", "[3]", '[{"name": "a"}]', '[{"name": "a", "value": "s3cret;b", "domain": "x"}]',
+        '[{"name": 1, "value": "s3cret", "domain": "x"}]', '{"cookies": 3}', "[" * 200_000, "a\tb", "\0",
+        '[{"name": "a", "value": "s3cret", "domain": 3}]', '[{"name": "a", "value": "b", "domain": "x", "expires": "s3cret"}]',
+    ],
+)  # fmt: skip
+def test_wrong_exports_of_cookies(text: str, tmp_path: Path) -> None:
+    (tmp_path / "cookies").write_text(text)
+    with pytest.raises(wa.ParameterError, match="`cookies` parameter must be a mapping") as caught:
+        wa.Access(cookies=tmp_path / "cookies")
+    assert "s3cret" not in f"{caught.value!r}{caught.value.__context__ or ''}"
+
+
+def test_exported_cookies_go_where_they_say(tmp_path: Path) -> None:
+    (tmp_path / "cookies.json").write_text(
+        """[{"name": "all", "value": "1", "domain": ".example.org", "expires": -1},
+            {"name": "one", "value": "2", "domain": "www.example.org", "hostOnly": true, "secure": true, "path": "/in"},
+            {"name": "old", "value": "3", "domain": "www.example.org", "expirationDate": 1.5}]"""
+    )
+    found = doors({"*.example.org": wa.Access(cookies=tmp_path / "cookies.json")}, "http://www.example.org/")
+    urls = ("https://www.example.org/in/x", "https://b.www.example.org/in", "http://www.example.org/in")
+    assert [found.sent(url).get("Cookie") for url in urls] == ["all=1; one=2", "all=1", "all=1"]
+
+
+def test_other_places_without_what_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "netrc"
+    file.write_text("default login ann password s3cret-word\nmachine b.example login\n")
+    with pytest.raises(wa.ParameterError, match="`host` parameter must be a machine") as caught:
+        wa.Access.from_netrc("a.example", file)
+    assert "s3cret" not in f"{caught.value!r}{caught.value.__context__ or ''}"
+    file.write_text("default login ann password s3cret-word\n")
+    for host in ("a.example", "default"):
+        with pytest.raises(wa.ParameterError, match="`host` parameter"):
+            wa.Access.from_netrc(host, file)
+    monkeypatch.delenv("STAGING_USER", raising=False)
+    monkeypatch.setenv("STAGING_PASSWORD", "s3cret-word")
+    with pytest.raises(wa.ParameterError, match="`prefix` parameter must be that of variables: STAGING_USER"):
+        wa.Access.from_environment("STAGING")
+    monkeypatch.setenv("STAGING_TOKEN", "t0ken-abc")
+    monkeypatch.delenv("STAGING_PASSWORD")
+    assert doors({"a.example": wa.Access.from_environment("STAGING")}).sent("https://a.example/") == {
+        "Authorization": "Bearer t0ken-abc"
+    }
+    monkeypatch.setitem(sys.modules, "keyring", SimpleNamespace(get_password=lambda *_: None))
+    with pytest.raises(wa.ParameterError, match="`service` parameter must name a password"):
+        wa.Access.from_keyring("staging", "ann")
+    monkeypatch.setitem(sys.modules, "keyring", None)
+    with pytest.raises(ImportError, match=r"needs keyring: .*\[keyring\]"):
+        wa.Access.from_keyring("staging", "ann")
+
+
+@pytest.mark.parametrize(
+    ("given", "kept", "opened"),
+    [
+        ("https://ann:a%3Ab@a.example/x@y", "https://a.example/x@y", {"a.example": "ann:a:b"}),
+        (" HTTP://ann@A.example:81?q=1", " HTTP://A.example:81?q=1", {"a.example:81": "ann:"}),
+        ("https://:b@a.example/", "https://a.example/", {"a.example": ":b"}),
+        ("https://ann:p@ss@a.example/", "https://a.example/", {"a.example": "ann:p@ss"}),
+        ("https://ann:b@[::1]:8443/", "https://[::1]:8443/", {"[::1]:8443": "ann:b"}),
+        ("https://@a.example/", "https://a.example/", {}),
+        ("https://a%0a:b@a.example/", "https://a%0a:b@a.example/", {}),
+        ("https://a:b@/x", "https://a:b@/x", {}),
+        ("https://a:b@a b/", "https://a:b@a b/", {}),
+        ("https://a.example/?mail=ann@a.example", "https://a.example/?mail=ann@a.example", {}),
+        ("ftp://ann:b@a.example/", "ftp://ann:b@a.example/", {}),
+        ("mailto:ann@a.example", "mailto:ann@a.example", {}),
+    ],
+)
+def test_logins_of_addresses(given: str, kept: str, opened: dict[str, str]) -> None:
+    found, logins = without_logins(given)
+    assert found == [kept]
+    sent = {
+        host: (access.login or ("", ""))[0] + ":" + (access.login or ("", ""))[1]
+        for host, access in logins.items()
+    }
+    assert sent == opened
+
+
+def test_the_first_login_of_a_host_counts_and_an_exact_key_before_it() -> None:
+    found, logins = without_logins(
+        ("https://ann:1@a.example/", "https://bob:2@a.example/", "https://a.example/")
+    )
+    assert found == ["https://a.example/", "https://bob:2@a.example/", "https://a.example/"]
+    for key, opens in (("a.example", "key"), ("*.example", "login"), ("a.example:443", "key")):
+        given = AccessByHost.of({key: wa.Access(token="t0ken-abc")})
+        assert given is not None
+        sent = given.asked(found, logins).sent("https://a.example/")["Authorization"]
+        assert sent.startswith({"key": "Bearer", "login": "Basic"}[opens])
+
+
+@pytest.mark.parametrize("values", [None, 3, b"https://a:b@a.example/", {"https://a:b@a.example/": 1}])
+def test_what_is_no_list_stays(values: Any) -> None:
+    assert without_logins(values) == (values, {})

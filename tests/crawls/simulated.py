@@ -47,6 +47,7 @@ class Crawled:
     dropped: int
     stopped: str
     links: Any
+    counted: list[dict[str, Any]]
 
     def reasons(self, reason: str) -> set[str]:
         return {path for path, skip in self.skipped.items() if skip[0] == reason}
@@ -122,6 +123,7 @@ def crawl(
         frontier.dropped,
         frontier.stopped,
         admission.links.table(),
+        list(admission.counted.rows()),
     )
 
 

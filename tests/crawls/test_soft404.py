@@ -158,7 +158,27 @@ def test_an_address_that_cannot_exist() -> None:
             with SiteServer({}) as server:
                 return await probe(fetcher, f"{server.url}/")
 
-    assert asyncio.run(main()) is None
+    answer = asyncio.run(main())
+    assert answer is not None
+    assert answer.missing
+
+
+def test_a_page_with_the_words_of_the_real_404_answer_is_one() -> None:
+    gone = NOTHING + b"<footer>Ask at /gone or call 1921"
+    other = NOTHING + b"<p>But lamps are."
+    pages = {"/": page("Home", 0), "/gone": gone, "/lamp": other}
+    with SiteServer(pages, not_found=NOTHING + b"<footer>Ask at /no-such-page or call 1922") as server:
+        soft = found(read(server, "/", "/gone", "/lamp"))
+        assert (paths(server, soft), soft.asked) == ({"/gone"}, 1), "numbers and addresses may differ"
+    with SiteServer(pages, not_found=Reply(503, {}, gone)) as server:
+        assert paths(server, found(read(server, "/", "/gone", "/lamp"))) == set()
+
+
+def test_one_page_for_all_addresses_says_nothing_though_unknown_ones_have_status_404() -> None:
+    shell = b"<title>App</title><p>This page needs scripts to be shown to you."
+    with SiteServer({"/": shell, "/tea": shell}, not_found=shell) as server:
+        soft = found(read(server, "/", "/tea"))
+        assert (soft.pages, soft.shells) == (frozenset(), (f"{server.url}/",))
 
 
 def test_odd_pages_are_no_trouble() -> None:
@@ -168,8 +188,13 @@ def test_odd_pages_are_no_trouble() -> None:
         Seen("file:///a", "file:///a", "", ""),
     ]
 
+    def said(places: Any) -> Any:
+        return ((pages[place].title, pages[place].text, pages[place].visible) for place in places)
+
     async def main() -> Any:
         async with Fetcher(SETTINGS) as fetcher:
-            return await soft_404s(fetcher, SeenPages.of(pages))
+            return await soft_404s(
+                fetcher, SeenPages([page.url for page in pages], [page.final_url for page in pages], said)
+            )
 
     assert asyncio.run(main()) == Soft()

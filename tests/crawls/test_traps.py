@@ -219,9 +219,78 @@ def tokens(path: str) -> Made | None:
     return Made(["/"], words(path)) if path.startswith("/d/") else None
 
 
+def parts(path: str) -> Made | None:
+    """Return five hundred parts that only the one before and the one after lead to."""
+    found = re.fullmatch(r"/part/(\d+)|/", path)
+    if not found:
+        return None
+    number = int(found[1] or 0)
+    around = [f"/part/{at}" for at in (number - 1, number + 1) if 1 <= at <= 500]
+    return Made(around, f"Part {number}\nPrice {number * 7 % 100}")
+
+
+def orders(next_page: str) -> Write:
+    """Return three hundred pages of a list of orders, numbers alone, each of which leads to the next one."""
+
+    def write(path: str) -> Made | None:
+        found = re.fullmatch(re.escape(next_page).replace("N", r"(\d+)") + "|/", path)
+        number = int((found and found[1]) or 1)
+        if not found or number > 300:
+            return None
+        lines = [f"{number * 10 + place} {number * place % 97}.50" for place in range(10)]
+        further = [next_page.replace("N", str(number + 1))] if number < 300 else []
+        return Made(further, "\n".join(["Orders", *lines]))
+
+    return write
+
+
+def branches(path: str) -> Made | None:
+    """Return four hundred branches, of which the home page names one in the middle, linked to their neighbours."""
+    found = re.fullmatch(r"/branch-(\d+)\.html|/", path)
+    if not found:
+        return None
+    if not found[1]:
+        return Made(["/branch-200.html"], words("home"))
+    number = int(found[1])
+    around = [
+        f"/branch-{at}.html" for at in (number - 2, number - 1, number + 1, number + 2) if 1 <= at <= 400
+    ]
+    return Made(around, f"Branch {number}\nTelephone {number * 7_919}")
+
+
+def manual(path: str) -> Made | None:
+    """Return thirty chapters of twelve sections, numbers alone, each of which leads to the next one."""
+    found = re.fullmatch(r"/manual/(\d+)/(\d+)|/", path)
+    if not found:
+        return None
+    place = (int(found[1]) - 1) * 12 + int(found[2]) if found[1] else 0
+    further = [f"/manual/{place // 12 + 1}/{place % 12 + 1}"] if place < 360 else []
+    return Made(further, f"Section {place}")
+
+
+def categories(path: str) -> Made | None:
+    """Return three hundred lists of twenty pages each, numbers alone."""
+    found = re.fullmatch(r"/category/(\d+)/(?:page/(\d+)/)?|/", path)
+    if not found:
+        return None
+    if not found[1]:
+        return Made([f"/category/{number}/" for number in range(300)], words("home"))
+    category, number = int(found[1]), int(found[2] or 1)
+    further = [f"/category/{category}/page/{number + 1}/"] if number < 20 else []
+    return Made(further, f"Category {category}\n" + "\n".join(str(number * place) for place in range(20)))
+
+
 @pytest.mark.parametrize(
     ("site", "count"),
     [
+        (parts, 501),
+        (orders("/orders?page=N"), 300),
+        (orders("/orders/page/N/"), 300),
+        (orders("/orders?state=open&page=N"), 300),
+        (orders("/archive/page/N/"), 300),
+        (branches, 401),
+        (manual, 361),
+        (categories, 6_001),
         (shop, 5_101),
         (blog, 1 + 10 + 120 + 1_200),
         (listed, 1 + 1 + 39 + 400),
@@ -237,3 +306,58 @@ def test_large_regular_sites_lose_nothing(site: Write, count: int) -> None:
     assert found.reasons("trap") == set()
     assert len(found.rows) == count
     assert found.traps == []
+
+
+def endless(path: str) -> Made | None:
+    """Return parts without an end, each of which leads to the next one."""
+    number = int(path[6:]) if re.fullmatch(r"/part/\d+", path) else 0
+    return Made([f"/part/{number + 1}"], f"Part {number}\nPrice {number * 7 % 100}")
+
+
+def grid(path: str) -> Made | None:
+    """Return tiles of a map without an end, each of which leads to the four around it."""
+    found = re.fullmatch(r"/tile/(\d+)/(\d+)|/", path)
+    if not found:
+        return None
+    x, y = (int(text or 500) for text in found.groups())
+    around = [(x + 1, y), (x - 1, y), (x, y + 1), (x, y - 1)]
+    return Made([f"/tile/{a}/{b}" for a, b in around], f"Tile {x} {y}")
+
+
+def randoms(path: str) -> Made | None:
+    """Return pages of numbers at random, each of which leads to two more."""
+    number = int(path[3:]) if re.fullmatch(r"/r/\d+", path) else 1
+    further = [number * step % 1_000_003 for step in (75_641, 998_001)]
+    return Made([f"/r/{at}" for at in further], f"Number {number}")
+
+
+@pytest.mark.parametrize(
+    ("site", "options", "most", "far"),
+    [
+        (endless, {}, 5_050, "it went from 1 to 5,001"),
+        (endless, {"max_sequence": 200}, 250, "it went from 1 to 201"),
+        (grid, {"max_pages": 50_000}, 6_500, ""),
+        (randoms, {}, 60, ""),
+    ],
+)
+def test_a_sequence_is_left_when_it_has_shown_that_it_does_not_end(
+    site: Write, options: dict[str, int], most: int, far: str
+) -> None:
+    found = crawl(site, **options)
+    (trap,) = found.traps
+    assert len(found.rows) <= most
+    assert far in trap["evidence"]
+
+
+def test_traps_are_reported_only_or_not_looked_for() -> None:
+    def write(path: str) -> Made | None:
+        return with_home(["/calendar/2026/11", "/loop/"], lambda path: calendar(path) or deeper(path))(path)
+
+    stopped, told, off = (crawl(write, traps=way, max_pages=400) for way in ("stop", "report", "off"))
+    assert len(stopped.rows) < 80
+    assert stopped.stopped == ""
+    assert len(told.rows) == len(off.rows) == 400
+    assert {row["kind"] for row in told.traps} == {row["kind"] for row in stopped.traps}
+    assert all(row["fetched"] > 50 for row in told.traps), told.traps
+    assert told.reasons("trap") == off.reasons("trap") == set()
+    assert off.traps == []

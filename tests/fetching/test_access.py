@@ -91,7 +91,7 @@ def test_a_redirect_to_another_host_gets_nothing() -> None:
 def test_a_page_without_its_password_says_so() -> None:
     with site(("authorization", BASIC)) as server:
         row = wa.text([server.url], allow_private=True).iloc[0]
-    assert (row["error_type"], row["http_status"]) == ("http", 401)
+    assert (row["error_type"], row["http_status"]) == ("refused", 401)
     assert row["error"] == "The page answered HTTP 401; `access=` sends a password, a token or cookies."
 
 

@@ -79,7 +79,7 @@ def test_a_port_on_which_nobody_listens(settings: Any, robots: bool) -> None:
         closed.bind(("127.0.0.1", 0))
         port = closed.getsockname()[1]
     error = fetch(f"http://127.0.0.1:{port}/", settings(robots=robots))
-    assert error.error_type == "refused"
+    assert error.error_type == "connection"
     assert error.sentence == "The `url` parameter names a server that does not accept connections."
     assert "127" not in error.sentence
     assert error.final_url == f"http://127.0.0.1:{port}/"
@@ -178,13 +178,13 @@ def turns(*answers: Any) -> Any:
     return lambda path, headers: left.pop(0) if len(left) > 1 else left[0]
 
 
-@pytest.mark.parametrize("status", ["429 Slow Down", "503 Busy"])
-def test_busy_servers_are_asked_again(one: Any, answer: Any, status: str) -> None:
+@pytest.mark.parametrize(("status", "kind"), [("429 Slow Down", "refused"), ("503 Busy", "http")])
+def test_busy_servers_are_asked_again(one: Any, answer: Any, status: str, kind: str) -> None:
     busy = answer(b"", status)
     assert one(turns(busy, busy, answer())).http_status == 200
     error = one(turns(busy, busy, busy, answer()))
-    assert (error.error_type, error.http_status) == ("http", int(status[:3]))
-    assert one(turns(busy, answer()), retries=0).error_type == "http"
+    assert (error.error_type, error.http_status) == (kind, int(status[:3]))
+    assert one(turns(busy, answer()), retries=0).error_type == kind
 
 
 @pytest.mark.parametrize("status", ["404 Not Found", "500 Broken", "502 Bad Gateway"])
@@ -258,7 +258,7 @@ def test_tries_share_one_deadline(one: Any) -> None:
 
     tries = []
     error = one(lambda path, headers: tries.append(path) or slow, timeout=0.5, retries=10)
-    assert error.error_type in ("refused", "timeout")
+    assert error.error_type in ("connection", "timeout")
     assert len(tries) <= 2
 
 

@@ -108,14 +108,14 @@ def test_two_thousand_pages_of_a_host_that_asks_for_a_minute_each_time(
         found, times, hosts = world.fetch(urls("tired", 2000) + urls("good", 200))
     assert max(times) < 300
     assert keys(found[:2000]) == {
-        "host_given_up": 2000 - keys(found)["status"],
+        "host_refused": 2000 - keys(found)["status"],
         "status": keys(found)["status"],
     }
     assert keys(found[2000:]) == {"ok": 200}
     assert max(times[2000:]) < 5  # nobody else waits
     assert sum(host == "tired" for host, _ in world.asked) < 20
-    said = next(error for error in found if isinstance(error, FetchError) and error.key == "host_given_up")
-    assert said.error_type == "timeout"
+    said = next(error for error in found if isinstance(error, FetchError) and error.key == "host_refused")
+    assert said.error_type == "refused"
     assert "(HTTP 429)" in said.sentence
     assert {row["host"]: row["connections"] for row in hosts} == {"tired.example": 0, "good.example": 8}
     assert [record.getMessage() for record in caplog.records] == [

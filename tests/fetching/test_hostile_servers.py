@@ -79,7 +79,7 @@ def test_a_compressed_body_that_is_cut_off_is_an_error(
     for part in (whole[: len(whole) // 2], whole[:-1]):
         error = one(answer(part, Content_Encoding=encoding), retries=0)
         assert isinstance(error, FetchError), "short content must not pass for a page"
-        assert error.error_type == "refused"
+        assert error.error_type == "connection"
 
 
 def test_a_body_that_is_not_what_its_encoding_says(one: Any, answer: Any) -> None:
@@ -160,7 +160,7 @@ def test_half_an_answer_is_an_error(one: Any, promised: bytes) -> None:
         return half
 
     error = one(respond, retries=2)
-    assert (error.error_type, len(calls)) == ("refused", 3)
+    assert (error.error_type, len(calls)) == ("connection", 3)
     assert error.sentence.endswith("broke off before its answer was complete.")
 
 
@@ -170,7 +170,7 @@ def test_a_reset_in_the_middle_is_an_error(one: Any) -> None:
         await writer.drain()
         writer.transport.abort()
 
-    assert one(lambda path, headers: reset).error_type == "refused"
+    assert one(lambda path, headers: reset).error_type == "connection"
 
 
 def test_a_connection_closed_without_an_answer(one: Any) -> None:
@@ -178,7 +178,7 @@ def test_a_connection_closed_without_an_answer(one: Any) -> None:
         writer.close()
 
     error = one(lambda path, headers: nothing)
-    assert (error.error_type, error.http_status) == ("refused", None)
+    assert (error.error_type, error.http_status) == ("connection", None)
 
 
 BROKEN = {
@@ -209,7 +209,7 @@ def test_bad_chunks(one: Any) -> None:
         writer.write(head("Transfer-Encoding: chunked") + b"zz\r\nabc\r\n0\r\n\r\n")
         await writer.drain()
 
-    assert one(lambda path, headers: send).error_type in ("http", "refused")
+    assert one(lambda path, headers: send).error_type in ("http", "connection")
 
 
 def test_endless_headers(one: Any) -> None:

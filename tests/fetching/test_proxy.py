@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import contextlib
 import pickle
 import socket
+import ssl
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +16,8 @@ import pytest
 
 import webanalytics as wa
 from webanalytics.core.proxy import Proxy
+from webanalytics.fetching.guard import dialled_by_proxy
+from webanalytics.fetching.session import _Connector
 from webanalytics.fetching.testing import SiteServer
 
 WORD = "Basic " + base64.b64encode(b"ann:pr0xy-word").decode()
@@ -102,7 +106,7 @@ def test_a_proxy_that_is_not_there(proxy: ForwardProxy, url: str) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
     row = fetched(url, proxy=f"http://ann:pr0xy-word@127.0.0.1:{port}")
-    assert (row["error"], row["error_type"]) == ("The proxy cannot be reached.", "refused")
+    assert (row["error"], row["error_type"]) == ("The proxy cannot be reached.", "connection")
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "10.0.0.1", "169.254.169.254", "localhost"])
@@ -144,7 +148,7 @@ def test_of_the_environment(proxy: ForwardProxy, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize(
-    "value", ["", "socks5://ann:pr0xy-word@a:1", "http://ann:pr0xy-word@", "http://ann:pr0xy-word@a:99999", 3]
+    "value", ["", "socks4://ann:pr0xy-word@a:1", "http://ann:pr0xy-word@", "http://ann:pr0xy-word@a:99999", 3]
 )
 def test_wrong_values_are_not_shown(value: Any) -> None:
     with pytest.raises(wa.ParameterError, match="`proxy` parameter must be") as caught:
@@ -160,3 +164,56 @@ def test_nothing_shows_its_password() -> None:
             pickle.dumps(wa.options.proxy)
         with pytest.raises(wa.ParameterError, match="`proxy` parameter must be left out with a hosted"):
             wa.text(["https://a.example/"], backend=wa.Hosted("http://127.0.0.1:1", "k"))
+
+
+def test_a_name_that_only_a_proxy_may_know(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Names:
+        known: tuple[str, ...] = ()
+
+        async def resolve(self, host: str, *_: Any, **__: Any) -> list[dict[str, Any]]:
+            if host in self.known:
+                return [{"host": "93.184.215.14"}]
+            raise socket.gaierror(socket.EAI_NONAME, "no such name")
+
+        async def close(self) -> None:
+            pass
+
+    monkeypatch.setattr("webanalytics.fetching.fetcher.resolver", Names)
+    for name in ("HTTP_PROXY", "http_proxy", "HTTPS_PROXY", "https_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    assert fetched("https://tea.example/")["error"] == "The host does not exist."
+    monkeypatch.setenv("HTTPS_PROXY", "http://ann:pr0xy-word@proxy.example:3128")
+    row = fetched("https://tea.example/")
+    assert row["error"] == (
+        'The host is not known here, and the environment names a proxy; `proxy="env"` asks through it.'
+    )
+    assert row["error_type"] == "dns"
+    monkeypatch.setattr(Names, "known", ("example.com",))  # names of the public internet are known here
+    assert fetched("https://tea.example/")["error"] == "The host does not exist."
+
+
+def test_a_proxy_that_speaks_tls_is_not_shown_what_is_for_a_host() -> None:
+    ours = ssl.create_default_context()
+
+    class Sent:
+        ssl = ours
+
+        def __init__(self, proxy: str | None) -> None:
+            self.proxy = proxy
+
+        def is_ssl(self) -> bool:
+            return True
+
+    async def contexts() -> list[Any]:
+        made = _Connector()
+        token = dialled_by_proxy.set(True)
+        try:
+            return [made._get_ssl_context(Sent(proxy)) for proxy in (None, "https://proxy.example:3128")]
+        finally:
+            dialled_by_proxy.reset(token)
+            await made.close()
+
+    to_proxy, to_host = asyncio.run(contexts())
+    assert to_proxy is not ours
+    assert to_proxy.verify_mode == ssl.CERT_REQUIRED
+    assert to_host is ours

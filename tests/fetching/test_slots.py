@@ -73,7 +73,7 @@ def test_a_host_that_was_given_up_is_refused_at_once() -> None:
         limits = Limits(2, 2)
         for number in range(40):
             limits.ended("a.example", 1e6 * number, Problem("status", http_status=429, retry_after=1e9))
-        with pytest.raises(Problem, match="host_given_up"):
+        with pytest.raises(Problem, match="host_refused"):
             await take(limits)
 
     asyncio.run(main())

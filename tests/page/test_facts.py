@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from typing import Any
 
@@ -227,13 +226,10 @@ def test_forms_that_send_in_the_clear() -> None:
     assert read(html, "http://shop.example/")["insecure_forms"] == []
 
 
-def test_the_hash_is_that_of_the_main_text_alone() -> None:
-    text = "Tea is made of leaves and hot water, and a great deal of patience. " * 5
-    first = read(f"<title>A</title><nav>Home</nav><p>{text}</p>")
-    second = read(f"<title>B</title><p class=x>{text.replace(' ', chr(10) + ' ')}</p>")
-    assert first["content_hash"] == hashlib.sha256(text.strip().encode()).hexdigest()
-    assert second["content_hash"] == first["content_hash"]
-    assert read(f"<p>{text}More.</p>")["content_hash"] != first["content_hash"]
+def test_the_visible_text_is_all_that_is_shown() -> None:
+    html = "<title>A</title><nav>Home</nav><p>Tea  with\nmilk</p><p hidden>Sugar</p><footer>1921</footer>"
+    assert read(html)["visible_text"] == "Home\nTea with milk\n1921"
+    assert read("<script>x</script>")["visible_text"] == ""
 
 
 def test_lists_and_strings_are_bounded() -> None:
@@ -296,4 +292,5 @@ def test_hostile_pages_take_little_time(html: str) -> None:
     found = facts.analyse(page)
     assert effort_since(start) < 2.0
     assert len(found["links"]) <= 2_000
+    assert found.pop("visible_text") == page.visible_text, "as long as the page"
     assert _longest(found) <= 2_000

@@ -69,8 +69,11 @@ NOT_OF_THE_TREE = {
     **dict.fromkeys(("crawl_depth", "checked_links"), "known of the crawl"),
     **dict.fromkeys(("url", "url_length"), "the address alone"),
     **dict.fromkeys(
-        ("text", "wordCount", "fleschReadingEase", "language", "content_hash"),
+        ("text", "wordCount", "fleschReadingEase", "language"),
         "the main text, compared elsewhere",
+    ),
+    **dict.fromkeys(
+        ("content_words", "content_hash"), "the pages of a site, compared in `test_shared_blocks`"
     ),
     "image_bytes": "sizes of files",
     "charset_late": "the bytes of the source",

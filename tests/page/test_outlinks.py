@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from typing import Any, get_args
+from zlib import crc32
 
 import pytest
 
@@ -147,14 +148,62 @@ def test_robots_of_the_page() -> None:
 
 
 def test_more_links_than_are_kept_and_too_long_ones_are_said() -> None:
-    many = "".join(f"<a href=/{number}>x</a>" for number in range(DEFAULT_MAX_LINKS + 1))
+    many = "".join(f"<a href=/{number}>x</a>" for number in range(DEFAULT_MAX_LINKS + 2))
     found = read(many)["outlinks"]
-    assert (len(found["target"]), found["cut"]) == (DEFAULT_MAX_LINKS, True)
-    assert read(many.replace("<a href=/0>", "<a>"))["outlinks"]["cut"] is False
-    assert read(f"<a href=/{'x' * 3_000}>")["outlinks"] == {
-        **{name: [] for name in ("target", "anchor", "rel", "kind", "position")},
-        "cut": True,
-    }
+    assert (len(found["target"]), found["cut"], found["left_out"]) == (DEFAULT_MAX_LINKS, True, 2)
+    assert read(many.replace("<a href=/0>", "<a>").replace("<a href=/1>", "<a>"))["outlinks"]["cut"] is False
+    long = read(f"<a href=/{'x' * 3_000}>")["outlinks"]
+    assert (long["target"], long["cut"], long["left_out"]) == ([], False, 1)
+
+
+def test_alike_links_are_one_and_leave_room_for_others() -> None:
+    html = (
+        "<a href=/a>a</a>" * (DEFAULT_MAX_LINKS + 1) + "<footer><a href=/a>a</a></footer><a href=/gone>b</a>"
+    )
+    found = read(html)["outlinks"]
+    assert [link[20:] for link in found["target"]] == ["/a", "/a", "/gone"]
+    assert (found["times"], found["left_out"]) == ([DEFAULT_MAX_LINKS + 1, 1, 1], 0)
+    texts = read("".join(f"<a href=/a>{number}</a>" for number in range(100)) + "<a href=/a rel=ugc>u</a>")[
+        "outlinks"
+    ]
+    assert texts["anchor"] == [*map(str, range(10)), "u"]
+    assert texts["times"] == [91, *[1] * 10]
+
+
+@pytest.mark.parametrize(
+    ("html", "asked"),
+    [
+        ("<a href=/a#b>x</a>", [("/a", "b")]),
+        ("<a href='/a# b\n'>x</a>", [("/a", "b")]),
+        (
+            "<a href=/a#top>x</a><a href=/b#>x</a><a href=/c#:~:text=tea>x</a>",
+            [("/a", ""), ("/b", ""), ("/c", "")],
+        ),
+        ("<a href=/#/cart>x</a><a href=/a#!cart>x</a>", [("/", ""), ("/a", "")]),
+        ("<a href=/a#b:~:text=tea>x</a>", [("/a", "b")]),
+        ("<h1 id=tea>x</h1><a href=#tea>x</a><a href=#milk>x</a>", [("/tea/green.html?x=1", "milk")]),
+        ("<a name='t e'>x</a><a href=#t%20e>x</a><a href='#t e'>x</a>", []),
+        ("<h1 id=Tea>x</h1><a href=#tea>x</a><p name=tea>", [("/tea/green.html?x=1", "tea")]),
+        (
+            "<h1>x</h1><a href=#menu data-toggle=menu>x</a><a href=#tab role=tab>x</a><a href=#open:menu>x</a>",
+            [],
+        ),
+        ("<base href=/other><h1>x</h1><a href=#tea>x</a>", []),
+        ("<img src=/sprite.svg#pot>", [("/sprite.svg", "")]),
+    ],
+)
+def test_places_that_links_ask_for(html: str, asked: list[tuple[str, str]]) -> None:
+    links = read(html)["outlinks"]
+    found = zip((target[20:] for target in links["target"]), links["fragment"], strict=True)
+    assert list(found) == asked
+
+
+def test_places_of_a_page_are_known_where_it_has_a_text() -> None:
+    assert read("<h1 id=a>x</h1><a name=b id=b></a><svg><g id=c></svg>")["ids"] == sorted(
+        map(crc32, (b"a", b"b", b"c"))
+    )
+    assert read("<div id=app></div><script>start()</script>")["ids"] is None
+    assert outlinks.analyse(Page("a text", URL, URL, "text/plain"))["ids"] is None
 
 
 def test_near_equal_texts_have_equal_sketches() -> None:

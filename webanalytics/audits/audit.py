@@ -6,6 +6,7 @@ The top of this package: modules that judge, compare, save and show audits take 
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -26,6 +27,7 @@ from webanalytics.runs.frames.foreign import as_pandas
 if TYPE_CHECKING:
     from webanalytics.audits.compare.differences import Judged
     from webanalytics.audits.overview.display import Overview
+    from webanalytics.audits.score import Health
     from webanalytics.audits.site import Site
 
 T = TypeVar("T")
@@ -71,7 +73,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
     >>> site = pd.DataFrame({"url": ["https://a.example/"], "html": ["<title>Hello</title>"]})
     >>> audit = wa.audit(site)
     >>> audit.pages[["url", "title", "issues_high"]].values.tolist()
-    [['https://a.example/', 'Hello', 2]]
+    [['https://a.example/', 'Hello', 1]]
     >>> "h1_missing" in set(audit.issues["rule"])
     True
     """
@@ -216,7 +218,11 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
     @property
     def rows_site(self) -> Site:
         """The rows of a part alone: what its terms are counted in."""
-        return self.site if self._whole is None else self._once("rows_site", lambda: Audit(self).site)
+        if self._whole is None:
+            return self.site
+        made = self._once("rows_site", lambda: Audit(self).site)
+        made.shared_blocks = self.site.shared_blocks  # a part shows them too seldom
+        return made
 
     @property
     def pages(self) -> pd.DataFrame:
@@ -230,7 +236,7 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         if self._whole is not None:
             whole, rows = self._whole
             return self._once("pages", lambda: whole.pages.iloc[rows])
-        return self._once("pages", lambda: with_counts(self.site, self.issues).set_axis(self.raw.index))
+        return self._once("pages", lambda: with_counts(self.site, self.health).set_axis(self.raw.index))
 
     @property
     def issues(self) -> pd.DataFrame:
@@ -238,12 +244,14 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         from webanalytics.audits.issues import find_issues
 
         if self._whole is not None:
-            whole = self._whole[0]
-            return self._once("issues", lambda: issues_of(whole.issues, self.raw["url"]))
+            whole, rows = self._whole
+            own = Counter(map(whole.site.host, dict.fromkeys(rows)))
+            hosts = {host: count / max(count, whole.site.hosts.get(host, 0)) for host, count in own.items()}
+            return self._once("issues", lambda: issues_of(whole.issues, self.raw["url"], hosts))
         return self._once("issues", lambda: find_issues(self.site, self.origin.profile or DEFAULT_PROFILE))
 
     def summary(self) -> pd.DataFrame:
-        """Return what to fix first: one row for each rule that found something.
+        """Return one row for each rule that found something.
 
         Returns
         -------
@@ -270,17 +278,41 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
 
     @property
     def score(self) -> float | None:
-        """Health from 0 to 100: the mean over pages of 100 less 20 (high), 5 (medium) or 1 (low) a fault.
+        """Health from 0 to 100: what faults take, and what keeps pages out of search.
 
-        Only what rules of the types issue and opportunity found counts; a page that answers with an error
-        has 0, and pages that could not be asked are left out. None where no page could be judged.
+        The mean over pages of 100 less 20 (high), 5 (medium) or 1 (low) a fault, less the same for faults of
+        their hosts; of this the share is lost by which pages cannot be found: little where a few are closed
+        on purpose, all where all are. A page that the server failed to give has 0; an address without a page
+        (404) and what could not be asked are left out. None where no page could be judged.
         """
-        from webanalytics.audits.score import score, score_of
+        return self.health.score
 
-        if self._whole is not None:
-            whole, rows = self._whole
-            return self._once("score", lambda: score_of(whole.site, whole.issues, rows))
-        return self._once("score", lambda: score(self.site, self.issues))
+    @property
+    def alarm(self) -> str:
+        """One sentence where many pages cannot be found: "None of 20 pages may be indexed: noindex."."""
+        return self.health.alarm
+
+    @property
+    def health(self) -> Health:
+        """What the score is made of."""
+        from webanalytics.audits.score import Health
+
+        whole, rows = self._whole or (self, None)
+        return self._once("health", lambda: Health(whole.site, self.issues, rows))
+
+    def causes(self) -> pd.DataFrame:
+        """Return what to fix first: one row for each cause, however many pages and rules it touches.
+
+        Returns
+        -------
+        pandas.DataFrame
+            ``cause`` (a sentence), ``rule``, ``priority``, ``pages``, ``links``, ``points`` (by how much the
+            score rises where it is fixed) and ``examples``, the most points first; see
+            `webanalytics.audits.causes.causes`.
+        """
+        from webanalytics.audits.causes import causes
+
+        return self._once("causes", lambda: causes(self.site, self.issues, self.health))
 
     @property
     def audited_at(self) -> pd.Timestamp | None:
@@ -321,23 +353,26 @@ class Audit(ExportMethods, ContentMethods, LinkMethods):
         made._known = {name: self._known[name] for name in ("rules", "site") if name in self._known}
         return made
 
-    def compare(self, after: Audit | str | os.PathLike[str]) -> Comparison:
+    def compare(
+        self, after: Audit | str | os.PathLike[str], *, again: Audit | str | os.PathLike[str] | None = None
+    ) -> Comparison:
         """Return what has changed since this audit; see `webanalytics.compare`.
 
         Parameters
         ----------
         after : Audit or path
             A later audit, or the folder that it was saved in.
+        again : Audit or path, optional
+            A further one of the same pages, made at once after it: what differs between those two is noise.
         """
-        return Comparison(self, Audit.of(after, "after"))
+        return Comparison(self, Audit.of(after, "after"), None if again is None else Audit.of(again, "again"))
 
     def judged(self) -> Judged:
         """Return what a comparison reads of an audit."""
         from webanalytics.audits.compare.differences import Judged
-        from webanalytics.audits.score import costs_by_rule
 
-        costs = costs_by_rule(self.site, self.issues, None if self._whole is None else self._whole[1])
-        return Judged(self.raw, self.pages, self.issues, bool(self.origin.robots), costs)
+        rows = None if self._whole is None else self._whole[1]
+        return Judged(self.site, self.issues, self.health.costs_by_rule(), rows)
 
     def _overview(self) -> Overview:
         from webanalytics.audits.overview.display import MOST_PAGES, audit_overview

@@ -14,7 +14,7 @@ from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.excel import write_sheets
 from webanalytics.runs.frames.output_files import flat, new_file
 
-LEFT_OUT = frozenset(("responseBody",))
+LEFT_OUT = frozenset(("responseBody", "visible_text"))
 """Columns omitted from sheets: the page itself."""
 
 
@@ -29,7 +29,9 @@ def sheets_of(overview: Overview, parts: Mapping[str, pd.DataFrame]) -> dict[str
         rows.append(("score before, of 100", overview.earlier))
     if overview.score is not None:
         rows.append(("score, of 100", overview.score))
+    rows += [("note", overview.alarm)] * bool(overview.alarm)
     rows += [(label, int(value.replace(",", ""))) for label, value in overview.figures]
+    rows += [("warning", overview.warning.replace("`", ""))] * bool(overview.warning)
     rows += [("note", text.replace("`", "")) for text in overview.notes]
     figures = pd.DataFrame(rows, columns=["what", "value"], dtype=object)
     return {"Overview": figures, **{name: _titled(frame) for name, frame in parts.items()}}

@@ -47,12 +47,15 @@ class ExportMethods:
         return Plots(self)
 
     def parts(self: Audited) -> dict[str, pd.DataFrame]:
-        """Return the frames that an audit consists of, by name: summary, failures, issues, pages, sitemap.
+        """Return the frames that an audit consists of, by name: causes, summary, failures, issues, pages.
 
-        Failures and sitemap are there if there are any.
+        A sitemap comes last.
+
+        Failures and a sitemap are there if there are any.
         """
         failures = self.failures()
         parts = {
+            "Fix first": self.causes(),
             "Summary": self.summary(),
             **({"Failures": failures} if len(failures) else {}),
             "Issues": self.issues,
@@ -75,7 +78,7 @@ class ExportMethods:
         return write_report(path, self.pages, self.issues, self.summary(), **besides(self, options))
 
     def to_excel(self: Audited, path: str | os.PathLike[str]) -> Path:
-        """Write score, summary, failures, issues and pages to a workbook, one sheet for each.
+        """Write score, causes, summary, failures, issues and pages to a workbook, one sheet for each.
 
         Raises
         ------

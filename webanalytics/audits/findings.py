@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import cached_property
 from numbers import Real
 from typing import Any, Protocol, TypeAlias
@@ -14,8 +15,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.redaction import without_secrets
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding, PageByPage, Rule
 from webanalytics.audits.site import Site
+from webanalytics.core.strings import percent
 from webanalytics.runs.frames.schema import PANDAS_3, make_series
 from webanalytics.runs.storage.lazy_columns import parts_of
 from webanalytics.runs.storage.temporary_texts import SpilledTexts
@@ -73,6 +75,7 @@ class Found:
         self.rule, self.order = rule, (PRIORITIES.index(rule.priority), place)
         self._evidence = evidence
         self._pieces: list[tuple[Rows, npt.NDArray[np.float64], Any]] = []
+        self._of_host: dict[int, tuple[int, int]] = {}
 
     @property
     def any(self) -> bool:
@@ -80,16 +83,46 @@ class Found:
         return bool(self._pieces)
 
     def search(self, site: Site) -> None:
-        """Add what the rule finds on the pages that the site shows, at most one issue per page."""
+        """Add what the rule finds on the pages that the site shows, at most one issue per page or host."""
+        findings = self.rule.find(site, self.rule.threshold)
+        if self.rule.scope == "host":
+            findings = list(self._of_hosts(site, findings))
         first: dict[int, tuple[float | None, str]] = {}
-        for finding in self.rule.find(site, self.rule.threshold):
+        for finding in findings:
             if finding.row not in first:
                 first[finding.row] = _measured(finding)
+        if first and not isinstance(self.rule.find, PageByPage):  # which sees pages that were read alone
+            first = {row: found for row, found in first.items() if row not in site.refused}
         if first:
             rows = sorted(first)
             values = np.array([first[row][0] for row in rows], dtype=np.float64)  # None becomes NaN
             texts = self._evidence.add([first[row][1] for row in rows])
             self._pieces.append((np.array(rows, dtype=np.int32), values, texts))
+
+    def _of_hosts(self, site: Site, findings: Iterable[Finding]) -> Iterator[Finding]:
+        """Yield one finding for each host, and keep how many of its pages have it, and may be indexed."""
+        hosts: dict[str, dict[int, Finding]] = {}
+        for finding in findings:
+            hosts.setdefault(site.host(finding.row), {}).setdefault(finding.row, finding)
+        for host, found in hosts.items():
+            first = min(found)
+            rows = site.rows_of_hosts.get(host) or [first] if found[first].whole else list(found)
+            count, of = len(rows), max(len(site.rows_of_hosts.get(host, ())), len(rows))
+            self._of_host[first] = count, sum(site.could_be_indexed(row) for row in rows)
+            said = plain(found[first].evidence)
+            if of > 1 and not found[first].whole:
+                share = f"{count:,} of {of:,} pages ({percent(count / of)})"
+                lead = share if count < of else f"All {of:,} pages"
+                lead += f", such as {site.name(first)}" if said or count < of else ""
+                said = f"{lead}: {said}" if said else f"{lead}."
+            yield replace(found[first], evidence=said)
+
+    def counts(self, site: Site) -> tuple[Order, Order]:
+        """Return of how many pages each issue is, and how many of them may be indexed."""
+        rows = self.rows.tolist()
+        known = [self._of_host.get(row) or (1, int(site.could_be_indexed(row))) for row in rows]
+        pages, indexable = zip(*known, strict=True) if known else ((), ())
+        return np.array(pages, np.intp), np.array(indexable, np.intp)
 
     @property
     def rows(self) -> Rows:

@@ -29,7 +29,7 @@ from webanalytics.audits.requests.sources import (
     with_robots,
 )
 from webanalytics.audits.storage.folders import keep_stored
-from webanalytics.core.access import access_for
+from webanalytics.core.access_by_host import access_for, without_logins
 from webanalytics.core.option_types import PageOptions
 from webanalytics.core.run_options import resolve
 from webanalytics.errors import ParameterError
@@ -127,7 +127,8 @@ async def audit(
     [46.0]
     """
     urls = urls if is_plain(urls) else as_pandas(urls, "urls")
-    resolved = resolve(options)
+    sitemap, logins = without_logins(sitemap)
+    resolved = access_for(resolve(options), (), logins)
     backend = resolved["backend"]
     loaded = loaded_by_pages(resources, backend)
     counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
@@ -144,6 +145,7 @@ async def audit(
         found = await listed(sitemap, urls, column, resolved)
         urls, column = found.inputs, None
         origin = with_listed(origin, found)
+        logins |= found.logins
     elif urls is None:
         raise ParameterError("The `urls` parameter is required where no `sitemap` is given.", "urls")
     operations = AUDIT_PAGES if loaded is None else CRAWL_PAGES
@@ -156,6 +158,8 @@ async def audit(
         if here
         else FactsOfBodies(resolved, keep=body, operations=operations, read=unserved, extract=own)
     )
+    if logins:
+        options["access"] = resolved["access"] = access_for(resolved, (), logins)["access"]
     async with bodies as facts, keeping() as kept:
         frame = await collect(
             operations,
@@ -166,14 +170,15 @@ async def audit(
             options=options,
             hooks=Hooks(
                 rows=partial(with_own_columns, counted=counted, chosen=own_columns),
-                partial=lambda frame: Audit(frame, origin),
+                partial=lambda frame: Audit(frame, replace(origin, stopped=INTERRUPTED)),
                 on_group=None if facts is None else facts.add,
                 on_answer=None if loaded is None else loaded.take,
                 on_restored=None if loaded is None else loaded.take,
+                on_logins=logins.update,
             ),
         )
     origin = await asyncio.to_thread(with_robots, origin, kept)
-    resolved = access_for(resolved, frame["url"])
+    resolved = access_for(resolved, frame["url"], logins)
     if image_sizes:
         frame = await with_image_sizes(frame, resolved)
     if loaded is not None:
@@ -182,6 +187,9 @@ async def audit(
     if resolved["store"] is not None:
         await asyncio.to_thread(keep_stored, frame, origin)
     return Audit(frame, origin)
+
+
+INTERRUPTED = "The audit was interrupted: these are the pages that were finished."
 
 
 def with_own_columns(frame: pd.DataFrame, counted: bool, chosen: Sequence[Selector]) -> pd.DataFrame:

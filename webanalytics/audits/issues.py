@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.findings import Evidence, Found, Rows, evidence_of
+from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.profiles import DEFAULT_PROFILE, Profile, resolve_profile
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import PageByPage, Rule
@@ -34,6 +35,9 @@ COLUMNS: dict[str, Dtype] = {
     "category": "string",
     "type": "string",
     "priority": "string",
+    "scope": "string",
+    "pages": "integer",
+    "indexable": "integer",
     "value": "float",
     "threshold": "float",
     "evidence": "string",
@@ -88,9 +92,15 @@ def find_issues(
     Returns
     -------
     pandas.DataFrame
-        Columns ``url``, ``rule``, ``title`` (of the rule), ``category``, ``type``, ``priority``, ``value``,
-        ``threshold``, ``evidence``, ``fix`` and ``help`` (the address of the page that explains the rule), by
-        priority, then in the order of the rules, then in that of the pages.
+        Columns ``url``, ``rule``, ``title`` (of the rule), ``category``, ``type``, ``priority``, ``scope``,
+        ``pages``, ``indexable`` (how many of the pages search engines may index, or could if they did not
+        answer with an error), ``value``, ``threshold``, ``evidence``, ``fix`` and ``help`` (the address of
+        the page that explains the rule), by priority, then in the order of the rules, then in that of the
+        pages.
+
+        What is of a host and not of a page (``scope`` is ``host``: headers, https, robots.txt) is one row
+        for each host, whose scheme and host are its ``url``; ``pages`` counts the pages that have it, and
+        ``evidence`` names the share where they are not all. It is 1 in rows of a page.
         ``value`` is the number measured, in the unit of the threshold if the rule has one, and a count
         otherwise; it is missing if there is nothing to count. ``evidence`` is one line of plain text, of at
         most 300 characters.
@@ -164,7 +174,7 @@ def _search(site: Site, found: Sequence[Found]) -> set[str]:
             log.exception("the rule %s failed", one.rule.name)
             failed.add(one.rule.name)
 
-    alone = [one for one in found if isinstance(one.rule.find, PageByPage)]
+    alone = [one for one in found if isinstance(one.rule.find, PageByPage) and one.rule.scope == "page"]
     alone.sort(key=lambda one: one.rule.columns)  # one after the other read the same
     for rows in site.portions:
         with site.portion(rows):
@@ -179,7 +189,7 @@ def _search(site: Site, found: Sequence[Found]) -> set[str]:
 
 _OF_RULES = {
     "rule": "name",
-    **{name: name for name in ("title", "category", "type", "priority", "fix", "help")},
+    **{name: name for name in ("title", "category", "type", "priority", "scope", "fix", "help")},
 }
 """Columns that say something of the rule, and its attributes."""
 
@@ -190,17 +200,34 @@ def _frame(site: Site, found: list[Found], evidence: Evidence) -> pd.DataFrame:
     index = pd.RangeIndex(sum(counts))
     is_stored = parts_of(site.pages) is not None
     rows = np.concatenate([np.empty(0, np.int32), *places])
-    columns = {"url": _repeated(site.values("url"), rows, index, is_stored)}
+    columns = {"url": _addresses(site, rows, found, index, is_stored)}
     which = np.repeat(np.arange(len(found), dtype=np.int32), counts)
     for name in _OF_RULES:
         texts = [one.rule.name if name == "rule" else getattr(one.rule, name) for one in found]
         columns[name] = _repeated(texts, which, index, is_stored)
     limits = [np.nan if one.rule.threshold is None else float(one.rule.threshold) for one in found]
     columns["threshold"] = pd.Series(np.repeat(np.array(limits, dtype=np.float64), counts), index=index)
+    numbers = [one.counts(site) for one in found]
+    for place, name in enumerate(("pages", "indexable")):
+        counted = np.concatenate([np.empty(0, np.intp), *(pair[place] for pair in numbers)])
+        columns[name] = pd.Series(pd.array(counted, dtype="Int64"), index=index)
     columns["evidence"] = evidence.column((one.evidence for one in found), index)
     values = np.concatenate([np.empty(0), *(one.values for one in found)])
     columns["value"] = pd.Series(values, index=index)
     return as_frame({name: columns[name] for name in COLUMNS}, index, "issues")
+
+
+def _addresses(site: Site, rows: Rows, found: list[Found], index: pd.Index, as_categories: bool) -> pd.Series:
+    """Return the addresses of issues: of their pages, or of their hosts."""
+    urls: list[Any] = list(site.values("url"))
+    of_hosts: dict[int, str] = {}
+    for one in found:
+        if one.rule.scope == "host":
+            of_hosts |= {row: site.place_of_host(row) for row in one.rows.tolist()}
+    known = {row: len(urls) + place for place, row in enumerate(of_hosts)}
+    scopes = np.repeat([one.rule.scope == "host" for one in found], [len(one.rows) for one in found])
+    places = [known[row] if of_host else row for row, of_host in zip(rows.tolist(), scopes, strict=True)]
+    return _repeated([*urls, *of_hosts.values()], np.array(places, np.int32), index, as_categories)
 
 
 def _repeated(texts: Sequence[Any], places: Rows, index: pd.Index, as_categories: bool) -> pd.Series:
@@ -221,7 +248,7 @@ def _laid_out(cells: dict[str, list[Any]], columns: dict[str, Dtype], name: str)
 
 
 def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
-    """Return what to fix first: one row for each rule that found something.
+    """Return one row for each rule that found something, the most urgent first.
 
     Parameters
     ----------
@@ -236,7 +263,8 @@ def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
         Columns ``rule``, ``title``, ``category``, ``type``, ``priority``, ``pages``, ``indexable`` (those of
         them that search engines may index, or could if they did not answer with an error), ``findings`` (what
         the rule counted on them, such as images without a size; 1 for a page where it counts nothing) and
-        ``share`` (of all pages, to 1): by priority, then ``indexable``, then ``findings``, the most first.
+        ``share`` (of all pages, to 1; an address that answers 404 is none): by priority, then ``indexable``,
+        then ``findings``, the most first.
         Rules that found nothing are omitted.
 
     Examples
@@ -247,14 +275,7 @@ def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
     [['viewport_missing', 'html', 'medium', 1, 1, 1, 0.5]]
     """
     names = ["rule", "title", "category", "type", "priority"]
-    counted = pd.DataFrame(
-        {
-            "pages": np.ones(len(issues), np.int64),
-            "indexable": issues["url"].isin(_could_be_indexed(pages)).to_numpy(np.int64),
-            "findings": _findings(issues),
-        },
-        index=issues.index,
-    )
+    counted = issues[["pages", "indexable"]].astype("int64").assign(findings=_findings(issues))
     by = [issues[name] for name in names]
     sums = counted.groupby(by, observed=True, sort=False, dropna=False).sum()
     counts: dict[tuple[Any, ...], list[int]] = dict(
@@ -275,7 +296,8 @@ def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
     }
     for place, name in enumerate(("pages", "indexable", "findings")):
         cells[name] = [found[place] for _, found in ordered]
-    cells["share"] = [found[0] / len(pages) if len(pages) else None for _, found in ordered]
+    size = len(pages) - count_missing(pages)
+    cells["share"] = [found[0] / max(size, found[0]) for _, found in ordered]
     return _laid_out(cells, SUMMARY_COLUMNS, "summary")
 
 
@@ -284,13 +306,3 @@ def _findings(issues: pd.DataFrame) -> npt.NDArray[np.int64]:
     values, limits = (issues[name].to_numpy(np.float64, na_value=np.nan) for name in ("value", "threshold"))
     counts = np.where(np.isnan(values) | ~np.isnan(limits), 1, values)
     return np.clip(counts, 1, 2**53).astype(np.int64)
-
-
-def _could_be_indexed(pages: pd.DataFrame) -> set[Any]:
-    """Return the URLs that search engines may index, or could if they did not answer with an error."""
-    if "url" not in pages:
-        return set()
-    nothing = pd.Series(False, index=pages.index)
-    failed = pages["error_type"].eq("http").fillna(False) if "error_type" in pages else nothing
-    free = pages["indexable"].eq(True).fillna(False) if "indexable" in pages else nothing
-    return set(pages.loc[(free | failed).astype(bool), "url"].tolist())

@@ -25,7 +25,7 @@ Thresholds: TypeAlias = Mapping[str, float] | str | os.PathLike[str]
 
 
 Besides: TypeAlias = tuple[
-    pd.DataFrame | None, Mapping[str, list[str]], Mapping[str, RobotsCopy], CrawlFacts | None
+    pd.DataFrame | None, Mapping[str, list[str]], Mapping[str, RobotsCopy], CrawlFacts | None, str
 ]
 """What rules examine besides the pages, in the order of the arguments of `make_site`."""
 
@@ -48,6 +48,8 @@ class Origin:
         The score that a saved audit had when it was saved, by the rules of that version.
     robots_files : Mapping
         The robots.txt of each origin as it was read.
+    stopped : str
+        Why these are not all pages that were asked for, as a sentence; a crawl says so itself.
     crawl : CrawlFacts or None
         Links, and what was not fetched and why, if the pages were found by a crawl.
     checked : pandas.DataFrame or None
@@ -63,10 +65,19 @@ class Origin:
     crawl: CrawlFacts | None = None
     checked: pd.DataFrame | None = None
     robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
+    stopped: str = ""
+
+    @property
+    def incomplete(self) -> str:
+        """Why these are not all pages, as a sentence; '' where they are, but for addresses without end."""
+        return self.stopped or ("" if self.crawl is None or self.crawl.whole else self.crawl.stopped)
 
     def besides(self) -> Besides:
-        """Return what rules examine besides pages: sitemap, problems of robots.txt, its files, the crawl."""
-        return self.sitemap, self.robots, self.robots_files, self.crawl
+        """Return what rules examine besides pages: sitemap, problems of robots.txt, its files, the crawl.
+
+        Last comes why these are not all pages.
+        """
+        return self.sitemap, self.robots, self.robots_files, self.crawl, self.incomplete
 
 
 class Audited(Protocol):
@@ -97,6 +108,13 @@ class Audited(Protocol):
         """Health from 0 to 100."""
 
     @property
+    def alarm(self) -> str:
+        """Why pages cannot be found, if they cannot."""
+
+    def causes(self) -> pd.DataFrame:
+        """Return what to fix first."""
+
+    @property
     def audited_at(self) -> pd.Timestamp | None:
         """When the pages were read."""
 
@@ -105,6 +123,9 @@ class Audited(Protocol):
 
     def failures(self) -> pd.DataFrame:
         """Return why pages could not be read."""
+
+    def select(self, which: Any) -> Any:
+        """Return an audit of some of the pages."""
 
     def with_profile(self, profile: Any = None) -> Any:
         """Return the same pages, judged by another profile."""

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 from urllib.parse import urlsplit
 
 import pandas as pd
 
+from webanalytics.audits.content.shared_blocks import content_hash, words_in
 from webanalytics.audits.directives.robots import directives
-from webanalytics.audits.graph.site_links import Addresses, canonical_of, normal
+from webanalytics.audits.graph.site_links import canonical_of, normal
 from webanalytics.audits.graph.tables import crawl_columns
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
@@ -19,8 +20,10 @@ from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.runs.frames.link_table import CrawlFacts
 from webanalytics.runs.frames.schema import AUDIT_LAST as LAST
 from webanalytics.runs.frames.schema import make_series
-from webanalytics.runs.storage.lazy_columns import StoredValues
 from webanalytics.runs.storage.temporary_texts import SpilledSequence
+
+if TYPE_CHECKING:
+    from webanalytics.audits.score import Health
 
 DERIVED: Mapping[str, tuple[Dtype, str]] = {
     "title_length": ("integer", "Characters of the title."),
@@ -40,6 +43,17 @@ DERIVED: Mapping[str, tuple[Dtype, str]] = {
     "section": ("string", "First folder of the URL's path, empty for pages at the top."),
     "depth": ("integer", "Segments of the URL's path."),
     "inlinks": ("integer", "Other pages of the audit that link to this one."),
+    "content_words": ("integer", "Words of the content, by which rules judge the page."),
+    "content_origin": (
+        "string",
+        "What that is: own (visible text without blocks that most pages of the site or section have), or of "
+        "one or two pages main (or visible, where there is no main text).",
+    ),
+    "content_hash": (
+        "string",
+        "Hash that pages with equal contents or visible texts have in common.",
+    ),
+    "text_share": ("float", "Words of the main text for each word of the content: low where it lacks much."),
     "near_duplicate_cluster": ("integer", "Number that near duplicates have in common."),
     "in_sitemap": ("boolean", "Whether the sitemap lists the URL."),
 }
@@ -52,6 +66,7 @@ CRAWLED: Mapping[str, tuple[Dtype, str]] = {
     "inlinks_followed": ("integer", "Other pages with a link to this one that search engines follow."),
     "outlinks": ("integer", "Different other addresses of the site that the page links to."),
     "outlinks_external": ("integer", "Different addresses of other sites that the page links to."),
+    "links_left_out": ("integer", "Links of the page that are not kept, as there are too many."),
     "link_score": ("float", "Weight of the page in the links of the site, 0 to 100, by its PageRank."),
     "pagerank": ("float", "The PageRank itself; that of all pages adds up to 1."),
     "orphan": ("boolean", "Whether no other page links to this one."),
@@ -59,8 +74,8 @@ CRAWLED: Mapping[str, tuple[Dtype, str]] = {
 """Further derived columns of a crawl: dtype and meaning."""
 
 FOUND: Mapping[str, tuple[Dtype, str]] = {
-    "score": ("float", "The page's health, 0 to 100."),
-    "issues_high": ("integer", "Rules of high priority that found something on the page."),
+    "score": ("float", "The page's health: 100 less 20, 5 and 1 for each of these faults, at least 0."),
+    "issues_high": ("integer", "Issues and opportunities of high priority that the page itself has."),
     "issues_medium": ("integer", "The same of medium priority."),
     "issues_low": ("integer", "The same of low priority."),
 }
@@ -121,6 +136,7 @@ def make_site(
     robots: Mapping[str, list[str]] = MappingProxyType({}),
     robots_files: Mapping[str, RobotsCopy] = MappingProxyType({}),
     crawl: CrawlFacts | None = None,
+    stopped: str = "",
     *,
     near_duplicates: float | None = 90.0,
 ) -> Site:
@@ -130,9 +146,8 @@ def make_site(
     """
     pages = pd.DataFrame(frame).reset_index(drop=True)
     pages = pages.drop(columns=[name for name in (*DERIVED, *CRAWLED) if name in pages])
-    site = Site(
-        pages, sitemap, robots, 90.0 if near_duplicates is None else near_duplicates, crawl, robots_files
-    )
+    limit = 90.0 if near_duplicates is None else near_duplicates
+    site = Site(pages, sitemap, robots, limit, crawl, robots_files, stopped)
     cells = {**_texts(site), **_headings(site), **_robots(site), **_places(site)}
     cells.update(_canonicals(site))
     cells.update(_indexability(site, cells))
@@ -140,10 +155,9 @@ def make_site(
     listed_links = None if crawl is not None else site.inlinks
     cells["inlinks"] = nothing if listed_links is None else listed_links.counts
     cells["in_sitemap"] = _listed(site, sitemap)
+    cells.update(_contents(site))
     cells["near_duplicate_cluster"] = (
-        nothing
-        if near_duplicates is None
-        else near_clusters(site.addresses, site.values("text"), cells["indexable"], near_duplicates)
+        nothing if near_duplicates is None else near_clusters(site, cells["indexable"], near_duplicates)
     )
     columns = {name: make_series(cells[name], dtype, pages.index) for name, (dtype, _) in DERIVED.items()}
     site.pages = pd.concat([pages, pd.DataFrame(columns, index=pages.index)], axis=1)
@@ -153,7 +167,7 @@ def make_site(
 
 def _with_links(site: Site) -> Site:
     """Add the columns of a crawl, for which other derived columns must be known."""
-    cells = crawl_columns(site.graph, site.good, stopped=bool(site.crawl and site.crawl.stopped))
+    cells = crawl_columns(site.graph, site.good, site.crawl or CrawlFacts())
     kinds = {**DERIVED, **CRAWLED}
     index = site.pages.index
     columns = {name: make_series(values, kinds[name][0], index) for name, values in cells.items()}
@@ -165,12 +179,10 @@ def _with_links(site: Site) -> Site:
     return site
 
 
-def with_counts(site: Site, issues: pd.DataFrame) -> pd.DataFrame:
+def with_counts(site: Site, health: Health) -> pd.DataFrame:
     """Return a site's pages with what was found on each, in the order of use."""
-    from webanalytics.audits.score import counts_by_priority, row_scores
-
-    cells: dict[str, Cells] = {"score": list(row_scores(site, issues))}
-    counts = counts_by_priority(issues, site.values("url"))
+    cells: dict[str, Cells] = {"score": list(health.scores)}
+    counts = health.counts_by_priority()
     cells |= {f"issues_{priority}": list(found) for priority, found in counts.items()}
     index = site.pages.index
     columns = {name: make_series(cells[name], dtype, index) for name, (dtype, _) in FOUND.items()}
@@ -188,18 +200,36 @@ def _by_use(pages: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
     return ordered
 
 
-def near_clusters(
-    known: Addresses, texts: Sequence[Any], indexable: Sequence[bool], threshold: float
-) -> list[int | None]:
+def near_clusters(site: Site, indexable: Sequence[bool], threshold: float) -> list[int | None]:
     """Return the number of each row's cluster of near duplicates, None without one."""
-    from webanalytics.audits.content.duplicates import near_duplicates  # its library takes time to load
+    from webanalytics.audits.content.duplicates import near_duplicates
 
+    known = site.addresses
     chosen = (
-        text if isinstance(text, str) and indexable[row] and known.first(row) else None
-        for row, text in enumerate(texts)
+        content.text if indexable[row] and known.first(row) else None
+        for row, content in enumerate(site.contents())
     )
-    compared = SpilledSequence(chosen) if isinstance(texts, StoredValues) else list(chosen)
-    return near_duplicates(compared, threshold / 100) if any(compared) else [None] * len(compared)
+    return near_duplicates(SpilledSequence(chosen), threshold / 100)
+
+
+def _contents(site: Site) -> dict[str, Cells]:
+    cells: dict[str, Cells] = {
+        name: [] for name in ("content_words", "content_origin", "content_hash", "text_share")
+    }
+    hashes: dict[bytes, str] = {}
+    rows = zip(site.good, site.contents(), site.values("visible_text"), site.values("wordCount"), strict=True)
+    for good, (text, origin), visible, main_words in rows:
+        values: tuple[Any, ...] = (None,) * 4
+        if good and text is not None:
+            words, own, whole = words_in(text), content_hash(text), content_hash(visible or "")
+            if whole and origin != "own":  # a main text may have lost what differs
+                own = whole
+            elif whole:  # in two sections with blocks of their own equal pages have other contents
+                own = hashes.setdefault(bytes.fromhex(whole)[:16], own or whole)
+            values = (words, origin, own, main_words / words if words and main_words is not None else None)
+        for column, value in zip(cells.values(), values, strict=True):
+            column.append(value)
+    return cells
 
 
 def _texts(site: Site) -> dict[str, Cells]:

@@ -1,10 +1,13 @@
-"""The health score of an audit: one number that falls only by what can be fixed."""
+"""The health score of an audit: what faults take, and what keeps pages from being found."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import cached_property
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
+from urllib.parse import urlsplit
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +22,25 @@ COSTS: Mapping[Priority, int] = MappingProxyType({"high": 20, "medium": 5, "low"
 COUNTED = frozenset(("issue", "opportunity"))
 """Types of rules that cost points: a warning may be intended."""
 
+HIDING: Mapping[str, str] = MappingProxyType(
+    {
+        "blocked_by_robots": "closed by robots.txt",
+        "blocked_for_googlebot": "closed by robots.txt",
+        "noindex": "noindex",
+        "noindex_header": "noindex",
+        "canonicalised": "the canonical link leads elsewhere",
+    }
+)
+"""Rules on pages that search engines do not show, and why not."""
+
+UNFOLLOWED = 0.25
+"""Share of the score that is lost where no page's links may be followed."""
+
+Points: TypeAlias = npt.NDArray[np.float64]
+
+ALARMING = 0.25
+"""From this share of the pages, what keeps them out of search is said first."""
+
 
 class ScoreChange(NamedTuple):
     """Two scores and their difference; None where no page could be judged."""
@@ -32,111 +54,192 @@ class ScoreChange(NamedTuple):
         return None if self.before is None or self.after is None else round(self.after - self.before, 1)
 
 
-def row_scores(site: Site, issues: pd.DataFrame) -> list[float | None]:
-    """Return the score of each row's page, None where the page says nothing about the site.
+class Health:
+    """The score of some pages of a site and what it is made of.
 
-    A page starts at 100 and loses the `COSTS` of each rule of the types `COUNTED` that found something on
-    it, not below 0; a page that answers with an error has 0. Missing are those whose page could not be had
-    for a reason of ours, such as a time limit or robots.txt.
+    Parameters
+    ----------
+    site : Site
+        All pages.
+    issues : pandas.DataFrame
+        What was found on them.
+    rows : sequence of int, optional
+        The pages that are meant; by default all. Each page counts once.
+
+    Notes
+    -----
+    A page starts at 100 and loses the `COSTS` of each rule of the types `COUNTED` that found something on it,
+    not below 0. The mean of the pages loses the same for faults of their hosts, by the share of pages that
+    have them. What is left is multiplied by 1 - s² and by 1 - t² / 4: s is the share of pages that search
+    engines do not show (`HIDING`), t that of pages whose links they do not follow. A page that the server
+    failed to give counts as 0 in the mean; an address behind which there is no page does not count.
     """
-    costs = _total_by_url(_faults(issues))
-    rows = zip(site.values("url"), site.good, site.values("error_type"), strict=True)
-    return [
-        float(max(0, 100 - costs.get(url, 0))) if good else 0.0 if kind == "http" else None
-        for url, good, kind in rows
-    ]
 
+    def __init__(self, site: Site, issues: pd.DataFrame, rows: Sequence[int] | None = None) -> None:
+        self._site, self._issues = site, issues
+        self._urls = site.values("url")
+        if rows is None:
+            self._pages = [row for row in range(len(self._urls)) if site.addresses.first(row)]
+        else:
+            self._pages = list({site.addresses.final[row] or row: row for row in reversed(rows)}.values())
 
-def _faults(issues: pd.DataFrame) -> pd.DataFrame:
-    """Return the issues that cost points, once for each page and rule: a URL may have two rows."""
-    counted = issues.loc[issues["type"].isin(COUNTED), ["url", "rule", "priority"]]
-    return counted.drop_duplicates(["url", "rule"])
+    @cached_property
+    def _of_host(self) -> npt.NDArray[np.bool_]:
+        scopes = self._issues.get("scope")
+        return np.zeros(len(self._issues), bool) if scopes is None else scopes.eq("host").to_numpy(bool)
 
+    @cached_property
+    def _cost(self) -> Points:
+        """Points that each issue takes from its page or its host, each page and rule once."""
+        places, names = pd.factorize(self._issues["priority"])
+        costs = np.array([COSTS[name] for name in names], dtype=np.float64)[places]
+        counted = self._issues["type"].isin(COUNTED) & ~self._issues.duplicated(["url", "rule"])
+        return np.asarray(np.where(counted.to_numpy(bool), costs, 0.0), np.float64)
 
-def _total_by_url(faults: pd.DataFrame) -> dict[object, int]:
-    """Return what the faults of each page cost together."""
-    places, urls = pd.factorize(faults["url"])
-    totals = np.bincount(places, _cost_of(faults), len(urls)).astype(np.int64)
-    return dict(zip(urls.tolist(), totals.tolist(), strict=True))
+    @cached_property
+    def _found_on(self) -> tuple[npt.NDArray[np.intp], list[object]]:
+        places, urls = pd.factorize(self._issues["url"], use_na_sentinel=False)
+        return places, [url if isinstance(url, str) else None for url in urls.tolist()]
 
+    @cached_property
+    def _lost(self) -> dict[object, float]:
+        """What the faults of each page cost together."""
+        places, urls = self._found_on
+        totals = np.bincount(places[~self._of_host], self._cost[~self._of_host], len(urls))
+        return dict(zip(urls, totals.tolist(), strict=True))
 
-def _cost_of(faults: pd.DataFrame) -> npt.NDArray[np.float64]:
-    """Return the points that each fault costs."""
-    places, priorities = pd.factorize(faults["priority"])
-    costs = np.array([COSTS[priority] for priority in priorities], dtype=np.float64)
-    return costs[places]
+    @cached_property
+    def scores(self) -> list[float | None]:
+        """The score of each row's page; None where it was not read."""
+        return [
+            max(0.0, 100.0 - self._lost.get(url, 0.0)) if good else None
+            for url, good in zip(self._urls, self._site.good, strict=True)
+        ]
 
+    @cached_property
+    def _judged(self) -> dict[object, float]:
+        """Scores of the pages in the mean, by address; a page that the server failed to give has 0."""
+        kinds, found = self._site.values("error_type"), {}
+        for row in self._pages:
+            if (points := self.scores[row]) is not None:
+                found[self._urls[row]] = points
+            elif kinds[row] == "http" and self._site.problem(row) in ("server error", "no response"):
+                found[self._urls[row]] = 0.0
+        return found
 
-def page_scores(site: Site, issues: pd.DataFrame) -> list[float | None]:
-    """Return the scores of `row_scores`, without those of rows that repeat another row's page."""
-    return [
-        points if site.addresses.first(row) else None for row, points in enumerate(row_scores(site, issues))
-    ]
+    @cached_property
+    def hidden(self) -> dict[object, str]:
+        """The rule by which each page that search engines do not show was found, by its address."""
+        named = self._issues[self._issues["rule"].isin(HIDING)]
+        by_url: dict[object, set[str]] = {}
+        for url, rule in zip(named["url"], named["rule"], strict=True):
+            by_url.setdefault(url, set()).add(rule)
+        found, kinds = {}, self._site.values("error_type")
+        for row in self._pages:
+            rules = by_url.get(self._urls[row], ()) if self._site.good[row] or kinds[row] == "robots" else ()
+            rule = next((name for name in HIDING if name in rules), "")
+            if rule and (rule != "canonicalised" or not self._is_copy(row)):
+                found[self._urls[row]] = rule
+        return found
 
+    def _is_copy(self, row: int) -> bool:
+        """Return whether a page names one that search engines show and that is the same by path or title."""
+        site = self._site
+        target = site.find(site.values("canonical_url")[row])
+        if target is None or not site.indexable[page := site.addresses.page(target)]:
+            return False
+        titles = [str(site.values("title")[one] or "").strip().casefold() for one in (row, page)]
+        paths = [urlsplit(site.name(one)).path.rstrip("/").casefold() for one in (row, page)]
+        return titles[0] == titles[1] != "" or paths[0] == paths[1]
 
-def score(site: Site, issues: pd.DataFrame) -> float | None:
-    """Return the mean score of the pages, to one decimal; None where no page could be judged.
+    @cached_property
+    def _shares(self) -> tuple[float, float, int]:
+        """Shares of the pages that are not shown, and whose links are not followed, and their number."""
+        states = self._site.values("canonical_state")
+        copies = {self._urls[row] for row in self._pages if states[row] == "other"}
+        pages = (self._judged.keys() - copies) | self.hidden.keys()
+        closed = self._issues.loc[self._issues["rule"].eq("nofollow"), "url"]
+        count = max(1, len(pages))
+        return len(self.hidden) / count, len(pages.intersection(closed)) / count, len(pages)
 
-    Examples
-    --------
-    >>> from webanalytics.audits.issues import find_issues
-    >>> site = Site(pd.DataFrame({"url": ["a", "b"], "status": ["ok"] * 2, "viewport": ["", "width=1"]}))
-    >>> score(site, find_issues(site))
-    97.5
-    """
-    return _mean(page_scores(site, issues))
+    @property
+    def _factor(self) -> float:
+        hidden, closed, _ = self._shares
+        return (1 - hidden**2) * (1 - UNFOLLOWED * closed**2)
 
+    @cached_property
+    def _mean(self) -> float:
+        return sum(self._judged.values()) / len(self._judged) if self._judged else 100.0
 
-def score_of(site: Site, issues: pd.DataFrame, rows: Sequence[int]) -> float | None:
-    """Return the mean score of some rows of a site, each of their pages once."""
-    scores = row_scores(site, issues)
-    return _mean([scores[row] for row in _pages(site, rows)])
+    @cached_property
+    def _of_hosts(self) -> Points:
+        """Points that each issue of a host takes from the mean, by the share of pages that have it."""
+        pages = self._issues["pages"].to_numpy(np.float64) if self._of_host.any() else 0.0
+        taken = np.where(self._of_host, self._cost * pages, 0.0) / max(1, len(self._judged))
+        return np.asarray(taken * min(1.0, self._mean / (taken.sum() or 1.0)), np.float64)
 
+    @cached_property
+    def _left(self) -> float:
+        """What the faults of pages and hosts leave of 100."""
+        return self._mean - float(self._of_hosts.sum())
 
-def _pages(site: Site, rows: Sequence[int]) -> list[int]:
-    """Return the rows without those that repeat the page of an earlier one."""
-    return list({site.addresses.final[row] or row: row for row in reversed(rows)}.values())
+    @property
+    def score(self) -> float | None:
+        """The score, to one decimal; None where no page could be judged."""
+        return round(self._left * self._factor, 1) if self._judged or self.hidden else None
 
+    @cached_property
+    def points(self) -> Points:
+        """By how much the score rises where each issue is fixed and nothing else.
 
-def _mean(scores: Sequence[float | None]) -> float | None:
-    known = [points for points in scores if points is not None]
-    return round(sum(known) / len(known), 1) if known else None
+        Where the faults of a page cost more than its 100 points, each counts in proportion.
+        """
+        places, urls = self._found_on
+        costs = np.where(self._of_host, 0.0, self._cost)
+        total = np.bincount(places, costs, len(urls))
+        lost = np.array([100 - self._judged.get(url, 100.0) for url in urls]) / np.where(total > 0, total, 1)
+        taken = costs * lost[places] / max(1, len(self._judged)) + self._of_hosts
+        return np.asarray(taken * self._factor + self._of_hiding * self._left, np.float64)
 
+    @cached_property
+    def _of_hiding(self) -> Points:
+        """The part of 1 that each issue takes which keeps pages, or what they link to, from being found."""
+        hidden, closed, _ = self._shares
+        rules, urls = self._issues["rule"].astype(object), self._issues["url"].astype(object)
+        chosen = urls.map(self.hidden).eq(rules).to_numpy(bool)
+        followed = (rules.eq("nofollow") & urls.isin([self._urls[row] for row in self._pages])).to_numpy(bool)
+        taken = (1 - hidden**2) * UNFOLLOWED * closed**2
+        found = chosen * (hidden**2 / max(1, chosen.sum())) + followed * (taken / max(1, followed.sum()))
+        return np.asarray(found, np.float64)
 
-def costs_by_rule(site: Site, issues: pd.DataFrame, rows: Sequence[int] | None = None) -> dict[str, float]:
-    """Return how many of the score's 100 points each rule takes: together what is missing to 100.
+    @property
+    def alarm(self) -> str:
+        """One sentence where many pages cannot be found, '' where they can."""
+        hidden, closed, count = self._shares
+        pages = f"{count:,} page{'s' * (count != 1)}"
+        if hidden >= ALARMING:
+            why = Counter(HIDING[rule] for rule in self.hidden.values())
+            said = ", ".join(f"{name} ({number:,})" if len(why) > 1 else name for name, number in why.items())
+            whole = len(self.hidden) == count
+            lead = "None" if whole else f"{len(self.hidden):,}"
+            return f"{lead} of {pages} may {'' if whole else 'not '}be indexed: {said}."
+        if closed >= ALARMING:
+            return f"The links of {closed * count:,.0f} of {pages} may not be followed: nofollow."
+        return ""
 
-    Of some ``rows``, the points of the mean over them. Where the faults of a page cost more than its 100
-    points, each counts in proportion. A page that answers with an error costs its rules all 100.
+    def costs_by_rule(self) -> dict[str, float]:
+        """Return how many of the score's 100 points each rule takes: together what is missing to 100."""
+        rules, names = pd.factorize(self._issues["rule"])
+        found = self.points + self._of_hiding * (100 - self._left)
+        totals = np.bincount(rules, found, len(names)).tolist()
+        return {name: cost for name, cost in zip(names.tolist(), totals, strict=True) if cost}
 
-    Examples
-    --------
-    >>> from webanalytics.audits.issues import find_issues
-    >>> site = Site(pd.DataFrame({"url": ["a", "b"], "status": ["ok"] * 2, "viewport": ["", "width=1"]}))
-    >>> costs_by_rule(site, find_issues(site))
-    {'viewport_missing': 2.5}
-    """
-    given = page_scores(site, issues) if rows is None else row_scores(site, issues)
-    chosen = range(len(given)) if rows is None else _pages(site, rows)
-    urls = site.values("url")
-    scores = {urls[row]: points for row in chosen if (points := given[row]) is not None}
-    faults = _faults(issues)
-    faults = faults[faults["url"].isin(scores)]
-    places, found = pd.factorize(faults["url"])
-    costs = _cost_of(faults)
-    lost = np.array([100 - scores[url] for url in found], dtype=np.float64)
-    shares = costs * (lost / np.bincount(places, costs, len(found)))[places] / max(1, len(scores))
-    rules, names = pd.factorize(faults["rule"])
-    totals = np.bincount(rules, shares, len(names)).tolist()
-    return dict(zip(names.tolist(), totals, strict=True))
-
-
-def counts_by_priority(issues: pd.DataFrame, urls: Sequence[object]) -> dict[Priority, list[int]]:
-    """Return for each priority on how many rules' account each page has issues."""
-    once = issues[["url", "rule", "priority"]].drop_duplicates(["url", "rule"])
-    counts: dict[Priority, list[int]] = {}
-    for priority in PRIORITIES:
-        places, found = pd.factorize(once.loc[once["priority"] == priority, "url"])
-        of_url = dict(zip(found.tolist(), np.bincount(places, minlength=len(found)).tolist(), strict=True))
-        counts[priority] = [of_url.get(url, 0) for url in urls]
-    return counts
+    def counts_by_priority(self) -> dict[Priority, list[int]]:
+        """Return for each priority how many faults each row's page has: those that its score is made of."""
+        places, urls = self._found_on
+        counts: dict[Priority, list[int]] = {}
+        for priority in PRIORITIES:
+            chosen = (self._cost > 0) & ~self._of_host & self._issues["priority"].eq(priority).to_numpy(bool)
+            found = dict(zip(urls, np.bincount(places[chosen], minlength=len(urls)).tolist(), strict=True))
+            counts[priority] = [found.get(url, 0) for url in self._urls]
+        return counts

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping
+from types import MappingProxyType
 from typing import Any, TypeGuard
 
 import numpy as np
@@ -191,10 +192,27 @@ def _taken(column: pd.Series[Any], places: npt.NDArray[np.intp]) -> pd.Series[An
     return plain.reindex(places).reset_index(drop=True)
 
 
-def issues_of(issues: pd.DataFrame, urls: pd.Series[Any]) -> pd.DataFrame:
-    """Return the issues of some of the pages; each page has as many of a rule as it has rows."""
+def issues_of(
+    issues: pd.DataFrame, urls: pd.Series[Any], hosts: Mapping[str, float] = MappingProxyType({})
+) -> pd.DataFrame:
+    """Return the issues of some of the pages, and of their hosts, given with the share that these pages are.
+
+    Each page has as many issues of a rule as it has rows; an issue of a host is of so many of its pages.
+    """
+    of_host = issues["scope"].eq("host") if "scope" in issues else pd.Series(False, index=issues.index)
     known = Counter(url if isinstance(url, str) else None for url in urls.tolist())
     before = issues.groupby(["url", "rule"], dropna=False, observed=True, sort=False).cumcount().tolist()
-    addresses = (url if isinstance(url, str) else None for url in issues["url"].tolist())
-    own = np.array([count < known[url] for count, url in zip(before, addresses, strict=True)], dtype=bool)
-    return issues if own.all() else issues[own].reset_index(drop=True)
+    shares = [
+        hosts.get(str(url).partition("://")[2] or str(url), 0.0)
+        if whole
+        else float(known[url if isinstance(url, str) else None] > count)
+        for url, count, whole in zip(issues["url"].tolist(), before, of_host.tolist(), strict=True)
+    ]
+    share = np.array(shares)
+    chosen = issues if share.all() else issues[share > 0].reset_index(drop=True)
+    if not of_host.any():
+        return chosen
+    for name in ("pages", "indexable"):
+        counts = np.floor(chosen[name].to_numpy(np.float64) * share[share > 0] + 0.5)
+        chosen = chosen.assign(**{name: pd.array(counts.astype(np.int64), dtype="Int64")})
+    return chosen

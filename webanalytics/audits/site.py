@@ -11,6 +11,8 @@ from typing import Any
 
 import pandas as pd
 
+from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
+from webanalytics.audits.content.shared_blocks import Content, SharedBlocks
 from webanalytics.audits.directives.alternates import Alternate, alternate_entries, sitemap_entries
 from webanalytics.audits.directives.headers import Headers, shared_headers
 from webanalytics.audits.graph.links import CLICKED, LinkGraph, Standing
@@ -18,6 +20,7 @@ from webanalytics.audits.graph.site_links import (
     SHOWN,
     Addresses,
     FetchOutcome,
+    FetchProblem,
     Inlinks,
     Target,
     clusters_of,
@@ -25,6 +28,7 @@ from webanalytics.audits.graph.site_links import (
     inlinks,
     listed,
     normal,
+    requested,
 )
 from webanalytics.audits.graph.tables import table_of_pages
 from webanalytics.fetching.robots import RobotsCopy
@@ -36,8 +40,9 @@ from webanalytics.runs.storage.lazy_columns import (
     rows_by_part,
     stored,
 )
-from webanalytics.urls import lacks_scheme, registrable_domain
+from webanalytics.urls import registrable_domain
 
+_FETCHED = ("url", "status", "error", "error_type", "final_url", "redirects", "http_status")
 _ANSWERED = ("client error", "server error")
 _FAULTS = {
     "redirect loop": "redirects without an end",
@@ -48,16 +53,16 @@ _FAULTS = {
 }
 
 CHECKED_LINKS = "checked_links"
-"""What a rule names among its columns if it needs the answers of other sites."""
-
+WHOLE_CRAWL = "whole_crawl"
+"""What a rule names among its columns if it needs the answers of other sites, or all pages of a crawl."""
 
 PORTION_BYTES = 64_000_000
 """About how many bytes of values of one portion of the pages are kept for the next rule."""
 
 _READ_AGAIN = frozenset(
     (
-        *("alternate_entries", "alternates", "canonicals", "fetches", "graph", "headers", "inlinks"),
-        *("portions", "row_of"),
+        *("_rows_of_hosts", "alternate_entries", "alternates", "canonicals", "fetches", "graph", "headers"),
+        *("distinct_read", "inlinks", "portions", "row_of"),
     )
 )
 """What a site knows of columns besides their values, and takes much memory."""
@@ -81,6 +86,8 @@ class Site:
         What a crawl knows besides its pages, if one found them.
     robots_files : Mapping
         The robots.txt of each origin as it was read.
+    stopped : str
+        Why these are not all pages, '' where they are: of others nobody knows what they link to.
     """
 
     pages: pd.DataFrame
@@ -89,6 +96,7 @@ class Site:
     near_duplicates: float = 90.0
     crawl: CrawlFacts | None = None
     robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
+    stopped: str = ""
     _values: dict[str, list[Any]] = field(default_factory=dict, repr=False)
     _stored: ColumnValues = field(default_factory=ColumnValues, repr=False)
     _portion: _Portion | None = field(default=None, repr=False)
@@ -108,9 +116,29 @@ class Site:
 
     @cached_property
     def besides(self) -> frozenset[str]:
-        """What is known besides columns, of what rules may need: `CHECKED_LINKS`."""
-        asked = self.crawl is not None and bool((self.crawl.checked["kind"] == "external").any())
-        return frozenset({CHECKED_LINKS} if asked else ())
+        """What is known besides columns, of what rules may need: `CHECKED_LINKS` and `WHOLE_CRAWL`."""
+        asked = any(kind == "external" for kind, _ in self.checked.values())
+        whole = not self.stopped
+        return frozenset([CHECKED_LINKS] * asked + [WHOLE_CRAWL] * whole)
+
+    @cached_property
+    def checked(self) -> dict[str, tuple[str, str]]:
+        """Kind and fault of the addresses that a crawl asked for their status alone, "" for none."""
+        if self.crawl is None:
+            return {}
+        names = ("url", "kind", "verdict", "http_status", "final_url")
+        columns = (_cells(self.crawl.checked[name]) for name in names)
+        return {
+            url: (kind, _said(url, verdict, status, final))
+            for url, kind, verdict, status, final in zip(*columns, strict=True)
+        }
+
+    def fault_at(self, url: object) -> str:
+        """Return what is wrong with an address that a page names, whether it is a page or was only asked."""
+        target, own = self.find(url), normal(url)
+        if target is not None:
+            return self.fault(target)
+        return "" if own is None else self.checked.get(own, ("", ""))[1]
 
     def forget(self, *columns: str) -> None:
         """Read columns anew, which were added to the pages."""
@@ -140,16 +168,34 @@ class Site:
     @cached_property
     def fetches(self) -> list[FetchOutcome]:
         """What happened when each page was requested."""
-        names = ("url", "status", "error", "error_type", "final_url", "redirects", "http_status")
-        columns = [self.values(name) for name in names]
-        return [fetch_outcome(dict(zip(names, cells, strict=True))) for cells in zip(*columns, strict=True)]
+        columns = [self.values(name) for name in _FETCHED]
+        return [
+            fetch_outcome(dict(zip(_FETCHED, cells, strict=True))) for cells in zip(*columns, strict=True)
+        ]
+
+    @cached_property
+    def refused(self) -> frozenset[int]:
+        """The rows of pages that were refused to us: nothing is known of them, and no rule judges them."""
+        return frozenset(row for row, trip in enumerate(self.fetches) if trip.problem == "refused")
 
     @cached_property
     def addresses(self) -> Addresses:
         """The rows by their addresses."""
         final = self.values("final_url")
         asked = zip(self.values("url"), self.values("redirects"), final, strict=True)
-        return Addresses([_requested(*cells) for cells in asked], final, self.good)
+        return Addresses([requested(*cells) for cells in asked], final, self.good)
+
+    @cached_property
+    def shared_blocks(self) -> SharedBlocks:
+        """The blocks that most pages of a site or a section have, of the pages that were read."""
+        final, good = self.addresses.final, self.good
+        urls = [url if read else None for url, read in zip(final, good, strict=True)]
+        return SharedBlocks(urls, self.values("visible_text"))
+
+    def contents(self) -> Iterator[Content]:
+        """Yield the content of each row: what the page has of its own, where the site is known."""
+        for url, *said in zip(self.addresses.final, *map(self.values, CONTENT_COLUMNS), strict=True):
+            yield self.shared_blocks.content(url, *said)
 
     @cached_property
     def inlinks(self) -> Inlinks | None:
@@ -214,11 +260,38 @@ class Site:
     @cached_property
     def hosts(self) -> dict[str, int]:
         """How many different pages of each host were read."""
-        found: dict[str, set[str]] = {}
-        for url, good in zip(self.addresses.final, self.good, strict=True):
-            if good and url is not None:
-                found.setdefault(url.split("/", 3)[2], set()).add(url)
-        return {host: len(pages) for host, pages in found.items()}
+        return {host: len(rows) for host, rows in self.rows_of_hosts.items()}
+
+    @cached_property
+    def rows_of_hosts(self) -> dict[str, list[int]]:
+        """The rows of the pages of each host that were read, each page once."""
+        found: dict[str, list[int]] = {}
+        for row in self.distinct_read:
+            found.setdefault(self.host(row), []).append(row)
+        return found
+
+    @cached_property
+    def distinct_read(self) -> list[int]:
+        """The rows of pages that were read, one row per page."""
+        return [row for row, good in enumerate(self.good) if good and self.addresses.first(row)]
+
+    def host(self, row: int) -> str:
+        """Return the host of a page; its address as given where that has none."""
+        url = self.addresses.final[row]
+        return str(self.values("url")[row]) if url is None else url.split("/", 3)[2]
+
+    def place_of_host(self, row: int) -> str:
+        """Return scheme and host of a row's page; its address as given where that has none."""
+        url = self.addresses.final[row]
+        return self.host(row) if url is None else "/".join(url.split("/", 3)[:3])
+
+    def could_be_indexed(self, row: int) -> bool:
+        """Return whether search engines may index a page, or could if it did not answer with an error."""
+        return self.indexable[row] or self.values("error_type")[row] == "http"
+
+    def problem(self, row: int) -> FetchProblem:
+        """Return what went wrong with the fetch of one row, without a look at all of them."""
+        return fetch_outcome({name: self.values(name)[row] for name in _FETCHED}).problem
 
     @property
     def distinct(self) -> Iterator[int]:
@@ -267,6 +340,11 @@ class Site:
             return ""
         names = (self.name(source) for source in self.inlinks.sources[row])
         return f"Linked from {listed(names, self.inlinks.counts[row])}."
+
+    def is_linked(self, url: object) -> bool:
+        """Return whether pages are known that link to an address."""
+        target = self.find(url)
+        return target is not None and bool(self.linked_from(target.row))
 
     def fault(self, target: Target) -> str:
         """Return what is wrong with an address that a page names, "answers HTTP 404"; '' if nothing."""
@@ -374,8 +452,8 @@ def _cells(column: pd.Series) -> list[Any]:
     return cells.where(cells.notna(), None).tolist()
 
 
-def _requested(url: Any, redirects: Any, final: Any) -> Any:
-    """Return the address that was requested: a host without a scheme was completed before it was fetched."""
-    if not isinstance(url, str) or not lacks_scheme(url.strip()):
-        return url
-    return redirects[0] if isinstance(redirects, (list, tuple)) and redirects else final or url
+def _said(url: str, verdict: str, status: Any, final: str | None) -> str:
+    """Return what is wrong with an address that was asked for its status; nothing where it refused us."""
+    if verdict in ("gone", "failed"):
+        return "does not answer" if status is None else f"answers HTTP {status}"
+    return f"redirects to {final}" if verdict == "redirected" and normal(final) != normal(url) else ""

@@ -23,6 +23,7 @@ LACKED: Mapping[str, str] = {
     "bytes": "the size of the answers",
     "crawl_depth": "a crawl from a start page (`webanalytics.crawl` makes one)",
     "checked_links": 'the answers of other sites (`external="check"` asks them)',
+    "whole_crawl": "all pages of the site (the crawl stopped before, see `.skipped`)",
     "inlinks": "the links between the pages",
 }
 """What a missing fact or column is called."""

@@ -38,8 +38,6 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     group = add_issue_flags(parser)
     meaning = "audit the pages of a sitemap, and look at robots.txt too; may be given several times"
     group.add_argument("--sitemap", metavar="URL", action="append", help=meaning)
-    meaning = "fetch the images of the pages too, for the rule on large images"
-    group.add_argument("--image-sizes", action="store_true", default=None, help=meaning)
     meaning = "check: ask each image, script and style sheet of the pages whether it answers"
     group.add_argument("--resources", choices=("ignore", "check"), help=meaning)
     add_extract(parser)
@@ -51,12 +49,14 @@ def _docs_flag(parser: argparse._ActionsContainer) -> None:
 
 
 def add_extract(parser: argparse.ArgumentParser) -> None:
-    """Add the flag for columns of the user's own, which crawls have too."""
+    """Add the flags for columns of the user's own and sizes of images, which crawls have too."""
     meaning = (
         "a column of your own: a CSS selector (.price::text), an XPath (//h1) or regex:...; NAME[]=... has "
         "all values of a page; may be given several times"
     )
     parser.add_argument("--extract", metavar="NAME=SELECTOR", action="append", help=meaning)
+    meaning = "fetch the images of the pages too, for the rule on large images"
+    parser.add_argument("--image-sizes", action="store_true", default=None, help=meaning)
 
 
 def add_issue_flags(parser: argparse.ArgumentParser) -> Any:
@@ -89,11 +89,18 @@ def add_compare(commands: Any) -> None:
     parser.add_argument(
         "--report", metavar="FILE", help="write a report of the later audit with what changed"
     )
+    meaning = (
+        "folder of one more audit made at once after AFTER: where a page differs from itself there is a "
+        "counter or a link that rotates, and no change"
+    )
+    parser.add_argument("--again", metavar="FOLDER", help=meaning)
     _docs_flag(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", help="write a workbook (.xlsx) with all that changed"
     )
-    meaning = f"exit with status {GATE} where there are new issues of this priority or a higher one"
+    meaning = (
+        f"exit with status {GATE} where issues of this priority or a higher one got worse or are on new pages"
+    )
     parser.add_argument("--fail-on-new", choices=LEVELS, help=meaning)
     parser.set_defaults(run=run_compare)
 
@@ -197,11 +204,11 @@ def run_compare(arguments: argparse.Namespace) -> int:
     from webanalytics.audits.storage.functions import compare
 
     check(arguments)
-    comparison = compare(arguments.before, arguments.after)
+    comparison = compare(arguments.before, arguments.after, again=arguments.again)
     if arguments.report:
         print(f"the report is in {comparison.report(arguments.report)}", file=sys.stderr)
     if arguments.output:
         print(f"the workbook is {comparison.to_excel(arguments.output)}", file=sys.stderr)
     print(as_text(comparison.overview(hint=False)))
-    new = comparison.issues[comparison.issues["change"] == "new"]
+    new = comparison.issues[comparison.issues["change"].isin(("worse", "added"))]
     return _gate(new, arguments.fail_on_new, "new issues", "fail-on-new")

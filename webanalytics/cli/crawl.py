@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import get_args
 
-from webanalytics.crawls.scope import FOLLOWED, PAGE_KINDS, External, Resources
+from webanalytics.crawls.scope import FOLLOWED, MAX_SEQUENCE, PAGE_KINDS, External, Handling, Resources
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
@@ -28,9 +28,22 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     add("--external", choices=choices, help="what to do with links to elsewhere (default: list)")
     choices = get_args(Resources)
     add("--resources", choices=choices, help="what to do with images, scripts and the like (default: ignore)")
+    meaning = "leave endless families of addresses (default), only report them, or do not look for them"
+    add("--traps", choices=get_args(Handling), help=meaning)
+    meaning = f"most pages of a sequence of numbers that bring nothing new (default: {MAX_SEQUENCE})"
+    add("--max-sequence", type=int, metavar="N", help=meaning)
     meaning = "sitemap whose pages are crawled too, instead of those of the site; may be repeated"
     add("--sitemap", metavar="URL", action="append", help=meaning)
     meaning = "look for no sitemap"
     add("--no-sitemap", dest="no_sitemap", action="store_true", default=None, help=meaning)
+    meaning = (
+        "on hosts that --access opens, do not follow what looks like logout, delete, basket or a pattern; "
+    )
+    add(
+        "--avoid",
+        metavar="WORD",
+        action="append",
+        help=f"{meaning}may be repeated (default: actions, all three)",
+    )
     meaning = f"kind of links to follow; may be repeated (default: {', '.join(FOLLOWED)})"
     add("--follow", metavar="KIND", action="append", choices=PAGE_KINDS, help=meaning)

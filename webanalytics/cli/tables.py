@@ -22,7 +22,7 @@ from webanalytics._version import __version__
 from webanalytics.audits.audit import Audit
 from webanalytics.cli import audit as audits
 from webanalytics.cli import crawl as crawls
-from webanalytics.cli.access_files import PLACES
+from webanalytics.cli.access_files import PLACES, refuse_passwords
 from webanalytics.cli.crawlers import add_crawlers
 from webanalytics.cli.moves import add_moves
 from webanalytics.cli.names import DESCRIPTION, SERVICE_COMMANDS, as_flags
@@ -222,6 +222,7 @@ def _inputs(arguments: argparse.Namespace) -> Any:
             raise ParameterError("The `input` parameter must be left out where inputs are given.", "input")
         return read_csv(sys.stdin) if arguments.input == "-" else read_frame(arguments.input)
     operation = by_function(arguments.function)
+    refuse_passwords(operation, [*given, *(getattr(arguments, "sitemap", None) or ())])
     if operation is None or operation.column_pattern:  # else any text is an input, none a file
         tables = [text for text in given if text.lower().endswith(SUFFIXES) and "://" not in text]
         missing = next((text for text in tables if not Path(text).exists()), None)

@@ -1,23 +1,21 @@
-"""What opens hosts: passwords, tokens, headers and cookies, each sent to its own host only."""
+"""What opens the doors of a host: passwords, tokens, headers, cookies and certificates."""
 
 from __future__ import annotations
 
 import base64
+import netrc
 import os
 import re
-import time
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any, Final, NamedTuple, NoReturn, Self
-from urllib.parse import urlsplit
+import ssl
+from collections.abc import Mapping
+from importlib import import_module
+from typing import Any, Final, Self
 
-from webanalytics.core.operations.secret import MASK
-from webanalytics.errors import ParameterError
-from webanalytics.urls import normal_host, split_port
+from webanalytics.core.cookies import NAME, Cookie, cookies_of
+from webanalytics.core.operations.secret import MASK, Guarded
+from webanalytics.errors import MissingExtraError, ParameterError
 
-_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]{1,200}")
 _VALUE = re.compile(r"[\x21-\x7e](?:[\x20-\x7e]{0,8000}[\x21-\x7e])?")
-_COOKIE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e\x20\",]{0,4096}")
 _SET_ELSEWHERE: Final = frozenset(
     (
         *("accept", "accept-encoding", "connection", "content-length", "expect", "host", "keep-alive"),
@@ -27,41 +25,28 @@ _SET_ELSEWHERE: Final = frozenset(
 """Headers that requests have for other reasons; archives record some of them."""
 
 
-class Cookie(NamedTuple):
-    """A cookie, and where it goes: anywhere on its host, or where a file of a browser says."""
-
-    name: str
-    value: str
-    domain: str = ""
-    below: bool = False
-    path: str = "/"
-    secure: bool = False
-    expires: int = 0
-
-    def fits(self, scheme: str, host: str, path: str) -> bool:
-        """Return whether it goes with a request (RFC 6265 section 5.4)."""
-        on_host = self.domain in ("", host) or (self.below and host.endswith(f".{self.domain}"))
-        folder = self.path if self.path.endswith("/") else f"{self.path}/"
-        below = path == self.path or path.startswith(folder)
-        lasts = not self.expires or self.expires > time.time()
-        return on_host and below and lasts and (scheme == "https" or not self.secure)
-
-
-class Access:
-    """What opens a host: a password, a token, headers or cookies.
+class Access(Guarded):
+    """What opens a host: a password, a token, headers, cookies or certificates.
 
     No representation shows a value, and pickling is refused: nothing of it reaches a file or another process.
 
     Parameters
     ----------
     user, password : str, optional
-        Sent as HTTP Basic authentication (RFC 7617).
+        Sent as HTTP Basic authentication (RFC 7617); a server that asks for Digest (RFC 7616) gets that.
+    digest : bool, default False
+        Never send the password itself: wait for the server to ask for Digest.
     token : str, optional
         Sent as a bearer token (RFC 6750).
     headers : Mapping of str to str, optional
         Further headers of each request.
     cookies : Mapping of str to str, or path, optional
-        Cookies by name, or a ``cookies.txt`` in Netscape's format.
+        Cookies by name, a ``cookies.txt`` in Netscape's format, or a browser's export in JSON.
+    certificate, key : path, optional
+        A client certificate in PEM with those that sign it, and its key without a passphrase, unless that
+        is in the same file.
+    ca : path, optional
+        The certificates in PEM that sign those of the host, in place of the system's.
 
     Raises
     ------
@@ -74,47 +59,118 @@ class Access:
     Access(user='**********', password='**********')
     """
 
-    __slots__ = ("_cookies", "_given", "_headers")
+    __slots__ = ("_cookies", "_given", "_headers", "login", "tls")
 
     _cookies: tuple[Cookie, ...]
     _given: tuple[str, ...]
     _headers: dict[str, str]
+    login: tuple[str, str] | None
+    tls: ssl.SSLContext | None
 
     def __init__(
         self,
         *,
         user: str | None = None,
         password: str | None = None,
+        digest: bool = False,
         token: str | None = None,
         headers: Mapping[str, str] | None = None,
         cookies: Mapping[str, str] | str | os.PathLike[str] | None = None,
+        certificate: str | os.PathLike[str] | None = None,
+        key: str | os.PathLike[str] | None = None,
+        ca: str | os.PathLike[str] | None = None,
     ) -> None:
         values = {"user": user, "password": password, "token": token, "headers": headers, "cookies": cookies}
+        values |= {"certificate": certificate, "key": key, "ca": ca}
         made = {} if headers is None else _checked_headers(headers)
         authorization = _authorization(user, password, token)
-        if authorization is not None:
-            if "authorization" in map(str.lower, made):
+        if not isinstance(digest, bool) or (digest and user is None):
+            raise ParameterError("The `digest` parameter must be True or False, beside a `user`.", "digest")
+        for name, is_given in (("Authorization", authorization is not None), ("Cookie", cookies is not None)):
+            if is_given and name.lower() in map(str.lower, made):
                 raise ParameterError(
-                    "The `headers` parameter must not hold Authorization beside a `user` or a `token`.",
+                    f"The `headers` parameter must not hold {name} beside `user`, `token` or `cookies`.",
                     "headers",
                 )
+        if authorization is not None and not digest:
             made["Authorization"] = authorization
-        found: tuple[Cookie, ...] = ()
-        if cookies is not None:
-            if "cookie" in map(str.lower, made):
-                raise ParameterError(
-                    "The `headers` parameter must not hold Cookie beside `cookies`.", "headers"
-                )
-            found = _of_mapping(cookies) if isinstance(cookies, Mapping) else _of_file(cookies)
-        if not made and not found:
+        found = () if cookies is None else cookies_of(cookies)
+        tls = _tls(certificate, key, ca)
+        if not (made or found or digest or tls):
             raise ParameterError(
-                "The `access` parameter must give a `user` and a `password`, a `token`, `headers` or "
-                "`cookies`.",
+                "The `access` parameter must give a `user` and a `password`, a `token`, `headers`, "
+                "`cookies`, a `certificate` or a `ca`.",
                 "access",
             )
-        object.__setattr__(self, "_headers", made)
-        object.__setattr__(self, "_cookies", found)
-        object.__setattr__(self, "_given", tuple(key for key, value in values.items() if value is not None))
+        given = tuple(name for name, value in values.items() if value is not None)
+        login = None if user is None else (user, password or "")
+        for slot, value in zip(self.__slots__, (found, given, made, login, tls), strict=True):
+            object.__setattr__(self, slot, value)
+
+    @classmethod
+    def from_environment(cls, prefix: str, **others: Any) -> Self:
+        """Return what variables of the environment say: ``STAGING_USER``, ``_PASSWORD`` and ``_TOKEN``.
+
+        Parameters
+        ----------
+        prefix : str
+            What their names begin with, such as ``"STAGING"``.
+        **others
+            Further parameters of `Access`.
+        """
+        for name in ("user", "password", "token"):
+            others.setdefault(name, os.environ.get(f"{prefix}_{name.upper()}") or None)
+        if others["user"] is None and others["token"] is None:
+            raise ParameterError(
+                f"The `prefix` parameter must be that of variables: {prefix}_USER, {prefix}_TOKEN.",
+                "prefix",
+            )
+        return cls(**others)
+
+    @classmethod
+    def from_netrc(cls, host: str, file: str | os.PathLike[str] | None = None, **others: Any) -> Self:
+        """Return the user name and the password of a host in a ``.netrc``; its default is for no host.
+
+        Parameters
+        ----------
+        host : str
+            The machine, as the file calls it.
+        file : path, optional
+            By default that of the home folder.
+        **others
+            Further parameters of `Access`.
+        """
+        try:
+            found = netrc.netrc(None if file is None else os.fspath(file)).hosts.get(host)
+        except (OSError, netrc.NetrcParseError, TypeError, ValueError):  # whose words quote the file
+            found = None
+        if found is None or host == "default":
+            raise ParameterError(
+                "The `host` parameter must be a machine of a .netrc that can be read.", "host"
+            )
+        return cls(user=found[0], password=found[2], **others)
+
+    @classmethod
+    def from_keyring(cls, service: str, user: str, **others: Any) -> Self:
+        """Return a password that the system's keyring keeps; needs the extra ``keyring``.
+
+        Parameters
+        ----------
+        service, user : str
+            What the keyring calls it by.
+        **others
+            Further parameters of `Access`.
+        """
+        try:
+            keyring = import_module("keyring")
+        except ImportError:
+            raise MissingExtraError("keyring", "keyring", "reading passwords of the keyring") from None
+        password = keyring.get_password(service, user)
+        if password is None:
+            raise ParameterError(
+                "The `service` parameter must name a password that the keyring has for the `user`.", "service"
+            )
+        return cls(user=user, password=password, **others)
 
     def sent(self, scheme: str, host: str, path: str) -> dict[str, str]:
         """Return the headers of a request to a page of its host."""
@@ -125,24 +181,6 @@ class Access:
 
     def __repr__(self) -> str:
         return f"Access({', '.join(f'{key}={MASK!r}' for key in self._given)})"
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        return self
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError("an Access cannot be changed")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError("an Access cannot be changed")
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("an Access cannot be pickled")
-
-    def __getstate__(self) -> NoReturn:
-        raise TypeError("an Access cannot be pickled")
 
 
 def basic(user: str, password: str) -> str:
@@ -173,7 +211,7 @@ def _checked_headers(headers: Any) -> dict[str, str]:
     well = isinstance(headers, Mapping) and all(
         isinstance(name, str)
         and isinstance(value, str)
-        and _NAME.fullmatch(name)
+        and NAME.fullmatch(name)
         and _VALUE.fullmatch(value)
         and name.lower() not in _SET_ELSEWHERE
         for name, value in headers.items()
@@ -187,135 +225,23 @@ def _checked_headers(headers: Any) -> dict[str, str]:
     return dict(headers)
 
 
-def _of_mapping(cookies: Mapping[Any, Any]) -> tuple[Cookie, ...]:
-    if not all(_is_cookie(name, value) for name, value in cookies.items()):
-        raise ParameterError("The `cookies` parameter must map names to values of cookies.", "cookies")
-    return tuple(Cookie(name, value) for name, value in cookies.items())
-
-
-def _is_cookie(name: object, value: object) -> bool:
-    texts = isinstance(name, str) and isinstance(value, str)
-    return texts and bool(_NAME.fullmatch(str(name)) and _COOKIE.fullmatch(str(value)))
-
-
-def _lines(path: Any) -> list[str] | None:
-    try:
-        return Path(path).read_text("utf-8").splitlines()
-    except (OSError, TypeError, ValueError):
+def _tls(certificate: Any, key: Any, ca: Any) -> ssl.SSLContext | None:
+    """Return what connections to the host are made with, None for what is usual."""
+    if certificate is None and key is not None:
+        raise ParameterError("The `certificate` parameter is required where a `key` is given.", "certificate")
+    if certificate is None and ca is None:
         return None
-
-
-def _of_file(path: Any) -> tuple[Cookie, ...]:
-    lines = _lines(path)
-    if lines is None:  # raised out here: the error of the system has the text, which may be no path
-        raise ParameterError(
-            "The `cookies` parameter must be a mapping, or a cookies.txt that can be read.", "cookies"
-        )
-    found = []
-    for line in lines:
-        text = line.removeprefix("#HttpOnly_")
-        if not text.strip() or text.startswith("#"):
-            continue
-        fields = text.split("\t")
-        if len(fields) != 7 or not fields[4].strip().isdecimal() or not _is_cookie(*fields[5:]):
-            raise ParameterError(
-                "The `cookies` parameter must be a cookies.txt: lines of seven fields with tabs.", "cookies"
-            )
-        domain, below, place, secure, expires, name, value = fields
-        host = domain.removeprefix(".").lower()
-        found.append(Cookie(name, value, host, below == "TRUE", place or "/", secure == "TRUE", int(expires)))
-    return tuple(found)
-
-
-class _Key(NamedTuple):
-    """A key of ``access=``: a host, or all names below it, with its port or for all ports."""
-
-    host: str
-    port: int | None
-    below: bool
-
-    def fits(self, host: str, port: int) -> bool:
-        named = host.endswith(f".{self.host}") if self.below else host == self.host
-        return named and self.port in (None, port)
-
-    @property
-    def rank(self) -> tuple[bool, int, bool]:
-        """How exact it is: a host before a pattern, a longer pattern before a shorter, a port before none."""
-        return not self.below, len(self.host), self.port is not None
-
-
-def _key(text: Any) -> _Key:
+    wrong, made = "ca", None
     try:
-        below = text.startswith("*.")
-        name, port = split_port(text.removeprefix("*."), 0)
-        host = normal_host(name).strip("[]")
-        if not host or re.search(r"[*/?#@\s]", text.removeprefix("*.")):
-            raise ValueError(text)
-        return _Key(host, port or None, below)
-    except (ValueError, AttributeError, TypeError):
-        raise ParameterError(
-            "The `access` parameter must have keys such as example.org, *.example.org or example.org:8443.",
-            "access",
-        ) from None
-
-
-class AccessByHost:
-    """The value of the option ``access``: which `Access` goes to which host.
-
-    Over plain http an `Access` goes only to hosts that the user asks by http.
-    """
-
-    __slots__ = ("_of_key", "_plain")
-
-    def __init__(
-        self, of_key: Iterable[tuple[_Key, Access]], plain: frozenset[tuple[str, int]] = frozenset()
-    ) -> None:
-        self._of_key = sorted(of_key, key=lambda item: item[0].rank, reverse=True)
-        self._plain = plain
-
-    @classmethod
-    def of(cls, value: Any) -> AccessByHost | None:
-        """Return the checked value of the option."""
-        if value is None or isinstance(value, cls):
-            return value
-        if not isinstance(value, Mapping) or not all(isinstance(item, Access) for item in value.values()):
-            raise ParameterError(
-                "The `access` parameter must map hosts to `webanalytics.Access`, or be None.", "access"
-            )
-        return cls((_key(key), item) for key, item in value.items())
-
-    def asked(self, addresses: Iterable[Any]) -> AccessByHost:
-        """Return them for a call of which these are the inputs: hosts among them may be asked by http."""
-        plain = set(self._plain)
-        for text in addresses:
-            if isinstance(text, str) and text.strip()[:7].lower() == "http://":
-                try:
-                    parts = urlsplit(text.strip())
-                    name = parts.hostname or ""
-                    host = normal_host(f"[{name}]" if ":" in name else name)
-                    plain.add((host.strip("[]"), parts.port or 80))
-                except ValueError:  # no address
-                    continue
-        return AccessByHost(self._of_key, frozenset(plain))
-
-    def sent(self, scheme: str, host: str, port: int, path: str) -> dict[str, str]:
-        """Return the headers that open a page, none for a host that has no key."""
-        if scheme != "https" and (host, port) not in self._plain:
-            return {}
-        found = next((item for key, item in self._of_key if key.fits(host, port)), None)
-        return {} if found is None else found.sent(scheme, host, path)
-
-    def __repr__(self) -> str:
-        hosts = (
-            f"{'*.' * key.below}{key.host}{f':{key.port}' if key.port else ''}" for key, _ in self._of_key
-        )
-        return f"access to {', '.join(hosts)}"
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("an Access cannot be pickled")
-
-
-def access_for(options: Mapping[str, Any], addresses: Iterable[Any]) -> dict[str, Any]:
-    """Return the options of a call of which these are the inputs."""
-    given = options.get("access")
-    return dict(options) if given is None else {**options, "access": given.asked(addresses)}
+        made = ssl.create_default_context(cafile=ca)
+        made.set_alpn_protocols(["http/1.1"])
+        wrong = "certificate"
+        if certificate is not None:
+            made.load_cert_chain(certificate, key, password=lambda: "")  # else a terminal is asked for it
+        return made
+    except (OSError, TypeError, ValueError):
+        pass
+    what = (
+        "certificates" if wrong == "ca" else "a client certificate, with the `key` of it without a passphrase"
+    )
+    raise ParameterError(f"The `{wrong}` parameter must be a file of {what}, in PEM.", wrong)

@@ -10,6 +10,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, TypedDict
 
 from webanalytics.core.access import Access
+from webanalytics.core.bot_key import BotKey
 
 
 class PageOptions(TypedDict, total=False):
@@ -24,9 +25,11 @@ class PageOptions(TypedDict, total=False):
     max_redirects: int
     robots: bool
     user_agent: str
+    accept_language: str | None
     allow_private: bool
     ports: Collection[int] | None
     access: Mapping[str, Access] | None
+    bot_key: BotKey | None
     proxy: str | None
     max_download: int
     parse_timeout: float
@@ -52,9 +55,11 @@ class ImageOptions(TypedDict, total=False):
     max_redirects: int
     robots: bool
     user_agent: str
+    accept_language: str | None
     allow_private: bool
     ports: Collection[int] | None
     access: Mapping[str, Access] | None
+    bot_key: BotKey | None
     proxy: str | None
     max_download: int
     parse_timeout: float
@@ -91,9 +96,11 @@ class SiteOptions(TypedDict, total=False):
     max_redirects: int
     robots: bool
     user_agent: str
+    accept_language: str | None
     allow_private: bool
     ports: Collection[int] | None
     access: Mapping[str, Access] | None
+    bot_key: BotKey | None
     proxy: str | None
 
 
@@ -109,9 +116,11 @@ class RunOptions(TypedDict, total=False):
     max_redirects: int
     robots: bool
     user_agent: str
+    accept_language: str | None
     allow_private: bool
     ports: Collection[int] | None
     access: Mapping[str, Access] | None
+    bot_key: BotKey | None
     proxy: str | None
     max_download: int
     parse_timeout: float

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple, NoReturn
-from urllib.parse import unquote, urlsplit
+from importlib.util import find_spec
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, unquote, urlsplit
 from urllib.request import getproxies_environment, proxy_bypass_environment  # type: ignore[attr-defined]
 
 from webanalytics.core.access import basic
-from webanalytics.errors import ParameterError
+from webanalytics.core.operations.secret import Unpicklable
+from webanalytics.errors import MissingExtraError, ParameterError
 
 EXPECTS: Final = '"env", an address such as http://user:password@proxy:3128, or None for none'
+_PORTS: Final = {"http": 80, "https": 443, "socks5": 1080}
+
+
+def is_in_environment() -> bool:
+    """Return whether the environment names a proxy, which is asked where ``proxy="env"`` says so."""
+    return not {"http", "https", "all"}.isdisjoint(getproxies_environment())
 
 
 class Way(NamedTuple):
-    """A proxy's address without user information, and the header that it asks for."""
+    """A proxy's address without user information, the header that it asks for, and what SOCKS asks for."""
 
     url: str
     headers: dict[str, str]
+    login: tuple[str, str] | None = None
+
+    def __repr__(self) -> str:
+        return f"Way({self.url!r})"
+
+    @property
+    def is_socks(self) -> bool:
+        """Whether it takes connections, not requests."""
+        return self.url.startswith("socks5:")
 
 
-class Proxy:
+class Proxy(Unpicklable):
     """The checked value of the option; its repr has no password and no user, and pickling is refused.
 
     Examples
@@ -27,8 +44,6 @@ class Proxy:
     >>> Proxy.of("http://ann:tea@proxy.example:3128")
     Proxy('http://proxy.example:3128')
     """
-
-    __slots__ = ("_environment", "_ways")
 
     def __init__(self, ways: dict[str, Way], environment: dict[str, str] | None = None) -> None:
         self._ways, self._environment = ways, environment
@@ -45,6 +60,12 @@ class Proxy:
         way = _way(value)
         return cls({"http": way, "https": way})
 
+    @classmethod
+    def with_password(cls, text: str, password: str) -> Proxy | None:
+        """Return the checked value of an address that has at most a user name."""
+        user, _, rest = text.rpartition("@")
+        return cls.of(f"{user}:{quote(password, safe='')}@{rest}" if user else text)
+
     def way(self, scheme: str, host: str, port: int) -> Way | None:
         """Return the proxy of an address, None where it is dialled from here."""
         if self._environment is not None and any(
@@ -57,27 +78,27 @@ class Proxy:
         shown = "env" if self._environment is not None else self._ways["http"].url
         return f"Proxy({shown!r})"
 
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("a Proxy cannot be pickled")
-
 
 def _way(text: Any) -> Way:
     way = _parsed(text)
     if way is None:  # raised out here: errors of parsing hold the text
         raise ParameterError(f"The `proxy` parameter must be {EXPECTS}.", "proxy")
+    if way.is_socks and find_spec("aiohttp_socks") is None:
+        raise MissingExtraError("socks", "aiohttp-socks", "a SOCKS proxy")
     return way
 
 
 def _parsed(text: Any) -> Way | None:
     try:
         parts = urlsplit(text if "://" in text else f"http://{text}")
-        if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/"):
+        scheme = parts.scheme.replace("socks5h", "socks5")
+        if scheme not in _PORTS or not parts.hostname or parts.path not in ("", "/"):
             return None
         host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-        url = f"{parts.scheme}://{host}:{parts.port or (443 if parts.scheme == 'https' else 80)}"
+        url = f"{scheme}://{host}:{parts.port or _PORTS[scheme]}"
         if parts.username is None:
             return Way(url, {})
-        word = basic(unquote(parts.username), unquote(parts.password or ""))
-        return Way(url, {"Proxy-Authorization": word})
+        login = unquote(parts.username), unquote(parts.password or "")
+        return Way(url, {"Proxy-Authorization": basic(*login)}, login)
     except (ValueError, TypeError, AttributeError):
         return None

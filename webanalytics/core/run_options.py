@@ -25,15 +25,14 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any, Unpack
 
-from webanalytics._version import __version__
 from webanalytics.core import plugins
-from webanalytics.core.access import AccessByHost
+from webanalytics.core.access_by_host import AccessByHost
+from webanalytics.core.bot_key import BotKey
 from webanalytics.core.option_types import RunOptions
 from webanalytics.core.proxy import EXPECTS, Proxy
 from webanalytics.core.strings import did_you_mean
+from webanalytics.core.user_agents import USER_AGENT
 from webanalytics.errors import ParameterError
-
-USER_AGENT = f"webanalytics/{__version__}"
 
 WEB_ADDRESS = re.compile(r"https?://[^\s\"'<>]{1,500}")
 """What may become a link: it can end no attribute and no element."""
@@ -218,9 +217,17 @@ _fetched_options = _serving(
     Setting(
         "user_agent",
         USER_AGENT,
-        "How the package introduces itself.",
+        'How the package introduces itself; "phone" or "desktop" for a browser of that kind.',
         "a line of printable ASCII characters",
         _header_value,
+    ),
+    Setting(
+        "accept_language",
+        None,
+        'Languages that pages are asked for in, such as "de-CH, de;q=0.9".',
+        "a line of printable ASCII characters, or None for none",
+        lambda value: value is None or _header_value(value),
+        "none",
     ),
     flag("allow_private", False, "Fetch from private, loopback and other special addresses too."),
     Setting(
@@ -241,6 +248,14 @@ _fetched_options = _serving(
         "a mapping of hosts to `webanalytics.Access`, or None",
         bool,
         hint="Mapping[str, Access] | None",
+    ),
+    Setting(
+        "bot_key",
+        None,
+        "Key that signs each request, so that sites can tell who asks (Web Bot Auth).",
+        "a `webanalytics.BotKey`, or None",
+        lambda value: value is None or isinstance(value, BotKey),
+        hint="BotKey | None",
     ),
     _AccessOption(
         "proxy",
@@ -431,11 +446,6 @@ def use(backend: Any) -> None:
     ----------
     backend : Hosted, Dask, str or None
         A hosted API, a cluster, the name of an installed package's backend, or None for this machine.
-
-    Raises
-    ------
-    ParameterError
-        For anything but a backend.
 
     Examples
     --------

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
+import numpy as np
+from numpy.typing import NDArray
+
+from webanalytics.core.access_by_host import AccessByHost
 from webanalytics.core.outcomes import JobResult
+from webanalytics.crawls.address_counts import AddressCounts
 from webanalytics.crawls.candidates import Candidate, Skip, State
 from webanalytics.crawls.page_answers import Read
 from webanalytics.crawls.patterns import pattern_of
@@ -20,22 +26,45 @@ _FOLLOWED: Final = 2
 _FREE: Final = 4
 _SHOWN: Final = frozenset(("image", "media"))
 _PAGE_KINDS: Final = frozenset(PAGE_KINDS)
-_MAY_CHANGE: Final = frozenset(("nofollow", "kind", "trap"))
-"""Reasons that hold for one link: another link to the same address may be followed."""
+_MAY_CHANGE: Final = frozenset(("nofollow", "kind", "trap", "limit"))
+"""Reasons that hold for one link, or now: another link to the same address may be followed."""
+WAITING = 50_000
+"""Most addresses that wait to be fetched; five for each page that is wanted, where that is more."""
+KNOWN = 200_000
+"""Most other addresses that are kept, such as those left out; ten for each page, where that is more."""
 
 
 class Admission:
-    """Everything about a crawl's addresses that its pages decide, in the order of these pages."""
+    """Everything about a crawl's addresses that its pages decide, in the order of these pages.
 
-    def __init__(self, scope: Scope) -> None:
+    Attributes
+    ----------
+    counted : AddressCounts
+        Addresses that were seen and are not kept, as far more are known than are wanted.
+    left_out : Counter
+        How many links of a page are not among `links`, by its address.
+    cut_pages : list
+        Pages with more links than are read of one.
+    ids : dict
+        Hashes of the places of each page that links can lead to.
+    """
+
+    def __init__(self, scope: Scope, access: AccessByHost | None = None) -> None:
         self.scope = scope
+        self._access = access
         self.site = Site(subdomains=scope.subdomains)
-        self.traps = Traps()
+        self.traps = Traps(scope.traps, scope.max_sequence)
         self.links = LinkTableBuilder()
         self.seen: dict[str, Candidate | Skip] = {}
         self.files: list[dict[str, Any]] = []
+        self.counted = AddressCounts()
+        self.left_out: Counter[str] = Counter()
+        self.cut_pages: list[str] = []
+        self.ids: dict[str, NDArray[np.uint32]] = {}
         self.kept = self.admitted = 0
-        self._gone = 0
+        self._most_waiting = max(WAITING, 5 * scope.max_pages)
+        self._most_known = max(KNOWN, 10 * scope.max_pages)
+        self._gone = self._settled = 0
         self._level = 0
         self._current: list[Candidate] = []
         self._later: list[Candidate] = []
@@ -100,14 +129,31 @@ class Admission:
         for url in urls:
             if isinstance(self.seen.get(url), Candidate):
                 continue
-            skip = self._outside(url, None, "sitemap")
+            skip = self._outside(url, None, "sitemap") or self._too_many(None, "sitemap")
             if skip is None:
                 trace = self.traps.trace(url)
                 self._admit(
                     Candidate(url, None, self._level + 1, found_on="sitemap", trace=trace, trusted=True)
                 )
             else:
-                self.seen.setdefault(url, skip)
+                self._skip(url, skip)
+
+    def _skip(self, url: str, skip: Skip) -> None:
+        """Note an address that is left out, unless it is known or too many are: then its links count it."""
+        if self._has_room:
+            self.seen.setdefault(url, skip)
+        elif skip.found_on == "sitemap":
+            self.counted.add(url, 0, None, "sitemap")
+
+    @property
+    def _has_room(self) -> bool:
+        return max(len(self.seen), len(self.links)) - self.admitted < self._most_known
+
+    def _too_many(self, depth: int | None, found_on: str) -> Skip | None:
+        """Return why a further address is left out where far more wait than are wanted, else None."""
+        if self.admitted - self._settled < self._most_waiting:
+            return None
+        return Skip("limit", f"max_pages={self.scope.max_pages}", depth, found_on)
 
     def _admit(self, candidate: Candidate) -> None:
         self.seen[candidate.url] = candidate
@@ -135,7 +181,9 @@ class Admission:
     def stop(self) -> str:
         """Leave out all that was not settled, and return why the crawl ends."""
         limit = f"max_pages={self.scope.max_pages}"
-        left = self._leave_out(limit)
+        self._leave_out(limit)
+        skips = (known for known in self.seen.values() if isinstance(known, Skip))
+        left = sum(skip.reason == "limit" for skip in skips) + self.counted.addresses
         return (
             f"The crawl stopped at {self.scope.max_pages:,} pages and left out {left:,} of the addresses "
             "that it had found: they are in `.skipped`. `max_pages=` sets the limit."
@@ -149,18 +197,14 @@ class Admission:
         """Leave out what an interrupted crawl has not settled."""
         self._leave_out("interrupted")
 
-    def _leave_out(self, detail: str) -> int:
-        left = 0
+    def _leave_out(self, detail: str) -> None:
         for url in self._sitemap or ():
             if url not in self.seen:
                 skip = self._outside(url, None, "sitemap") or Skip("limit", detail, None, "sitemap")
-                self.seen[url] = skip
-                left += skip.reason == "limit"
+                self._skip(url, skip)
         for url, known in self.seen.items():
             if isinstance(known, Candidate) and known.state is not State.DONE:
                 self.seen[url] = Skip("limit", detail, known.depth, known.found_on)
-                left += 1
-        return left
 
     # ---------------------------------------------------------------- traps
 
@@ -176,12 +220,14 @@ class Admission:
         detail = trap.pattern if trap else ""
         self.seen[candidate.url] = Skip("trap", detail, candidate.depth, candidate.found_on)
         self._gone += 1
+        self._settled += 1
 
     # ---------------------------------------------------------------- settling
 
     def settle(self, candidate: Candidate, page: Read, result: JobResult) -> bool:
         """Take what a page says, and return whether it is a row of the frame."""
         self._place += candidate.level == self._level
+        self._settled += 1
         if not candidate.start and page.failed in ("robots", "not_html"):
             self._gone += 1
             self._leave(candidate, page, result)
@@ -225,6 +271,8 @@ class Admission:
         self._add_hops(candidate, page)
         if candidate.start and not page.failed:
             self.site.add(page.url.split("/", 3)[2])
+        if page.failed == "refused":  # what a page to log in leads to is none of the site's pages
+            return
         for url in dict.fromkeys(map(self.scope.normal, (*page.hops[1:], page.url))):
             self._take_target(url, candidate)
 
@@ -239,7 +287,7 @@ class Admission:
         if skip is None and "redirect" not in self.scope.follow and not candidate.start:
             skip = Skip("kind", "redirect", candidate.depth, candidate.url)
         if skip is not None:
-            self.seen.setdefault(url, skip)
+            self._skip(url, skip)
             return
         trace = candidate.trace
         if trace is not None:
@@ -261,7 +309,8 @@ class Admission:
         if self.scope.query:
             links = [link._replace(target=self.scope.normal(link.target)) for link in links]
         pictures = any(link.kind in _SHOWN and link.target not in self.links for link in links)
-        self.links.add(candidate.url, links)
+        if page.ids is not None:
+            self.ids[candidate.url] = np.array(page.ids, np.uint32)
         wanted = self._wanted(links, nofollow=page.nofollow and not self.scope.nofollow)
         depth = None if candidate.depth is None else candidate.depth + 1
         fresh: list[tuple[str, Trace]] = []
@@ -277,10 +326,27 @@ class Admission:
             if skip is None:
                 fresh.append((url, self.traps.trace(url)))
             else:
-                self.seen.setdefault(url, skip)
+                self._skip(url, skip)
         barren = self._judge(candidate, page, fresh, pictures=pictures)
         for url, trace in fresh:
             self._take_address(url, trace, candidate, depth, barren=barren)
+        self._keep_links(candidate.url, page, links, depth)
+
+    def _keep_links(self, source: str, page: Read, links: list[Link], depth: int | None) -> None:
+        """Keep the links whose targets are kept, and count the others."""
+        kept = []
+        for link in links:
+            is_page = link.kind in _PAGE_KINDS
+            if link.target in self.links or (link.target in self.seen if is_page else self._has_room):
+                kept.append(link)
+            else:
+                self.counted.add(link.target, link.times, depth, source)
+                self.left_out[source] += link.times
+        self.links.add(source, kept)
+        if page.left_out:
+            self.left_out[source] += page.left_out
+        if page.cut:
+            self.cut_pages.append(source)
 
     def _wanted(self, links: list[Link], *, nofollow: bool) -> dict[str, tuple[int, str]]:
         """Return the addresses of pages among links, each with whether a link to it may be followed."""
@@ -327,9 +393,11 @@ class Admission:
             return
         trap = self.traps.refuses(url, trace)
         if trap is not None:
-            self.seen.setdefault(url, Skip("trap", trap.pattern, depth, source.url))
+            self._skip(url, Skip("trap", trap.pattern, depth, source.url))
         elif self._cut:
-            self.seen.setdefault(url, Skip("limit", self._cut, depth, source.url))
+            self._skip(url, Skip("limit", self._cut, depth, source.url))
+        elif (skip := self._too_many(depth, source.url)) is not None:
+            self._skip(url, skip)
         else:
             self._admit(Candidate(url, depth, source.level + 1, found_on=source.url, trace=trace))
 
@@ -341,7 +409,10 @@ class Admission:
         if host not in self.site:
             return Skip("external", host, depth, found_on)
         pattern = self.scope.pattern(url)
-        return None if pattern is None else Skip("pattern", pattern, depth, found_on)
+        if pattern is not None:
+            return Skip("pattern", pattern, depth, found_on)
+        action = None if self._access is None else self._access.avoided(url)
+        return None if action is None else Skip("action", action, depth, found_on)
 
     def _refusal(self, url: str, flags: int, kind: str, depth: int | None, found_on: str) -> Skip | None:
         skip = self._outside(url, depth, found_on)

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 from urllib.parse import urlsplit
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from webanalytics.audits.graph.site_links import normal
 from webanalytics.audits.requests.resources import loaded_of_links, with_broken
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.candidates import Candidate, Skip
-from webanalytics.crawls.scope import PAGE_KINDS
+from webanalytics.crawls.scope import NAMED_KINDS, PAGE_KINDS
+from webanalytics.page.declarations.outlinks import DEFAULT_MAX_LINKS
 from webanalytics.runs.frames.link_table import (
     CHECKED,
     HOSTS,
@@ -25,9 +28,12 @@ from webanalytics.runs.frames.link_table import (
     LinkTable,
     table,
 )
+from webanalytics.urls import place_hashes
 
 GIVEN_UP = "host_given_up"
 """Key of the failure of a page whose host was not asked any more."""
+MOST_SAID = 3
+"""Traps that are named in sentences."""
 
 
 def crawl_facts(
@@ -35,22 +41,27 @@ def crawl_facts(
     checked: Sequence[dict[str, Any]],
     hosts: Sequence[dict[str, Any]],
     soft: frozenset[str],
-    stopped: str,
+    reasons: Sequence[str],
 ) -> CrawlFacts:
-    """Return what is known when a crawl ends."""
-    links = admission.links.table()
+    """Return what is known when a crawl ends, and for which reasons it is not the whole site."""
+    links = with_missing_places(admission.links.table(), admission.ids)
     skips = {url: known for url, known in admission.seen.items() if isinstance(known, Skip)}
     if admission.scope.external == "ignore":
         skips = {url: skip for url, skip in skips.items() if skip.reason != "external"}
     counts = _links_to(links, list(skips))
-    trapped = Counter(skip.detail for skip in skips.values() if skip.reason == "trap")
+    trapped = _trapped(admission)
+    endless = admission.traps.told(trapped, certain=True)
+    how = '`traps="report"` goes on all the same.'
     return CrawlFacts(
         links,
         table(
             SKIPPED,
             (
-                {"url": url, **skip._asdict(), "links": count}
-                for (url, skip), count in zip(skips.items(), counts, strict=True)
+                *(
+                    {"url": url, **skip._asdict(), "links": count, "addresses": 1}
+                    for (url, skip), count in zip(skips.items(), counts, strict=True)
+                ),
+                *admission.counted.rows(),
             ),
         ),
         table(CHECKED, [*admission.files, *checked]),
@@ -59,8 +70,67 @@ def crawl_facts(
         tuple(admission.starts),
         soft,
         admission.scope.plain,
-        stopped,
+        " ".join((*reasons, *_few(endless, how))),
+        not reasons,
+        dict(admission.left_out),
     )
+
+
+def cut_off(admission: Admission) -> Iterator[str]:
+    """Yield what to say of links and addresses that were not kept, and of sequences that were left."""
+    cut, counted = admission.cut_pages, admission.counted.addresses
+    if cut:
+        pages = "1 page has" if len(cut) == 1 else f"{len(cut):,} pages have"
+        yield (
+            f"{pages} links to more than {DEFAULT_MAX_LINKS:,} different targets, of which the first were "
+            f"read, such as {cut[0]}."
+        )
+    if counted:
+        yield (
+            f"About {counted:,} addresses were counted and not kept, as far more are known than "
+            "`max_pages=` wants: `.skipped` has them by pattern."
+        )
+    how = 'If it ends, `max_sequence=` lets a crawl go further, and `traps="report"` to its end.'
+    yield from _few(admission.traps.told(_trapped(admission), certain=False), how)
+
+
+def _few(sentences: Sequence[str], last: str) -> Iterator[str]:
+    yield from sentences[:MOST_SAID]
+    if len(sentences) > MOST_SAID:
+        yield f"So it is with {len(sentences) - MOST_SAID:,} more: `.traps`."
+    if sentences:
+        yield last
+
+
+def _trapped(admission: Admission) -> Counter[str]:
+    """Return how many addresses each trap has refused."""
+    skips = (known for known in admission.seen.values() if isinstance(known, Skip))
+    return Counter(skip.detail for skip in skips if skip.reason == "trap")
+
+
+def with_missing_places(links: LinkTable, ids: Mapping[str, NDArray[np.uint32]]) -> LinkTable:
+    """Return links with whether the places that they name are missing on the pages that they lead to.
+
+    Parameters
+    ----------
+    links : LinkTable
+        Links of all pages.
+    ids : Mapping
+        Sorted hashes of the places of each page of which they are known, by its address.
+    """
+    named, size = np.flatnonzero(links.fragment), len(links.fragments)
+    pairs = links.target[named].astype(np.int64) * size + links.fragment[named]
+    pairs, which = np.unique(pairs, return_inverse=True)
+    lacks = np.zeros(len(pairs), bool)
+    page, there = -1, set[int]()
+    for at, (target, fragment) in enumerate(divmod(pair, size) for pair in pairs.tolist()):
+        known = ids.get(links.urls[target])
+        if known is not None:
+            page, there = (page, there) if page == target else (target, set(known.tolist()))
+            lacks[at] = there.isdisjoint(place_hashes(links.fragments[fragment]))
+    missing = np.zeros(len(links), bool)
+    missing[named] = lacks[which]
+    return replace(links, missing=missing)
 
 
 def with_resources(frame: pd.DataFrame, facts: CrawlFacts) -> pd.DataFrame:
@@ -73,17 +143,25 @@ def with_resources(frame: pd.DataFrame, facts: CrawlFacts) -> pd.DataFrame:
 
 
 def to_check(admission: Admission) -> dict[str, str]:
-    """Return the addresses that are asked for their status alone, with their kinds, in order of discovery."""
+    """Return the addresses that are asked for their status alone, with their kinds, in order of discovery.
+
+    They are what pages name as their other versions and neighbours and a crawl does not go to, as many as
+    pages are wanted, and what `external` and `resources` ask for.
+    """
     scope, found = admission.scope, dict[str, str]()
     if scope.external == "check":
         skips = ((url, known) for url, known in admission.seen.items() if isinstance(known, Skip))
         found |= {url: "external" for url, skip in skips if skip.reason == "external"}
-    if scope.resources == "check":
-        links = admission.links.table()
-        kinds = {KINDS.index(kind) for kind in KINDS if kind not in PAGE_KINDS}
-        for target, kind in zip(links.target.tolist(), links.kind.tolist(), strict=True):
-            if kind in kinds:
-                found.setdefault(links.urls[target], KINDS[kind])
+    named = {"kind"} if scope.external == "ignore" else {"kind", "external"}
+    loaded = [kind for kind in KINDS if kind not in PAGE_KINDS and scope.resources == "check"]
+    links = admission.links.table()
+    kinds = [KINDS.index(kind) for kind in (*NAMED_KINDS, *loaded)]
+    most = len(found) + scope.max_pages
+    for at in np.flatnonzero(np.isin(links.kind, kinds)).tolist():
+        url, kind = links.urls[links.target[at]], KINDS[links.kind[at]]
+        known = admission.seen.get(url)
+        if kind in loaded or (isinstance(known, Skip) and known.reason in named and len(found) < most):
+            found.setdefault(url, kind)
     asked = {row["url"] for row in admission.files}
     return {
         url: kind
@@ -105,6 +183,6 @@ def given_up(frame: pd.DataFrame) -> Iterator[str]:
 
 def _links_to(links: LinkTable, urls: Sequence[str]) -> list[int]:
     """Return how many links lead to each address."""
-    counts = np.bincount(links.target, minlength=len(links.urls))
+    counts = np.bincount(links.target, links.times, minlength=len(links.urls))
     places = {url: place for place, url in enumerate(links.urls)}
     return [int(counts[places[url]]) if url in places else 0 for url in urls]

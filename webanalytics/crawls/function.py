@@ -18,12 +18,13 @@ from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import resolve_profile
 from webanalytics.audits.requests.sources import origins_of, with_robots
 from webanalytics.audits.storage.folders import keep_stored
-from webanalytics.core.access import access_for
+from webanalytics.core.access_by_host import access_for, without_logins
 from webanalytics.core.option_types import PageOptions
 from webanalytics.core.run_options import resolve
+from webanalytics.crawls.actions import avoid_of
 from webanalytics.crawls.run import Call
 from webanalytics.crawls.run import crawl as run_crawl
-from webanalytics.crawls.scope import checked
+from webanalytics.crawls.scope import MAX_SEQUENCE, checked, start_address
 from webanalytics.crawls.sitemaps import Listed
 from webanalytics.fetching.robots import RobotsKept, keeping
 from webanalytics.operations import AUDIT_PAGES, EXTRACT, OUTLINKS, Operation
@@ -48,6 +49,10 @@ async def crawl(
     resources: Literal["ignore", "check"] = "ignore",
     sitemap: str | Iterable[str] | None = "auto",
     follow: Sequence[Kind] | None = None,
+    traps: Literal["stop", "report", "off"] = "stop",
+    max_sequence: int = MAX_SEQUENCE,
+    image_sizes: bool = False,
+    avoid: str | Iterable[str] | None = "actions",
     body: bool = False,
     profile: str | os.PathLike[str] | None = None,
     thresholds: Mapping[str, float] | str | os.PathLike[str] | None = None,
@@ -86,7 +91,19 @@ async def crawl(
         names, else ``/sitemap.xml`` if it is there.
     follow : sequence of str, optional
         Kinds of links that are followed, of link, redirect, refresh, canonical, hreflang, next, prev, amp,
-        frame and form; by default link, redirect, refresh, canonical and frame.
+        frame and form; by default link, redirect, refresh, canonical and frame. What canonical, hreflang,
+        next, prev and amp name elsewhere is asked for its status, as many as `max_pages`; on other hosts
+        unless `external` ignores them.
+    traps : {"stop", "report", "off"}, default "stop"
+        Whether endless families of addresses are left, or only reported, or not looked for.
+    max_sequence : int, default 5,000
+        How many pages of one sequence of numbers (``?page=2``, ``/part/17``) may bring nothing new before it
+        is taken for endless.
+    image_sizes : bool, default False
+        Fetch the images of the pages too, as for `webanalytics.audit`.
+    avoid : str or iterable of str, optional
+        What is not followed on hosts that ``access=`` opens: addresses that look like "logout", "delete" or
+        filling a "basket" ("actions" are all three), and patterns as for ``exclude``; None for nothing.
     body : bool, default False
         Fill ``responseBody`` with the HTML of each page.
     profile : str or path, optional
@@ -121,7 +138,8 @@ async def crawl(
     answer counts when all before it in breadth-first order have been counted.
 
     Endless families of addresses (calendars, filters, sessions, paths that repeat) are recognised by pages
-    that bring neither new text nor links out of their family, bounded, and reported in ``traps``.
+    that bring neither new text nor links out of their family, bounded, and reported in ``traps``. Of far more
+    addresses than `max_pages` wants, those alike are counted in ``skipped`` and not kept.
 
     With ``store=`` the same call goes on where it was interrupted; ``max_pages`` and
     what is followed may differ. Rows go to the folder, and pages are not held in memory.
@@ -139,8 +157,10 @@ async def crawl(
     given: Any = dict(options)
     if given.get("robots") == "report":
         given["robots"] = True
+    starts, logins = without_logins(addresses_of(start, "start"))
+    named, more = without_logins(addresses_of(sitemap, "sitemap"))
     scope = checked(
-        addresses_of(start, "start"),
+        starts,
         {
             "max_pages": max_pages,
             "max_depth": max_depth,
@@ -151,11 +171,18 @@ async def crawl(
             "nofollow": nofollow,
             "external": external,
             "resources": resources,
-            "sitemap": addresses_of(sitemap, "sitemap"),
+            "sitemap": named,
             "follow": follow,
+            "traps": traps,
+            "max_sequence": max_sequence,
+            "image_sizes": image_sizes,
+            "avoid": avoid,
         },
     )
-    resolved = access_for(resolve(given), [*scope.starts, *(scope.sitemap or ())])
+    resolved = access_for(resolve(given), [*scope.starts, *(scope.sitemap or ())], {**more, **logins})
+    if resolved["access"] is not None:
+        free = [scope.normal(start_address(one) or one) for one in scope.starts]
+        resolved["access"] = resolved["access"].avoiding(avoid_of(scope.avoid), free)
     backend = resolved["backend"]
     counted = backend is None or backend.family == LOCAL_FAMILY  # a service counts whole pages
     here = backend is None or backend.serves(OUTLINKS)

@@ -37,6 +37,10 @@ class Read:
         Whether the page says that its links are not to be followed.
     sketch, lines, text : sequence of int, sequence of int, str
         What tells its content from that of others.
+    ids : sequence of int or None
+        Hashes of the places of the page that links can lead to, None if they are not known.
+    left_out, cut : int, bool
+        Links of the page that are not among `links`, and whether it has more than are kept.
     failed : str
         The error type of the fetch, "" for a page that was read.
     blind : bool
@@ -50,6 +54,9 @@ class Read:
     sketch: Sequence[int] = ()
     lines: Sequence[int] = ()
     text: str = ""
+    ids: Sequence[int] | None = None
+    left_out: int = 0
+    cut: bool = False
     failed: str = ""
     blind: bool = False
 
@@ -70,8 +77,10 @@ def read(requested: str, result: JobResult) -> Read:
     page.blind = "outlinks" not in data
     page.nofollow = page.nofollow or bool(data.get("nofollow"))
     page.sketch, page.lines = data.get("sketch") or (), data.get("lines") or ()
-    page.text = str(data.get("text_hash") or "")
-    page.links = [*_header_links(page.url, fetched.headers or ""), *_links(data.get("outlinks") or {})]
+    page.text, page.ids = str(data.get("text_hash") or ""), data.get("ids")
+    links = data.get("outlinks") or {}
+    page.left_out, page.cut = links.get("left_out", 0), bool(links.get("cut"))
+    page.links = [*_header_links(page.url, fetched.headers or ""), *_links(links)]
     return page
 
 
@@ -82,7 +91,9 @@ def failure(result: JobResult) -> str:
 
 
 def _links(found: dict[str, Any]) -> Iterator[Link]:
-    columns = [found.get(name) or () for name in Link._fields]
+    size = len(found.get("target") or ())
+    given = {"fragment": [""] * size, "times": [1] * size, **found}  # of a folder of an earlier version
+    columns = [given.get(name) or () for name in Link._fields]
     return (Link(*values) for values in zip(*columns, strict=True))
 
 
@@ -97,8 +108,10 @@ def _header_links(base: str, headers: str) -> Iterator[Link]:
     --------
     >>> header = 'Link: </y>; rel="canonical", </de>; rel=alternate; hreflang=de'
     >>> list(_header_links("https://a.example/x", header))  # doctest: +NORMALIZE_WHITESPACE
-    [Link(target='https://a.example/y', anchor='', rel=0, kind='canonical', position='http'),
-     Link(target='https://a.example/de', anchor='de', rel=0, kind='hreflang', position='http')]
+    [Link(target='https://a.example/y', anchor='', rel=0, kind='canonical', position='http', fragment='',
+          times=1),
+     Link(target='https://a.example/de', anchor='de', rel=0, kind='hreflang', position='http', fragment='',
+          times=1)]
     """
     count = 0
     for line in headers.splitlines():

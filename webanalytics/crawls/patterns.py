@@ -19,6 +19,9 @@ _TIME = re.compile(
     r"cal(?:endar)?|dates?|months?|days?|weeks?|years?|events?|agenda|archives?", re.IGNORECASE
 )
 _PAGE = re.compile(r"page|paged?|p|pg|start|offset|from|skip|cursor", re.IGNORECASE)
+_PAGES = re.compile(r"/(?:page|paged|p|pg)[/_-]?\{n\}/?(?:\.\w+)?$", re.IGNORECASE)
+_LAST_NUMBER = re.compile(r"\d{1,15}(?=\D*$)")
+_DATE = re.compile(r"(?:19|20)\d\d[-/_](?:0?[1-9]|1[0-2])(?!\d)")
 LONGEST_PATH = 200
 """Segments of a path that are looked at."""
 MOST_TIMES = 3
@@ -73,8 +76,10 @@ def pattern_of(url: str) -> Pattern:
     parts = [_generalised(part) for part in path.split("/", LONGEST_PATH)]
     text = "/".join(parts)
     if query is None:
+        key = url if text == path else origin + text  # one text where nothing was put in its place
         root = next((place for place, part in enumerate(parts) if part == "{n}"), len(parts))
-        return Pattern(text, origin + "/".join(parts[: root + 1]), origin + text, frozenset(), "{" in text)
+        family = key if root == len(parts) else origin + "/".join(parts[: root + 1])
+        return Pattern(text, family, key, frozenset(), "{" in text)
     names = sorted({part.partition("=")[0] for part in query.split("&") if part})
     family = f"{origin}{text}?"
     return Pattern(f"{text}?{'&'.join(names)}"[:500], family, family, frozenset(names), True)
@@ -160,15 +165,38 @@ def without_session(url: str) -> tuple[str, str] | None:
     return None
 
 
+def sequence_of(url: str, pattern: Pattern) -> tuple[str, int] | None:
+    """Return the sequence that an address is of, and its number in it; None for dates, tokens and texts.
+
+    Examples
+    --------
+    >>> paths = ("part/17", "x?a=b&page=2", "on/2026/11", "x?after=k1")
+    >>> urls = [f"https://a.example/{path}" for path in paths]
+    >>> [sequence_of(url, pattern_of(url)) for url in urls]  # doctest: +NORMALIZE_WHITESPACE
+    [('https://a.example/part/{n}', 17), ('https://a.example/x?a=b&page={n}', 2), None, None]
+    """
+    head, mark, tail = url.partition("?") if pattern.names else ("", "", url)
+    found = _LAST_NUMBER.search(tail)
+    numbered = bool(mark) or "{n}" in pattern.text
+    if found is None or not numbered or "{id}" in pattern.text or _DATE.search(url):
+        return None
+    before, after = tail[: found.start()], tail[found.end() :]
+    if mark and not (before.endswith("=") and after[:1] in ("", "&")):
+        return None
+    return f"{head}{mark}{before}{{n}}{after}", int(found[0])
+
+
 def kind_of(pattern: Pattern) -> str:
     """Return what a trap is called: filters, calendar, pagination or endless.
 
     Examples
     --------
-    >>> paths = ("x?a=1&b=2", "calendar/2026/1", "x?page=2")
+    >>> paths = ("x?a=1&b=2", "calendar/2026/1", "x?page=2", "archive/page/7/")
     >>> [kind_of(pattern_of(f"https://a.example/{path}")) for path in paths]
-    ['filters', 'calendar', 'pagination']
+    ['filters', 'calendar', 'pagination', 'pagination']
     """
+    if _PAGES.search(pattern.text) or (pattern.names and all(map(_PAGE.fullmatch, pattern.names))):
+        return "pagination"
     if any(map(_TIME.fullmatch, (*pattern.names, *re.split(r"[/?._-]", pattern.text)))):
         return "calendar"
     if len(pattern.names) > 1:

@@ -21,10 +21,11 @@ import pandas as pd
 
 from webanalytics.audits.requests.bodies import FactsOfBodies
 from webanalytics.audits.requests.link_checker import check
+from webanalytics.audits.requests.sources import with_image_sizes
 from webanalytics.core.outcomes import Job, JobResult
 from webanalytics.crawls.admission import Admission
 from webanalytics.crawls.answers import Joining
-from webanalytics.crawls.facts import crawl_facts, given_up, to_check, with_resources
+from webanalytics.crawls.facts import crawl_facts, cut_off, given_up, to_check, with_resources
 from webanalytics.crawls.frontier import AHEAD, Frontier
 from webanalytics.crawls.page_answers import read
 from webanalytics.crawls.rows import Laying, RowsInFolder, RowsInMemory
@@ -97,7 +98,7 @@ class _Crawl:
             apart=OUTLINKS.name if self._here else "",
         )
         self._backend.check(self._task())
-        self._admission = Admission(call.scope)
+        self._admission = Admission(call.scope, call.options["access"])
         self._laying = Laying(call.operations[:-1], call.lay)
         self._rows: RowsInMemory | RowsInFolder = RowsInMemory(self._laying, {})
         self._frontier = Frontier(
@@ -149,12 +150,11 @@ class _Crawl:
                 raise
             finally:
                 await self._close()
-            found = (*self._listed.unread(), *given_up(frame))
-            told = (self._frontier.stopped, self._report.stop_reason, *found)
-            stopped = " ".join(filter(None, told))
-            if stopped:
-                self._run.emit(functools.partial(warnings.warn, stopped, IncompleteRunWarning))
-            made = await asyncio.to_thread(self._audit, frame, stopped)
+            found = (*self._listed.unread(), *given_up(frame), *cut_off(self._admission))
+            told = [part for part in (self._frontier.stopped, self._report.stop_reason, *found) if part]
+            if told:
+                self._run.emit(functools.partial(warnings.warn, " ".join(told), IncompleteRunWarning))
+            made = await asyncio.to_thread(self._audit, frame, told)
         except BaseException as error:
             self._keep_finished(error)
             raise
@@ -174,7 +174,7 @@ class _Crawl:
             fetcher = await stack.enter_async_context(
                 Fetcher(affordable_settings(self._options), recorder=take)
             )
-            tasks = [asyncio.create_task(self._read_sitemap()), asyncio.create_task(self._tick())]
+            tasks = [asyncio.create_task(self._read_sitemap(fetcher)), asyncio.create_task(self._tick())]
             stack.push_async_callback(_ended, tasks)
             await self._pages(fetcher)
             await tasks[0]
@@ -183,6 +183,8 @@ class _Crawl:
             if archive is not None:
                 await archive.take_rows([(row.number, row.url) for row in self._frontier.rows])
             await self._besides(fetcher, frame)
+            if self._call.scope.image_sizes:
+                frame = await with_image_sizes(frame, self._options)
             self._hosts = fetcher.hosts()
         return frame
 
@@ -214,11 +216,11 @@ class _Crawl:
         self._store, self._spec = store, replace(self._spec, identity=store.identity)
         self._report.premium_missing.update(store.premium_missing)
 
-    async def _read_sitemap(self) -> None:
+    async def _read_sitemap(self, fetcher: Fetcher) -> None:
         """Read sitemaps while pages are fetched; the frontier ends with their pages."""
         scope = self._call.scope
         try:
-            self._listed = await read_listed(scope.sitemap, self._admission.origin, self._options)
+            self._listed = await read_listed(scope.sitemap, self._admission.origin, self._options, fetcher)
         finally:  # an error is raised when the pages are done
             if scope.sitemap:
                 self._admission.take_sitemap(self._listed.urls)
@@ -353,10 +355,10 @@ class _Crawl:
         self._frontier.cut()
         self._admission.leave_out_rest()
         frame = self._rows.frame()
-        return self._audit(frame, " ".join(("The crawl was interrupted.", *given_up(frame))))
+        return self._audit(frame, ["The crawl was interrupted.", *given_up(frame)])
 
-    def _audit(self, frame: pd.DataFrame, stopped: str) -> Any:
-        facts = crawl_facts(self._admission, self._checked, self._hosts, self._soft, stopped)
+    def _audit(self, frame: pd.DataFrame, reasons: Sequence[str]) -> Any:
+        facts = crawl_facts(self._admission, self._checked, self._hosts, self._soft, reasons)
         if self._call.scope.resources == "check":
             frame = with_resources(frame, facts)
         about = frame.attrs["webanalytics"]
@@ -364,7 +366,7 @@ class _Crawl:
             "fetched": self._frontier.fetched,
             "dropped": self._frontier.dropped,
             "query": list(self._call.scope.query) or ["keep"],
-            "stopped": stopped,
+            "stopped": facts.stopped,
         }
         report = self._report
         if report.hosts:

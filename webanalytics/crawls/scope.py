@@ -23,6 +23,9 @@ FOLLOWED: tuple[Kind, ...] = ("link", "redirect", "refresh", "canonical", "frame
 canonicals by default and pagination not (screamingfrog.co.uk/seo-spider/tutorials, how-to-audit-canonicals
 and how-to-audit-pagination), and tell users to switch hreflang and AMP on."""
 
+NAMED_KINDS: tuple[Kind, ...] = ("canonical", "hreflang", "next", "prev", "amp")
+"""Kinds whose targets are asked for their status where a crawl does not go there."""
+
 TRACKING = re.compile(
     r"utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|twclid|ttclid|li_fat_id|igshid|yclid|ysclid|_openstat"
     r"|mc_[ce]id|_hs\w+|hsctatracking|mkt_tok|vero_\w+|oly_\w+_id|pk_\w+|mtm_\w+|matomo_\w+|wickedid|s_kwcid|ef_id"
@@ -37,6 +40,10 @@ SESSION = re.compile(
 )
 """Parameters that tell one visit from another."""
 
+MAX_SEQUENCE = 5_000
+"""Pages of one sequence of numbers that bring nothing new and are fetched all the same."""
+
+Handling = Literal["stop", "report", "off"]
 Query = Literal["keep", "drop", "tracking"]
 External = Literal["list", "check", "ignore"]
 Resources = Literal["ignore", "check"]
@@ -72,6 +79,10 @@ class Scope:
     resources: Resources = "ignore"
     sitemap: tuple[str, ...] | None = ("auto",)
     follow: tuple[Kind, ...] = FOLLOWED
+    traps: Handling = "stop"
+    max_sequence: int = MAX_SEQUENCE
+    image_sizes: bool = False
+    avoid: tuple[str, ...] = ()
 
     @property
     def plain(self) -> dict[str, Any]:
@@ -210,6 +221,10 @@ def checked(start: Any, given: Mapping[str, Any]) -> Scope:
         _one_of("resources", given["resources"], get_args(Resources)),
         _sitemaps(given["sitemap"]),
         _kinds(given["follow"]),
+        _one_of("traps", given["traps"], get_args(Handling)),
+        _number("max_sequence", given["max_sequence"], 1, 10_000_000),
+        _flag("image_sizes", given["image_sizes"]),
+        _patterns("avoid", given["avoid"]),
     )
 
 

@@ -8,7 +8,8 @@ from typing import Any
 
 import pandas as pd
 
-from webanalytics.audits.requests.sources import all_problems, read_robots
+from webanalytics.audits.requests.sources import all_problems
+from webanalytics.fetching import Fetcher
 from webanalytics.fetching.robots import RobotsCopy
 from webanalytics.runs.frames.sitemap import sitemap_frame
 
@@ -54,17 +55,20 @@ class Listed:
             yield f"Of the `sitemap` {address} not all pages are known. {error}"
 
 
-async def read_listed(wanted: tuple[str, ...] | None, origin: str, options: Mapping[str, Any]) -> Listed:
+async def read_listed(
+    wanted: tuple[str, ...] | None, origin: str, options: Mapping[str, Any], fetcher: Fetcher
+) -> Listed:
     """Read a crawl's sitemaps; "auto" are those that robots.txt names, else /sitemap.xml if it is there."""
-    files = await read_robots([origin], options)
+    files = {origin: await fetcher.robots_of(origin)}
     without = Listed(None, all_problems(files), files)
     if not wanted:
         return without
     if wanted != ("auto",):
         return replace(without, sitemap=await sitemap_frame(wanted, options), named=True)
     free = {**options, "robots": False}  # what a robots.txt names is meant to be read
-    found = await sitemap_frame([f"{origin}/robots.txt"], free)
-    if not (found["error_type"].isna() | (found["sitemap"] != f"{origin}/robots.txt")).any():
+    robots = f"{origin}/robots.txt"
+    found = await sitemap_frame([robots], free) if files[origin].file.sitemaps else None
+    if found is None or not (found["error_type"].isna() | (found["sitemap"] != robots)).any():
         found = await sitemap_frame([f"{origin}/sitemap.xml"], options)
         if found["url"].isna().all():
             return without

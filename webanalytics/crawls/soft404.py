@@ -9,9 +9,9 @@ import asyncio
 import re
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 from urllib.parse import unquote, urlsplit
 
 import pandas as pd
@@ -29,6 +29,8 @@ MOST_ORIGINS = 20
 """Origins that are asked; those with the most pages first."""
 MOST_FOLDERS = 10
 """Folders of one origin that are asked besides."""
+LONGEST_ADDRESSES = 1_000
+"""Characters by which equal answers may differ in length, for the addresses that they repeat."""
 MOST_BYTES = 500_000
 """Bytes of an answer that are read."""
 
@@ -36,12 +38,13 @@ _INDEX = re.compile(r"/(?:index|default|home)?(?:\.\w{2,5})?", re.IGNORECASE)
 
 
 class Seen(NamedTuple):
-    """A page that was read with status 200: its address, where it ended, its title and main text."""
+    """A page that was read with status 200: its address, where it ended, its title, main and visible text."""
 
     url: str
     final_url: str
     title: str
     text: str
+    visible: str = ""
 
 
 class SeenPages(Iterable[Seen]):
@@ -52,7 +55,7 @@ class SeenPages(Iterable[Seen]):
     urls, final_urls : sequence of str
         Addresses of all pages.
     texts : callable
-        Takes places of pages, and returns their titles and texts.
+        Takes places of pages, and returns their titles, main texts and visible texts.
     places : sequence of int, optional
         Which of the pages; by default all.
     """
@@ -61,29 +64,18 @@ class SeenPages(Iterable[Seen]):
         self,
         urls: Sequence[str],
         final_urls: Sequence[str],
-        texts: Callable[[Sequence[int]], Iterator[tuple[str, str]]],
+        texts: Callable[[Sequence[int]], Iterator[tuple[str, str, str]]],
         places: Sequence[int] | None = None,
     ) -> None:
         self._urls, self._final_urls, self._texts = urls, final_urls, texts
         self._places = range(len(urls)) if places is None else places
 
-    @classmethod
-    def of(cls, pages: Iterable[Seen]) -> SeenPages:
-        """Return pages that are in memory."""
-        known = list(pages)
-        texts = [(page.title, page.text) for page in known]
-        return cls(
-            [page.url for page in known],
-            [page.final_url for page in known],
-            lambda places: (texts[place] for place in places),
-        )
-
     def __len__(self) -> int:
         return len(self._places)
 
     def __iter__(self) -> Iterator[Seen]:
-        for place, (title, text) in zip(self._places, self._texts(self._places), strict=True):
-            yield Seen(self._urls[place], self._final_urls[place], title, text)
+        for place, said in zip(self._places, self._texts(self._places), strict=True):
+            yield Seen(self._urls[place], self._final_urls[place], *said)
 
     def only(self, is_wanted: Callable[[str], bool]) -> SeenPages:
         """Return those that ended where it is wanted."""
@@ -123,22 +115,38 @@ class Soft(NamedTuple):
 
 @dataclass(frozen=True)
 class Probe:
-    """What a place answers to an address that cannot exist, with a status from 200 to 299."""
+    """What a place answers to an address that cannot exist; `missing` where that is HTTP 404 or 410."""
 
     place: str
     answer: Seen
+    missing: bool = False
 
     def matches(self, page: Seen) -> bool:
-        """Return whether a page is the same answer."""
+        """Return whether a page is the same answer; a right one is compared word for word."""
+        if self.missing:
+            longer = abs(len(page.visible) - len(self.answer.visible))
+            ours, theirs = self._said_by(page, "visible") if longer <= LONGEST_ADDRESSES else ("", "")
+            return bool(ours) and ours == theirs
         end = self.answer.final_url
         if end != self.answer.url and page.final_url == end:
             # Both lead to one page, such as the home page, which itself and under its other names is none.
             return page.url != end and not _INDEX.fullmatch(urlsplit(page.url).path)
-        ours, theirs = _said(self.answer), _said(page)
+        ours, theirs = self._said_by(page, "text")
         if ours == theirs:
             return bool(ours) or self.answer.title == page.title
         alike = jaccard(shingles(ours), shingles(theirs))
         return alike >= (ALIKE_WITH_TITLE if self.answer.title == page.title else ALIKE)
+
+    def _said_by(self, page: Seen, text: Literal["text", "visible"]) -> list[str]:
+        """Return the words of the answer and of a page, those of their addresses and numbers left out."""
+        own: set[str] = set()
+        for url in (self.answer.url, page.url):
+            parts = urlsplit(url)
+            own.update(words(re.sub(r"[/_.=&-]+", " ", unquote(f"{parts.path} {parts.query}"))))
+        return [
+            " ".join(word for word in words(getattr(said, text)) if word not in own and not word.isdecimal())
+            for said in (self.answer, page)
+        ]
 
 
 def impossible(place: str) -> str:
@@ -165,29 +173,40 @@ async def probe(fetcher: Fetcher, place: str) -> Probe | None:
     Returns
     -------
     Probe or None
-        None where the place answers as it should, with an error.
+        None where it gives no page.
     """
     found = await _asked(fetcher, impossible(place))
-    return None if found is None else Probe(place, found)
+    return None if found is None else replace(found, place=place)
 
 
-async def _asked(fetcher: Fetcher, url: str) -> Seen | None:
+async def _asked(fetcher: Fetcher, url: str) -> Probe | None:
+    """Return what an address answers, None for an error other than a page that says that nothing is there."""
     try:
-        answer = await fetcher.fetch(url, max_bytes=MOST_BYTES)
-        title, text = await asyncio.to_thread(
-            _read, answer.content, url, answer.final_url, answer.content_type
-        )
-    except (FetchError, RowError):
+        answer = await fetcher.fetch(url, max_bytes=MOST_BYTES, error_pages=True)
+        content: bytes | str = answer.content
+        end, kind, missing = answer.final_url, answer.content_type, False
+    except FetchError as error:
+        if error.http_status not in (404, 410) or not error.content:
+            return None
+        content, end, missing = error.content, error.final_url or url, True
+        kind = "" if error.headers is None else error.headers.get("Content-Type", "")
+    try:
+        return Probe(url, await asyncio.to_thread(_read, content, url, end, kind), missing)
+    except RowError:
         return None
-    return Seen(url, answer.final_url, title, text)
 
 
-def _read(content: bytes, url: str, final_url: str, content_type: str) -> tuple[str, str]:
+async def _shown(fetcher: Fetcher, url: str) -> Seen | None:
+    found = await _asked(fetcher, url)
+    return None if found is None or found.missing else found.answer
+
+
+def _read(content: bytes | str, url: str, final_url: str, content_type: str) -> Seen:
     from webanalytics.page.page import Page  # parsers and extractors take time to load
-    from webanalytics.page.text.text import analyse
+    from webanalytics.page.text.text import main_text
 
-    found = analyse(Page(content, url, final_url, content_type))
-    return found["title"], found["text"]
+    page = Page(content, url, final_url, content_type)
+    return Seen(url, final_url, page.title, main_text(page), page.visible_text)
 
 
 async def soft_404s(fetcher: Fetcher, pages: SeenPages) -> Soft:
@@ -222,14 +241,17 @@ async def soft_404s(fetcher: Fetcher, pages: SeenPages) -> Soft:
 async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages) -> Soft:
     home = f"{origin}/"
     everywhere = await probe(fetcher, home)
+    soft: set[str] = set()
     if everywhere is not None:
-        known = next(iter(pages.only(home.__eq__)), None) or await _asked(fetcher, home)
+        known = next(iter(pages.only(home.__eq__)), None) or await _shown(fetcher, home)
         if known is not None and everywhere.answer.final_url != home and everywhere.matches(known):
             return Soft(shells=(home,), asked=2)
-        return Soft(frozenset(await asyncio.to_thread(_matching, everywhere, pages)), asked=1)
-    places = (await asyncio.to_thread(suspects, pages))[:MOST_FOLDERS]
+        soft.update(await asyncio.to_thread(_matching, everywhere, pages))
+        if not everywhere.missing:
+            return Soft(frozenset(soft), asked=1)
+    suspected = await asyncio.to_thread(suspects, pages)
+    places = [place for place in suspected if place != home][:MOST_FOLDERS]
     probes = await asyncio.gather(*(probe(fetcher, place) for place in places))
-    soft: set[str] = set()
     shells, asked = [], 1 + len(places)
     for place, found in zip(places, probes, strict=True):
         if found is None:
@@ -239,7 +261,7 @@ async def _of_origin(fetcher: Fetcher, origin: str, pages: SeenPages) -> Soft:
         own = {end for end in alike.values() if end.partition("?")[0] == place}
         if own and place not in own:  # under other queries; what does it say without one?
             asked += 1
-            known = await _asked(fetcher, place)
+            known = await _shown(fetcher, place)
             own = own if known is not None and found.matches(known) else set()
         if own:
             shells.append(place)
@@ -275,13 +297,6 @@ def suspects(pages: Iterable[Seen]) -> list[str]:
     return [folder for folder, _ in folders.most_common()]
 
 
-def _said(page: Seen) -> str:
-    """Return the words of a page without those of its address and without numbers."""
-    path = unquote(urlsplit(page.url).path + " " + urlsplit(page.url).query)
-    own = set(words(re.sub(r"[/_.=&-]+", " ", path)))
-    return " ".join(word for word in words(page.text) if word not in own and not word.isdecimal())
-
-
 def _origin(url: str) -> str | None:
     try:
         parts = urlsplit(url)
@@ -296,9 +311,9 @@ def seen_in(frame: pd.DataFrame) -> SeenPages:
     urls = list(_texts(read["url"]))
     ends = [end or url for end, url in zip(_texts(read["final_url"]), urls, strict=True)]
 
-    def said(places: Sequence[int]) -> Iterator[tuple[str, str]]:
-        chosen = read[["title", "text"]].iloc[list(places)]
-        return zip(_texts(chosen["title"]), _texts(chosen["text"]), strict=True)
+    def said(places: Sequence[int]) -> Iterator[tuple[str, str, str]]:
+        chosen = read[["title", "text", "visible_text"]].iloc[list(places)]
+        return zip(*(_texts(chosen[name]) for name in chosen), strict=True)
 
     return SeenPages(urls, ends, said)
 

@@ -2,13 +2,15 @@
 
 A page is barren if nearly all its text was seen in its family before and if it shows no new picture and leads
 to no new address outside of it. Families whose barren pages keep finding further addresses of the same family
-are closed: addresses found on their barren pages are refused, those found elsewhere are not. Nothing depends
-on the time of an answer: pages are judged in the crawl's order.
+are closed: addresses found on their barren pages are refused, those found elsewhere are not. A sequence whose
+numbers march on, one after the other, has thousands of pages to end in. Nothing depends on the time of an
+answer: pages are judged in the crawl's order.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -17,7 +19,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from webanalytics.crawls.page_answers import Read
-from webanalytics.crawls.patterns import Pattern, folder_of, kind_of, pattern_of, repeats, without_session
+from webanalytics.crawls.patterns import (
+    Pattern,
+    folder_of,
+    kind_of,
+    pattern_of,
+    repeats,
+    sequence_of,
+    without_session,
+)
+from webanalytics.crawls.scope import MAX_SEQUENCE, Handling
 
 NEW_SHARE = 0.1
 """Share of a page's pairs of words from which its text is new to its family."""
@@ -29,6 +40,10 @@ BARREN_AGAIN = 8
 """Barren pages from which a family is closed where another of its parameters, or of its root, was."""
 CHAIN = 4
 """Barren pages in a row, each found on the one before, that are needed where no filters or dates grow."""
+BEGUN = 100
+"""Sequences of a family that were found on barren pages of others, from which it is closed."""
+DENSE = 100
+"""Most numbers for each page of a sequence: pages of random numbers are none."""
 SAME = 40
 """Pages of one path in a row with the same text, whatever their query, from which it is closed."""
 RECENT = 20
@@ -78,12 +93,19 @@ class _Family:
     equal: int = 0
     names: set[str] = field(default_factory=set)
     names_equal: set[str] = field(default_factory=set)
+    sequences: set[str] = field(default_factory=set)
+    begun: int = 0
+    astray: int = 0
+    longest: int = 0
     trap: Trap | None = None
 
 
 @dataclass
 class Trap:
-    """An endless family: ``pattern`` names it, and says in `skipped` why an address was refused."""
+    """An endless family: ``pattern`` names it, and says in `skipped` why an address was refused.
+
+    ``certain`` says that nothing else is behind it: it has no numbers that march on, or one text for all.
+    """
 
     pattern: str
     kind: str
@@ -91,11 +113,13 @@ class Trap:
     example: str
     family: _Family | None = None
     whatever: bool = False
+    certain: bool = True
+    seen: int = 0
 
     @property
     def fetched(self) -> int:
         """How many of its addresses were fetched."""
-        return self.family.fetched if self.family else 0
+        return self.family.fetched if self.family else self.seen
 
 
 class Known:
@@ -125,13 +149,23 @@ class Known:
 class Traps:
     """Judges pages in the crawl's order, and refuses addresses of families that were closed.
 
+    Parameters
+    ----------
+    handling : {"stop", "report", "off"}
+        Whether addresses are refused, families that would be closed only told, or nothing is judged.
+    max_sequence : int
+        Most barren pages of one sequence of numbers.
+
     Attributes
     ----------
     fruitful : Counter
         How many pages of each folder have brought something new.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, handling: Handling = "stop", max_sequence: int = MAX_SEQUENCE) -> None:
+        self._handling, self._max_sequence = handling, max_sequence
+        self._patterns: dict[Pattern, Pattern] = {}
+        self._sequences: dict[str, list[int]] = {}
         self._families: dict[str, _Family] = {}
         self._known = Known()
         self.fruitful: Counter[str] = Counter()
@@ -141,13 +175,12 @@ class Traps:
         self._sessions: dict[str, list[int]] = {}
         self._texts: dict[str, str] = {}
 
-    def trace(self, url: str, parent: Trace | None = None, *, barren: bool = False) -> Trace:
-        """Return an address as traps see it, found on a page that is barren or not."""
+    def trace(self, url: str) -> Trace:
+        """Return an address as traps see it, found on a page that is not barren."""
         pattern = pattern_of(url)
-        run = 0
-        if parent is not None and barren and pattern.numbered and pattern.grows_with(parent.pattern):
-            run = parent.run + 1
-        return Trace(pattern, run, repeats(url), without_session(url))
+        if pattern.numbered:  # thousands of addresses have one
+            pattern = self._patterns.setdefault(pattern, pattern)
+        return Trace(pattern, 0, repeats(url), without_session(url))
 
     def judge(self, url: str, trace: Trace, page: Read, *, news: bool) -> bool:
         """Take a fetched page, and return whether it is barren.
@@ -163,6 +196,8 @@ class Traps:
         news : bool
             Whether it leads to new addresses outside of its family.
         """
+        if self._handling == "off":
+            return False
         pattern, hashes = trace.pattern, np.array(page.sketch, np.uint32)
         lines = np.array(page.lines, np.uint32)
         barren = pattern.numbered and not news
@@ -178,6 +213,8 @@ class Traps:
         if not barren:
             self.fruitful[folder_of(url)] += 1
         self._compare_session(url, trace, page.text)
+        if self._handling == "report" and (trap := self._refuses(url, trace)) and trap.family is None:
+            trap.seen += 1
         if pattern.numbered:
             self._count(url, trace, page.text, barren=barren, same=same)
         return barren
@@ -196,11 +233,30 @@ class Traps:
             family.barren += 1
             family.chain = max(family.chain, trace.run)
             family.names |= pattern.names
-        if pattern.names:
+        self._march(url, trace, family, barren=barren and (trace.run > 0 or elsewhere))
+        if pattern.names or barren:
             family.same = family.same + 1 if text == family.last_text else 0
             family.last_text = text
         if family.trap is None or not family.trap.whatever:
             self._close(url, trace, family, again=again, elsewhere=elsewhere)
+
+    def _march(self, url: str, trace: Trace, family: _Family, *, barren: bool) -> None:
+        """Count a page in its sequence, or, where it is barren and of none, as one astray."""
+        name, number = sequence_of(url, trace.pattern) or ("", 0)
+        if not name:
+            family.astray += barren
+            return
+        low, high, count = self._sequences.get(name, (number, number, 0))
+        low, high, count = min(low, number), max(high, number), count + 1
+        self._sequences[name] = [low, high, count]
+        if barren:
+            if len(family.sequences) < 2:  # whether they are several is all that is asked
+                family.sequences.add(name)
+            family.begun += count == 1 and trace.run > CHAIN
+            if high - low > DENSE * count:
+                family.astray += 1
+            else:
+                family.longest = max(family.longest, count)
 
     def _close(self, url: str, trace: Trace, family: _Family, *, again: bool, elsewhere: bool) -> None:
         """Close a family if what was seen of it is enough."""
@@ -208,15 +264,17 @@ class Traps:
         # Lists under filters are made of lines that the whole list has, numbers and all, wherever a link to
         # them stands.
         filters = family.equal >= BARREN_SOON and len(family.names_equal) > 1
-        whatever = family.same >= SAME or filters
-        several = len(family.names) > 1
+        whatever = (family.same >= SAME and bool(pattern.names)) or filters
+        several = len(family.names) > 1 and len(family.sequences) != 1
         soon = several or kind_of(pattern) == "calendar"
         limit = BARREN_AGAIN if again else BARREN_SOON if soon else BARREN
         enough = 1 if soon or again else CHAIN
+        certain = soon or again or whatever or family.same >= SAME
+        unending = family.astray >= BARREN or family.begun >= BEGUN or family.longest > self._max_sequence
         recent = min(family.fetched, RECENT)
         if family.history.bit_count() < recent - recent // 10 and family.same < SAME:
             return
-        barren = family.barren >= limit and (elsewhere or family.chain >= enough)
+        barren = family.barren >= limit and (elsewhere or family.chain >= enough) and (certain or unending)
         if not whatever and (not barren or family.trap is not None):
             return
         if barren and not whatever:
@@ -224,6 +282,8 @@ class Traps:
                 f"{family.barren} of the {family.fetched} pages fetched of it have no text or picture that "
                 "the others lack, lead to no new address outside of it, and were found on others of them"
             )
+            if (numbers := self._sequences.get((sequence_of(url, pattern) or ("",))[0])) and not soon:
+                said += f"; it went from {numbers[0]:,} to {numbers[1]:,}"
         elif filters:
             said = f"{family.equal} of the {family.fetched} pages fetched of it have no line that others lack"
         else:
@@ -238,7 +298,8 @@ class Traps:
             family.trap.whatever, family.trap.evidence = whatever, said
             return
         shown = f"{pattern.key}{'&'.join(sorted(names))}"[:500] if pattern.names else pattern.key
-        family.trap = self._found[shown] = Trap(shown, kind_of(pattern), said, url, family, whatever)
+        trap = Trap(shown, kind_of(pattern), said, url, family, whatever, certain)
+        family.trap = self._found[shown] = trap
 
     def _compare_session(self, url: str, trace: Trace, text: str) -> None:
         bare, name = trace.session or (url, "")
@@ -250,6 +311,9 @@ class Traps:
 
     def refuses(self, url: str, trace: Trace) -> Trap | None:
         """Return the trap that an address belongs to, None if it may be fetched."""
+        return self._refuses(url, trace) if self._handling == "stop" else None
+
+    def _refuses(self, url: str, trace: Trace) -> Trap | None:
         if trace.repeated is not None:
             shown = trace.repeated
             evidence = "the path repeats parts of itself, as links do that lead below themselves"
@@ -288,7 +352,18 @@ class Traps:
             return ALLOWED
         return ALLOWED // 2 if self.suspects(key) else ALLOWED + 2 * family.novel
 
-    def rows(self, skipped: dict[str, int]) -> list[dict[str, Any]]:
+    def told(self, skipped: Mapping[str, int], *, certain: bool) -> list[str]:
+        """Return what to say of each family that was left, given how many addresses each refused."""
+        if self._handling != "stop":
+            return []
+        return [
+            f"{trap.pattern} was left as endless after {trap.fetched:,} of its pages, with "
+            f"{skipped.get(trap.pattern, 0):,} known addresses not fetched."
+            for trap in self._found.values()
+            if trap.certain == certain
+        ]
+
+    def rows(self, skipped: Mapping[str, int]) -> list[dict[str, Any]]:
         """Return the rows of `TRAPS`, given how many addresses each refused."""
         return [
             {

@@ -17,6 +17,7 @@ from aiohttp.abc import AbstractResolver
 from multidict import CIMultiDict, CIMultiDictProxy
 from yarl import URL
 
+from webanalytics.core.messages import REFUSALS
 from webanalytics.errors import shortage_of
 from webanalytics.fetching.content import Accept, DecodingError, check_body, check_type, decoder_for
 from webanalytics.fetching.exchange_record import Exchange
@@ -48,7 +49,8 @@ class Wanted(NamedTuple):
 
     With `cut`, the first `max_bytes` of a longer body are taken rather than none of it. With `error_pages`
     so are the first `ERROR_BYTES` of a page that comes with an HTTP error. With `sink`, the body
-    goes to what that makes of the address that answers, and is not kept.
+    goes to what that makes of the address that answers, and is not kept. With `refusals`, what stands in
+    place of a page is a failure; without, it is an answer as any other.
     """
 
     accept: Accept
@@ -57,6 +59,7 @@ class Wanted(NamedTuple):
     method: Method = "GET"
     error_pages: bool = False
     sink: Callable[[str], Sink] | None = None
+    refusals: bool = False
 
 
 class RawResponse(NamedTuple):
@@ -101,10 +104,15 @@ async def exchange(
     try:
         async with request(session, wanted.method, url, wanted.accept, settings, seconds, way) as response:
             received.status = response.status
+            if response.status == 401 and settings.access is not None:
+                lines = response.headers.getall("WWW-Authenticate", ())
+                sent = response.request_info.headers.get("Authorization", "")
+                received.challenged = settings.access.challenged(str(url), lines, sent)
             return await _read(response, url, wanted, received)
     except Problem as problem:
         problem.http_status = problem.http_status or received.status
         problem.received = received.size
+        problem.challenged = received.challenged
         raise
     except Exception as error:
         raise _named(error, refused, settings, received) from None
@@ -116,10 +124,11 @@ async def exchange(
 class _Count:
     """What had been received when something went wrong."""
 
-    __slots__ = ("log", "proxied", "seconds", "size", "status")
+    __slots__ = ("challenged", "log", "proxied", "seconds", "size", "status")
 
     def __init__(self, log: Exchange | None, seconds: float, proxied: bool = False) -> None:
         self.proxied = proxied
+        self.challenged = False
         self.log = log
         self.seconds = seconds
         self.size = 0
@@ -135,13 +144,8 @@ async def _read(response: aiohttp.ClientResponse, url: URL, wanted: Wanted, rece
     if status == 407 and received.proxied:
         raise Problem("proxy_auth")
     if not 200 <= status <= 299:
-        again = status in RETRIED
-        problem = Problem(
-            "status",
-            again=again,
-            retry_after=retry_after(response.headers.get("Retry-After")) if again else None,
-            status=status,
-        )
+        wait = retry_after(response.headers.get("Retry-After")) if status in RETRIED | REFUSALS else None
+        problem = Problem("status", again=status in RETRIED, retry_after=wait, status=status)
         problem.headers = headers
         if wanted.error_pages:
             problem.content = await _error_page(response, headers, wanted, received)
@@ -260,6 +264,8 @@ _ERRORS: tuple[_Kind, ...] = (
 
 def _named(error: Exception, refused: list[str], settings: FetchSettings, received: _Count) -> Problem:
     """Return the problem for an exception of aiohttp or the system."""
+    if isinstance(error.__cause__, ssl.SSLError):  # of a connection through SOCKS
+        error = error.__cause__
     key, again = next(
         ((key, again) for kinds, key, again in _ERRORS if isinstance(error, kinds)), ("protocol", False)
     )
@@ -267,7 +273,10 @@ def _named(error: Exception, refused: list[str], settings: FetchSettings, receiv
     if received.proxied and key in ("refused", "lookup_failed"):
         return Problem("proxy_unreachable")
     if isinstance(error, aiohttp.ClientHttpProxyError):
-        return Problem("proxy_auth") if error.status == 407 else Problem("proxy_failed", status=error.status)
+        refuses = error.status == 407
+        return Problem("proxy_auth") if refuses else Problem("proxy_failed", reason=f"HTTP {error.status}")
+    if type(error).__module__.startswith("aiohttp_socks."):
+        return _of_socks(error)
     if key == "refused":
         if refused:
             key = "private"
@@ -284,6 +293,14 @@ def _named(error: Exception, refused: list[str], settings: FetchSettings, receiv
     problem = Problem(key, http_status=received.status, received=received.size, again=again, **details)
     problem.short = shortage_of(error)
     return problem
+
+
+def _of_socks(error: Exception) -> Problem:
+    if not hasattr(error, "error_code"):
+        return Problem("proxy_unreachable")
+    if "uthentication" in str(error):  # the library tells it by its words alone
+        return Problem("proxy_auth")
+    return Problem("proxy_failed", reason=f"SOCKS {error.error_code}")
 
 
 def _errno(error: Exception) -> int | None:

@@ -8,17 +8,20 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-import aiohttp
 from aiohttp.abc import AbstractResolver
+from multidict import CIMultiDict
 from yarl import URL
 
-from webanalytics.core.messages import FETCHING
+from webanalytics.core.messages import FETCHING, error_type_of
+from webanalytics.core.proxy import is_in_environment
 from webanalytics.fetching.content import Accept
 from webanalytics.fetching.exchange import (
+    CONTROL,
     RawResponse,
     Sink,
     Wanted,
@@ -27,16 +30,27 @@ from webanalytics.fetching.exchange import (
     resolver,
 )
 from webanalytics.fetching.exchange_record import Asked, FetchLog, Recorder
-from webanalytics.fetching.gates import Limits, Waiting
+from webanalytics.fetching.gates import GIVEN_UP, Limits, Waiting, turns_away
 from webanalytics.fetching.guard import check_redirect, check_url, host_key, is_public
 from webanalytics.fetching.host_state import Elsewhere, HostKnown
 from webanalytics.fetching.limits import FetchSettings, backoff
 from webanalytics.fetching.response import FetchError, Problem, Response
-from webanalytics.fetching.robots import RobotsCache, RobotsCopy, Rules, copy_of, keep, parse_in_thread
-from webanalytics.fetching.session import Method, open_session
+from webanalytics.fetching.robots import (
+    RobotsCache,
+    RobotsCopy,
+    Rules,
+    asked_before,
+    copy_of,
+    keep,
+    keeping,
+    kept_here,
+    parse_in_thread,
+)
+from webanalytics.fetching.session import Method, Sessions
 from webanalytics.fetching.state import FetchState
 
 _NO_RULES = Rules()
+_NO_ANSWER = frozenset(("dns", "connection", "tls", "timeout", "blocked"))
 
 
 class Fetcher:
@@ -82,9 +96,9 @@ class Fetcher:
         self.settings = settings
         self._recorder = recorder
         self._names = names
-        self._session: aiohttp.ClientSession | None = None
+        self._sessions = Sessions(settings)
         self._only: Collection[str] | None = None
-        self._looked_up: dict[str, bool] = {}
+        self._looked_up: dict[str, list[str]] = {}
 
     async def __aenter__(self) -> Self:
         settings = self.settings
@@ -97,18 +111,17 @@ class Fetcher:
             adaptive=settings.adaptive,
         )
         self._origins: defaultdict[str, set[str]] = defaultdict(set)
+        self._doubts: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._robots = RobotsCache(self._load_rules, failure_seconds=settings.timeout)
         self._own_names = self._names or resolver()
-        self._session = open_session(settings, self._own_names)
+        self._sessions.open(self._own_names)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        session, self._session = self._session, None
         await self._robots.close()
-        if session is not None:
-            await session.close()
+        await self._sessions.close()
         if self._names is None:
             await self._own_names.close()
 
@@ -137,7 +150,8 @@ class Fetcher:
         max_bytes : int, optional
             Size after decompression; `FetchSettings.max_bytes` by default.
         error_pages : bool
-            Read the page that comes with an HTTP error too: it is the error's ``content``.
+            Read the page that comes with an HTTP error too: it is the error's ``content``. Challenges and
+            walls in place of the page are then errors, whatever their status.
         sink : callable, optional
             Makes, of the address that answers, what takes the body as it arrives; each try has one of its
             own. The response has no content then.
@@ -152,11 +166,11 @@ class Fetcher:
         Raises
         ------
         FetchError
-            For everything else. Its ``error_type`` is one of dns, refused, tls, timeout, robots,
-            http, too_large, not_html, blocked, invalid.
+            For everything else. Its ``error_type`` is one of dns, connection, tls, timeout, robots,
+            http, refused, too_large, not_html, blocked, invalid.
         """
         most = self.settings.max_bytes if max_bytes is None else max_bytes
-        wanted = Wanted(accept, most, error_pages=error_pages, sink=sink)
+        wanted = Wanted(accept, most, error_pages=error_pages, sink=sink, refusals=error_pages)
         return await self._fetch(url, parameter, wanted, asked)
 
     async def ask(
@@ -180,7 +194,18 @@ class Fetcher:
         FetchError
             As for `fetch`: for every status from 300 on too.
         """
-        return await self._fetch(url, parameter, Wanted("any", max_bytes, cut=True, method=method))
+        return await self._fetch(
+            url, parameter, Wanted("any", max_bytes, cut=True, method=method, refusals=True)
+        )
+
+    async def robots_of(self, origin: str) -> RobotsCopy:
+        """Return the robots.txt of an origin, which the rules of its pages are then read from, too."""
+        try:
+            async with keeping(kept_here()) as kept:
+                await self._robots.rules(origin)
+        except Problem as problem:
+            return RobotsCopy(error_type=str(FETCHING[problem.key][0]))
+        return kept.copies.get(origin, RobotsCopy(error_type="too_large"))
 
     def hosts(self) -> list[dict[str, Any]]:
         """Return one row for each host that was asked: how it was asked in the end, and why.
@@ -242,9 +267,13 @@ class Fetcher:
             try:
                 return await self._follow(state)
             except Problem as problem:
-                if problem.key == "host_given_up" and last is not None:  # what it answered itself says more
+                if problem.key in GIVEN_UP and last is not None:  # what it answered itself says more
                     raise last from None
+                if problem.key in ("unknown_host", "lookup_failed") and await self._needs_proxy():
+                    problem.key = "unknown_here"
                 last = problem
+                if turns_away(problem) and await self._has_turned(state):
+                    problem.again = True
                 asked = problem.retry_after
                 wait = (
                     backoff(attempt, settings.backoff, settings.max_retry_after) if asked is None else asked
@@ -262,10 +291,33 @@ class Fetcher:
                 await asyncio.sleep(wait)
             state.restart(state.start)
 
+    async def _has_turned(self, state: FetchState) -> bool:
+        """Return whether the host of a refused page now refuses pages that it has answered."""
+        if state.is_rules or not self.settings.adaptive:
+            return False
+        host = host_key(state.url)
+        pace = self._limits.pace(host)
+        async with self._doubts[host]:  # one asks, the others wait for what comes of it
+            if pace.is_doubted:
+                address = URL(pace.good or f"{state.url.origin()}/", encoded=True)
+                wanted = state.wanted._replace(accept="page", method="GET", sink=None, cut=True)
+                known = FetchState(wanted, address, robots=state.robots, asked=None)
+                known.first = True
+                with suppress(Problem, Elsewhere):
+                    await self._follow(known)
+                if not pace.turned:
+                    pace.stands()
+        return pace.turned and bool(pace.good)
+
     async def _follow(self, state: FetchState) -> RawResponse:
         settings = self.settings
         while True:
-            response = await self._hop(state)
+            try:
+                response = await self._hop(state)
+            except Problem as problem:
+                if not problem.challenged:
+                    raise
+                continue
             if response.location is None:
                 return response
             try:
@@ -302,28 +354,36 @@ class Fetcher:
             rules, spent = await self._robots.rules(str(url.origin()))
             state.spent += spent
             rules.check(str(url))
-        async with self._limits.slot(host, rules.crawl_delay):
-            if self._session is None:
-                raise RuntimeError("the Fetcher is not open: use it in `async with`")
+        async with self._limits.slot(host, rules.crawl_delay, first=state.first):
             clock = asyncio.get_running_loop().time
             began = clock()
             await self._check_name(url)
             left = settings.timeout - state.spent
             if state.downgraded:
                 settings = replace(settings, access=None)
+            problem: Problem | None = None
             try:
-                response = await exchange(
-                    self._session, url, state.wanted, settings, max(left, 0.0), state.begin()
+                session, log = self._sessions.of(url), state.begin()
+                answer = await exchange(session, url, state.wanted, settings, max(left, 0.0), log)
+            except Problem as found:
+                problem = found
+                problem.challenged = found.challenged and state.answer_challenge()
+                answer = RawResponse(
+                    found.http_status or 0, found.headers or CIMultiDict(), found.content or b""
                 )
-                self._limits.ended(host, began, None)
-                return response
-            except Problem as problem:
-                self._limits.ended(host, began, problem)
-                raise
             finally:
                 took = clock() - began
                 state.spent += took
                 state.elapsed += took
+            if problem is not None and problem.challenged:  # no refusal: it is answered next
+                self._limits.ended(host, began, None, None, state.first)
+                raise problem
+            problem = state.refusal(answer, problem)
+            page = state.page(answer, problem)
+            self._limits.ended(host, began, problem, page, state.first)
+            if problem is not None:
+                raise problem
+            return answer
 
     async def _check_name(self, url: URL) -> None:
         """Raise `Problem` where a proxy is to dial a name that is known here, and is not public.
@@ -333,18 +393,31 @@ class Fetcher:
         settings, host, port = self.settings, url.raw_host or "", url.port or 0
         if settings.proxy is None or settings.allow_private or not settings.proxy.way(url.scheme, host, port):
             return
+        if not all(map(is_public, await self._addresses(host, port))):
+            raise Problem("private")
+
+    async def _needs_proxy(self) -> bool:
+        """Return whether only a proxy of the environment may know names; a service tells its callers none."""
+        ours = self.settings.adaptive and self.settings.proxy is None
+        return ours and is_in_environment() and not await self._addresses(CONTROL, 443)
+
+    async def _addresses(self, host: str, port: int) -> list[str]:
+        """Return the addresses of a host, none where it is not known here."""
         if host not in self._looked_up:
             try:
-                async with asyncio.timeout(settings.connect_timeout):
+                async with asyncio.timeout(self.settings.connect_timeout):
                     found = await self._own_names.resolve(host, port)
             except (OSError, TimeoutError):
                 found = []
-            self._looked_up[host] = all(is_public(item["host"]) for item in found)
-        if not self._looked_up[host]:
-            raise Problem("private")
+            self._looked_up[host] = [item["host"] for item in found]
+        return self._looked_up[host]
 
     async def _load_rules(self, origin: str) -> Rules:
         settings = self.settings
+        known = asked_before(origin)
+        if known is not None and known.is_known and self._recorder is None:
+            text = (known.text or "").encode()
+            return await parse_in_thread(text, settings.user_agent, settings.max_crawl_delay)
         wanted = Wanted("any", settings.max_robots_bytes, cut=True)
         url = URL(f"{origin}/robots.txt", encoded=True)
         asked = None if self._recorder is None else Asked(origin)
@@ -356,7 +429,8 @@ class Fetcher:
             await self._record(state, problem)
             if problem.short:  # the next request for the origin tries again
                 raise
-            status, kind = problem.http_status, FETCHING[problem.key][0]
+            status = problem.http_status
+            kind = error_type_of(problem.key, status)
             keep(origin, RobotsCopy(http_status=status, error_type=str(kind)))
             return _rules_without_file(problem, state)
         await self._record(state, response)
@@ -368,12 +442,6 @@ class Fetcher:
 def _rules_without_file(problem: Problem, state: FetchState) -> Rules:
     if problem.key == "status" and (problem.http_status or 0) >= 500:
         problem = Problem("robots_unreadable", status=problem.http_status)
-    elif state.redirected or FETCHING[problem.key][0] not in (
-        "dns",
-        "refused",
-        "tls",
-        "timeout",
-        "blocked",
-    ):
+    elif state.redirected or FETCHING[problem.key][0] not in _NO_ANSWER:
         return Rules(elapsed=state.spent)
     return Rules(problem=problem, elapsed=state.spent)

@@ -11,6 +11,7 @@ from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Iterator
 from typing import Any, NamedTuple
 
+from webanalytics.core.messages import error_type_of
 from webanalytics.fetching.pace import REFUSED, SILENT, Pace
 from webanalytics.fetching.response import Problem
 
@@ -90,7 +91,15 @@ class _Gate:
 
 def given_up(pace: Pace) -> Problem:
     """Return the problem of a request to a host that is not asked any more."""
-    return Problem("host_given_up", count=pace.in_row, reason=pace.reason)
+    key = "host_given_up" if pace.reason in _BUSY else "host_refused"
+    return Problem(key, count=pace.in_row, reason=pace.reason)
+
+
+_NO_ANSWER = "no answer in time"
+_BUSY = frozenset((_NO_ANSWER, "HTTP 503"))
+"""Reasons of a host that cannot answer; all others are of one that does not want to."""
+GIVEN_UP = frozenset(("host_given_up", "host_refused"))
+"""Keys of the problems of requests to hosts that are not asked any more."""
 
 
 class Limits:
@@ -140,7 +149,7 @@ class Limits:
         self._gates: dict[str, _Gate] = {}
         self._paces: OrderedDict[str, Pace] = OrderedDict()
 
-    def slot(self, host: str, crawl_delay: float = 0.0) -> _Slot:
+    def slot(self, host: str, crawl_delay: float = 0.0, *, first: bool = False) -> _Slot:
         """Return a context manager that holds a slot of the host and an overall one.
 
         Parameters
@@ -149,15 +158,17 @@ class Limits:
             Which host, see `webanalytics.fetching.guard.host_key`.
         crawl_delay : float
             Seconds that the host wants between two requests; above 0 it gets one request at a time.
+        first : bool
+            Go before those that wait.
 
         Raises
         ------
         Problem
             When the host was given up.
         """
-        return _Slot(self, host, crawl_delay)
+        return _Slot(self, host, crawl_delay, first)
 
-    async def enter(self, host: str, crawl_delay: float) -> _Gate:
+    async def enter(self, host: str, crawl_delay: float, *, first: bool) -> _Gate:
         """Wait for a slot of the host and an overall one, and return the host's gate."""
         gate = self._gate(host)
         gate.users += 1
@@ -171,7 +182,7 @@ class Limits:
                     gate.pump(self._delay)
                     raise
             else:
-                await self._queue(gate, crawl_delay)
+                await self._queue(gate, crawl_delay, first=first)
         except BaseException:
             self._left(gate, host)
             raise
@@ -197,9 +208,9 @@ class Limits:
             self._release()
             raise
 
-    async def _queue(self, gate: _Gate, crawl_delay: float) -> None:
+    async def _queue(self, gate: _Gate, crawl_delay: float, *, first: bool) -> None:
         turn = _Turn(asyncio.get_running_loop().create_future(), crawl_delay)
-        gate.queue.append(turn)
+        gate.queue.insert(0 if first else len(gate.queue), turn)
         gate.pump(self._delay)
         entered = False
         try:
@@ -232,27 +243,34 @@ class Limits:
         else:
             self._all.release()
 
-    def ended(self, host: str, began: float, problem: Problem | None) -> None:
-        """Take note of how a request to a host ended: its pace follows from that."""
-        gate = self._gate(host)
-        pace, now = gate.pace, _now()
-        if problem is None or (problem.http_status and not _refuses(problem)):
+    def ended(
+        self, host: str, began: float, problem: Problem | None, page: str | None = None, doubt: bool = False
+    ) -> None:
+        """Take note of how a request to a host ended: its pace follows from that.
+
+        ``page`` is the address if it was a page that the host answers, "" if an error; None for other files.
+        In ``doubt`` it was of a page that the host has answered before.
+        """
+        pace, now = self.pace(host), _now()
+        slowed, given_up = pace.was_slowed, pace.given_up
+        if problem is not None and _refuses(problem):
+            pace.refused(began, now, _reason(problem), problem.retry_after)
+        elif problem is not None and turns_away(problem):
+            pace.turned_away(began, now, _reason(problem), problem.retry_after, sure=doubt)
+        elif problem is None or problem.http_status:
             pace.answered(began, now)
-        elif _refuses(problem):
-            was_slowed, was_given_up = pace.was_slowed, pace.given_up
-            status = problem.http_status if problem.key == "status" else None
-            reason = f"HTTP {status}" if status else "no answer in time"
-            pace.refused(began, now, reason, problem.retry_after)
-            if pace.given_up and not was_given_up:
-                log.warning("%s was %s", host, pace.note)
-            elif pace.was_slowed and not was_slowed:
-                log.info("%s is asked less: %s", host, reason)
+            if page is not None:
+                pace.opened(page)
         else:
             pace.failed()
+        if pace.given_up and not given_up:
+            log.warning("%s was %s", host, pace.note)
+        elif pace.was_slowed and not slowed:
+            log.info("%s is asked less: %s", host, pace.reason)
 
     def pace_of(self, host: str) -> Pace:
         """Return the pace of a host, its moments as seconds from now: to go on elsewhere."""
-        return self._pace(host).moved(-_now())
+        return self.pace(host).moved(-_now())
 
     def take(self, host: str, pace: Pace) -> None:
         """Go on with the pace of a host from elsewhere; no request to it may be waiting."""
@@ -286,10 +304,11 @@ class Limits:
         if gate is None:
             if len(self._gates) >= self._max_idle:
                 self._forget()
-            gate = self._gates[host] = _Gate(self._pace(host))
+            gate = self._gates[host] = _Gate(self.pace(host))
         return gate
 
-    def _pace(self, host: str) -> Pace:
+    def pace(self, host: str) -> Pace:
+        """Return the pace of a host as it is."""
         pace = self._paces.get(host)
         if pace is None:
             pace = self._paces[host] = Pace(*self._settings)
@@ -311,20 +330,32 @@ class Limits:
 class _Slot:
     """The slots of one request, in `async with`."""
 
-    __slots__ = ("_crawl_delay", "_gate", "_host", "_limits")
+    __slots__ = ("_crawl_delay", "_first", "_gate", "_host", "_limits")
 
-    def __init__(self, limits: Limits, host: str, crawl_delay: float) -> None:
-        self._limits, self._host, self._crawl_delay = limits, host, crawl_delay
+    def __init__(self, limits: Limits, host: str, crawl_delay: float, first: bool) -> None:
+        self._limits, self._host, self._crawl_delay, self._first = limits, host, crawl_delay, first
 
     async def __aenter__(self) -> None:
-        self._gate = await self._limits.enter(self._host, self._crawl_delay)
+        self._gate = await self._limits.enter(self._host, self._crawl_delay, first=self._first)
 
     async def __aexit__(self, *_: object) -> None:
         self._limits.leave(self._gate, self._host)
 
 
 def _refuses(problem: Problem) -> bool:
-    return problem.key in SILENT or (problem.key == "status" and problem.http_status in REFUSED)
+    status = problem.http_status if problem.key in ("status", "challenge") else None
+    return problem.key in SILENT or status in REFUSED
+
+
+def turns_away(problem: Problem) -> bool:
+    """Return whether a page was refused; a host that has turned against us does no other."""
+    return error_type_of(problem.key, problem.http_status) == "refused" and problem.key != "proxy_auth"
+
+
+def _reason(problem: Problem) -> str:
+    """Return in a few words why a page was not sent."""
+    said = problem.details.get("who") or f"HTTP {problem.http_status}"
+    return _NO_ANSWER if problem.key in SILENT else said
 
 
 async def _at_once() -> None:

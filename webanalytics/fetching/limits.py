@@ -7,17 +7,15 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-from webanalytics.core.access import AccessByHost
+from webanalytics.core.access_by_host import AccessByHost
+from webanalytics.core.bot_key import BotKey
 from webanalytics.core.proxy import Proxy
-from webanalytics.core.run_options import USER_AGENT
-from webanalytics.errors import ParameterError
-
-_HEADER_TEXT = re.compile(r"[\x20-\x7e]*[\x21-\x7e]")
+from webanalytics.core.run_options import RECORDS
+from webanalytics.core.user_agents import USER_AGENT, USER_AGENTS
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,6 +66,10 @@ class FetchSettings:
         What opens hosts, each hop of a redirect asked anew.
     proxy : Proxy or None
         Who dials in the place of this machine.
+    accept_language : str or None
+        The Accept-Language header, None for none.
+    bot_key : BotKey or None
+        What requests are signed with.
 
     Raises
     ------
@@ -102,44 +104,15 @@ class FetchSettings:
     adaptive: bool = True
     access: AccessByHost | None = None
     proxy: Proxy | None = None
+    accept_language: str | None = None
+    bot_key: BotKey | None = None
 
     def __post_init__(self) -> None:
-        self._integer("concurrency", 1, 1000)
-        self._integer("per_host", 1, 1000)
-        self._integer("max_bytes", 1, 2_000_000_000)
-        self._integer("max_redirects", 0, 100)
-        self._integer("retries", 0, 20)
-        self._integer("max_robots_bytes", 1, 100_000_000)
-        for name in ("connect_timeout", "timeout"):
-            self._seconds(name, 0.001)
-        for name in ("delay", "backoff", "max_retry_after", "max_crawl_delay"):
-            self._seconds(name, 0.0)
-        for name in ("robots", "allow_private", "adaptive"):
-            if not isinstance(getattr(self, name), bool):
-                raise ParameterError.one_of(name, (True, False))
-        if not isinstance(self.user_agent, str) or not _HEADER_TEXT.fullmatch(self.user_agent):
-            raise ParameterError("The `user_agent` parameter must be printable ASCII text.", "user_agent")
-        self._check_ports()
-
-    def _check_ports(self) -> None:
-        if self.ports is None:
-            return
-        ports = tuple(self.ports) if isinstance(self.ports, Iterable) else ()
-        if not ports or not all(type(port) is int and 1 <= port <= 65535 for port in ports):
-            raise ParameterError("The `ports` parameter must be None or integers from 1 to 65535.", "ports")
-        object.__setattr__(self, "ports", ports)
-
-    def _integer(self, name: str, low: int, high: int) -> None:
-        value = getattr(self, name)
-        if type(value) is not int or not low <= value <= high:
-            raise ParameterError(f"The `{name}` parameter must be an integer from {low} to {high}.", name)
-
-    def _seconds(self, name: str, low: float, high: float = 86_400.0) -> None:
-        value = getattr(self, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low <= value <= high:
-            raise ParameterError(
-                f"The `{name}` parameter must be a number of seconds from {low:g} to {high:g}.", name
-            )
+        for field in fields(self):
+            if field.name in RECORDS:
+                RECORDS[field.name].check(getattr(self, field.name))
+        object.__setattr__(self, "ports", None if self.ports is None else tuple(self.ports))
+        object.__setattr__(self, "user_agent", USER_AGENTS.get(self.user_agent, self.user_agent))
 
 
 _SECONDS = re.compile(r"[0-9]{1,9}")

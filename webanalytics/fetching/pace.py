@@ -15,6 +15,9 @@ REFUSED = frozenset((429, 503))
 SILENT = frozenset(("timeout", "connect_timeout"))
 """Keys of the failures of a server that does not answer in time."""
 
+UNKNOWN = 8
+"""Refused pages in a row after which a host is doubted that has not answered any page."""
+
 FEWEST_ROUNDS = 3
 """Rounds of nothing but refusals after which a host is given up,"""
 PATIENCE = 60.0
@@ -56,6 +59,11 @@ class Pace:
     as TCP Vegas does (Brakmo and Peterson 1995); their time is smoothed as RFC 6298 section 2 does.
     A host that only refuses is given up: the open state of a circuit breaker (Nygard, "Release It!").
 
+    A page that is refused (403, a challenge) may be closed to all, or its host may have turned against us. A
+    host is doubted after one such page, and one that it has answered is asked for again: if that comes, the
+    host stands, and is doubted after twice as many in a row; else it has turned, and each further refusal
+    counts like a 429 until a page comes.
+
     Examples
     --------
     >>> pace = Pace(8)
@@ -78,6 +86,10 @@ class Pace:
     reason: str = ""
     given_up: bool = False
     was_slowed: bool = False
+    good: str = ""
+    away: int = 0
+    trusted: int = 1
+    turned: bool = False
     _since: float = 0.0
     _changed: float = -1.0
     _quickest: float = 0.0
@@ -156,6 +168,31 @@ class Pace:
         self._slow(now, reason)
         hopeless = now - self._since >= PATIENCE or (wait or 0.0) > self.longest_wait
         self.given_up = (self.rounds >= FEWEST_ROUNDS and hopeless) or sum(self._latest) >= MOST_REFUSED
+
+    def turned_away(
+        self, began: float, now: float, reason: str, wait: float | None = None, *, sure: bool = False
+    ) -> None:
+        """Take note of a page that was refused: for its own sake, or ``sure`` because the host has turned."""
+        self.away += 1
+        self.turned |= sure
+        if self.turned:
+            self.refused(began, now, reason, wait)
+        else:
+            self.failed()
+
+    @property
+    def is_doubted(self) -> bool:
+        """Whether a page that the host has answered is to be asked for again."""
+        doubted = self.away >= (self.trusted if self.good else UNKNOWN)
+        return doubted and self.adaptive and not (self.turned or self.given_up)
+
+    def stands(self) -> None:
+        """Take note that the host has not turned, though it refuses pages."""
+        self.trusted, self.away = 2 * self.trusted, 0
+
+    def opened(self, page: str) -> None:
+        """Take note of a page that is not refused, and of its address if it may be asked for again."""
+        self.away, self.turned, self.good = 0, False, page or self.good
 
     def failed(self) -> None:
         """Take note of a failure that says nothing about the pace, such as a wrong certificate."""

@@ -178,6 +178,7 @@ class Problem(Exception):  # noqa: N818 - it never reaches a user
         self.headers: CIMultiDict[str] | None = None
         self.content: bytes | None = None
         self.short = ""
+        self.challenged = False
 
     def once(self) -> Problem:
         """Return a fresh copy that is not tried again; for a problem kept and raised many times."""

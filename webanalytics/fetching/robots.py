@@ -272,10 +272,11 @@ class RobotsCopy:
 
 @dataclass
 class RobotsKept:
-    """The robots.txt of the origins of a run, bounded."""
+    """The robots.txt of the origins of a run, bounded; ``fresh`` are the origins that it has asked itself."""
 
     copies: dict[str, RobotsCopy] = field(default_factory=dict)
     left: int = MOST_CHARACTERS
+    fresh: set[str] = field(default_factory=set)
 
     def add(self, origin: str, copy: RobotsCopy) -> None:
         """Keep a copy, if there is room; a later one of the same origin replaces it."""
@@ -309,6 +310,13 @@ def keep(origin: str, copy: RobotsCopy) -> None:
     kept = kept_here()
     if kept is not None:
         kept.add(origin, copy)
+        kept.fresh.add(origin)
+
+
+def asked_before(origin: str) -> RobotsCopy | None:
+    """Return the robots.txt of an origin if the run has asked for it, whoever did."""
+    kept = kept_here()
+    return None if kept is None or origin not in kept.fresh else kept.copies.get(origin)
 
 
 def copy_of(content: bytes, http_status: int = 200) -> RobotsCopy:

@@ -6,8 +6,11 @@
 from __future__ import annotations
 
 import math
+import ssl
 from contextlib import AbstractAsyncContextManager
+from functools import cache
 from typing import Any, Literal, Self
+from urllib.parse import urlsplit
 
 import aiohttp
 from aiohttp.abc import AbstractResolver
@@ -15,7 +18,7 @@ from yarl import URL
 
 from webanalytics.core.proxy import Way
 from webanalytics.fetching.content import ACCEPTED, Accept
-from webanalytics.fetching.guard import SocketFactory
+from webanalytics.fetching.guard import SocketFactory, dialled_by_proxy
 from webanalytics.fetching.limits import FetchSettings
 from webanalytics.fetching.response import Problem
 
@@ -62,24 +65,89 @@ class _Response(aiohttp.ClientResponse):
         return self
 
 
-def open_session(settings: FetchSettings, names: AbstractResolver) -> aiohttp.ClientSession:
-    """Return a session that connects to allowed addresses only, and takes nothing from the environment."""
-    connector = aiohttp.TCPConnector(
-        limit=0,
-        resolver=names,
-        keepalive_timeout=KEEP_ALIVE,
-        socket_factory=SocketFactory(settings.allow_private),
+class _Connector(aiohttp.TCPConnector):
+    """Connects to hosts and proxies; a proxy is not shown the certificate that is for a host."""
+
+    def _get_ssl_context(self, req: Any) -> ssl.SSLContext | None:
+        if dialled_by_proxy.get() and req.proxy is None and req.is_ssl():
+            return _usual_tls()
+        return super()._get_ssl_context(req)
+
+
+@cache
+def _usual_tls() -> ssl.SSLContext:
+    return ssl.create_default_context()
+
+
+def _to_socks(way: Way) -> aiohttp.TCPConnector:
+    from aiohttp_socks import ProxyConnector, ProxyType  # an extra
+
+    parts = urlsplit(way.url)
+    user, password = way.login or (None, None)
+    kept: Any = {"limit": 0, "keepalive_timeout": KEEP_ALIVE}
+    host, port = parts.hostname or "", parts.port or 0
+    return ProxyConnector(host, port, ProxyType.SOCKS5, user, password, rdns=True, **kept)
+
+
+def open_session(
+    settings: FetchSettings, names: AbstractResolver, socks: Way | None = None
+) -> aiohttp.ClientSession:
+    """Return a session that connects to allowed addresses only, and takes nothing from the environment.
+
+    One of a SOCKS proxy connects to that alone, and leaves the rest to it.
+    """
+    connector = (
+        _Connector(
+            limit=0,
+            resolver=names,
+            keepalive_timeout=KEEP_ALIVE,
+            socket_factory=SocketFactory(settings.allow_private),
+        )
+        if socks is None
+        else _to_socks(socks)
     )
+    headers = {"User-Agent": settings.user_agent, "Accept-Encoding": ACCEPTED}
+    if settings.accept_language is not None:
+        headers["Accept-Language"] = settings.accept_language
     return aiohttp.ClientSession(
         connector=connector,
         response_class=_Response,
         cookie_jar=aiohttp.DummyCookieJar(),
-        headers={"User-Agent": settings.user_agent, "Accept-Encoding": ACCEPTED},
+        headers=headers,
         auto_decompress=False,
         trust_env=False,
         max_line_size=HEADER_BYTES,
         max_field_size=HEADER_BYTES,
     )
+
+
+class Sessions:
+    """The sessions of a fetcher: one for each SOCKS proxy that is asked, and one for all else."""
+
+    def __init__(self, settings: FetchSettings) -> None:
+        self._settings = settings
+        self._open: dict[str, aiohttp.ClientSession] = {}
+
+    def open(self, names: AbstractResolver) -> None:
+        """Open the first; names are looked up by this resolver."""
+        self._names = names
+        self._open[""] = open_session(self._settings, names)
+
+    def of(self, url: URL) -> aiohttp.ClientSession:
+        """Return the session that an address is asked by."""
+        if not self._open:
+            raise RuntimeError("the Fetcher is not open: use it in `async with`")
+        proxy = self._settings.proxy
+        way = None if proxy is None else proxy.way(url.scheme, url.raw_host or "", url.port or 0)
+        key = "" if way is None or not way.is_socks else way.url
+        if key not in self._open:
+            self._open[key] = open_session(self._settings, self._names, way)
+        return self._open[key]
+
+    async def close(self) -> None:
+        """Close all."""
+        while self._open:
+            await self._open.popitem()[1].close()
 
 
 def request(
@@ -100,19 +168,22 @@ def request(
     timeout = aiohttp.ClientTimeout(
         total=max(seconds, SHORTEST), connect=settings.connect_timeout, ceil_threshold=math.inf
     )
-    headers = {"Accept": _ACCEPT[accept]}
+    headers, opened = {"Accept": _ACCEPT[accept]}, None
+    if settings.bot_key is not None:
+        headers |= settings.bot_key.headers(url.authority)
     if settings.access is not None:
-        headers |= settings.access.sent(url.scheme, url.raw_host or "", url.port or 0, url.raw_path)
-    if (
-        way is not None and url.scheme == "http"
-    ):  # else the proxy is told before it connects, and the host never
-        headers |= way.headers
+        headers |= settings.access.sent(str(url), method)
+        opened = settings.access.found(str(url))
+    proxy = None if way is None or way.is_socks else way
+    if proxy is not None and url.scheme == "http":  # else it is told before it connects, and the host never
+        headers |= proxy.headers
     return session.request(
         method,
         url,
         headers=headers,
         allow_redirects=False,
         timeout=timeout,
-        proxy=None if way is None else way.url,
-        proxy_headers=None if way is None or url.scheme == "http" else way.headers,
+        proxy=None if proxy is None else proxy.url,
+        proxy_headers=None if proxy is None or url.scheme == "http" else proxy.headers,
+        ssl=True if opened is None or opened.tls is None else opened.tls,
     )

@@ -15,6 +15,7 @@ from typing import Any, Literal
 from webanalytics.errors import ErrorType
 from webanalytics.fetching.fetcher import Fetcher
 from webanalytics.fetching.response import FetchError, Problem
+from webanalytics.fetching.robots import asked_before
 from webanalytics.fetching.sitemap_entries import Entries
 from webanalytics.fetching.sitemap_parser import BLOCK, MOST_CHILDREN, Budget, Document, SitemapParser
 
@@ -206,7 +207,12 @@ class _Reading:
         try:
             if self._budget.entries <= 0:
                 raise Problem("full_sitemap", limit=limits.max_urls)
-            await self._fetcher.fetch(url, self._parameter, "any", max_bytes=limits.max_bytes, sink=sink)
+            known = asked_before(url.removesuffix("/robots.txt"))
+            if known is not None and known.text is not None:
+                await sink(url).write(known.text.encode())
+            else:
+                fetch = self._fetcher.fetch
+                await fetch(url, self._parameter, "any", max_bytes=limits.max_bytes, sink=sink)
             await sinks[-1].close()
         except FetchError as error:
             # Of the error itself, its traceback would keep the blocks that were at hand.

@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 from urllib.parse import urljoin
 
+from webanalytics.urls import without_user
+
 LONGEST_URL = 8_192
 """Characters of an address that are kept; the protocol allows 2,047."""
 MOST_FAULTS = 5
@@ -120,9 +122,9 @@ def _priority(text: str | None) -> float:
 def absolute(base: str, link: str) -> str:
     """Return a link of a sitemap as an absolute address."""
     if link.startswith(("https://", "http://")):
-        return link
+        return without_user(link)
     try:
-        return urljoin(base, link)
+        return without_user(urljoin(base, link))
     except ValueError:
         return link
 

@@ -6,7 +6,11 @@ from yarl import URL
 
 from webanalytics.fetching.exchange import RawResponse, Wanted
 from webanalytics.fetching.exchange_record import Asked, Exchange, FetchLog
+from webanalytics.fetching.refusals import refusal
 from webanalytics.fetching.response import FetchError, Problem, Response
+
+MOST_CHALLENGES = 3
+"""Challenges of one try that are answered: with many requests under way, nonces are soon too old."""
 
 
 class FetchState:
@@ -23,6 +27,7 @@ class FetchState:
         self.start = start
         self.robots = robots
         self.asked = asked
+        self.first = False
         self.spent = 0.0
         self.restart(start)
 
@@ -34,11 +39,26 @@ class FetchState:
         self.redirected = False
         self.elapsed = 0.0
         self._exchanges: list[Exchange] = []
+        self._answers = 0
 
     @property
     def downgraded(self) -> bool:
         """Whether redirects have led from https to http."""
         return self.url.scheme == "http" and any(url.startswith("https:") for url in self.passed)
+
+    def page(self, answer: RawResponse, problem: Problem | None) -> str | None:
+        """Return the address of a page that was answered, "" for an error, None for redirects and files."""
+        if self.is_rules or self.wanted.accept != "page" or answer.location is not None:
+            return None
+        return "" if problem else str(self.url)
+
+    def answer_challenge(self) -> bool:
+        """Return whether the same address may be asked once more, with an answer to its challenge."""
+        self._answers += 1
+        if self._answers > MOST_CHALLENGES:
+            return False
+        del self._exchanges[-1:]
+        return True
 
     def begin(self) -> Exchange | None:
         """Return what a further exchange is written to, if the fetch is recorded."""
@@ -46,6 +66,19 @@ class FetchState:
             return None
         self._exchanges.append(Exchange(str(self.url)))
         return self._exchanges[-1]
+
+    def refusal(self, answer: RawResponse, problem: Problem | None) -> Problem | None:
+        """Return the problem with an answer: what is in place of a page, where that is asked for."""
+        is_last = problem.key == "status" if problem else answer.location is None
+        if not self.wanted.refusals or not is_last:
+            return problem
+        found = refusal(answer.status, answer.headers, answer.content, self.passed, str(self.url))
+        if found is None:
+            return problem
+        found.headers, found.received = answer.headers, len(answer.content)
+        if problem is not None:
+            found.again, found.retry_after = problem.again, problem.retry_after
+        return found
 
     def response(self, url: str, answer: RawResponse) -> Response:
         """Return the response of the URL as it was given."""

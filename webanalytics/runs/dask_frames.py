@@ -91,7 +91,7 @@ def _refuse(given: Mapping[str, Any], names: tuple[str, ...]) -> None:
 def _travelling(given: dict[str, Any], operation: Operation) -> dict[str, Any]:
     """Return the arguments for each partition, the options of this session included."""
     options = resolve({})
-    _refuse({**options, **given}, ("access", "proxy"))
+    _refuse({**options, **given}, ("access", "bot_key", "proxy"))
     backend = resolve({"backend": given.pop("backend", options["backend"])})["backend"]
     if backend is not None and backend.name not in ("local", "dask"):
         raise ParameterError(

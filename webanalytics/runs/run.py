@@ -17,7 +17,8 @@ from typing import Any, TypeVar
 
 import pandas as pd
 
-from webanalytics.core.access import access_for
+from webanalytics.core.access import Access
+from webanalytics.core.access_by_host import access_for
 from webanalytics.core.messages.visible import for_terminal
 from webanalytics.core.outcomes import Job, JobResult, Outcome, digest
 from webanalytics.core.run_options import resolve
@@ -72,6 +73,8 @@ class Hooks:
         Takes a job for a service, which lacks local parameters, and returns what to send; or a `RowError`.
     extra : Mapping
         What else a checkpoint must have been made with.
+    on_logins : callable, optional
+        Takes what the user names and passwords in addresses open.
     """
 
     rows: Callable[[pd.DataFrame], pd.DataFrame] = as_they_are
@@ -82,6 +85,7 @@ class Hooks:
     on_group: Callable[[Sequence[JobResult]], Awaitable[Sequence[JobResult]]] | None = None
     prepare: Callable[[Job], Job] | None = None
     extra: Mapping[str, Any] = field(default_factory=dict)
+    on_logins: Callable[[Mapping[str, Access]], object] | None = None
 
 
 _NO_HOOKS = Hooks()
@@ -116,7 +120,18 @@ async def collect(
         rows = await in_thread(MANY_ROWS, read_texts, inputs, column)
     else:
         rows = await in_thread(_size(inputs), read_inputs, inputs, operations[0], parameter, column)
-    spec = replace(spec, options=access_for(spec.options, (job.subject for job in rows.jobs)))
+    if rows.logins and hooks.on_logins is not None:
+        hooks.on_logins(rows.logins)
+    spec = replace(spec, options=access_for(spec.options, (job.subject for job in rows.jobs), rows.logins))
+    if rows.logins:
+        try:
+            backend.check(Task(spec))
+        except ParameterError:
+            raise ParameterError(
+                f"The `{parameter}` parameter must hold no password where {backend.name} fetches: it "
+                "does not leave this machine.",
+                parameter,
+            ) from None
     return await _Call(operations, spec, backend, rows, hooks, resolved).frame()
 
 

@@ -32,12 +32,17 @@ UNREACHABLE_NOW = frozenset(
 )
 """Keys of failed fetches that may have passed by the next try."""
 
+# A service names kinds of failures in its first words, which are part of its contract.
+_SAID: Mapping[ErrorType | None, ErrorType] = {"connection": "refused", "refused": "http"}
+
 _visible: dict[tuple[str, bool], tuple[str, ...]] = {}
 
 
 def error_type(status: int, failure: Message | str | None) -> ErrorType | None:
     """Return the type of a failure; for a finished sentence, that of its status."""
-    return failure.error_type if isinstance(failure, Message) else _TYPES.get(status)
+    if not isinstance(failure, Message):
+        return _TYPES.get(status)
+    return _SAID.get(failure.error_type, failure.error_type)
 
 
 @dataclass(slots=True)

@@ -85,6 +85,14 @@ def test_a_map_of_an_audit_counts_its_issues(site: wa.Audit, picture: Picture) -
     picture(site_map(site, by="link_score"))
 
 
+def test_pages_of_many_hosts_are_cut_by_hosts() -> None:
+    frame = pd.DataFrame(
+        {"url": [f"https://www.{name}.example/de/{n}/x" for name in "abc" for n in range(3)]}
+    )
+    said = {text.get_text() for text in site_map(frame).texts}
+    assert {"a.example  3 pages", "b.example  3 pages", "c.example  3 pages"} <= said
+
+
 def test_many_sections_share_an_area() -> None:
     frame = pd.DataFrame({"url": [f"{HOST}/section-{place}/x" for place in range(50)]})
     ax = site_map(frame, top=4)

@@ -20,3 +20,6 @@ def test_an_audit_is_drawn_as_its_sections() -> None:
     assert "/blog" in rows
     assert rows == [label.get_text() for label in same.get_yticklabels()]
     assert [text.get_text() for text in drawn.texts] == [text.get_text() for text in same.texts]
+    all_open = wa.Audit(made.raw, replace(made.origin, robots_files={site: RobotsCopy("User-agent: *", 200)}))
+    said = " ".join(" ".join(text.get_text() for text in charts.crawler_access(all_open).texts).split())
+    assert said.startswith("robots.txt leaves every page open to"), "no wall of cells that all say 100"

@@ -147,11 +147,18 @@ def test_an_audit_knows_its_sections(audit: wa.Audit, picture: Picture) -> None:
     ax = issues_by_section(audit)
     assert set(labels(ax)) == {"(top level)", "blog", "shop"}
     pages = audit.pages.set_index("url")["section"]
-    wanted = audit.issues.assign(section=audit.issues["url"].map(pages)).drop_duplicates(["url", "category"])
+    of_pages = audit.issues[audit.issues["scope"] == "page"]
+    wanted = of_pages.assign(section=of_pages["url"].map(pages)).drop_duplicates(["url", "category"])
     for section, row in zip(labels(ax), cells(ax), strict=True):
         of_section = wanted[wanted["section"] == ("" if section == "(top level)" else section)]
         assert row == [(of_section["category"] == name).sum() for name in columns(ax)]
     picture(ax)
+
+
+def test_an_audit_of_many_hosts_is_cut_by_them() -> None:
+    urls = [f"https://www.{name}.example/de/x" for name in "abc"]
+    many = wa.audit(pd.DataFrame({"url": urls, "html": ["<title>Hi</title>"] * 3}), progress=False, workers=1)
+    assert set(labels(issues_by_section(many))) == {"a.example", "b.example", "c.example"}
 
 
 def test_a_hundred_rules_by_a_hundred_sections(picture: Picture) -> None:

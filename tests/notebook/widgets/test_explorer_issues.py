@@ -65,18 +65,18 @@ def test_nothing_is_looked_for_before_it_is_asked(audit: wa.Audit, monkeypatch: 
     monkeypatch.setattr(explorer_module, "MANY_PAGES", 2)
     explorer = explore(audit)
     assert explorer._content["issues"] == {"there": True, "at_once": False}
-    assert "Fix first" not in explorer._repr_html_()
+    assert "What to fix first" not in explorer._repr_html_()
     browser = Browser(explorer, monkeypatch)
     assert browser.ask(kind="details", row=0)[0]["issues"] is None
     assert "issues" not in (audit._known or {})
     browser.ask(kind="issues")
     assert browser.ask(kind="details", row=0)[0]["issues"]
-    assert "Fix first" in explorer._repr_html_()
+    assert "What to fix first" in explorer._repr_html_()
 
 
 def test_the_overview_is_that_of_the_audit(audit: wa.Audit, monkeypatch: pytest.MonkeyPatch) -> None:
     content, _ = Browser(explore(audit), monkeypatch).ask(kind="issues")
-    issues, summary = audit.issues, audit.summary()
+    issues, summary = audit.issues[audit.issues["type"] != "warning"], audit.summary()
     assert content["score"] == audit.score
     assert [detail["name"] for detail in content["details"]] == summary["rule"].tolist()
     assert [detail["title"] for detail in content["details"]] == summary["title"].tolist()
@@ -88,10 +88,17 @@ def test_the_overview_is_that_of_the_audit(audit: wa.Audit, monkeypatch: pytest.
     for level in ("high", "medium", "low"):
         found = issues[issues["priority"] == level].groupby("url").size()
         assert columns[level] == [found.get(url, 0) for url in audit.raw["url"]]
-    # 100 less 20, 5 and 1 for each high, medium and low one that is not a mere warning
-    faults = issues[issues["type"].isin(["issue", "opportunity"])]
-    costs = faults["priority"].map({"high": 20, "medium": 5, "low": 1}).groupby(faults["url"]).sum()
-    assert columns["score"] == [100 - costs[url] for url in audit.raw["url"]]
+    costs = {"high": 20, "medium": 5, "low": 1}
+    assert columns["score"] == [
+        100 - sum(cost * columns[level][row] for level, cost in costs.items()) for row in range(len(audit))
+    ], "the counts beside a score are its sum"
+    causes = audit.causes()
+    assert [line["cause"] for line in content["causes"]] == causes["cause"][causes["points"] > 0].head(
+        10
+    ).tolist()
+    assert [content["details"][line["place"]]["name"] for line in content["causes"]] == causes["rule"].head(
+        len(content["causes"])
+    ).tolist()
     assert columns["title_pixels"] == audit.pages["title_pixels"].tolist()
 
 

@@ -175,7 +175,7 @@ def test_one_page_alone_does_not_end_the_run_of_others(
 
     monkeypatch.setattr(fetching, "exchange", exchange)
     frame = metadata([f"{site.url}/p{number}" for number in range(80)], robots=False, concurrency=2)
-    assert frame["error_type"].fillna("").tolist() == [""] * 3 + ["refused"] + [""] * 76
+    assert frame["error_type"].fillna("").tolist() == [""] * 3 + ["connection"] + [""] * 76
 
 
 def test_workers_that_cannot_be_started_for_the_moment(

@@ -83,7 +83,7 @@ def _bad_urls(material: Material) -> list[Any]:
     return [
         None, float("nan"), pd.NA, 7, 7.5, True, "", "   ", b"http://bytes.example/", ["list"],
         "no url", "http://", "http:///path", "https://exa mple.com/", "ftp://example.org/", "javascript:alert(1)",
-        "http://user:word@example.org/", "http://[::1", "http://127.0.0.1:99999/", "//example.org/",
+        "http://[::1", "http://127.0.0.1:99999/", "//example.org/",
         "http://no-such-host.invalid/", "http://127.0.0.1:1/", "http://a" + "b" * 70 + ".example/",
         "http://example.org/" + "x" * 9000, "http://exa\u0000mple.org/", "http://\ud800.example/",
         f"{odd}/gone", f"{odd}/forbidden", f"{odd}/failing", f"{odd}/away", f"{odd}/circle",

@@ -80,7 +80,7 @@ class Verdict(NamedTuple):
     rule: str = ""
 
 
-_UNKNOWN = Verdict(None)
+UNKNOWN = Verdict(None)
 
 
 class _Judge:
@@ -95,7 +95,7 @@ class _Judge:
         """Return whether a crawler may read a path of an origin."""
         copy = None if place is None else self._files.get(place)
         if place is None or copy is None or not copy.is_known:
-            return _UNKNOWN
+            return UNKNOWN
         chosen = self._rules.get((place, token))
         if chosen is None:
             chosen = self._rules[place, token] = (copy.file.chosen(token) or "", copy.file.rules(token))

@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from webanalytics.audits.graph.site_links import origin
-from webanalytics.core.access import access_for
+from webanalytics.core.access_by_host import access_for, without_logins
 from webanalytics.core.messages import row_sentence
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
@@ -94,12 +94,13 @@ async def llms_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -> p
     given = [urls] if isinstance(urls, str) else list(urls) if isinstance(urls, Iterable) else []
     if not given or not all(isinstance(url, str) for url in given):
         raise ParameterError("The `urls` parameter must be the address of a site, or a list of them.", "urls")
+    given, logins = without_logins(given)
     places = [place for place in dict.fromkeys(origin(url) for url in given) if place is not None]
     if not 0 < len(places) <= MOST_ORIGINS:
         raise ParameterError(
             f"The `urls` parameter must name from 1 to {MOST_ORIGINS} sites in http or https.", "urls"
         )
-    async with Fetcher(fetch_settings(access_for(options, given))) as fetcher:
+    async with Fetcher(fetch_settings(access_for(options, given, logins))) as fetcher:
         rows = await asyncio.gather(*(_row(fetcher, f"{place}/llms.txt") for place in places))
     index = pd.RangeIndex(len(rows))
     columns = {

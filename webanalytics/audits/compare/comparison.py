@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,21 +18,24 @@ if TYPE_CHECKING:
 
 
 class Comparison:
-    """What changed from one audit to another.
+    """What changed from one audit to another, where both of them looked.
 
     Attributes
     ----------
     before, after : Audit
         The two, judged by the profile and thresholds of the second.
     pages : pandas.DataFrame
-        ``url``, ``change`` (added, removed, changed or same) and ``fields`` (how many changed).
+        ``url``, ``change`` and ``fields`` (how many changed). ``changed`` pages come first: those that left
+        the index, then those with the most changes. ``added`` and ``removed`` ones are in one audit alone;
+        one of them did not look at ``unchecked`` ones: it was stopped, left them out, or got no answer. The
+        others are the ``same``.
     changes : pandas.DataFrame
-        ``url``, ``field``, ``before``, ``after``: one row for each field of a page that changed.
+        ``url``, ``field``, ``before``, ``after``: one row for each field of a page that changed, in the order
+        of the pages; in the end changed robots.txt files. The guide on audits lists the fields.
     issues : pandas.DataFrame
-        ``change`` and the columns of `Audit.issues`. ``new`` issues are in the second audit only, ``fixed``
-        ones in the first only, ``remaining`` ones in both; ``removed`` ones went with their page.
-        ``unchecked`` ones are in one of the two, and could not be checked in the other: the page was not read
-        the second time, or the rule lacked its input.
+        ``change`` and the columns of `Audit.issues`. ``worse``: the page has it now; ``added`` with its new
+        page; ``fixed``; ``removed`` with its page; ``remaining``. ``unchecked`` ones are in one of the audits
+        and could not be checked in the other, which did not read the page or had no input for the rule.
     links : pandas.DataFrame
         Of two crawls: ``change`` (broken, mended, removed or added), ``source``, ``target``, ``anchor``, and
         the verdict on the target ``before`` and ``after``; see `Audit.broken_links`.
@@ -41,7 +45,7 @@ class Comparison:
         Of two crawls: ``change`` (new or fixed), ``url`` and ``found_on``.
     score : ScoreChange
         ``before``, ``after`` and ``change`` of the health score, both by the rules of today; ``points`` of
-        `summary` says which rules it comes from.
+        `summary` says which rules it comes from. Where an audit was stopped, it is of the pages of both.
 
     Examples
     --------
@@ -57,15 +61,21 @@ class Comparison:
     ['https://a.example/', 'One', 'Uno']
     """
 
-    def __init__(self, before: Audited, after: Audited) -> None:
+    def __init__(self, before: Audited, after: Audited, again: Audited | None = None) -> None:
         from webanalytics.audits.compare.differences import changed_fields, changed_issues, changed_pages
 
         if before.origin.profile != after.origin.profile:
             before = before.with_profile(after.origin.profile)
-        self.before, self.after = before, after
-        self._judged = judged = before.judged(), after.judged()
-        self.score = ScoreChange(before.score, after.score)
-        self.changes = changed_fields(*judged)
+        self.before, self.after, self._again = before, after, again
+        judged, scored = (before.judged(), after.judged()), (before, after)
+        if judged[0].site.stopped or judged[1].site.stopped:  # the score of some pages is not that of others
+            shared = [url for url in judged[1].rows if url in judged[0].rows]
+            scored = before.select(shared), after.select(shared)
+            old, new = (part.judged().costs for part in scored)
+            judged = replace(judged[0], costs=old), replace(judged[1], costs=new)
+        self._judged = judged
+        self.score = ScoreChange(scored[0].score, scored[1].score)
+        self.changes = changed_fields(*judged, None if again is None else again.judged())
         self.pages = changed_pages(*judged, self.changes)
         self.issues = changed_issues(*judged)
 
@@ -74,7 +84,12 @@ class Comparison:
         """Links that came, went, broke or answer again, of two crawls."""
         from webanalytics.audits.compare.links import changed_links
 
-        return changed_links(self.before, self.after)
+        moved = set(self.changes.loc[self.changes["field"] == "final_url", "url"])
+
+        def looked(url: str) -> bool:
+            return url not in moved and {side.look(url) for side in self._judged} <= {"read", "absent"}
+
+        return changed_links(self.before, self.after, self._again, looked)
 
     @cached_property
     def depths(self) -> pd.DataFrame:
@@ -96,20 +111,25 @@ class Comparison:
         Returns
         -------
         pandas.DataFrame
-            ``title``, ``rule``, ``priority``, ``before``, ``after``, ``new``, ``fixed``, ``remaining``,
-            ``removed``, ``unchecked`` (numbers of issues) and ``points``: by how many points the rule raised
-            the score, negative where it lowered it. The rules with the most new, urgent issues first.
+            ``title``, ``rule``, ``priority``, ``before``, ``after``, ``worse``, ``added``, ``fixed``,
+            ``removed``, ``remaining``, ``unchecked`` (numbers of issues) and ``points``: by how many points
+            the rule raised the score, negative where it lowered it. What got worse comes first, above all
+            pages that left the index.
         """
         from webanalytics.audits.compare.differences import summary
 
         return summary(*self._judged, self.issues)
 
     def parts(self) -> dict[str, pd.DataFrame]:
-        """Return the frames that a comparison consists of, by name."""
+        """Return the frames that a comparison consists of, by name; of lists and long texts what differs."""
+        from webanalytics.audits.compare.fields import difference
+
+        cells = zip(self.changes["before"], self.changes["after"], strict=True)
+        shown = pd.DataFrame([difference(*pair) for pair in cells], columns=["before", "after"], dtype=object)
         parts = {
             "Summary": self.summary(),
             "Issues": self.issues,
-            "Changed fields": self.changes,
+            "Changed fields": self.changes[["url", "field"]].join(shown),
             "Changed pages": self.pages[self.pages["change"] != "same"].reset_index(drop=True),
         }
         of_crawls = {
@@ -121,8 +141,13 @@ class Comparison:
 
     def report(self, path: str | os.PathLike[str], **options: Any) -> Path:
         """Write the report of the second audit with the changes since the first; see `Audit.report`."""
-        earlier = {"score_before": self.score.before, "audited_before": self.before.audited_at}
-        return self.after.report(path, **({"changes": self.parts()} | earlier | options))
+        whole = self.score.after == self.after.score  # else the report shows another score of the second
+        known: dict[str, Any] = {
+            "score_before": self.score.before if whole else None,
+            "changes": self.parts(),
+        }
+        known |= {"audited_before": self.before.audited_at, "notes": self._parts_of_sites()}
+        return self.after.report(path, **(known | options))
 
     def to_excel(self, path: str | os.PathLike[str]) -> Path:
         """Write a workbook with one sheet for each part, and return its path."""
@@ -135,7 +160,13 @@ class Comparison:
         from webanalytics.audits.overview.display import comparison_overview
 
         dates = self.before.audited_at, self.after.audited_at
-        return comparison_overview(self.pages, self.issues, self.summary(), self.score, dates, hint=hint)
+        frames = self.pages, self.changes, self.issues, self.summary()
+        return comparison_overview(frames, self.score, dates, self._parts_of_sites(), hint=hint)
+
+    def _parts_of_sites(self) -> list[str]:
+        """Return sentences on audits that have not all pages of their site."""
+        sides = (("first", self.before.site.stopped), ("second", self.after.site.stopped))
+        return [f"Part of the site, the {name} time: {said}" for name, said in sides if said]
 
     def __repr__(self) -> str:
         from webanalytics.audits.overview.display import as_text

@@ -6,92 +6,150 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from webanalytics.audits.compare.fields import (
+    FOLLOWS,
+    OF_ANSWERS,
+    columns_of,
+    fields_of,
+    is_noise,
+    is_own,
+    is_same,
+)
+from webanalytics.audits.graph.verdicts import verdict
+from webanalytics.audits.rules import RULES
+from webanalytics.audits.rules.base import PageByPage
+from webanalytics.audits.site import Site
 from webanalytics.runs.frames.schema import make_series
 from webanalytics.runs.storage.lazy_columns import stored
 from webanalytics.thresholds import PRIORITIES
 
 Keys: TypeAlias = npt.NDArray[np.int64]
+Look: TypeAlias = Literal["read", "answered", "closed", "unchecked", "absent"]
+"""How an audit looked at an address: it read the page, got an error or was sent to another one, was kept out
+by robots.txt, did not get there, or saw that there is no such page."""
 
-LEFT_OUT = frozenset(("url", "elapsed", "bytes", "responseBody", "error", "error_key"))
-"""Columns that differ from one fetch of a page to the next, or say what others say."""
-OF_FETCHES = frozenset(("status", "error_type", "http_status", "final_url", "redirects"))
-"""Columns compared if a page was not read in one of the audits."""
-DERIVED = ("indexable", "indexability", "in_sitemap")
-"""Derived columns that are compared; the others follow from columns that are."""
 OF_ROBOTS = ("robots_txt_problems",)
 """Rules that look at robots.txt, which is read where an audit is made from a sitemap."""
-CHANGES = ("new", "fixed", "remaining", "removed", "unchecked")
+OF_PAGES = frozenset(("response", "security", "indexability", "html"))
+"""Categories of rules that know each page from itself, whatever other pages are missing."""
+OF_ONE_FETCH = ("slow_response",)
+"""Rules whose findings come and go with the hour: one time each is no change of the site."""
+CHANGES = ("worse", "added", "fixed", "removed", "remaining", "unchecked")
+"""What became of issues, in the order of a comparison."""
+INDEXABLE = "indexable"
+_CLOSED = "blocked by robots.txt"
+_PAGES = ("changed", "added", "removed", "unchecked", "same")
 
 
 @dataclass(frozen=True)
 class Judged:
-    """An audit to compare: its original pages, the pages with derived columns, and their issues."""
+    """An audit to compare: its site and issues, the points that each rule takes, its rows if it is a part."""
 
-    frame: pd.DataFrame
-    pages: pd.DataFrame
+    site: Site
     issues: pd.DataFrame
-    robots_read: bool = False
     costs: Mapping[str, float] = field(default_factory=dict)
-    """Points of the score that each rule takes."""
+    part: Sequence[int] | None = None
 
     @cached_property
     def rows(self) -> dict[str, int]:
         """Row of each address; the first of several."""
-        rows: dict[str, int] = {}
-        for row, url in enumerate(self.frame["url"].tolist()):
-            if isinstance(url, str):
-                rows.setdefault(url, row)
-        return rows
+        urls = list(self.site.values("url"))
+        chosen = range(len(urls)) if self.part is None else self.part
+        return {urls[row]: row for row in reversed(chosen) if isinstance(urls[row], str)}
 
     @cached_property
-    def read(self) -> dict[str, bool]:
-        """Whether the page of each address was read."""
-        status = self.frame["status"].tolist()
-        return {url: status[row] == "ok" for url, row in self.rows.items()}
+    def _left_out(self) -> Mapping[str, str]:
+        """Why addresses without a row were left out."""
+        found = {} if self.part is None else dict.fromkeys(self.site.values("url"), "not selected")
+        if self.site.crawl is not None:
+            skipped = self.site.crawl.skipped
+            found |= dict(zip(skipped["url"], skipped["reason"], strict=True))
+        return found
 
     @cached_property
-    def compared(self) -> pd.DataFrame:
-        """The columns of which changes are reported."""
-        names = [name for name in self.frame.columns if name not in LEFT_OUT]
-        derived = [name for name in DERIVED if name in self.pages]
-        known = [name for name in derived if name not in names and self.pages[name].notna().any()]
-        return self.pages[names + known]
+    def _hosts(self) -> set[str]:
+        return {"/".join(url.split("/", 3)[:3]) for url in self.rows}
+
+    @cached_property
+    def _looks(self) -> list[Look]:
+        names = ("status", "http_status", "error_type", "error_key")
+        return [_look(*cells) for cells in zip(*map(self.site.values, names), strict=True)]
+
+    def look(self, url: str) -> Look:
+        """Return how the audit looked at an address."""
+        if (row := self.rows.get(url)) is not None:
+            look = self._looks[row]
+            return "answered" if look == "read" and self.ends[url] in self.rows else look
+        if url in self._hosts:  # of what is said of a whole host
+            return "read"
+        if url in self._left_out:
+            return "closed" if self._left_out[url] == "robots" else "unchecked"
+        return "unchecked" if self.site.stopped else "absent"
+
+    @cached_property
+    def ends(self) -> dict[str, Any]:
+        """Where each page was read, None where that is not known or its own address."""
+        found = list(self.site.values("final_url"))
+        return {url: None if found[row] == url else found[row] for url, row in self.rows.items()}
 
     @cached_property
     def untried(self) -> set[str]:
-        """Names of rules that could not be tried."""
+        """Names of rules that could not be tried, as those on several pages where some are missing."""
         known = self.issues.attrs.get("webanalytics", {})
-        unread = () if self.robots_read else OF_ROBOTS
-        return {*known.get("rules_not_tried", ()), *known.get("rules_failed", ()), *unread}
+        wide = (rule for rule in RULES.values() if not isinstance(rule.find, PageByPage))
+        of_sites = [rule.name for rule in wide if rule.category not in OF_PAGES]
+        unread = (*OF_ONE_FETCH, *(() if self.site.robots else OF_ROBOTS))
+        unread += (*known.get("rules_not_tried", ()), *known.get("rules_failed", ()))
+        return {*unread, *(of_sites if self.site.stopped else ())}
+
+
+def _look(status: Any, http_status: int | None, error_type: str | None, key: str | None) -> Look:
+    if status == "ok":
+        return "read"
+    if error_type == "robots":
+        return "closed"
+    if http_status is None or verdict(http_status, error_type, key) in ("blocked", "refused"):
+        return "unchecked"
+    return "answered"
 
 
 def summary(before: Judged, after: Judged, issues: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each rule from two judged audits and the changes of their issues."""
-    counts = {
-        tuple(map(str, head)): found.value_counts()
-        for head, found in issues.groupby(["rule", "title", "priority"], observed=True, sort=False)["change"]
-    }
+    groups = issues.groupby(["rule", "title", "priority", "category"], observed=True, sort=False)["change"]
     known = [frame["rule"].value_counts().to_dict() for frame in (before.issues, after.issues)]
     rows: list[tuple[Any, ...]] = []
-    for (rule, title, priority), found in counts.items():
+    ranks: list[tuple[Any, ...]] = []
+    for head, found in groups:
+        rule, title, priority, category = map(str, head)
         counted = [int(totals.get(rule, 0)) for totals in known]
-        changes = [int(found.get(change, 0)) for change in CHANGES]
+        changes = {str(name): count for name, count in found.value_counts().items()}
         points = round(before.costs.get(rule, 0.0) - after.costs.get(rule, 0.0), 2)
-        rows.append((title, rule, priority, *counted, *changes, points + 0.0))
-    rank: dict[str, int] = {priority: place for place, priority in enumerate(PRIORITIES)}
-    rows.sort(key=lambda row: (rank.get(row[2], len(rank)), -row[5], -row[4], row[1]))
+        rows.append(
+            (title, rule, priority, *counted, *(int(changes.get(name, 0)) for name in CHANGES), points + 0.0)
+        )
+        ranks.append((*_rank(changes, priority, category), rule))
+    ordered = [row for _, row in sorted(zip(ranks, rows, strict=True))]
     names = ("title", "rule", "priority", "before", "after", *CHANGES, "points")
-    kinds: Any = ("string", "string", "string", *["integer"] * 7, "float")
-    return _frame({name: [row[place] for row in rows] for place, name in enumerate(names)}, kinds)
+    kinds: Any = ("string", "string", "string", *["integer"] * 8, "float")
+    return _frame({name: [row[place] for row in ordered] for place, name in enumerate(names)}, kinds)
+
+
+def _rank(changes: Mapping[str, int], priority: str, category: str) -> tuple[Any, ...]:
+    """Return where a rule stands: what got worse first, above all pages that left the index; by number."""
+    worse = changes.get("worse", 0)
+    moved = sum(changes.get(name, 0) for name in ("added", "fixed", "removed"))
+    urgency = PRIORITIES.index(priority) if priority in PRIORITIES else len(PRIORITIES)
+    left = bool(worse) and category == "indexability" and not urgency
+    return not left, not worse, not (worse or moved), urgency, -worse, -moved
 
 
 def _frame(columns: Mapping[str, list[Any]], kinds: Any) -> pd.DataFrame:
@@ -102,26 +160,88 @@ def _frame(columns: Mapping[str, list[Any]], kinds: Any) -> pd.DataFrame:
     )
 
 
-def changed_fields(earlier: Judged, later: Judged) -> pd.DataFrame:
-    """Return one row for each changed field of the pages in both audits."""
-    before, after = earlier.compared, later.compared
-    pairs = [(url, earlier.rows[url], row) for url, row in later.rows.items() if url in earlier.rows]
-    read = [earlier.read[url] and later.read[url] for url, _, _ in pairs]
-    firsts, seconds = [first for _, first, _ in pairs], [second for _, _, second in pairs]
-    found: list[tuple[int, int, str, Any, Any]] = []
-    for place, column in enumerate(name for name in after.columns if name in before.columns):
-        old, new = _at(before[column], firsts), _at(after[column], seconds)
-        for number, (earlier_cell, later_cell) in enumerate(zip(old, new, strict=True)):
-            if not _same(earlier_cell, later_cell) and (read[number] or column in OF_FETCHES):
-                found.append((number, place, column, earlier_cell, later_cell))
-    found.sort(key=lambda change: change[:2])
-    columns: dict[str, list[Any]] = {
-        "url": [pairs[change[0]][0] for change in found],
-        "field": [change[2] for change in found],
-        "before": [None if _missing(change[3]) else change[3] for change in found],
-        "after": [None if _missing(change[4]) else change[4] for change in found],
-    }
+def changed_fields(earlier: Judged, later: Judged, again: Judged | None = None) -> pd.DataFrame:
+    """Return one row for each changed field of the pages that both audits looked at.
+
+    Pages that left the index come first, then those with the most changes; in the end robots.txt files. What
+    differs only where a page differs from itself, read ``again``, is no change.
+    """
+    told: dict[str, dict[str, tuple[Any, Any]]] = {}
+    for url, name, *values in (*_closed(earlier, later), *_differing(earlier, later, again)):
+        told.setdefault(url, {})[name] = (values[0], values[1])
+    for fields in told.values():
+        for name in [name for name in fields if _follows(name, fields)]:
+            del fields[name]
+
+    def place(url: str) -> tuple[Any, ...]:
+        was, now = told[url].get("indexability", ("", ""))
+        return was != INDEXABLE, now != "noindex", -len(told[url]), later.rows.get(url, 0)
+
+    order = sorted(told, key=place)
+    found = [(url, name, *told[url][name]) for url in order for name in told[url]]
+    for origin, copy in later.site.robots_files.items():
+        before = earlier.site.robots_files.get(origin)
+        if before is not None and not (before.error_type or copy.error_type):
+            texts = before.text or "", copy.text or ""
+            found += [] if is_same("", *texts) else [(f"{origin}/robots.txt", "robots.txt", *texts)]
+    names = ("url", "field", "before", "after")
+    columns = {name: [row[number] for row in found] for number, name in enumerate(names)}
     return _frame(columns, ("string", "string", "object", "object"))
+
+
+def _closed(earlier: Judged, later: Judged) -> Iterator[tuple[str, str, Any, Any]]:
+    """Yield pages that robots.txt kept one of two crawls from, so that it has no row of them."""
+    for this, other, step in ((earlier, later, 1), (later, earlier, -1)):
+        for url, row in this.rows.items():
+            if url not in other.rows and other.look(url) == "closed" and this.look(url) == "read":
+                old, new = (this.site.values("indexability")[row], _CLOSED)[::step]
+                yield url, "indexability", old, new
+
+
+def _follows(name: str, fields: Mapping[str, tuple[Any, Any]]) -> bool:
+    """Return whether a change of a page follows from another that is told."""
+    if name == "text" and "headings" in fields:
+        texts = zip(fields["text"], fields["headings"], strict=True)
+        return is_same(name, *(_without(text, headings) for text, headings in texts))
+    return any(source in fields for source in FOLLOWS.get(name, ()))
+
+
+def _without(text: Any, headings: Any) -> str:
+    listed = headings if isinstance(headings, list) else []
+    known = {heading.get("text") for heading in listed if isinstance(heading, Mapping)}
+    return "\n".join(line for line in str(text).split("\n") if line not in known)
+
+
+def _differing(earlier: Judged, later: Judged, again: Judged | None) -> Iterator[tuple[Any, ...]]:
+    """Yield address, field and both values of what differs, column by column."""
+    urls = [url for url in later.rows if url in earlier.rows]
+    columns = columns_of(earlier.site.pages.columns, later.site.pages.columns)
+    whole = frozenset(columns)
+    compared = [_compared(earlier, later, url, whole) for url in urls]
+    for column in columns:
+        sides = (_at(side.site.pages[column], [side.rows[url] for url in urls]) for side in (earlier, later))
+        for url, names, *values in zip(urls, compared, *sides, strict=True):
+            if column not in names or values[0] is values[1]:
+                continue
+            for name, old, new, *twice in fields_of(column, *values, *_again(again, column, url)):
+                if not _same(column, old, new) and not (twice and is_noise(old, new, twice[0])):
+                    yield url, name, None if _missing(old) else old, None if _missing(new) else new
+
+
+def _compared(earlier: Judged, later: Judged, url: str, whole: frozenset[str]) -> frozenset[str]:
+    """Return the columns of a page that both audits know."""
+    looks = {earlier.look(url), later.look(url)}
+    if "unchecked" in looks:
+        return frozenset()
+    if "closed" in looks:
+        return frozenset(("indexability",))
+    return whole if looks == {"read"} and later.ends[url] == earlier.ends[url] else OF_ANSWERS
+
+
+def _again(again: Judged | None, column: str, url: str) -> list[Any]:
+    """Return what a page had in a column when it was read again, if it was."""
+    known = again is not None and again.look(url) == "read" and column in again.site.pages
+    return [again.site.pages[column].iloc[again.rows[url]]] if again is not None and known else []
 
 
 def _at(column: pd.Series, rows: list[int]) -> Iterator[Any]:
@@ -136,30 +256,38 @@ def _missing(value: Any) -> bool:
     return value is None or value is pd.NA or (isinstance(value, float) and value != value)
 
 
-def _same(old: Any, new: Any) -> bool:
-    if old is new:
-        return True
-    if _missing(old) or _missing(new):
-        return _missing(old) and _missing(new)
-    return bool(old == new)
+def _same(column: str, old: Any, new: Any) -> bool:
+    if _missing(old) or _missing(new):  # of a declared column: nobody looked
+        return not is_own(column) or (_missing(old) and _missing(new))
+    return is_same(column, old, new)
 
 
 def changed_pages(before: Judged, after: Judged, changes: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each address of both audits: added, removed, changed or same."""
+    """Return one row for each address of both audits, those that changed most first."""
     counts = Counter(changes["url"].tolist())
-    urls = [*after.rows, *(url for url in before.rows if url not in after.rows)]
-    became = [
-        "added"
-        if url not in before.rows
-        else "removed"
-        if url not in after.rows
-        else "changed"
-        if url in counts
-        else "same"
-        for url in urls
-    ]
-    columns: dict[str, list[Any]] = {"url": urls, "change": became, "fields": [counts[url] for url in urls]}
+    known = dict.fromkeys((*after.rows, *before.rows))
+    became = {
+        url: "changed" if url in counts else _page_change(before.look(url), after.look(url)) for url in known
+    }
+    places = {url: place for place, url in enumerate(counts)}
+    urls = sorted(known, key=lambda url: (_PAGES.index(became[url]), places.get(url, 0)))
+    columns: dict[str, list[Any]] = {
+        "url": urls,
+        "change": [became[url] for url in urls],
+        "fields": [counts[url] for url in urls],
+    }
     return _frame(columns, ("string", "string", "integer"))
+
+
+def left_index(changes: pd.DataFrame) -> pd.DataFrame:
+    """Return the changes by which pages left the index: each with what it is now."""
+    return changes[(changes["field"] == "indexability") & (changes["before"] == INDEXABLE)]
+
+
+def _page_change(old: Look, new: Look) -> str:
+    if old == "absent":
+        return "added"
+    return "unchecked" if "unchecked" in (old, new) else "removed" if new == "absent" else "same"
 
 
 def _keys(before: pd.DataFrame, after: pd.DataFrame) -> tuple[Keys, Keys]:
@@ -169,30 +297,37 @@ def _keys(before: pd.DataFrame, after: pd.DataFrame) -> tuple[Keys, Keys]:
     return keys[: len(before)], keys[len(before) :]
 
 
-def _gone(before: Judged, after: Judged, issues: pd.DataFrame) -> npt.NDArray[np.object_]:
-    """Return what became of issues of the first audit that the second does not have."""
-    unread = {url for url, read in after.read.items() if not read and before.read.get(url, True)}
-    is_removed = issues["url"].isin(before.rows.keys() - after.rows.keys())
-    is_unchecked = issues["url"].isin(unread) | issues["rule"].isin(after.untried)
-    return np.where(is_removed, "removed", np.where(is_unchecked, "unchecked", "fixed")).astype(object)
+def _became(
+    issues: pd.DataFrame, has: Judged, lacks: Judged, of_pages: str, moved: str
+) -> npt.NDArray[np.object_]:
+    """Return what became of the issues that one of two audits has, and the other could find or not."""
+
+    def outcome(url: str) -> str:
+        own, other = has.look(url), lacks.look(url)
+        if other == "absent":
+            return "unchecked" if own == "unchecked" and of_pages == "removed" else of_pages
+        return "unchecked" if other == "unchecked" or (own == "read" and other != "read") else moved
+
+    places, urls = pd.factorize(issues["url"])
+    found = np.array([outcome(url) for url in urls], dtype=object)[places]
+    unsure = issues["rule"].isin(lacks.untried).to_numpy(bool) & (found == moved)
+    return np.where(unsure, "unchecked", found).astype(object)
 
 
 def changed_issues(before: Judged, after: Judged) -> pd.DataFrame:
     """Return the issues of both audits with their changes, those of the second first."""
     old, new = _keys(before.issues, after.issues)
-    once = ~pd.Series(new).duplicated().to_numpy()
-    still = _chosen(after.issues, once)
-    known = np.isin(new[once], old)
+    still = _chosen(after.issues, ~pd.Series(new).duplicated().to_numpy())
     left = _chosen(before.issues, ~pd.Series(old).duplicated().to_numpy() & ~np.isin(old, new))
-    come = np.where(known, "remaining", np.where(still["rule"].isin(before.untried), "unchecked", "new"))
+    come = _became(still, after, before, "added", "worse")
+    come[np.isin(pd.unique(new), old)] = "remaining"
+    changes = np.concatenate([come, _became(left, before, after, "removed", "fixed")])
     parts = [still, left]
-    changes = np.concatenate([come.astype(object), _gone(before, after, left)])
     kept = [part for part in parts if len(part)] or parts[:1]
-    index = pd.RangeIndex(sum(map(len, kept)))
-    change = make_series(changes, "string", index)
+    index = pd.RangeIndex(len(changes))
     names = [name for name in parts[0].columns if name in parts[1].columns]
     columns = {name: _joined([part[name] for part in kept]) for name in names}
-    return pd.DataFrame({"change": change, **columns}, index=index)
+    return pd.DataFrame({"change": make_series(changes, "string", index), **columns}, index=index)
 
 
 def _chosen(issues: pd.DataFrame, mask: npt.NDArray[np.bool_]) -> pd.DataFrame:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Mapping
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 from webanalytics.audits.graph.frames import Answer
@@ -14,6 +16,8 @@ from webanalytics.audits.graph.verdicts import BROKEN
 from webanalytics.audits.origin import Audited
 from webanalytics.core.operations.model import Dtype
 from webanalytics.runs.frames.link_table import table
+
+Pairs: TypeAlias = npt.NDArray[np.int64]
 
 LINKS: Mapping[str, Dtype] = {
     "change": "string",
@@ -35,20 +39,25 @@ def are_crawls(before: Audited, after: Audited) -> bool:
     return before.origin.crawl is not None and after.origin.crawl is not None
 
 
-def changed_links(before: Audited, after: Audited) -> pd.DataFrame:
+def changed_links(
+    before: Audited, after: Audited, again: Audited | None = None, looked: Callable[[str], bool] = bool
+) -> pd.DataFrame:
     """Return the links that came and went, and those in both whose target broke or answers again.
 
-    Several links from one page to one address are one; its text is that of the first.
+    Several links from one page to one address are one; its text is that of the first. Links come and go on
+    pages that both crawls ``looked`` at. Of a page that was read ``again`` with other links, as many may.
     """
     if not are_crawls(before, after):
         return table(LINKS)
     known: dict[str, int] = {}
-    found = [_pairs(audit, known) for audit in (before, after)]
+    audits = [before, after] if again is None else [before, after, again]
+    found = [_pairs(audit, known) for audit in audits]
     told = [answers(audit.site, audit.origin.checked) for audit in (before, after)]
     urls, size = list(known), max(len(known), 1)
-    sides = [(ends[:, 0] * size + ends[:, 1], texts) for ends, texts in found]
-    (old, _), (new, _) = sides
+    old, new, *third = (ends[:, 0] * size + ends[:, 1] for ends, _ in found)
     both = np.intersect1d(old, new)
+    named = ((old, found[0][1]), (new, found[1][1]))
+    anchors = [dict(zip(pairs.tolist(), texts, strict=True)) for pairs, texts in named]
     rows: dict[str, list[dict[str, Any]]] = {change: [] for change in _ORDER}
 
     def row(change: str, pair: int, anchors: Mapping[int, str]) -> dict[str, Any]:
@@ -58,13 +67,23 @@ def changed_links(before: Audited, after: Audited) -> pd.DataFrame:
             zip(("before", "after"), said, strict=True)
         )
 
-    anchors = [dict(zip(pairs.tolist(), texts, strict=True)) for pairs, texts in sides]
-    rows["removed"] = [row("removed", pair, anchors[0]) for pair in np.setdiff1d(old, both).tolist()]
-    rows["added"] = [row("added", pair, anchors[1]) for pair in np.setdiff1d(new, both).tolist()]
+    rotating = _rotating(new, third[0], size) if third else new[:0]
+    places = Counter((rotating // size).tolist())
+    gone = np.setdiff1d(old, both)
+    counts = Counter((gone // size).tolist())
+    gone = gone[[counts[page] > places[page] for page in (gone // size).tolist()]]
+    come = np.setdiff1d(np.setdiff1d(new, both), rotating)
+    for change, pairs, texts in (("removed", gone, anchors[0]), ("added", come, anchors[1])):
+        rows[change] = [row(change, pair, texts) for pair in pairs.tolist() if looked(urls[pair // size])]
     for pair in both[np.isin(both % size, _moved(urls, told))].tolist():
         change = "broken" if _verdict(told[1], urls[pair % size]) in _SURE else "mended"
         rows[change].append(row(change, pair, anchors[1]))
     return table(LINKS, (made for change in _ORDER for made in rows[change]))
+
+
+def _rotating(links: Pairs, again: Pairs, size: int) -> Pairs:
+    """Return the links that their page, read once more, did not have."""
+    return links[np.isin(links // size, again // size) & ~np.isin(links, again)]
 
 
 def _pairs(audit: Audited, known: dict[str, int]) -> tuple[Any, list[str]]:
@@ -87,7 +106,12 @@ def _moved(urls: list[str], told: list[dict[str, Answer]]) -> list[int]:
     found = []
     for place, url in enumerate(urls):
         old, new = (_verdict(answers, url) for answers in told)
-        if old is not None and new is not None and (old in _SURE) != (new in _SURE):
+        if (
+            old is not None
+            and new is not None
+            and "refused" not in (old, new)
+            and (old in _SURE) != (new in _SURE)
+        ):
             found.append(place)
     return found
 
@@ -100,6 +124,7 @@ def changed_depths(before: Audited, after: Audited) -> pd.DataFrame:
     if not are_crawls(before, after):
         return table(DEPTHS)
     old, new = (_column(audit, "crawl_depth") for audit in (before, after))
+    unsure = bool(before.site.stopped or after.site.stopped)  # the way may lead over pages that were not read
     rows = [
         {
             "url": url,
@@ -108,15 +133,15 @@ def changed_depths(before: Audited, after: Audited) -> pd.DataFrame:
             "change": None if depth is None or old[url] is None else depth - old[url],
         }
         for url, depth in new.items()
-        if url in old and depth != old[url]
+        if url in old and depth != old[url] and not (unsure and None in (depth, old[url]))
     ]
     rows.sort(key=lambda row: -abs(row["change"]) if row["change"] is not None else -float("inf"))
     return table(DEPTHS, rows)
 
 
 def changed_orphans(before: Audited, after: Audited) -> pd.DataFrame:
-    """Return the pages that are orphans in one of two crawls alone: new or fixed."""
-    if not are_crawls(before, after):
+    """Return the pages that are orphans in one of two crawls alone, new or fixed; none of parts of a site."""
+    if not are_crawls(before, after) or before.site.stopped or after.site.stopped:
         return table(ORPHANS)
     old, new = (_column(audit, "orphan") for audit in (before, after))
     source = _column(after, "found_on")

@@ -69,6 +69,7 @@ _PLAIN_WORD = re.compile(r"\w+")
 _OTHER_SCRIPT = re.compile(
     "[^\u0000-\u024f\u0370-\u0482\u048a-\u052f\u1e00-\u1eff\u2010-\u203e\u20a0-\u20bf\u2190-\u245f\u2500-\u25ff]"
 )
+_UNSPACED_LETTER = regex.compile(f"[{_UNSPACED}]")
 _WORD = regex.compile(rf"[{_UNSPACED}]\p{{M}}*|[\w--[{_UNSPACED}]]+", regex.VERSION1)
 
 # Odd numbers without a pattern (the first 64 bits of the fractions of the square roots of 2, 3 and 5, last
@@ -160,6 +161,11 @@ def words(text: str) -> list[str]:
         return _PLAIN_WORD.findall(folded)
     found: list[str] = _WORD.findall(folded)
     return found
+
+
+def is_unspaced(text: str) -> bool:
+    """Return whether a text has letters of a script without spaces between words."""
+    return not text.isascii() and _UNSPACED_LETTER.search(text) is not None
 
 
 def shingles(text: str) -> Shingles:

@@ -14,7 +14,7 @@ class ContentMethods(CrawlerMethods):
     """Methods of `webanalytics.Audit` on content."""
 
     def keywords(self: Audited, by: Literal["page", "site"] = "page", **settings: Any) -> pd.DataFrame:
-        """Return the words and phrases of the main texts: of each page, or of the whole site.
+        """Return the words and phrases of the contents: of each page, or of the whole site.
 
         Parameters
         ----------

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
 from webanalytics.errors import ParameterError
@@ -198,7 +199,7 @@ def grouped_terms(
     sizes: Iterable[int] = (1, 2, 3),
     **how: Any,
 ) -> dict[Hashable, Terms]:
-    """Return the terms of the main texts of an audit's pages that were read, each page once, by group.
+    """Return the terms of the contents of an audit's pages that were read, each page once, by group.
 
     ``group_of`` takes the row and the language of a page, and returns None for one to leave out.
     """
@@ -206,9 +207,10 @@ def grouped_terms(
 
     found: dict[Hashable, Terms] = {}
     wanted = tuple(sizes)
-    columns = ("text", "title", "headings", "description", "language", "lang")
-    for row, text, title, headings, description, detected, declared in site.read(*columns):
-        if not isinstance(text, str) or not site.addresses.first(row):
+    columns = ("title", "headings", "description", "language", "lang", "final_url", *CONTENT_COLUMNS)
+    for row, title, headings, description, detected, declared, url, *said in site.read(*columns):
+        text = site.shared_blocks.content(url, *said).text
+        if text is None or not site.addresses.first(row):
             continue
         language = language_of(detected, declared)
         group = group_of(row, language)

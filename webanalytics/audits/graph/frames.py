@@ -24,6 +24,7 @@ BROKEN_LINKS: Mapping[str, Dtype] = {
     "source": "string",
     "anchor": "string",
     "position": "string",
+    "times": "integer",
 }
 """Columns of the broken links of a site."""
 
@@ -83,6 +84,9 @@ def links_frame(graph: LinkGraph, answers: Mapping[str, Answer], fetched: Sequen
             "crawled": crawled[links.target],
             "target_status": status[links.target],
             "target_final_url": urls.column(final[links.target]),
+            "fragment": _categories(links.fragments).column(links.fragment),
+            "broken_anchor": links.missing,
+            "times": links.times,
         },
         copy=False,
     )
@@ -144,7 +148,8 @@ def _rows(graph: LinkGraph, url: str, answer: Answer, links: list[int]) -> Itera
     if not links:
         yield row
     for link in links:
-        yield row | _link(graph, link) | {"source": graph.table.urls[graph.table.source[link]]}
+        source = graph.table.urls[graph.table.source[link]]
+        yield row | _link(graph, link) | {"source": source, "times": int(graph.table.times[link])}
 
 
 def _link(graph: LinkGraph, link: int) -> dict[str, Any]:

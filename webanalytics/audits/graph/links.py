@@ -243,8 +243,8 @@ class LinkGraph:
         found[[place in starts and place >= 0 for place in places.tolist()]] = -1
         return found.astype(np.int32)
 
-    def ends(self, links: Mask) -> tuple[Ints, Ints]:
-        """Return linking and linked rows of links between different pages, each link's ends once.
+    def ends(self, links: Mask) -> tuple[Ints, Ints, Ints]:
+        """Return linking and linked rows of links between different pages, and how often each is there.
 
         A link to an address that redirects counts for that address and for the page where it ends.
         """
@@ -255,7 +255,8 @@ class LinkGraph:
         sources = np.concatenate((source, source[twice]))
         targets = np.concatenate((page, asked[twice]))
         away = (sources >= 0) & (targets >= 0) & (np.concatenate((page, page[twice])) != sources)
-        return sources[away], targets[away]
+        counts = self.table.times[used]
+        return sources[away], targets[away], np.concatenate((counts, counts[twice]))[away]
 
     def _shared(self, counts: Longs) -> list[int]:
         """Return counts of the rows that represent pages, for all rows."""
@@ -268,12 +269,12 @@ class LinkGraph:
 
     def linking_pages(self, links: Mask) -> list[int]:
         """Return from how many other pages some of the links lead to each row."""
-        _, target = distinct(*self.ends(links), self.rows)
+        _, target = distinct(*self.ends(links)[:2], self.rows)
         return self._shared(np.bincount(target, minlength=self.rows))
 
     def linked_from(self, links: Mask, most: int) -> tuple[list[int], list[list[int]]]:
         """Return from how many other pages some of the links lead to each row, and the first few of them."""
-        source, target = distinct(*self.ends(links), self.rows)
+        source, target = distinct(*self.ends(links)[:2], self.rows)
         counts = np.bincount(target, minlength=self.rows)
         into = by_end(target, self.rows)
         first = {row: source[into.of(row)[:most]].tolist() for row in set(self._speaker)}
@@ -281,8 +282,8 @@ class LinkGraph:
 
     def links_to(self, links: Mask) -> list[int]:
         """Return how many of the links of other pages lead to each row."""
-        _, target = self.ends(links)
-        return self._shared(np.bincount(target, minlength=self.rows))
+        _, target, counts = self.ends(links)
+        return self._shared(np.bincount(target, counts, minlength=self.rows))
 
     def linked_addresses(self, links: Mask) -> list[int]:
         """Return to how many different addresses besides its own some of the links of each row lead."""

@@ -24,14 +24,16 @@ class LinkMethods:
 
     @property
     def links(self: Audited) -> pd.DataFrame:
-        """Every link of the pages, one a row, in the order of the pages and of each document.
+        """Every link of the pages, in the order of the pages and of each document; alike ones are one row.
 
         ``source``, ``target`` (absolute, without fragment), ``anchor`` (its text), ``rel`` (nofollow, ugc and
         sponsored), ``kind`` (link, redirect, canonical, hreflang, image, ...), ``position`` (head, nav, main,
         footer, ...), ``internal``, ``followed`` (neither the link nor its page says nofollow, so images and
         scripts that no crawl goes along are True too), ``crawled``, ``target_status`` and
-        ``target_final_url``, missing where that was not asked. Columns of texts are categorical, so that
-        five million links take 133 MB. The column ``links`` of the pages has those of each
+        ``target_final_url``, missing where that was not asked, ``fragment`` (what stands behind #),
+        ``broken_anchor`` (the page was read and has no such place) and ``times`` (how many links of the page
+        are alike). Columns of texts are categorical, so that
+        five million links take 178 MB. The column ``links`` of the pages has those of each
         page. Without a crawl only
         what the pages' columns know is here: links to the own host without texts, canonicals, hreflang and
         redirects.
@@ -52,11 +54,13 @@ class LinkMethods:
     def broken_links(self: Audited) -> pd.DataFrame:
         """Every link to something that does not answer as it should, what is surely gone first.
 
-        ``url``, ``verdict``, ``http_status``, ``error``, ``kind``, ``source``, ``anchor`` and ``position``.
+        ``url``, ``verdict``, ``http_status``, ``error``, ``kind``, ``source``, ``anchor``, ``position`` and
+        ``times`` (how many links of the page are alike).
         The verdict ``gone`` is HTTP 404, 410 or a host that does not exist; ``soft 404`` a page that says so
-        with HTTP 200; ``failed`` another error; ``blocked`` what refused us and may well be there for
-        visitors: HTTP 401, 403, 429, 999, a time limit. Other sites, pictures and scripts are here if the
-        crawl asked for them (``external="check"``, ``resources="check"``).
+        with HTTP 200; ``failed`` another error; ``blocked`` what did not answer in time. What refused us
+        (HTTP 401, 403, 429, 999, a challenge) is not broken, and not here: see ``failures()``. Other sites,
+        pictures and scripts are here if the crawl asked for them (``external="check"``,
+        ``resources="check"``).
         """
 
         def make() -> pd.DataFrame:
@@ -104,8 +108,9 @@ class LinkMethods:
     def skipped(self: Audited) -> pd.DataFrame:
         """Every address that a crawl saw and did not fetch, once, with the reason.
 
-        ``url``, ``reason`` (robots, depth, limit, pattern, external, nofollow, kind, trap or not_html),
-        ``detail``, ``depth``, ``found_on`` and ``links`` (how many lead there).
+        ``url``, ``reason`` (robots, depth, limit, pattern, external, nofollow, kind, trap, not_html or
+        counted), ``detail``, ``depth``, ``found_on``, ``links`` (how many lead there) and ``addresses``: of
+        far more than are wanted, those of a pattern are counted in one row.
         """
         return crawl_of(self, "skipped").skipped
 

@@ -52,7 +52,8 @@ def neighbours(graph: LinkGraph, row: int, side: Side, most: int = MOST) -> list
 def _neighbour(graph: LinkGraph, place: int, links: list[int]) -> Neighbour:
     texts = list(dict.fromkeys(text for text in map(graph.anchor, links) if text))
     shown = " | ".join(texts[:_TEXTS]) + (f" | and {len(texts) - _TEXTS} more" if texts[_TEXTS:] else "")
-    return Neighbour(graph.table.urls[place], shown, len(links), bool(graph.followed[links].any()))
+    count = int(graph.table.times[links].sum())
+    return Neighbour(graph.table.urls[place], shown, count, bool(graph.followed[links].any()))
 
 
 def neighbours_frame(graph: LinkGraph, urls: list[Any], most_rows: int = MOST_ROWS) -> pd.DataFrame:

@@ -9,9 +9,11 @@ from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal, NamedTuple
 
+import pandas as pd
+
 from webanalytics.audits.directives.robots import robots_problems
-from webanalytics.core.messages import recognise
-from webanalytics.urls import address
+from webanalytics.core.messages import REFUSALS, recognise
+from webanalytics.urls import address, lacks_scheme
 
 __all__ = [
     "Addresses",
@@ -20,6 +22,7 @@ __all__ = [
     "Target",
     "canonical_of",
     "clusters_of",
+    "count_missing",
     "fetch_outcome",
     "in_head",
     "inlinks",
@@ -96,11 +99,16 @@ FetchProblem = Literal[
     "client error",
     "server error",
     "blocked by robots.txt",
+    "refused",
     "timeout",
     "no response",
     "not a page",
     "not read",
 ]
+
+
+MISSING = frozenset(("client error", "redirect loop"))
+"""Problems of an address behind which there is no page: it counts where it is linked."""
 
 
 class FetchOutcome(NamedTuple):
@@ -115,7 +123,7 @@ _UNREAD: Mapping[str, FetchProblem] = {
     "robots": "blocked by robots.txt",
     "timeout": "timeout",
     "dns": "no response",
-    "refused": "no response",
+    "connection": "no response",
     "tls": "no response",
     "not_html": "not a page",
 }
@@ -155,14 +163,35 @@ def fetch_outcome(row: Mapping[str, Any]) -> FetchOutcome:
     error = str(row.get("error") or "")
     known = recognise(error)
     kind = row.get("error_type") or (known and known.error_type)
-    if status is None and known is not None and known.error_type == "http":
+    if status is None and known is not None and known.error_type in ("http", "refused"):
         said = known.values.get("status", "")
         status = int(said) if said.isdecimal() else None
     status = None if status is None else int(status)
     return FetchOutcome(_problem(kind, known and known.key, status), status, count)
 
 
+def count_missing(pages: pd.DataFrame) -> int:
+    """Return behind how many of the addresses of a frame there is no page.
+
+    Examples
+    --------
+    >>> rows = {"status": ["ok", "error"], "http_status": [200, 404], "error_type": [None, "http"]}
+    >>> count_missing(pd.DataFrame(rows))
+    1
+    """
+    if "status" not in pages:
+        return 0
+    names = [name for name in ("status", "error", "error_type", "http_status") if name in pages]
+    failed = pages.loc[pages["status"].eq("error").fillna(False).to_numpy(bool), names].astype(object)
+    rows: list[dict[Any, Any]] = failed.where(failed.notna(), None).to_dict("records")
+    return sum(fetch_outcome(row).problem in MISSING for row in rows)
+
+
 def _problem(kind: object, key: str | None, status: int | None) -> FetchProblem:
+    if kind == "refused" and status is None and key != "host_refused":
+        return "no response"  # an audit of an older version: no connection was accepted
+    if kind == "refused" or (kind == "http" and status in REFUSALS):
+        return "refused"
     if kind != "http":
         return _UNREAD.get(str(kind), "not read")
     if key in _ENDLESS:
@@ -358,3 +387,10 @@ def clusters_of(values: Sequence[Any], rows: Iterable[int]) -> Iterator[list[int
         if isinstance(value, str) and (folded := _SPACE.sub(" ", value).strip()):
             groups.setdefault(folded, []).append(row)
     yield from (group for group in groups.values() if len(group) > 1)
+
+
+def requested(url: Any, redirects: Any, final: Any) -> Any:
+    """Return the address that was requested: a host without a scheme was completed before it was fetched."""
+    if not isinstance(url, str) or not lacks_scheme(url.strip()):
+        return url
+    return redirects[0] if isinstance(redirects, (list, tuple)) and redirects else final or url

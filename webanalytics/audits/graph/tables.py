@@ -9,7 +9,7 @@ from typing import Any
 
 from webanalytics.audits.graph.links import LinkGraph
 from webanalytics.audits.graph.site_links import Addresses, in_head, normal
-from webanalytics.runs.frames.link_table import KINDS, Kind, Link, LinkTable, LinkTableBuilder
+from webanalytics.runs.frames.link_table import KINDS, CrawlFacts, Kind, Link, LinkTable, LinkTableBuilder
 
 
 def table_of_pages(
@@ -67,12 +67,14 @@ def _web(urls: object) -> Iterator[str]:
         yield from (url for url in map(normal, urls) if url is not None)
 
 
-def crawl_columns(graph: LinkGraph, good: Sequence[bool], *, stopped: bool) -> Mapping[str, list[Any]]:
+def crawl_columns(graph: LinkGraph, good: Sequence[bool], crawl: CrawlFacts) -> Mapping[str, list[Any]]:
     """Return what a crawl knows of each row: the columns of `webanalytics.audits.pages.CRAWLED`, and inlinks.
 
     Of a crawl that stopped early nobody knows which pages are orphans, as pages may be missing that link to
-    them.
+    them, and of a page whose links are not all kept not to how many it links.
     """
+    left = [crawl.left_out.get(url or "", 0) for url in graph.known.final]
+    full = [read and not count for read, count in zip(good, left, strict=True)]
     links, internal = graph.hyperlinks, graph.internal
     found = graph.found_on.tolist()
     urls, sources = graph.table.urls, graph.table.source
@@ -82,11 +84,12 @@ def crawl_columns(graph: LinkGraph, good: Sequence[bool], *, stopped: bool) -> M
         "found_on": [None if link < 0 else urls[sources[link]] for link in found],
         "inlinks_all": graph.links_to(links),
         "inlinks_followed": graph.linking_pages(links & graph.followed),
-        "outlinks": _of(good, graph.linked_addresses(links & internal)),
-        "outlinks_external": _of(good, graph.linked_addresses(links & ~internal)),
+        "outlinks": _of(full, graph.linked_addresses(links & internal)),
+        "outlinks_external": _of(full, graph.linked_addresses(links & ~internal)),
+        "links_left_out": _of(good, left),
         "link_score": _filled(graph.scores.tolist()),
         "pagerank": _filled(graph.pageranks.tolist()),
-        "orphan": [None] * graph.rows if stopped else _of(good, graph.orphans),
+        "orphan": _of(good, graph.orphans) if crawl.whole else [None] * graph.rows,
     }
 
 

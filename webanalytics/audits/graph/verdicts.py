@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Literal, TypeAlias, get_args
 
-Verdict: TypeAlias = Literal["ok", "redirected", "gone", "blocked", "failed", "soft 404"]
+from webanalytics.core.messages import REFUSALS
+
+Verdict: TypeAlias = Literal["ok", "redirected", "gone", "refused", "blocked", "failed", "soft 404"]
 
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
@@ -12,9 +14,6 @@ BROKEN: tuple[Verdict, ...] = ("gone", "soft 404", "failed", "blocked")
 """Verdicts on what does not answer as it should, the surest first."""
 
 GONE = frozenset((404, 410))
-BLOCKED = frozenset((401, 403, 407, 429, 451, 999))
-"""Statuses that say more of who asks than of what is asked for; 999 is LinkedIn's for whom it takes for a
-program."""
 
 
 def verdict(
@@ -27,7 +26,7 @@ def verdict(
     status : int or None
         HTTP status of the last answer, if there was one.
     error_type : str or None
-        Kind of failure: ``dns``, ``timeout``, ``refused``, ``tls``, ``http``, ``robots`` and so on.
+        Kind of failure: ``dns``, ``timeout``, ``connection``, ``tls``, ``http``, ``robots`` and so on.
     key : str or None
         Which failure it is, where that is known.
     redirected : bool
@@ -37,20 +36,23 @@ def verdict(
     -----
     ``gone`` is HTTP 404 and 410 (RFC 9110, sections 15.5.5 and 15.5.11) and a host that does not exist; a
     look-up that failed for another reason says nothing of the host.
-    ``blocked`` is what a visitor may well be able to see: 401, 403, 407, 429, 451, 999, a time limit, and
-    what robots.txt closes. Everything else that is no answer is ``failed``.
+    ``refused`` is what a visitor may well be able to see: 401, 403, 407, 429, 451, 999 and challenges; it is
+    not broken. ``blocked`` is a time limit, and what robots.txt closes. Everything else that is no answer is
+    ``failed``.
 
     Examples
     --------
     >>> verdict(200), verdict(404), verdict(429), verdict(503), verdict(None, "timeout")
-    ('ok', 'gone', 'blocked', 'failed', 'blocked')
+    ('ok', 'gone', 'refused', 'failed', 'blocked')
     >>> verdict(None, "dns", "unknown_host"), verdict(None, "dns", "lookup_failed")
     ('gone', 'failed')
     """
     if error_type == "robots":
         return "blocked"
+    if status in REFUSALS or (error_type == "refused" and (status is not None or key == "host_refused")):
+        return "refused"
     if status is not None and status >= 400:
-        return "gone" if status in GONE else "blocked" if status in BLOCKED else "failed"
+        return "gone" if status in GONE else "failed"
     if key == "unknown_host":
         return "gone"
     if error_type == "timeout":

@@ -13,10 +13,13 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from webanalytics.audits.compare.differences import left_index
+from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.origin import Audited, Origin
-from webanalytics.audits.score import ScoreChange
+from webanalytics.audits.overview.failures import refusal_warning, refused
+from webanalytics.audits.score import COUNTED, ScoreChange
 from webanalytics.audits.unavailable_rules import title, untried
-from webanalytics.core.strings import one_line, percent, shortened, table_lines, to_one_decimal
+from webanalytics.core.strings import one_line, shortened, table_lines, to_one_decimal
 from webanalytics.thresholds import PRIORITIES
 
 MOST_RULES = 10
@@ -28,16 +31,32 @@ MOST_PAGES = 5_000
 """From this many pages, issues are not computed just to display an audit."""
 LONGEST = 80
 """Characters of a cell."""
+LONGEST_CAUSE = 240
+FIX_FIRST = "What to fix first, and the points that it gives"
 WIDEST = 110
 """Cells of a line of text, on a terminal that is wider."""
 
 NUMBERS = frozenset(
     (
-        *("pages", "share", "before", "after", "new", "fixed", "remaining", "removed", "points"),
+        *("pages", "share", "before", "after", "worse", "new pages", "fixed", "removed", "points"),
         *("score", "high", "medium", "low"),
     )
 )
 """Headings of columns of numbers."""
+
+PAGE_FIGURES = {
+    **{name: f"pages {name}" for name in ("added", "removed", "changed", "same")},
+    "unchecked": "pages not looked at",
+}
+ISSUE_FIGURES = {
+    "worse": "issues got worse",
+    "added": "issues on new pages",
+    "fixed": "issues fixed",
+    "removed": "issues removed with their page",
+    "remaining": "issues remaining",
+    "unchecked": "issues unchecked",
+}
+"""What a comparison counts of pages and of issues, by their change."""
 
 
 class Block(NamedTuple):
@@ -69,48 +88,63 @@ class Overview:
     blocks: Sequence[Block] = field(default_factory=list)
     notes: Sequence[str] = field(default_factory=list)
     hint: str = ""
+    alarm: str = ""
+    """Why pages cannot be found, if they cannot."""
+    warning: str = ""
+    """What is to be known before the rest."""
 
 
 def audit_overview(
     audit: Audited, *, judged: bool = True, selected: bool = False, most: int = MOST_RULES
 ) -> Overview:
-    """Return the overview of an audit, with at most ``most`` rules; of a ``selected`` one with its pages."""
+    """Return the overview of an audit, with at most ``most`` causes; of a ``selected`` one with its pages."""
     frame = audit.raw
     good = int((frame["status"] == "ok").sum()) if "status" in frame else 0
-    figures = [("pages", f"{len(frame):,}"), ("ok", f"{good:,}"), ("failed", f"{len(frame) - good:,}")]
-    notes = [*_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
+    missing, away = count_missing(frame), refused(frame)
+    pages = len(frame) - missing
+    figures = [("pages", f"{pages:,}"), ("ok", f"{good:,}"), ("failed", f"{pages - good - away:,}")]
+    figures += [("refused", f"{away:,}")] * (away > 0) + [("missing", f"{missing:,}")] * (missing > 0)
+    stopped = audit.origin.stopped or ("" if audit.origin.crawl is None else audit.origin.crawl.stopped)
+    notes = [_text(stopped, 1_000)] * bool(stopped)
+    notes += [*_site_notes(audit.origin), *_unmatched_note(audit.unmatched)]
     if not len(frame) or "status" not in frame:
         return Overview("Audit", figures, notes=notes)
-    failed = _failures(audit.failures())
+    failed, warning = _failures(audit.failures()), refusal_warning(frame)
     if not judged:
         hint = "Issues are looked for when asked: see .summary()."
-        return Overview("Audit", figures, blocks=failed, notes=notes, hint=hint)
-    blocks = [*([_pages(audit.pages)] if selected else []), *_fix_first(audit.summary(), most), *failed]
+        return Overview("Audit", figures, blocks=failed, notes=notes, hint=hint, warning=warning)
+    blocks = [*([_pages(audit.pages)] if selected else []), *_fix_first(audit.causes(), most), *failed]
     return Overview(
         "Audit of some of its pages" if selected else "Audit",
         figures + _by_priority(audit.issues),
         audit.score,
         scored="" if audit.score is None else f"{to_one_decimal(audit.score)} of 100",
+        alarm=audit.alarm,
         blocks=blocks,
         notes=notes + _rule_notes(audit.issues),
-        hint='See .summary(), .issues, .failures() and .pages; .report("report.html") and '
+        hint='See .causes(), .summary(), .issues, .failures() and .pages; .report("report.html") and '
         '.to_excel("audit.xlsx") write them.',
+        warning=warning,
     )
 
 
-def _fix_first(summary: pd.DataFrame, most: int) -> list[Block]:
-    rules = summary[summary["pages"] > 0]
-    if not len(rules):
+def _fix_first(causes: pd.DataFrame, most: int) -> list[Block]:
+    """Return the causes that take points, as lines of a table or of text."""
+    taking = causes["points"] > 0
+    found = causes[taking] if most == MOST_RULES and taking.any() else causes
+    if not len(found):
         return []
-    shown = rules.head(most)
-    columns = (shown[name].tolist() for name in ("title", "priority", "pages", "share", "rule"))
+    shown = found.head(most)
+    columns = (shown[name].tolist() for name in ("cause", "priority", "pages", "points", "rule"))
     rows = [
-        (_text(name), _text(priority), f"{pages:,}", percent(share), _text(rule))
-        for name, priority, pages, share, rule in zip(*columns, strict=True)
+        (_text(cause, LONGEST_CAUSE), _text(priority), f"{pages:,}", f"{points:.1f}", _text(rule))
+        for cause, priority, pages, points, rule in zip(*columns, strict=True)
     ]
-    more = _more(len(rules), "rules: .summary()", most)
+    lines = [f"{points:>5}  {cause} [{rule}]" for cause, _, _, points, rule in rows]
+    more = _more(len(causes), "causes: .causes()", len(shown))
     marks = shown["priority"].astype(str).tolist()
-    return [Block("Fix first", ("title", "priority", "pages", "share", "rule"), rows, more, marks)]
+    headings = ("cause", "priority", "pages", "points", "rule")
+    return [Block(FIX_FIRST, headings, rows, more, marks, lines)]
 
 
 def _failures(found: pd.DataFrame) -> list[Block]:
@@ -150,47 +184,59 @@ def _figure(value: Any) -> str:
 
 
 def comparison_overview(
-    pages: pd.DataFrame,
-    issues: pd.DataFrame,
-    summary: pd.DataFrame,
+    frames: tuple[pd.DataFrame, pd.DataFrame, pd.DataFrame, pd.DataFrame],
     score: ScoreChange,
     dates: tuple[pd.Timestamp | None, pd.Timestamp | None] = (None, None),
+    notes: Sequence[str] = (),
     *,
     hint: bool = True,
 ) -> Overview:
-    """Return the overview of a comparison."""
+    """Return the overview of a comparison from its pages, changed fields, issues and summary."""
+    pages, changes, issues, summary = frames
     changed, found = pages["change"].value_counts(), issues["change"].value_counts()
     figures = [
-        (f"pages {name}", f"{int(changed.get(name, 0)):,}")
-        for name in ("added", "removed", "changed", "same")
+        (label, f"{int(counts.get(name, 0)):,}")
+        for labels, counts in ((PAGE_FIGURES, changed), (ISSUE_FIGURES, found))
+        for name, label in labels.items()
+        if name != "unchecked" or name in counts
     ]
-    figures += [(f"issues {name}", f"{int(found.get(name, 0)):,}") for name in ("new", "fixed", "remaining")]
-    for name, label in (("removed", "issues removed with their page"), ("unchecked", "issues unchecked")):
-        figures += [(label, f"{int(found.get(name, 0)):,}")] * (name in found)
-    moved = summary[(summary[["new", "fixed", "removed"]] > 0).any(axis=1)]
-    headings = ["title", "priority", "before", "after", "new", "fixed", "remaining", "removed", "points"]
-    rows = []
-    for row in moved.head(MOST_RULES)[[*headings, "rule"]].astype(object).itertuples(index=False, name=None):
-        *cells, points, rule = row
-        shown = [f"{value:,}" if isinstance(value, int) else _text(value) for value in cells]
-        rows.append((*shown, f"{points:+.1f}" if abs(points) >= 0.05 else "0", _text(rule)))
-    more = _more(len(moved), "rules: .summary()")
-    blocks = [Block("What changed", [*headings, "rule"], rows, more, moved["priority"].astype(str).tolist())]
     scored = ""
     if score.before is not None and score.after is not None:
         before, after = to_one_decimal(score.before), to_one_decimal(score.after)
         scored = f"{before} -> {after} of 100 ({score.change:+g})"
-    notes = [f"Read {dates[0]:%Y-%m-%d %H:%M} and {dates[1]:%Y-%m-%d %H:%M} UTC."] if all(dates) else []
+    read = [f"Read {dates[0]:%Y-%m-%d %H:%M} and {dates[1]:%Y-%m-%d %H:%M} UTC."] if all(dates) else []
     return Overview(
         "Comparison",
         figures,
         score.after,
         score.before,
         scored,
-        blocks if rows else [],
-        notes,
+        [*_left(left_index(changes)), *_moved(summary)],
+        [*read, *(_text(note, 300) for note in notes)],
         "See .pages, .changes (field by field), .issues and .summary()." if hint else "",
     )
+
+
+def _left(left: pd.DataFrame) -> list[Block]:
+    """Return the pages that search engines may not index any more."""
+    shown = left.head(MOST_ROWS)[["url", "after"]].itertuples(index=False, name=None)
+    rows = [tuple(_text(cell) for cell in cells) for cells in shown]
+    more = _more(len(left), "pages: .changes", MOST_ROWS)
+    return [Block(f"Not in the index any more: {len(left):,}", ("url", "why"), rows, more)] * bool(rows)
+
+
+def _moved(summary: pd.DataFrame) -> list[Block]:
+    """Return the rules whose issues came or went."""
+    moved = summary[(summary[["worse", "added", "fixed", "removed"]] > 0).any(axis=1)]
+    counts = ("before", "after", "worse", "added", "fixed", "removed")
+    columns, rows = ["title", "priority", *counts, "points", "rule"], []
+    for row in moved.head(MOST_RULES)[columns].astype(object).itertuples(index=False, name=None):
+        *cells, points, rule = row
+        shown = [f"{value:,}" if isinstance(value, int) else _text(value) for value in cells]
+        rows.append((*shown, f"{points:+.1f}" if abs(points) >= 0.05 else "0", _text(rule)))
+    heads = ["new pages" if name == "added" else name for name in columns]
+    marks = moved["priority"].astype(str).tolist()
+    return [Block("What changed", heads, rows, _more(len(moved), "rules: .summary()"), marks)] * bool(rows)
 
 
 def _unmatched_note(unmatched: pd.DataFrame) -> list[str]:
@@ -200,8 +246,10 @@ def _unmatched_note(unmatched: pd.DataFrame) -> list[str]:
 
 
 def _by_priority(issues: pd.DataFrame) -> list[tuple[str, str]]:
-    counts = issues["priority"].astype(str).value_counts()
-    return [(f"{name} issues", f"{int(counts.get(name, 0)):,}") for name in PRIORITIES]
+    counted = issues["type"].isin(COUNTED)
+    counts = issues.loc[counted, "priority"].astype(str).value_counts()
+    figures = [(f"{name} faults", f"{int(counts.get(name, 0)):,}") for name in PRIORITIES]
+    return [*figures, ("warnings", f"{int((~counted).sum()):,}")]
 
 
 def _site_notes(origin: Origin) -> list[str]:
@@ -213,7 +261,8 @@ def _site_notes(origin: Origin) -> list[str]:
     for site, problems in origin.robots.items():
         notes += [f"{_text(site)}/robots.txt: {_text(problem, 200)}" for problem in problems]
     shown = notes[:MOST_NOTES]
-    return [*shown, f"{len(notes) - MOST_NOTES:,} more such notes"] if len(notes) > MOST_NOTES else shown
+    more = [f"{len(notes) - MOST_NOTES:,} more such notes"] * (len(notes) > MOST_NOTES)
+    return [*shown, *more]
 
 
 def _rule_notes(issues: pd.DataFrame) -> list[str]:
@@ -247,11 +296,12 @@ def counted(value: str, label: str) -> str:
 
     Examples
     --------
-    >>> counted("1", "pages added"), counted("2", "high issues"), counted("1", "failed")
-    ('1 page added', '2 high issues', '1 failed')
+    >>> counted("1", "pages added"), counted("2", "high faults"), counted("1", "failed")
+    ('1 page added', '2 high faults', '1 failed')
     """
     if value == "1":
         label = label.replace("pages", "page").replace("issues", "issue").replace("their page", "its page")
+        label = label.replace("faults", "fault").replace("warnings", "warning")
     return f"{value} {label}"
 
 
@@ -260,7 +310,9 @@ def as_text(overview: Overview, width: int | None = None) -> str:
     room = min(width or shutil.get_terminal_size((100, 24)).columns, WIDEST)
     figures = ", ".join(counted(value, label) for label, value in overview.figures)
     lines = _wrapped(f"{overview.title}: {figures}", room)
+    lines += _wrapped(overview.warning, room)
     lines += [f"Score: {overview.scored}"] * bool(overview.scored)
+    lines += _wrapped(overview.alarm, room)
     for block in overview.blocks:
         headings, rows = list(block.headings), [list(row) for row in block.rows]
         if headings[-1] == "rule" and _needed(headings, rows) > room:  # the title says the same

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ from webanalytics.core.messages import ADVICE, MESSAGES, Advice, advice_on, reco
 from webanalytics.core.messages.kinds import MEANINGS
 from webanalytics.core.operations.model import Dtype
 from webanalytics.runs.frames.schema import as_frame, make_series
+from webanalytics.urls import address
 
 COLUMNS: dict[str, Dtype] = {
     "reason": "string",
@@ -32,6 +34,11 @@ class Reason(NamedTuple):
     key: str | None = None
     advice: Advice | None = None
 
+    @property
+    def is_refusal(self) -> bool:
+        """Whether the page was refused; this kind once said that no connection was accepted."""
+        return self.error_type == "refused" and (self.key is None or MESSAGES[self.key][0] != "connection")
+
 
 @lru_cache(maxsize=10_000)
 def reason(error_type: str | None, error: str | None, key: str | None = None) -> Reason:
@@ -51,9 +58,12 @@ def reason(error_type: str | None, error: str | None, key: str | None = None) ->
         advice = ADVICE.get(key or error_type or "")
         of_all = key is not None or (advice is not None and more.strip() == f"{advice.effect}.")
         return Reason(f"{sentence.rstrip('.')}.", error_type, key, advice if of_all else None)
-    if key not in MESSAGES:  # a frame that another version, or a file, gave
+    if key not in MESSAGES or key == "status":  # a frame that another version, or a file, gave
         known = recognise(error)
-        key = None if known is None else known.key
+        if known is not None:
+            key, error_type = known.key, known.error_type
+        elif key not in MESSAGES:
+            key = None
     advice = advice_on(key, error)
     cut = error if advice is None else error.removesuffix(f"; {advice.effect}.")
     return Reason(error if cut == error else f"{cut}.", error_type, key, advice)
@@ -114,6 +124,42 @@ def failures(pages: pd.DataFrame) -> pd.DataFrame:
     index = pd.RangeIndex(len(found))
     made = {name: make_series(cells[name], dtype, index) for name, dtype in COLUMNS.items()}
     return as_frame(made, index, "failures")
+
+
+LARGE_SHARE = 0.1
+"""Share of refused pages of a host, above which an audit says at its top that it is of the others."""
+
+
+def refused(pages: pd.DataFrame) -> int:
+    """Return how many pages were refused to us, which is not a fault of theirs."""
+    return sum(len(rows) for why, rows in reasons(pages) if why.is_refusal)
+
+
+def refusal_warning(pages: pd.DataFrame) -> str:
+    """Return a sentence on the host that refused most, if above `LARGE_SHARE` of its pages; "" if none did.
+
+    Examples
+    --------
+    >>> rows = {"url": ["https://a.example/", "https://a.example/b"], "status": ["ok", "error"]}
+    >>> said = {"error_type": [None, "refused"], "error": [None, "The page answered HTTP 451."]}
+    >>> refusal_warning(pd.DataFrame({**rows, **said}))
+    'a.example refused 1 of 2 addresses: this audit speaks of the others alone. The page answered HTTP 451.'
+    """
+    away = {row: why for why, rows in reasons(pages) if why.is_refusal for row in rows}
+    found = [address(url or "") if away else None for url in _texts(pages, "url")]
+    hosts = ["" if place is None else place.host for place in found]
+    asked, counts = Counter(hosts), Counter(hosts[row] for row in away)
+    most = [(host, count) for host, count in counts.most_common() if count > LARGE_SHARE * asked[host]]
+    if not most:
+        return ""
+    host, count = most[0]
+    why = next(why for row, why in away.items() if hosts[row] == host)
+    left = "speaks of the others alone" if count < asked[host] else "says nothing of them"
+    more = f" ({len(most) - 1:,} more such hosts: see .failures())" * (len(most) > 1)
+    return (
+        f"{host or 'The site'} refused {count:,} of {asked[host]:,} addresses{more}: this audit {left}. "
+        f"{why.sentence.removesuffix('.')}{f'; {why.advice.effect}' if why.advice else ''}."
+    )
 
 
 def _texts(frame: pd.DataFrame, name: str) -> list[str | None]:

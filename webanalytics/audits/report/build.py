@@ -20,6 +20,7 @@ from markupsafe import Markup
 
 from webanalytics._version import __version__
 from webanalytics.audits.overview.failures import failures as why_not_read
+from webanalytics.audits.overview.failures import refusal_warning
 from webanalytics.audits.report import charts, gaps, parts, site
 from webanalytics.audits.report.cells import Cells, table
 from webanalytics.audits.report.chapters import chapters
@@ -28,6 +29,7 @@ from webanalytics.audits.report.large import note, packed
 from webanalytics.audits.report.movement import movement
 from webanalytics.audits.report.site import CrawlParts
 from webanalytics.audits.report.tables import Chapter, counted
+from webanalytics.audits.score import COUNTED
 from webanalytics.core import templates
 from webanalytics.core.strings import percent, to_one_decimal
 from webanalytics.errors import ParameterError
@@ -62,6 +64,8 @@ class Besides:
     keywords: pd.DataFrame | None = None
     cannibalisation: pd.DataFrame | None = None
     crawl: CrawlParts | None = None
+    causes: pd.DataFrame | None = None
+    alarm: str = ""
 
 
 def write_report(
@@ -78,6 +82,8 @@ def write_report(
     keywords: pd.DataFrame | None = None,
     cannibalisation: pd.DataFrame | None = None,
     crawl: CrawlParts | None = None,
+    causes: pd.DataFrame | None = None,
+    alarm: str = "",
     changes: Mapping[str, pd.DataFrame] | None = None,
     score_before: float | None = None,
     audited_before: datetime | None = None,
@@ -101,7 +107,7 @@ def write_report(
         ``findings``, ``explanation``, ``fix`` and ``unit`` if known. Rules without a page are listed as
         passed.
     title : str, optional
-        Headline; the site's host by default.
+        Headline; the site's host by default, and the days of a comparison.
     notes : sequence of str, optional
         Sentences on the whole site, such as errors in its robots.txt.
     score : float, optional
@@ -117,6 +123,10 @@ def write_report(
         Columns ``keyword``, ``url``, ``rival`` and, if known, what makes them compete.
     crawl : CrawlParts, optional
         What a crawl knows besides its pages: the chapter of the site, and the links around each page.
+    causes : pandas.DataFrame, optional
+        Columns ``cause``, ``rule``, ``priority`` and ``points``: what to fix first, the most points first.
+    alarm : str, optional
+        Why pages cannot be found.
     changes : mapping of str to pandas.DataFrame, optional
         Frames of changes since another audit, by name, as `webanalytics.Comparison` has them; at most
         20,000 rows of each are shown.
@@ -156,7 +166,7 @@ def write_report(
     file = Path(path)
     besides = Besides(
         changes or {},
-        notes,
+        [*filter(None, [refusal_warning(pages).replace("`", "")]), *notes],
         score,
         score_before,
         audited_at,
@@ -165,6 +175,8 @@ def write_report(
         keywords,
         cannibalisation,
         crawl,
+        causes,
+        alarm,
     )
     document = render(read(pages, issues, summary), besides, title=title)
     try:
@@ -193,7 +205,7 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
         link=partial(quote, safe="", errors="replace"),
         content=content,
         policy=policy(script, style),
-        title=title or (f"Audit of {content.host}" if content.host else "Audit"),
+        title=title or _title(content, besides),
         made=_time(datetime.now(UTC)),
         audited_at=besides.audited_at and _time(besides.audited_at),
         audited_before=besides.audited_before and _time(besides.audited_before),
@@ -202,6 +214,8 @@ def render(content: Content, besides: Besides = Besides(), *, title: str | None 
         points=to_one_decimal,
         score_before=besides.score_before,
         formula=parts.formula(),
+        alarm=besides.alarm,
+        causes=[] if besides.causes is None else parts.causes(besides.causes),
         figures=parts.figures(content),
         notes=[*besides.notes, *([] if content.detailed is None else [note(content.size)])],
         failures=[] if besides.failures is None else gaps.failures(besides.failures),
@@ -249,6 +263,13 @@ def _of_site(
         yield replace(site.site(content, crawl), lists=shown)
 
 
+def _title(content: Content, besides: Besides) -> str:
+    named = ("Comparison" if besides.changes else "Audit") + (f" of {content.host}" if content.host else "")
+    if not besides.changes or besides.audited_before is None or besides.audited_at is None:
+        return named
+    return f"{named}: {besides.audited_before:%Y-%m-%d} → {besides.audited_at:%Y-%m-%d}"
+
+
 def _time(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M} UTC"
 
@@ -267,7 +288,7 @@ def payload(content: Content, cells: Cells) -> dict[str, Any]:
         "detailed": content.detailed,
         "rules": [
             {"name": r.name, "title": r.title, "category": r.category, "priority": r.priority}
-            | {"type": r.type, "fix": r.fix, "unit": r.unit}
+            | {"counted": r.type in COUNTED, "fix": r.fix, "unit": r.unit}
             for r in content.rules
         ],
         "facts": [{"name": fact.name, "label": fact.label, "unit": fact.unit} for fact in keep],

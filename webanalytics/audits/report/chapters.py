@@ -198,7 +198,7 @@ def terms(content: Content, keywords: pd.DataFrame) -> Chapter | None:
     if best:
         tables.append(_distinctive(content, cells, best))
     note = (
-        f"The main texts of {counted(content.ok)}, without menus and cookie banners. Distinctiveness is the "
+        f"The texts of {counted(content.ok)}, without what most pages have. Distinctiveness is the "
         "log-likelihood keyness of a term on its best page against all other pages; chance alone exceeds "
         "10.83 in one term of 1,000."
     )

@@ -164,7 +164,12 @@ def matrix(content: Content) -> Matrix | None:
     if "section" not in content.pages or not content.rules:
         return None
     sections = content.values("section")
-    categories = list(dict.fromkeys(line.category for line in content.rules))
+    of_pages = {
+        rule for rule, page in zip(content.issues["rule"], content.issues["page"], strict=True) if page >= 0
+    }
+    categories = list(
+        dict.fromkeys(line.category for rule, line in enumerate(content.rules) if rule in of_pages)
+    )
     counts, worst = _of_sections(content, sections, categories)
     sizes = Counter(section for section in sections if section is not None)
     shown = sorted(sizes, key=lambda name: (-sizes[name], -worst[name], str(name)))[:MOST_SECTIONS]
@@ -194,7 +199,8 @@ def _of_sections(
     names = list(dict.fromkeys(sections))
     known = {name: place for place, name in enumerate(names)}
     section = np.array([known[name] for name in sections], dtype=np.int64)
-    category = np.array([categories.index(line.category) for line in content.rules], dtype=np.int64)
+    names_of = {name: place for place, name in enumerate(categories)}
+    category = np.array([names_of.get(line.category, -1) for line in content.rules], dtype=np.int64)
     costs = {str(priority): cost for priority, cost in COSTS.items()}
     cost = np.array([costs[line.priority] for line in content.rules], dtype=np.int64)
     pages, rules = (np.array(content.issues[name], dtype=np.int64) for name in ("page", "rule"))

@@ -10,9 +10,11 @@ from typing import Any
 
 import pandas as pd
 
+from webanalytics.audits.graph.site_links import count_missing
 from webanalytics.audits.report import large
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.groups import Kind, cut, host_of
+from webanalytics.audits.score import COUNTED
 from webanalytics.thresholds import PRIORITIES
 
 LONGEST_URL = 4000
@@ -168,6 +170,13 @@ class Content:
     kind: Kind = "section"
     detailed: list[int] | None = None
     """Rows of which everything is known, None for all."""
+    missing: int = 0
+    """Addresses behind which there is no page."""
+
+    @property
+    def count(self) -> int:
+        """How many pages there are."""
+        return self.size - self.missing
 
     def values(self, name: str) -> list[Scalar]:
         """Return a column of the pages; all None if it is missing."""
@@ -200,11 +209,19 @@ class Content:
         return {priority: counts[priority] for priority in PRIORITIES}
 
     @cached_property
+    def faults_of(self) -> dict[str, int]:
+        """Faults of each priority: issues that take points from the score."""
+        counted = (rule for rule in self.issues["rule"] if self.rules[rule].type in COUNTED)
+        counts = Counter(self.rules[rule].priority for rule in counted)
+        return {priority: counts[priority] for priority in PRIORITIES}
+
+    @cached_property
     def pages_of(self) -> dict[str, int]:
-        """Pages with an issue of each priority."""
-        found: dict[str, set[Any]] = {priority: set() for priority in PRIORITIES}
-        for rule, url in zip(self.issues["rule"], self.issues["url"], strict=True):
-            found[self.rules[rule].priority].add(url)
+        """Pages with a fault of each priority."""
+        found: dict[str, set[int]] = {priority: set() for priority in PRIORITIES}
+        for rule, page in zip(self.issues["rule"], self.issues["page"], strict=True):
+            if self.rules[rule].type in COUNTED and page >= 0:
+                found[self.rules[rule].priority].add(page)
         return {priority: len(urls) for priority, urls in found.items()}
 
     @cached_property
@@ -241,7 +258,11 @@ def read(pages: pd.DataFrame, issues: pd.DataFrame, summary: pd.DataFrame) -> Co
     made = Content(
         len(pages), filled, found, affected, passed, *_untried(issues), kind=kind, detailed=detailed
     )
-    found["page"] = [made.row_of.get(url, -1) for url in addresses]
+    of_page = [scope != "host" for scope in column(issues, "scope")]
+    found["page"] = [
+        made.row_of.get(url, -1) if own else -1 for url, own in zip(addresses, of_page, strict=True)
+    ]
+    made.missing = count_missing(pages)
     return made
 
 

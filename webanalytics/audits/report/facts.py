@@ -18,7 +18,10 @@ def besides(audit: Any, given: Mapping[str, Any]) -> dict[str, Any]:
         "score": lambda: audit.score,
         "audited_at": lambda: audit.audited_at,
         "failures": audit.failures,
+        "notes": lambda: [audit.origin.incomplete] * bool(audit.origin.incomplete),
         "crawl": lambda: parts_of(audit),
+        "causes": audit.causes,
+        "alarm": lambda: audit.alarm,
     }
     if len(audit) <= MANY_PAGES:
         parts["keywords"] = lambda: audit.keywords(by="site", top=1000)

@@ -1,4 +1,4 @@
-"""What a comparison's report begins with: the score before and after, issues new, fixed and remaining."""
+"""What a comparison's report begins with: the score before and after, what got worse, what is fixed."""
 
 from __future__ import annotations
 
@@ -9,30 +9,38 @@ from typing import Any
 
 import pandas as pd
 
+from webanalytics.audits.compare.differences import left_index
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
 from webanalytics.audits.report.tables import Cell, Table
 from webanalytics.thresholds import PRIORITIES
 
 CHANGES: Mapping[str, str] = {
-    "new": "New",
+    "worse": "Got worse",
+    "added": "On new pages",
     "fixed": "Fixed",
-    "remaining": "Remaining",
     "removed": "Removed with its page",
+    "remaining": "Remaining",
     "unchecked": "Unchecked",
 }
 """What became of issues, in the order of the report."""
 
 _NOTES: Mapping[str, str] = {
-    "new": "only in this audit",
-    "fixed": "only in the audit before",
-    "remaining": "in both",
+    "worse": "on pages of both audits",
+    "added": "with their pages",
+    "fixed": "on pages of both audits",
     "removed": "their pages are gone",
+    "remaining": "in both",
     "unchecked": "could not be looked for in one of the audits",
 }
-_LISTS: Mapping[str, str] = {"removed": "Issues removed with their page"}
-_KINDS: Mapping[str, str] = {"new": "high", "fixed": "good", "remaining": "medium"}
-_MOVES = frozenset(("new", "fixed", "removed"))
+_LISTS: Mapping[str, str] = {
+    "worse": "What got worse",
+    "added": "Issues on new pages",
+    "removed": "Issues removed with their page",
+}
+_KINDS: Mapping[str, str] = {"worse": "high", "fixed": "good", "remaining": "medium"}
+_ALWAYS = ("worse", "added", "fixed", "remaining")
+_MOVES = frozenset(("worse", "added", "fixed", "removed"))
 _SHOWN = ("priority", "problem", "url", "value", "threshold", "evidence")
 _RANKS: Mapping[str, int] = {priority: place for place, priority in enumerate(PRIORITIES)}
 MOST_RULES = 40
@@ -68,27 +76,38 @@ def movement(content: Content, frames: Mapping[str, pd.DataFrame]) -> Movement:
         elif name == "Changed pages" and {"url", "change"} <= set(frame.columns):
             made.figures.extend(_pages([str(change) for change in column(frame, "change")]))
             made.lists[name] = frame
+        elif name == "Changed fields" and {"url", "field", "before"} <= set(frame.columns):
+            made.figures[:0] = _left(len(left_index(frame)))
+            made.lists[name] = frame
         elif name != "Summary" or "Issues" not in frames:
             made.lists[name] = frame
     summary = frames.get("Summary")
-    rules = _rules(content, summary) if summary is not None and "new" in summary else None
+    rules = _rules(content, summary) if summary is not None and "worse" in summary else None
     return Movement(made.figures, rules, made.lists)
+
+
+def _left(pages: int) -> list[dict[str, Any]]:
+    note = "first in the list of changed fields"
+    return [{"label": "Not in the index any more", "value": pages, "after": note, "kind": "high"}] * bool(
+        pages
+    )
 
 
 def _issues(changes: list[str]) -> list[dict[str, Any]]:
     counts = Counter(changes)
-    always = ("new", "fixed", "remaining")
     return [
         {"label": label, "value": counts[change], "after": _NOTES[change], "kind": _KINDS.get(change, "")}
         for change, label in CHANGES.items()
-        if counts[change] or change in always
+        if counts[change] or change in _ALWAYS
     ]
 
 
 def _pages(changes: list[str]) -> list[dict[str, Any]]:
     counts = Counter(changes)
-    parts = ", ".join(f"{counts[name]:,} {name}" for name in ("added", "removed", "changed"))
-    return [{"label": "Pages that differ", "value": sum(counts.values()), "after": parts}]
+    known = ("added", "removed", "changed")
+    parts = ", ".join(f"{counts[name]:,} {name}" for name in known)
+    parts += f"; {counts['unchecked']:,} not looked at" if counts["unchecked"] else ""
+    return [{"label": "Pages that differ", "value": sum(counts[name] for name in known), "after": parts}]
 
 
 def _places(content: Content) -> dict[str, int]:
@@ -118,18 +137,12 @@ def _lists(content: Content, frame: pd.DataFrame, changes: list[str]) -> dict[st
 
 
 def _rules(content: Content, summary: pd.DataFrame) -> Table | None:
-    """Return the rules of which issues came or went, in the order "fix first"."""
-    kept = ("before", "after", "new", "fixed", "remaining")
+    """Return the rules of which issues came or went, in the order of the summary: what got worse first."""
+    kept = ("before", "after", "worse", "fixed", "remaining")
     cells = {name: column(summary, name) for name in ("rule", "title", "priority", "points", *kept, *CHANGES)}
     names = [name for name in ("before", "after", *CHANGES) if name in kept or any(cells[name])]
     now = _places(content)
-
-    def order(row: int) -> tuple[Any, ...]:
-        rule = str(cells["rule"][row])
-        return _rank(cells["priority"][row]), now.get(rule, len(now)), rule
-
     moved = [row for row in range(len(summary)) if any(cells[name][row] for name in names if name in _MOVES)]
-    moved.sort(key=order)
     scored = any(cells["points"])
     shown = [CHANGES.get(name, name.capitalize()) for name in names]
     heads = [Cell("Rule"), *(Cell(name, number=True) for name in (*shown, *["Points of health"] * scored))]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
+import pandas as pd
 from markupsafe import Markup, escape
 
 from webanalytics.audits.report.chapters import UNDETERMINED
@@ -24,14 +25,19 @@ Choices = list[tuple[str, str]]
 
 def figures(content: Content) -> list[dict[str, Any]]:
     """Return the numbers at the head of the report, as arguments of the template's tiles."""
-    failed = content.size - content.ok
+    refused = content.values("indexability").count("refused")
+    failed = content.count - content.ok - refused
     tiles: list[dict[str, Any]] = [
-        {"label": "Pages", "value": content.size, "after": f"{content.ok:,} read"},
-        {"label": "Failed", "value": failed, "after": _share(failed, content.size)}
+        {"label": "Pages", "value": content.count, "after": f"{content.ok:,} read"},
+        {"label": "Failed", "value": failed, "after": _share(failed, content.count)}
         | ({"wanted": {"status": "failed"}, "kind": "failed"} if failed else {}),
     ]
+    if content.missing:
+        told = {"label": "Missing", "value": content.missing, "after": "addresses without a page"}
+        tiles.append(told | {"wanted": {"status": "failed"}, "kind": "failed"})
+    tiles += [{"label": "Refused", "value": refused, "after": "and not judged"}] * (refused > 0)
     if content.indexable is not None:
-        shared = _share(content.indexable, content.size)
+        shared = _share(content.indexable, content.count)
         tiles.append(
             {
                 "label": "Indexable",
@@ -43,13 +49,22 @@ def figures(content: Content) -> list[dict[str, Any]]:
     return tiles + [
         {
             "label": priority.capitalize(),
-            "value": content.issues_of[priority],
-            "after": f"issues on {counted(content.pages_of[priority])}",
+            "value": content.faults_of[priority],
+            "after": f"faults on {counted(content.pages_of[priority])}",
             "kind": priority,
             "wanted": {"priority": priority},
         }
         for priority in PRIORITIES
     ]
+
+
+MOST_CAUSES = 10
+
+
+def causes(found: pd.DataFrame) -> list[dict[Any, Any]]:
+    """Return the causes to name at the head of the report: those that take points, else the first."""
+    chosen = found[found["points"] > 0]
+    return (chosen if len(chosen) else found).head(MOST_CAUSES).to_dict("records")
 
 
 def _share(part: int, size: int) -> str:
@@ -80,10 +95,10 @@ def formula() -> str:
     """Return the formula of the health score in one sentence.
 
     >>> formula()
-    'Each page starts at 100 and loses 20 for a high, 5 for a medium and 1 for a low fault; their mean.'
+    'Pages start at 100 and lose 20 for a high, 5 for a medium, 1 for a low fault; hidden pages cost more.'
     """
-    costs = [f"{COSTS[priority]} for a {priority}" for priority in PRIORITIES]
-    return f"Each page starts at 100 and loses {', '.join(costs[:-1])} and {costs[-1]} fault; their mean."
+    costs = ", ".join(f"{COSTS[priority]} for a {priority}" for priority in PRIORITIES)
+    return f"Pages start at 100 and lose {costs} fault; hidden pages cost more."
 
 
 def groups(content: Content) -> list[tuple[str, list[tuple[int, RuleLine]]]]:

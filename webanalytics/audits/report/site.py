@@ -22,11 +22,13 @@ _REASONS: Mapping[str, str] = {
     "depth": "deeper than max_depth",
     "limit": "over max_pages",
     "pattern": "left out by include or exclude",
+    "action": "would log out, delete or order",
     "external": "on another site",
     "nofollow": "linked with nofollow alone",
     "kind": "linked in ways not followed",
     "trap": "in a trap",
     "not_html": "no page",
+    "counted": "far more than max_pages, counted by pattern",
 }
 _LISTS: Mapping[str, Mapping[str, str]] = {
     "broken": {
@@ -38,6 +40,7 @@ _LISTS: Mapping[str, Mapping[str, str]] = {
         "error": "error",
         "kind": "kind",
         "position": "position",
+        "times": "links",
     },
     "orphans": {"url": "url", "in_sitemap": "in_the_sitemap", "found_on": "known_from"},
     "traps": {name: name for name in ("pattern", "kind", "fetched", "skipped", "example", "evidence")},
@@ -47,6 +50,7 @@ _LISTS: Mapping[str, Mapping[str, str]] = {
         "url": "address",
         "depth": "clicks",
         "links": "links",
+        "addresses": "addresses",
         "found_on": "found_on",
     },
 }
@@ -110,7 +114,7 @@ def parts_of(audit: Any) -> CrawlParts | None:
         crawl.skipped,
         around,
         crawl.starts,
-        len(crawl.links),
+        int(crawl.links.times.sum()),
         crawl.stopped,
     )
 
@@ -217,7 +221,7 @@ def _strongest(content: Content) -> Table:
 
 def left_out(skipped: pd.DataFrame) -> pd.DataFrame:
     """Return how many addresses were left out for each reason, the most first, with an example."""
-    cells = {name: column(skipped, name) for name in ("url", "reason", "links")}
+    cells = {name: column(skipped, name) for name in ("url", "reason", "links", "addresses")}
     groups: defaultdict[str, list[int]] = defaultdict(list)
     for row, reason in enumerate(cells["reason"]):
         groups[str(reason)].append(row)
@@ -225,7 +229,7 @@ def left_out(skipped: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "reason": [_REASONS.get(reason, reason) for reason, _ in ordered],
-            "addresses": [len(rows) for _, rows in ordered],
+            "addresses": [sum(_count(cells["addresses"][row]) or 1 for row in rows) for _, rows in ordered],
             "links": [sum(_count(cells["links"][row]) for row in rows) for _, rows in ordered],
             "example": [str(cells["url"][rows[0]] or "") for _, rows in ordered],
         }

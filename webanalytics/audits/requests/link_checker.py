@@ -26,8 +26,9 @@ _OURS = frozenset(("encoding", "too_large", "not_html", "not_text", "not_image")
 # to GET: many deny HEAD although RFC 9110 section 9.1 demands it.
 _FINAL = frozenset(
     (
-        *("unknown_host", "lookup_failed", "refused", "certificate", "handshake", "connect_timeout"),
-        *("host_given_up", "robots", "robots_unreadable", "private", "port", "redirect_scheme"),
+        *("unknown_host", "unknown_here", "lookup_failed", "refused", "certificate", "handshake"),
+        *("connect_timeout", "host_given_up", "host_refused", "robots", "robots_unreadable"),
+        *("private", "port", "redirect_scheme"),
         *("invalid_url", "credentials", "long_url"),
     )
 )
@@ -52,9 +53,10 @@ async def check(
     -------
     list of dict
         With the keys of `webanalytics.runs.frames.link_table.CHECKED`. The ``verdict`` is "ok"; "redirected",
-        to an address that answers; "gone": 404, 410, or no such host; "blocked": the server does not let
-        this client see the page (401, 403, 429, 999, no answer in time, robots.txt), which says nothing
-        about visitors; "failed": another status of 400 or more, no connection, a wrong certificate.
+        to an address that answers; "gone": 404, 410, or no such host; "refused": the server does not let
+        this client see the page (401, 403, 429, 999, a challenge), and "blocked": no answer in time, or
+        robots.txt forbids to ask, which say nothing about visitors; "failed": another status of 400 or more,
+        no connection, a wrong certificate.
 
     Notes
     -----

@@ -12,8 +12,12 @@ import pandas as pd
 
 from webanalytics.audits.directives.robots import robots_problems
 from webanalytics.audits.origin import Origin
+from webanalytics.core.access import Access
+from webanalytics.core.access_by_host import access_for, without_logins
+from webanalytics.core.messages import REFUSALS
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, FetchError
+from webanalytics.fetching.refusals import refusal
 from webanalytics.fetching.robots import MOST_ORIGINS, RobotsCopy, RobotsKept, copy_of
 from webanalytics.operations import METADATA
 from webanalytics.runs.backends.local import fetch_settings
@@ -45,12 +49,15 @@ class Listed:
         What is wrong with each origin's robots.txt, in sentences.
     robots_files : dict
         Each origin's robots.txt as it was read.
+    logins : dict
+        What the user names and passwords in the given addresses open, by host.
     """
 
     inputs: pd.Series
     sitemap: pd.DataFrame
     robots: dict[str, list[str]]
     robots_files: dict[str, RobotsCopy]
+    logins: dict[str, Access]
 
 
 async def listed(
@@ -95,6 +102,8 @@ async def listed_in(found: pd.DataFrame, options: Mapping[str, Any]) -> Listed:
 async def _with_robots(
     given: list[Any], found: pd.DataFrame, parameter: str, options: Mapping[str, Any]
 ) -> Listed:
+    given, logins = without_logins(given)
+    options = access_for(options, given, logins)
     pages = found["url"].dropna().tolist()
     known = {url for url in given if isinstance(url, str)}
     addresses = [*given, *(url for url in dict.fromkeys(pages) if url not in known)]
@@ -103,7 +112,7 @@ async def _with_robots(
     origins = origins_of([*addresses, *found["sitemap"].dropna().tolist()])
     files = await read_robots(origins, options)
     robots = await asyncio.to_thread(all_problems, files)
-    return Listed(pd.Series(addresses, dtype=object, name="url"), found, robots, files)
+    return Listed(pd.Series(addresses, dtype=object, name="url"), found, robots, files, logins)
 
 
 def _no_page(found: pd.DataFrame, parameter: str) -> ParameterError:
@@ -111,7 +120,9 @@ def _no_page(found: pd.DataFrame, parameter: str) -> ParameterError:
     errors = found["error"].dropna().tolist()
     reason = str(errors[0]).removesuffix(".") if errors else "It has no row"
     return ParameterError(
-        f"The `{parameter}` parameter must be a sitemap that lists pages. {reason}.", parameter
+        f"The `{parameter}` parameter must be a sitemap that lists pages. {reason}. "
+        "`webanalytics.crawl` finds the pages of a site without one.",
+        parameter,
     )
 
 
@@ -169,19 +180,20 @@ def all_problems(files: Mapping[str, RobotsCopy]) -> dict[str, list[str]]:
 
 
 def problems_of(copy: RobotsCopy) -> list[str]:
-    """Return what is wrong with a robots.txt, and what it means if there is none (RFC 9309 section 2.3.1)."""
+    """Return what is wrong with a robots.txt; that there is none is no fault (RFC 9309 section 2.3.1.3)."""
     too_large = "It is larger than 500 KiB; search engines ignore what comes after that."
     status = copy.http_status
+    challenged = copy.text is not None and refusal(status or 200, {}, copy.text.encode("utf-8", "replace"))
+    if status in REFUSALS or copy.error_type == "refused" or challenged:
+        return []  # it was refused to us: what others get is not known
     if copy.text is not None:
         return [too_large] * (not copy.whole) + robots_problems(copy.text)
     if copy.error_type == "too_large":
         return [too_large]
-    if status in (404, 410):
-        return ["It is missing: search engines may read every page, and find no sitemap there."]
-    if status is not None and 400 <= status < 500 and status != 429:
-        return [f"It answers HTTP {status}: search engines take it as if there were none."]
-    if status is not None and (status >= 500 or status == 429):
+    if status is not None and status >= 500:
         return [f"It answers HTTP {status}: search engines may stop reading the whole site."]
+    if status is not None or copy.error_type in ("dns", "connection"):
+        return []  # there is none, or there is no host, which the pages say
     return [f"It cannot be read ({copy.error_type}): search engines may stop reading the whole site."]
 
 

@@ -121,6 +121,7 @@ _COLUMNS: dict[str, Dtype] = {
     "title": "string",
     "category": "string",
     "type": "string",
+    "scope": "string",
     "priority": "string",
     "threshold": "float",
     "unit": "string",
@@ -138,9 +139,10 @@ def rules() -> pd.DataFrame:
     Returns
     -------
     pandas.DataFrame
-        Columns ``name``, ``title``, ``category``, ``type``, ``priority``, ``threshold`` (missing if a rule
-        has none), ``unit``, ``explanation``, ``fix``, ``measured`` (how), ``source`` (what the rule rests on)
-        and ``help`` (the address of its page in the documentation); the index is the name too.
+        Columns ``name``, ``title``, ``category``, ``type``, ``scope`` (what its issues are of: ``page`` or
+        ``host``), ``priority``, ``threshold`` (missing if a rule has none), ``unit``, ``explanation``,
+        ``fix``, ``measured`` (how), ``source`` (what the rule rests on) and ``help`` (the address of its page
+        in the documentation); the index is the name too.
 
     Examples
     --------

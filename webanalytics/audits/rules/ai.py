@@ -21,7 +21,7 @@ def _signals(site: Site, _: Any) -> Iterator[Finding]:
         place = "/".join(str(url).split("/", 3)[:3])
         if faults and place not in seen and url in rows:
             seen.add(place)  # robots.txt speaks for all pages of its origin: it is named once
-            yield Finding(rows[url], None, f"{place}: {faults}"[:400])
+            yield Finding(rows[url], None, f"{place}: {faults}"[:400], whole=True)
 
 
 @page_by_page
@@ -37,6 +37,7 @@ RULES = (
         name="content_signal_faults",
         title="Faults in Content-Signal or Content-Usage",
         category="sitemap",
+        scope="host",
         type="warning",
         priority="low",
         explanation=(

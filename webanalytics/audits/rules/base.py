@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from webanalytics.audits.site import Site
@@ -32,6 +32,8 @@ Category = Literal[
     "own",
 ]
 Type = Literal["issue", "warning", "opportunity"]
+Scope = Literal["page", "host"]
+"""What a finding is of: one page, or the host, whose pages are then counted in one issue."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +48,14 @@ class Finding:
         What was measured: a number or a text.
     evidence : str
         What shows it on the page, as plain text of at most a few hundred characters.
+    whole : bool
+        Of a rule on hosts: whether it is of every page of the host, and not of this one alone.
     """
 
     row: int
     value: Any = None
     evidence: str = ""
+    whole: bool = field(default=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +123,8 @@ class Rule:
         What it rests on: a standard with its section, or the name and address of a documentation page.
     address : str or None
         Where a rule from elsewhere is explained; None means the documentation of this package.
+    scope : {"page", "host"}
+        What an issue of it is of: a page, or a host with the number of its pages.
     """
 
     name: str
@@ -135,6 +142,7 @@ class Rule:
     measured: str = ""
     source: str = ""
     address: str | None = None
+    scope: Scope = "page"
 
     @property
     def help(self) -> str:

@@ -83,8 +83,8 @@ def targets(site: Site) -> Iterator[tuple[int, str, Target]]:
 
 
 def _failing(site: Site, _: Any) -> Iterator[Finding]:
-    for row, url, target in targets(site):
-        if fault := site.fault(target):
+    for row, state, url in site.read("canonical_state", "canonical_url"):
+        if state == "other" and (fault := site.fault_at(url)):
             yield Finding(row, url, f"{listed([url])} {fault}.")
 
 
@@ -220,7 +220,7 @@ RULES = (
         columns=("canonical_state",),
         needs=("http_status",),
         measured="What the audit knows of the canonical address: whether it redirected, answered with an "
-        "error, or did not answer. An address that is not in the audit is not judged.",
+        "error, or did not answer. A crawl asks for it; other addresses outside of the audit are not judged.",
         source=sources.both(sources.CANONICALS, sources.CANONICALIZATION),
     ),
     Rule(

@@ -47,7 +47,7 @@ def _circle(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
-    if site.inlinks is None:
+    if site.inlinks is None or site.stopped:
         return
     for row, url, target in targets(site):
         page = site.addresses.page(target)
@@ -65,8 +65,7 @@ def _amp_alone(site: Site, _: Any) -> Iterator[Finding]:
 
 def _amp_fails(site: Site, _: Any) -> Iterator[Finding]:
     for row, url in site.read("amphtml"):
-        target = site.find(url) if url else None
-        if target is not None and (fault := site.fault(target)):
+        if fault := site.fault_at(url):
             yield Finding(row, evidence=f"{listed([url])} {fault}.")
 
 
@@ -169,7 +168,8 @@ RULES = (
         find=_amp_fails,
         columns=("amphtml",),
         needs=("http_status",),
-        measured="A page whose amphtml link leads to a page of the audit that redirects or fails.",
+        measured="A page whose amphtml link leads to one that redirects or fails, as far as the audit knows "
+        "it; a crawl asks for it.",
         source=AMP_DISCOVERY,
     ),
     Rule(

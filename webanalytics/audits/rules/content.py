@@ -1,7 +1,7 @@
 """Rules for the text of a page.
 
-What judges sentences leaves out a main text without any: it is a list or a failure of the extraction, and
-the column ``readability_note`` says so.
+How much there is of it is told by what the page has of its own (`audits.content.shared_blocks`). What judges
+sentences looks at the main text, and leaves out one without any: the column ``readability_note`` says so.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
+from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
 from webanalytics.audits.directives.languages import same_language
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.searches import empty
 from webanalytics.audits.site import Site
 from webanalytics.thresholds import SCALES_BY_NAME, not_prose
 
@@ -31,13 +31,25 @@ _LANGUAGE = re.compile(r"\s*([a-z]{2})(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
 _WITHOUT_SPACES = frozenset(("zh", "ja", "th", "lo", "km", "my", "bo"))
 
 
+def _empty(site: Site, _: Any) -> Iterator[Finding]:
+    for row, visible, main in site.read("visible_text", "text"):
+        if not (visible or main or "").strip() and (visible, main) != (None, None):
+            yield Finding(row)
+    for row, key in enumerate(site.values("error_key")):
+        if key == "page_empty" and site.addresses.first(row):
+            yield Finding(row, evidence="The body of the answer is empty.")
+
+
 @page_by_page
 def _low(site: Site, threshold: float) -> Iterator[Finding]:
-    for row, words, sentences, text, language in site.read("wordCount", "sentenceCount", "text", "language"):
-        if words is None or not_prose(words, sentences) or language in _WITHOUT_SPACES:
+    columns = ("content_words", "language", "final_url", *CONTENT_COLUMNS)
+    for row, words, language, url, *said in site.read(*columns):
+        if words is None or language in _WITHOUT_SPACES or words >= threshold:
             continue
-        if words < threshold:
-            yield Finding(row, words, (text or "")[:500])
+        if words:
+            yield Finding(row, words, (site.shared_blocks.content(url, *said).text or "")[:500])
+        elif any(said[:2]):
+            yield Finding(row, words, "All that the page shows stands on most pages of the site.")
 
 
 @page_by_page
@@ -70,7 +82,7 @@ def _eases(site: Site) -> Iterator[tuple[int, float, str]]:
 
 @page_by_page
 def _lorem_ipsum(site: Site, _: Any) -> Iterator[Finding]:
-    for row, *texts in site.read("text", "title", "description"):
+    for row, *texts in site.read("visible_text", "text", "title", "description"):
         for text in texts:
             # the expression alone would take most of the time of all rules
             if text and any(word in text for word in _IPSUM) and (found := _LOREM.search(text)):
@@ -110,9 +122,10 @@ RULES = (
         explanation="No readable text was found in the page as the server sends it. Search engines may see "
         "none either where scripts have to fetch it.",
         fix="Let the server send the content of the page, or leave the page out of the index.",
-        find=empty("text"),
+        find=_empty,
         columns=("text",),
-        measured="The main text of the page as the server sends it; scripts are not run.",
+        measured="The visible text of the page as the server sends it; scripts are not run. An answer "
+        "without a body is such a page too.",
         source=sources.HELPFUL,
     ),
     Rule(
@@ -121,15 +134,16 @@ RULES = (
         category="content",
         type="opportunity",
         priority="medium",
-        explanation="Pages with few words seldom answer what people search for. Languages that are written "
-        "without spaces are not looked at, nor main texts without sentences.",
+        explanation="Pages with few words of their own seldom answer what people search for. Languages that "
+        "are written without spaces are not looked at.",
         fix="Extend the page by what its readers need, or merge it with another one on the same subject.",
         find=_low,
         threshold=200,
         unit="words",
-        columns=("wordCount",),
-        measured="Words of the main text. No search engine publishes a least number: the default is the "
-        "usual one of SEO tools.",
+        columns=("content_words",),
+        measured="Words of the visible text without the blocks that most pages of the site, or of its first "
+        "folder, have; of a site of one or two pages those of the main text. No search engine publishes a "
+        "least number: the default is the usual one of SEO tools.",
         source=sources.HELPFUL,
     ),
     Rule(
@@ -176,7 +190,7 @@ RULES = (
         fix="Replace the placeholder by real content, or take the page offline.",
         find=_lorem_ipsum,
         columns=("text",),
-        measured="The words lorem ipsum side by side in the main text, the title or the description.",
+        measured="The words lorem ipsum side by side in the visible text, the title or the description.",
         source=sources.HELPFUL,
     ),
     Rule(

@@ -8,7 +8,7 @@ from typing import Any
 from webanalytics.audits.graph.links import CLICKED
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.leads import sources
-from webanalytics.audits.site import Site
+from webanalytics.audits.site import WHOLE_CRAWL, Site
 
 VERY_DEEP = 6
 OUT_OF_REACH = 10
@@ -42,8 +42,6 @@ def _very_deep(site: Site, threshold: Any) -> Iterator[Finding]:
 
 def _no_path(site: Site, threshold: Any) -> Iterator[Finding]:
     depth, orphan, inlinks = (site.values(name) for name in ("crawl_depth", "orphan", "inlinks"))
-    if site.crawl is None or site.crawl.stopped:
-        return
     for row in site.distinct:
         if depth[row] is not None and depth[row] > threshold:
             yield Finding(row, depth[row], f"{depth[row]:,} clicks.")
@@ -53,8 +51,6 @@ def _no_path(site: Site, threshold: Any) -> Iterator[Finding]:
 
 def _one_inlink(site: Site, _: Any) -> Iterator[Finding]:
     counts, depth = site.values("inlinks"), site.values("crawl_depth")
-    if site.crawl is None or site.crawl.stopped:
-        return
     for row in site.distinct:
         if counts[row] == 1 and depth[row] != 0:
             yield Finding(row, 1, f"Linked from {sources(site, row)}.")
@@ -65,10 +61,10 @@ def _traps(site: Site, _: Any) -> Iterator[Finding]:
     if site.crawl is None:
         return
     traps, graph = site.crawl.traps, site.graph
-    names = ("pattern", "evidence", "example", "fetched", "skipped")
+    names = ("pattern", "kind", "evidence", "example", "fetched", "skipped")
     columns = (traps[name].astype(object).where(traps[name].notna(), None).tolist() for name in names)
     taken: set[int] = set()
-    for pattern, evidence, example, fetched, skipped in zip(*columns, strict=True):
+    for pattern, kind, evidence, example, fetched, skipped in zip(*columns, strict=True):
         target = site.find(example)
         rows = [] if target is None else [target.row]
         place = graph.place(example)
@@ -79,7 +75,8 @@ def _traps(site: Site, _: Any) -> Iterator[Finding]:
         if row is not None:
             taken.add(row)  # a rule speaks once of a page
             counts = f"{fetched or 0:,} fetched, {skipped or 0:,} left out"
-            yield Finding(row, (fetched or 0) + (skipped or 0), f"{pattern}: {counts}. {evidence or ''}")
+            fix = " robots.txt may close it." if kind in ("calendar", "filters") else ""
+            yield Finding(row, (fetched or 0) + (skipped or 0), f"{pattern}: {counts}. {evidence or ''}{fix}")
 
 
 def _soft(site: Site, _: Any) -> Iterator[Finding]:
@@ -136,7 +133,7 @@ RULES = (
         find=_no_path,
         threshold=OUT_OF_REACH,
         unit="clicks",
-        columns=("crawl_depth",),
+        columns=("crawl_depth", WHOLE_CRAWL),
         measured=f"{_CLICKS}Pages to which no page links are orphans, and left to another rule.",
         source=_LINKS,
     ),
@@ -149,9 +146,9 @@ RULES = (
         explanation="The page hangs on one link: without it nobody finds it, and it seems unimportant.",
         fix="Link to the page from related ones.",
         find=_one_inlink,
-        columns=("crawl_depth", "inlinks"),
+        columns=("crawl_depth", "inlinks", WHOLE_CRAWL),
         measured="Different other pages with a link to this one, redirects followed; the start is left out, "
-        "and so is a crawl that stopped early.",
+        "and a crawl that stopped early is not judged.",
         source=_LINKS,
     ),
     Rule(
@@ -162,13 +159,13 @@ RULES = (
         priority="medium",
         explanation="Links lead to an endless family of addresses, in which search engines spend the time "
         "that the site's real pages need.",
-        fix="Leave out links to what is endless, close its pattern in robots.txt, or answer it with HTTP 404 "
-        "beyond what exists.",
+        fix="Leave out links to what is endless, or answer it with HTTP 404 beyond what exists. A sequence "
+        "that does end is none: `max_sequence=` lets a crawl follow it.",
         find=_traps,
         columns=("crawl_depth",),
         measured="The crawl groups addresses by pattern and stops in one that grows while its pages are "
-        "nearly "
-        "equal or its paths repeat. One finding for each pattern, on its first page.",
+        "nearly equal or its paths repeat; a sequence of numbers has thousands of pages to end in. One "
+        "finding for each pattern, on its first page.",
         source="Google Search Central, Managing crawling of faceted navigation URLs: "
         "https://developers.google.com/search/docs/crawling-indexing/crawling-managing-faceted-navigation",
     ),
@@ -184,9 +181,8 @@ RULES = (
         fix="Answer with HTTP 404 or 410, or redirect to the page that took its place.",
         find=_soft,
         columns=("crawl_depth",),
-        measured="The crawl asks each host for an address that cannot exist; pages nearly equal to the "
-        "answer "
-        "are taken for missing ones.",
+        measured="The crawl asks each host for an address that cannot exist: pages nearly equal to an answer "
+        "with status 200, or with all the words of one with 404 or 410, are taken for missing ones.",
         source="Google Search Central, Soft 404 errors: "
         "https://developers.google.com/search/docs/crawling-indexing/troubleshoot-crawling-errors",
     ),

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from webanalytics.audits.graph.metrics import Mask
-from webanalytics.audits.graph.site_links import Target
+from webanalytics.audits.graph.links import LinkGraph
+from webanalytics.audits.graph.metrics import Mask, by_end
+from webanalytics.audits.graph.site_links import LONGEST, Target, listed
 from webanalytics.audits.rules.base import Finding, Rule
-from webanalytics.audits.rules.leads import badly
+from webanalytics.audits.rules.leads import Bad, Leads, how
 from webanalytics.audits.site import CHECKED_LINKS, Site
 
 _LINKS = (
@@ -20,25 +20,35 @@ _LINKS = (
 )
 
 
-def _checked(site: Site) -> dict[int, str]:
-    """Return what is wrong with addresses of other sites that a crawl only checked, by their places."""
-    if site.crawl is None:
-        return {}
-    checked, found = site.crawl.checked, {}
-    names = ("url", "verdict", "http_status", "kind")
-    columns = (checked[name].astype(object).tolist() for name in names)
-    for url, said, status, kind in zip(*columns, strict=True):
-        place = site.graph.place(url) if said in ("gone", "failed") and kind == "external" else -1
-        if place >= 0:
-            found[place] = "does not answer" if pd.isna(status) else f"answers HTTP {status}"
-    return found
+def _external(site: Site) -> Bad:
+    broken = {
+        place: fault
+        for url, (kind, fault) in site.checked.items()
+        if kind == "external" and fault and not fault.startswith("redirects")
+        if (place := site.graph.place(url)) >= 0
+    }
+    return broken, site.graph.hyperlinks
 
 
-def _external(site: Site, _: Any) -> Iterator[Finding]:
-    return badly(site, _checked(site), site.graph.hyperlinks)
+def _anchors(site: Site, _: Any) -> Iterator[Finding]:
+    graph = site.graph
+    links = np.flatnonzero(graph.table.missing)
+    rows = by_end(graph.source_row[links], graph.rows)
+    for row in np.unique(graph.source_row[links]).tolist():
+        if row >= 0 and site.good[row]:
+            named: dict[str, list[int]] = {}
+            for link in links[rows.of(row)].tolist():
+                named.setdefault(_with_fragment(graph, link), []).append(link)
+            shown = (f"{url[:LONGEST]}{how(graph, found)}" for url, found in named.items())
+            yield Finding(row, len(named), listed(shown, len(named)))
 
 
-def _to_closed(site: Site, why: str, links: Mask) -> Iterator[Finding]:
+def _with_fragment(graph: LinkGraph, link: int) -> str:
+    table = graph.table
+    return f"{table.urls[table.target[link]]}#{table.fragments[table.fragment[link]]}"
+
+
+def _to_closed(site: Site, why: str, links: Mask) -> Bad:
     graph, closed = site.graph, {}
     for place, row in enumerate(graph.page.tolist()):
         asked = int(graph.row[place])
@@ -50,18 +60,18 @@ def _to_closed(site: Site, why: str, links: Mask) -> Iterator[Finding]:
         skipped = site.crawl.skipped
         urls = skipped["url"][(skipped["reason"] == "robots").to_numpy(bool)]
         closed |= {place: "" for place in map(graph.place, urls.tolist()) if place >= 0}
-    return badly(site, closed, links & graph.internal & (graph.source_row != graph.target_row))
+    return closed, links & graph.internal & (graph.source_row != graph.target_row)
 
 
-def _to_noindex(site: Site, _: Any) -> Iterator[Finding]:
+def _to_noindex(site: Site) -> Bad:
     return _to_closed(site, "noindex", site.graph.hyperlinks & site.graph.followed)
 
 
-def _to_canonicalised(site: Site, _: Any) -> Iterator[Finding]:
+def _to_canonicalised(site: Site) -> Bad:
     return _to_closed(site, "canonicalised", site.graph.hyperlinks)
 
 
-def _to_blocked(site: Site, _: Any) -> Iterator[Finding]:
+def _to_blocked(site: Site) -> Bad:
     return _to_closed(site, "blocked by robots.txt", site.graph.hyperlinks & site.graph.followed)
 
 
@@ -93,6 +103,23 @@ def _one_text(site: Site, _: Any) -> Iterator[Finding]:
 
 RULES = (
     Rule(
+        name="broken_anchor",
+        title="Links to a place that is not on the page",
+        category="links",
+        type="issue",
+        priority="low",
+        explanation="The link names a place of a page with #, and the page has no such place: visitors "
+        "arrive at its top and have to look for what they were promised.",
+        fix="Correct what stands behind the #, or give the place its id again.",
+        find=_anchors,
+        columns=("crawl_depth",),
+        measured="Links to pages that the crawl has read, and to the page itself, whose fragment is the id "
+        "of no element and the name of no anchor, as written or decoded. #top, text fragments, what scripts "
+        "read (#/, #!, links with a role or data) and pages without text are left out.",
+        source="HTML Standard, section 7.4.6.4: "
+        "https://html.spec.whatwg.org/multipage/browsing-the-web.html#scrolling-to-a-fragment",
+    ),
+    Rule(
         name="external_links_broken",
         title="Broken links to other sites",
         category="links",
@@ -101,7 +128,7 @@ RULES = (
         explanation="The page links to pages of other sites that are gone or fail, where visitors find "
         "nothing.",
         fix="Correct the links, lead them to what took the place of the page, or remove them.",
-        find=_external,
+        find=Leads(_external),
         columns=(CHECKED_LINKS,),
         measured="Each address of another site is asked once, with HEAD and then GET. HTTP 404, 410, other "
         "errors of the server and a host that does not exist count; HTTP 401, 403, 429, 999 and time limits "
@@ -119,7 +146,7 @@ RULES = (
         "such pages link to is followed less and less.",
         fix="Remove noindex from pages that should be found, or leave the links if they are for visitors "
         "alone.",
-        find=_to_noindex,
+        find=Leads(_to_noindex),
         columns=("links", "noindex"),
         measured="Links without nofollow to other pages of the audit whose robots tag or header says "
         "noindex.",
@@ -136,7 +163,7 @@ RULES = (
         "against "
         "what the canonical says.",
         fix="Link to the canonical address.",
-        find=_to_canonicalised,
+        find=Leads(_to_canonicalised),
         columns=("links", "canonical_state"),
         measured="Links to other pages of the audit whose canonical link names another address.",
         source="Google Search Central, How to specify a canonical URL: "
@@ -151,7 +178,7 @@ RULES = (
         explanation="The page links to addresses of its own site that search engines may not fetch, so that "
         "nothing behind them is found by these links.",
         fix="Open the pages in robots.txt if they should be found, or remove the links.",
-        find=_to_blocked,
+        find=Leads(_to_blocked),
         columns=("links",),
         needs=("robots",),
         measured="Links without nofollow to addresses of the site that its robots.txt disallows for the "

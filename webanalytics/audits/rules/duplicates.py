@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from webanalytics.audits.content.duplicates import MINIMUM_WORDS
+from webanalytics.audits.content.shared_blocks import difference
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.site import Site
+from webanalytics.runs.storage.temporary_texts import SpilledSequence
 
 _LONGEST = 200
+_WITHOUT = "without the blocks that most pages of the site, or of its first folder, have"
 
 
 def _shared(site: Site, values: Sequence[Any]) -> Iterator[Finding]:
@@ -20,9 +24,11 @@ def _shared(site: Site, values: Sequence[Any]) -> Iterator[Finding]:
 
 
 def _exact(site: Site, _: Any) -> Iterator[Finding]:
+    words = site.values("content_words")
     for group in site.alike(site.values("content_hash")):
-        for row in group:
-            yield Finding(row, len(group), f"Same text as {site.others(group, row)}")
+        for alike in _by_language(site, [row for row in group if words[row] >= MINIMUM_WORDS]):
+            for row in alike:
+                yield Finding(row, len(alike), f"Same text as {site.others(alike, row)}")
 
 
 def _near(site: Site, threshold: Any) -> Iterator[Finding]:
@@ -30,12 +36,33 @@ def _near(site: Site, threshold: Any) -> Iterator[Finding]:
     for row, cluster in enumerate(_clusters(site, float(threshold))):
         if cluster is not None:
             groups.setdefault(int(cluster), []).append(row)
+    if not groups:
+        return
+    in_one = {row for group in groups.values() for row in group}
+    texts = SpilledSequence(item.text if row in in_one else None for row, item in enumerate(site.contents()))
     hashes = site.values("content_hash")
-    for group in (own for cluster in groups.values() for own in site.by_domain(cluster)):
-        # Pages with exactly the same text are left to another rule.
-        if len({hashes[row] or row for row in group}) > 1:
-            for row in group:
-                yield Finding(row, len(group), f"Nearly the same text as {site.others(group, row)}")
+    for cluster in (own for group in groups.values() for own in site.by_domain(group)):
+        for alike in _by_language(site, cluster):
+            first = alike[0]
+            second = next((row for row in alike if hashes[row] != hashes[first]), None)
+            if second is None:
+                continue  # pages with exactly the same text are left to another rule
+            for row in alike:
+                other = first if hashes[row] != hashes[first] else second
+                more = f" and {len(alike) - 2:,} more" if len(alike) > 2 else ""
+                parts = difference(texts[row], texts[other]) or "The same main text, and more beside it"
+                yield Finding(row, len(alike), f"{parts}, on {site.name(other)}{more}")
+
+
+def _by_language(site: Site, group: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the pages of a group that declare one language, or none; what declares none is with the first."""
+    found: dict[str, list[int]] = {}
+    langs = site.values("lang")
+    declared = {row: (langs[row] or "").strip().lower() for row in group}
+    first = next(filter(None, declared.values()), "")
+    for row, lang in declared.items():
+        found.setdefault(lang or first, []).append(row)
+    return (rows for rows in found.values() if len(rows) > 1)
 
 
 def _clusters(site: Site, threshold: float) -> Sequence[Any]:
@@ -43,7 +70,7 @@ def _clusters(site: Site, threshold: float) -> Sequence[Any]:
         return site.values("near_duplicate_cluster")
     from webanalytics.audits.pages import near_clusters
 
-    return near_clusters(site.addresses, site.values("text"), site.indexable, threshold)
+    return near_clusters(site, site.indexable, threshold)
 
 
 def _title(site: Site, _: Any) -> Iterator[Finding]:
@@ -75,7 +102,8 @@ RULES = (
         fix="Keep one page and redirect the others to it, or name it as canonical.",
         find=_exact,
         columns=("content_hash",),
-        measured="The main texts of indexable pages are equal, white space folded (SHA-256).",
+        measured=f"The texts of indexable pages of one language are equal, {_WITHOUT}, and have at least "
+        f"{MINIMUM_WORDS} words.",
         source=sources.both(sources.CANONICALIZATION, sources.CANONICALS),
     ),
     Rule(
@@ -91,9 +119,10 @@ RULES = (
         find=_near,
         threshold=90,
         unit="per cent",
-        columns=("text",),
-        measured="Similarity of the main texts of indexable pages: the share of runs of three words that "
-        "two of them have in common (Jaccard similarity), in per cent.",
+        columns=("content_hash",),
+        measured=f"Similarity of the texts of indexable pages of one language, {_WITHOUT}: the share of runs "
+        "of three words that two of them have in common (Jaccard similarity), in per cent. Texts of fewer "
+        f"than {MINIMUM_WORDS} words are not compared.",
         source=sources.CANONICALIZATION,
     ),
     Rule(

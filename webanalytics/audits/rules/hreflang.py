@@ -75,8 +75,9 @@ def _alternates(site: Site) -> Iterator[tuple[int, list[Target]]]:
 
 
 def _failing(site: Site, _: Any) -> Iterator[Finding]:
-    for row, targets in _alternates(site):
-        faults = [(target.url, site.fault(target)) for target in targets if site.fault(target)]
+    for row, entries in site.alternates.items():
+        urls = (url for url in dict.fromkeys(url for _, url in entries) if url != site.addresses.final[row])
+        faults = [(url, fault) for url in urls if (fault := site.fault_at(url))]
         if faults:
             yield Finding(row, len(faults), listed(f"{url} {fault}" for url, fault in faults))
 
@@ -181,8 +182,8 @@ RULES = (
         find=_failing,
         columns=("hreflangs",),
         needs=("http_status",),
-        measured="Alternates of the page are counted that the audit knows to redirect or to fail. Addresses "
-        "that are not in the audit are not judged.",
+        measured="Alternates of the page that the audit knows to redirect or to fail are counted: a crawl "
+        "asks each once. Other addresses that are not in the audit are not judged.",
         source=sources.LANGUAGES,
     ),
     Rule(

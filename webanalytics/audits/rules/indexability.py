@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from webanalytics.audits.ai.access import UNKNOWN, verdicts
 from webanalytics.audits.directives.robots import directives, unavailable_after
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
@@ -63,9 +64,14 @@ def _canonicalised(site: Site, _: Any) -> Iterator[Finding]:
 
 def _blocked(site: Site, _: Any) -> Iterator[Finding]:
     errors = site.values("error")
+    known = {row: verdicts for row, _, verdicts in verdicts(site, ("Googlebot",))}
     for row, trip in enumerate(site.fetches):
-        if trip.problem == "blocked by robots.txt":
-            yield Finding(row, "robots.txt", str(errors[row] or ""))
+        (verdict,) = known.get(row, (UNKNOWN,))
+        if trip.problem == "blocked by robots.txt" and verdict.allowed is not True:
+            said = (
+                f"robots.txt, line {verdict.line}: {verdict.rule}" if verdict.line else str(errors[row] or "")
+            )
+            yield Finding(row, "robots.txt", said)
 
 
 RULES = (
@@ -160,7 +166,8 @@ RULES = (
         find=_blocked,
         columns=("error_type",),
         needs=("robots",),
-        measured="Whether the rules of robots.txt for the crawler of the audit forbid the address.",
+        measured="Whether the rules of robots.txt for the crawler of the audit forbid the address, unless "
+        "they allow it to Googlebot.",
         source=sources.both(sources.rfc(9309, "2.2 (protocol)"), sources.ROBOTS_TXT),
     ),
 )

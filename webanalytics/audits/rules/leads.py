@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -15,16 +17,36 @@ from webanalytics.audits.site import Site
 
 _ANCHOR = 40
 
+Bad: TypeAlias = tuple[Mapping[int, str], Mask]
+"""What is wrong with addresses, by their places, and the links that may lead there."""
 
-def badly(site: Site, bad: Mapping[int, str], links: Mask) -> Iterator[Finding]:
-    """Yield the pages that link to bad addresses, given by their places; the value counts addresses."""
-    graph = site.graph
-    for row, targets in pages_with(graph, bad, links):
-        if site.good[row]:
+
+@dataclass(frozen=True)
+class Leads:
+    """A search for pages with links to bad addresses; the value of a finding counts addresses.
+
+    Attributes
+    ----------
+    find : callable
+        Returns what is wrong with the bad addresses, by their places, and the links that may lead there.
+    """
+
+    find: Callable[[Site], Bad]
+
+    def __call__(self, site: Site, _: Any) -> Iterator[Finding]:
+        """Yield the pages with such links."""
+        graph, (bad, _links) = site.graph, self.find(site)
+        for row, targets in self.pages(site):
             shown = (
                 f"{_cut(graph.table.urls[place])} {bad[place]}{how(graph, found)}" for place, found in targets
             )
             yield Finding(row, len(targets), listed(shown, len(targets)))
+
+    def pages(self, site: Site) -> Iterator[tuple[int, list[tuple[int, list[int]]]]]:
+        """Yield rows of pages, with the places of the bad addresses that they link to, and the links."""
+        bad, links = self.find(site)
+        found = pages_with(site.graph, bad, links) if bad else ()
+        return (one for one in found if site.good[one[0]])
 
 
 def pages_with(
@@ -47,7 +69,8 @@ def how(graph: LinkGraph, links: Sequence[int]) -> str:
     """Return what links are called and how many they are, in brackets; '' for one without a text."""
     anchors = dict.fromkeys(text for text in map(graph.anchor, links) if text)
     parts = [f'"{text[:_ANCHOR]}{"…" * (len(text) > _ANCHOR)}"' for text in list(anchors)[:SHOWN]]
-    parts += [f"{len(links):,} links"] * (len(links) > 1)
+    count = int(graph.table.times[links].sum())
+    parts += [f"{count:,} links"] * (count > 1)
     return f" ({', '.join(parts)})" if parts else ""
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
 from webanalytics.audits.graph.site_links import LONGEST
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.leads import badly, faults
-from webanalytics.audits.site import Site
+from webanalytics.audits.rules.leads import Bad, Leads, faults
+from webanalytics.audits.site import WHOLE_CRAWL, Site
 from webanalytics.runs.frames.link_table import KINDS
 
 
@@ -49,8 +50,7 @@ def _no_inlinks(site: Site, _: Any) -> Iterator[Finding]:
 def unlinked(site: Site) -> Iterator[Finding]:
     """Yield the indexable pages that no other page of the audit links to; visitors start at home pages."""
     counts, orphan = site.values("inlinks"), site.values("orphan")
-    if site.crawl is not None and site.crawl.stopped:
-        return  # pages may be missing that link to it
+    away = Counter((site.addresses.final[row] or "///").split("/", 3)[2] for row in site.refused)
     for row in site.distinct:
         if site.crawl is not None and not orphan[row]:
             continue
@@ -58,7 +58,8 @@ def unlinked(site: Site) -> Iterator[Finding]:
         if url is None or counts[row] is None or counts[row]:
             continue
         _, _, host, path = url.split("/", 3)
-        if path and site.hosts[host] > 1:
+        # Pages that were refused may link to it: where they are many, nobody knows.
+        if path and site.hosts[host] >= max(2, 9 * away[host]):
             said = f"None of the {site.hosts[host]:,} pages of {host} links to it."
             yield Finding(row, 0, f"{said} {_known_from(site, row)}".strip())
 
@@ -75,20 +76,17 @@ def _known_from(site: Site, row: int) -> str:
     return f"It is known from the {kind} of {source[:LONGEST]}."
 
 
-def _broken(site: Site, redirects: bool) -> Iterator[Finding]:
-    bad = {
-        place: fault
-        for place, fault in faults(site).items()
-        if fault.startswith("redirects to ") == redirects
-    }
-    return badly(site, bad, site.graph.hyperlinks) if bad else iter(())
+def _broken(site: Site, redirects: bool) -> Bad:
+    found = faults(site).items()
+    bad = {place: fault for place, fault in found if fault.startswith("redirects to ") == redirects}
+    return bad, site.graph.hyperlinks
 
 
-def _to_failing(site: Site, _: Any) -> Iterator[Finding]:
+def _to_failing(site: Site) -> Bad:
     return _broken(site, redirects=False)
 
 
-def _to_redirects(site: Site, _: Any) -> Iterator[Finding]:
+def _to_redirects(site: Site) -> Bad:
     return _broken(site, redirects=True)
 
 
@@ -101,7 +99,7 @@ RULES = (
         priority="high",
         explanation="The page links to pages of the site that answer with an error or not at all.",
         fix="Correct or remove the links.",
-        find=_to_failing,
+        find=Leads(_to_failing),
         columns=("links",),
         needs=("http_status",),
         measured="Links to addresses of the audit that answered with an error or not at all are counted. "
@@ -119,7 +117,7 @@ RULES = (
             "request each."
         ),
         fix="Link to the address at the end of the redirect.",
-        find=_to_redirects,
+        find=Leads(_to_redirects),
         columns=("links",),
         needs=("redirects",),
         measured="Links to addresses of the audit that redirected are counted.",
@@ -152,9 +150,9 @@ RULES = (
         ),
         fix="Link to the page from related ones, or remove it if it is not needed.",
         find=_no_inlinks,
-        columns=("inlinks",),
+        columns=("inlinks", WHOLE_CRAWL),
         measured="Pages of the audit that link to the page, redirects followed; home pages and hosts with "
-        "one page are left out.",
+        "one page, or with a tenth of pages that were refused, are left out.",
         source=sources.LINKS,
     ),
     Rule(

@@ -9,7 +9,7 @@ import numpy as np
 
 from webanalytics.audits.graph.site_links import LONGEST, listed
 from webanalytics.audits.rules.base import Finding, Rule
-from webanalytics.audits.rules.leads import badly, faults
+from webanalytics.audits.rules.leads import Bad, Leads, faults
 from webanalytics.audits.site import Site
 
 _PAGINATION = (
@@ -28,8 +28,10 @@ def _ends(site: Site, *kinds: str) -> Iterator[tuple[int, int]]:
             yield row, int(graph.table.target[link])
 
 
-def _failing(site: Site, _: Any) -> Iterator[Finding]:
-    return badly(site, faults(site), site.graph.of_kind("next", "prev"))
+def _failing(site: Site) -> Bad:
+    places, asked = site.graph.places, site.checked.items()
+    known = {places[url]: fault for url, (_, fault) in asked if fault and url in places}
+    return known | faults(site), site.graph.of_kind("next", "prev")
 
 
 def _later(site: Site) -> dict[int, int]:
@@ -69,6 +71,8 @@ def _before(later: dict[int, int], row: int) -> set[int]:
 
 
 def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
+    if site.stopped:
+        return
     graph = site.graph
     linked = {int(row) for row in graph.target_row[graph.hyperlinks & (graph.source_row != graph.target_row)]}
     pages: dict[int, list[str]] = {}
@@ -113,12 +117,11 @@ RULES = (
         priority="high",
         explanation="The page before or after this one in its series redirects, fails or does not answer.",
         fix="Let rel=next and rel=prev name pages that answer with HTTP 200, and leave them out at the ends.",
-        find=_failing,
+        find=Leads(_failing),
         columns=("crawl_depth",),
         needs=("http_status",),
-        measured="Targets of rel=next and rel=prev, in link elements, Link headers and anchors, that the "
-        "crawl "
-        "has asked for.",
+        measured="Targets of rel=next and rel=prev, in link elements, Link headers and anchors; the crawl "
+        "asks for each.",
         source=_PAGINATION,
     ),
     Rule(

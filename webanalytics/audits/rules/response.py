@@ -26,7 +26,8 @@ def _failed(site: Site, problem: str) -> Iterator[Finding]:
 
 
 def _client_error(site: Site, _: Any) -> Iterator[Finding]:
-    return _failed(site, "client error")
+    # Links to such an address are faults of the pages that have them, and left to the rule on those.
+    return (one for one in _failed(site, "client error") if not site.linked_from(one.row))
 
 
 def _server_error(site: Site, _: Any) -> Iterator[Finding]:
@@ -89,12 +90,14 @@ RULES = (
         category="response",
         type="issue",
         priority="high",
-        explanation="The page answers that it does not exist or may not be seen, so that it cannot be found.",
-        fix="Restore the page, redirect it to the one that replaces it, or remove the links to it.",
+        explanation="The page answers that it does not exist, so that it cannot be found.",
+        fix="Restore the page, redirect it to the one that replaces it, or take it out of the list.",
         find=_client_error,
         columns=("error",),
         needs=("http_status",),
-        measured="The status of the answer is 400 to 499; redirects to such a page are left to another rule.",
+        measured="The status of the answer is 400 to 499, but for 401, 403, 407, 429 and 451, which refuse "
+        "programs more than visitors, and no page of the audit links to the address; links and redirects to "
+        "it are left to other rules.",
         source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.5 (client errors)")),
     ),
     Rule(

@@ -8,7 +8,6 @@ from typing import Any
 from webanalytics.audits.ai.access import blocked, may_read
 from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.rules.base import Finding, Rule
-from webanalytics.audits.rules.searches import Find
 from webanalytics.audits.rules.sources import BING_ROBOTS_TXT, ROBOTS_TXT, both, rfc
 from webanalytics.audits.site import Site
 
@@ -16,12 +15,20 @@ _COLUMNS = ("imgTags", "resources")
 _RULES = rfc(9309, "2.2 (the rules)")
 
 
-def _blocked_for(token: str) -> Find:
-    def find(site: Site, _: Any) -> Iterator[Finding]:
-        for row, verdict in blocked(site, token):
+def _blocked(site: Site, token: str, *others: str) -> Iterator[Finding]:
+    """Yield the pages closed to a crawler, but not to all, nor to others: each is named by one rule."""
+    told = {row for other in others for row, _ in blocked(site, other)}
+    for row, verdict in blocked(site, token):
+        if row not in told and site.fetches[row].problem != "blocked by robots.txt":
             yield Finding(row, None, f"robots.txt, line {verdict.line}: {verdict.rule}"[:400])
 
-    return find
+
+def _for_googlebot(site: Site, _: Any) -> Iterator[Finding]:
+    return _blocked(site, "Googlebot")
+
+
+def _for_bingbot(site: Site, _: Any) -> Iterator[Finding]:
+    return _blocked(site, "bingbot", "Googlebot")
 
 
 def _loaded(site: Site) -> Iterator[tuple[int, set[str]]]:
@@ -57,11 +64,11 @@ RULES = (
             "but reads nothing on the page, not even a noindex."
         ),
         fix="Open the path to Googlebot if the page is meant to be found; to hide a page use noindex.",
-        find=_blocked_for("Googlebot"),
+        find=_for_googlebot,
         columns=("url",),
         measured=(
             "By the group of robots.txt that speaks to Googlebot, else that for all; the line that decides "
-            "is named."
+            "is named. Pages that the audit could not read for robots.txt are left to another rule."
         ),
         source=both(ROBOTS_TXT, _RULES),
     ),
@@ -76,11 +83,11 @@ RULES = (
             "among them."
         ),
         fix="Open the path to Bingbot if the page is meant to be found.",
-        find=_blocked_for("bingbot"),
+        find=_for_bingbot,
         columns=("url",),
         measured=(
             "By the group of robots.txt that speaks to Bingbot, else that for all; the line that decides is "
-            "named."
+            "named. Pages that Googlebot may not read either are left to another rule."
         ),
         source=both(BING_ROBOTS_TXT, _RULES),
     ),

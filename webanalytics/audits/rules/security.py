@@ -14,7 +14,7 @@ from webanalytics.audits.site import Site
 def _http(site: Site, _: Any) -> Iterator[Finding]:
     for row, _status in site.read("status"):
         if site.name(row).startswith("http:"):
-            yield Finding(row, "http", site.name(row)[:200])
+            yield Finding(row)
 
 
 def _addresses(site: Site, column: str) -> Iterator[Finding]:
@@ -38,6 +38,7 @@ RULES = (
         name="http_page",
         title="Page without https",
         category="security",
+        scope="host",
         type="issue",
         priority="high",
         explanation=(

@@ -9,7 +9,7 @@ from webanalytics.audits.graph.site_links import origin
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.links import unlinked
-from webanalytics.audits.site import Site
+from webanalytics.audits.site import WHOLE_CRAWL, Site
 
 _LONGEST = 400
 
@@ -55,7 +55,8 @@ def _robots(site: Site, _: Any) -> Iterator[Finding]:
     for place, problems in site.robots.items():
         row = chosen.get(origin(place) or place, -1)
         if problems and row >= 0:
-            yield Finding(row, len(problems), f"{place}/robots.txt: {' '.join(problems)}"[:_LONGEST])
+            said = f"{place}/robots.txt: {' '.join(problems)}"[:_LONGEST]
+            yield Finding(row, len(problems), said, whole=True)
 
 
 RULES = (
@@ -111,15 +112,16 @@ RULES = (
         ),
         fix="Link to the page from related ones, or remove it from the sitemap if it is not needed.",
         find=_orphan,
-        columns=("in_sitemap", "inlinks"),
+        columns=("in_sitemap", "inlinks", WHOLE_CRAWL),
         measured="Indexable pages of the sitemap that no other page of the audit links to; home pages and "
-        "hosts with one page are left out.",
+        "hosts with one page, or with a tenth of pages that were refused, are left out.",
         source=sources.both(sources.LINKS, sources.SITEMAPS),
     ),
     Rule(
         name="robots_txt_problems",
         title="Faults in robots.txt",
         category="sitemap",
+        scope="host",
         type="warning",
         priority="medium",
         explanation=(

@@ -39,7 +39,7 @@ RULES = (
         title="Structured data that does not parse",
         category="structured data",
         type="issue",
-        priority="high",
+        priority="medium",
         explanation="A block of structured data is not valid JSON, so programs that read JSON as its "
         "standard says get nothing of it.",
         fix="Correct the block at the place that is named; often a comma or a quotation mark is missing, or "
@@ -54,7 +54,7 @@ RULES = (
         title="Structured data lacks required properties",
         category="structured data",
         type="issue",
-        priority="high",
+        priority="medium",
         explanation="Without the properties that search engines require for the rich result that is named, "
         "the page does not get it. Rich results that are shown no longer, such as FAQs, ask for nothing.",
         fix="Add the properties that are named, with values that the page itself shows.",

@@ -91,7 +91,7 @@ def _kept(query: str, unwanted: re.Pattern[str]) -> str:
 
 
 def _same_page(form: Form) -> Find:
-    """Return the search for indexable pages with one main text whose addresses have one form."""
+    """Return the search for indexable pages with one text whose addresses have one form."""
 
     def find(site: Site, _: Any) -> Iterator[Finding]:
         hashes = site.values("content_hash")
@@ -155,7 +155,7 @@ def _variant(name: str, title: str, explanation: str, fix: str, form: Form, meas
         find=_same_page(form),
         columns=("content_hash",),
         measured=f"{measured} Pages are compared that are indexable, were read at these addresses and have "
-        "the same main text.",
+        "the same text.",
         source=sources.both(sources.CANONICALIZATION, sources.URLS),
     )
 

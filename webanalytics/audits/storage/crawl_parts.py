@@ -33,11 +33,13 @@ TABLES: Mapping[str, Mapping[str, Dtype]] = {
     "traps": TRAPS,
     "hosts": HOSTS,
 }
-PARTS = ("links", "addresses", "anchors", *TABLES)
-"""Names of the tables of a crawl."""
+NEEDED = ("links", "addresses", "anchors", *TABLES)
+PARTS = (*NEEDED, "fragments")
+"""Names of the tables of a crawl; earlier ones have neither fragments nor what came with them."""
 
 _ENDS = ("source", "target", "anchor")
 _CODES = ("rel", "kind", "position")
+_LATER = ("fragment", "times", "missing")
 _NAMES = {"kinds": list(KINDS), "positions": list(POSITIONS), "rels": list(RELS)}
 
 
@@ -45,9 +47,10 @@ def frames_of(crawl: CrawlFacts) -> dict[str, pd.DataFrame]:
     """Return the tables of a crawl by their names."""
     links = crawl.links
     return {
-        "links": pd.DataFrame({name: getattr(links, name) for name in (*_ENDS, *_CODES)}),
+        "links": pd.DataFrame({name: getattr(links, name) for name in (*_ENDS, *_CODES, *_LATER)}),
         "addresses": _texts(links.urls),
         "anchors": _texts(links.anchors),
+        "fragments": _texts(links.fragments),
         **{name: getattr(crawl, name) for name in TABLES},
     }
 
@@ -63,6 +66,8 @@ def values_of(crawl: CrawlFacts) -> dict[str, Any]:
         "soft_404": sorted(crawl.soft_404),
         "options": {str(name): _plain(value) for name, value in crawl.options.items()},
         "stopped": crawl.stopped,
+        "only_endless": crawl.only_endless,
+        "left_out": dict(crawl.left_out),
         **_NAMES,
     }
 
@@ -82,15 +87,22 @@ def crawl_of(frames: Mapping[str, pd.DataFrame], values: Mapping[str, Any]) -> C
         For parts that `frames_of` and `values_of` do not make.
     """
     _check(values)
-    for name in TABLES:
-        _check_columns(name, frames[name])
+    tables = {name: frames[name] for name in TABLES}
+    if "fragments" not in frames:
+        tables["skipped"] = tables["skipped"].assign(
+            addresses=pd.array([1], "Int64").repeat(len(tables["skipped"]))
+        )
+    for name, frame in tables.items():
+        _check_columns(name, frame)
     return CrawlFacts(
         _links(frames),
-        **{name: frames[name] for name in TABLES},
+        **tables,
         starts=tuple(values["starts"]),
         soft_404=frozenset(values["soft_404"]),
         options=values["options"],
         stopped=values["stopped"],
+        only_endless=values.get("only_endless", False),
+        left_out=values.get("left_out", {}),
     )
 
 
@@ -119,12 +131,15 @@ def _alike(found: Any, wanted: Any) -> bool:
 
 
 def _check(values: Mapping[str, Any]) -> None:
-    texts = [*values["starts"], *values["soft_404"], *values["options"], values["stopped"]]
+    left_out = values.get("left_out", {})
+    texts = [*values["starts"], *values["soft_404"], *values["options"], values["stopped"], *left_out]
     lists = (values["starts"], values["soft_404"])
     good = (
         all(isinstance(text, str) for text in texts)
         and all(isinstance(found, list) for found in lists)
         and isinstance(values["options"], dict)
+        and all(type(count) is int for count in left_out.values())
+        and isinstance(values.get("only_endless", False), bool)
         and all(map(_is_option, values["options"].values()))
         and all(values[name] == names for name, names in _NAMES.items())
     )
@@ -141,6 +156,8 @@ def _is_option(value: object) -> bool:
 def _links(frames: Mapping[str, pd.DataFrame]) -> LinkTable:
     frame = frames["links"]
     urls, anchors = (_read_texts(frames[name]) for name in ("addresses", "anchors"))
+    later = "fragments" in frames
+    fragments = _read_texts(frames["fragments"]) if later else [""]
     if len(set(urls)) < len(urls):
         raise Unreadable
     limits = {
@@ -150,18 +167,19 @@ def _links(frames: Mapping[str, pd.DataFrame]) -> LinkTable:
         "kind": len(KINDS),
         "position": len(POSITIONS),
     }
+    limits |= {"fragment": len(fragments), "times": 1 << 31, "missing": 2} if later else {}
     if list(frame.columns) != list(limits):
         raise Unreadable
     columns: dict[str, Any] = {}
     for name, limit in limits.items():
-        dtype = np.int32 if name in _ENDS else np.uint8
+        dtype = np.uint8 if name in _CODES else np.bool_ if name == "missing" else np.int32
         if frame[name].dtype != dtype:
             raise Unreadable
         values = np.ascontiguousarray(frame[name].to_numpy())
         if len(values) and not 0 <= int(values.min()) <= int(values.max()) < limit:
             raise Unreadable
         columns[name] = values
-    return LinkTable(urls=urls, anchors=anchors, **columns)
+    return LinkTable(urls=urls, anchors=anchors, fragments=fragments, **columns)
 
 
 def _read_texts(frame: pd.DataFrame) -> list[str]:

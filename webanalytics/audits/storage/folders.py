@@ -23,7 +23,7 @@ from webanalytics.audits.origin import Origin
 from webanalytics.audits.profiles import Profile, resolve_profile, without
 from webanalytics.audits.rules import BUILT_IN, RULES
 from webanalytics.audits.storage import row_parts as stored_parts
-from webanalytics.audits.storage.crawl_parts import PARTS, checked_of, crawl_of, frames_of, values_of
+from webanalytics.audits.storage.crawl_parts import NEEDED, PARTS, checked_of, crawl_of, frames_of, values_of
 from webanalytics.core.operations.model import Field
 from webanalytics.errors import ParameterError, reason
 from webanalytics.fetching.robots import RobotsCopy
@@ -67,6 +67,7 @@ def save(frame: pd.DataFrame, origin: Origin, folder: str | os.PathLike[str]) ->
         "robots_files": {name: copy.as_dict() for name, copy in origin.robots_files.items()},
         "date": origin.date,
         "score": origin.score,
+        **({"stopped": origin.stopped} if origin.stopped else {}),
         **({} if crawl is None else {"crawl": values_of(crawl)}),
         **({} if rows is None else {"rows": rows.manifest}),
     }
@@ -101,7 +102,7 @@ def load(folder: str | os.PathLike[str], parameter: str = "folder") -> tuple[pd.
         checked = checked_of(frames)
         copies = {name: RobotsCopy.of(values) for name, values in manifest.get("robots_files", {}).items()}
         sitemap, robots = frames.get("sitemap"), manifest["robots"]
-        origin = Origin(sitemap, robots, profile, date, score, crawl, checked, copies)
+        origin = Origin(sitemap, robots, profile, date, score, crawl, checked, copies, _stopped(manifest))
     except FileNotFoundError:
         raise refusal(
             parameter,
@@ -138,18 +139,26 @@ def _checked(manifest: Any) -> dict[str, Any]:
     """Return the manifest, with its outer structure checked."""
     robots = manifest["robots"]
     sentences = [text for texts in robots.values() for text in texts]
-    of_crawl = PARTS if "crawl" in manifest else ()
+    of_crawl, needed = (PARTS, NEEDED) if "crawl" in manifest else ((), ())
     good = (
         manifest["format"] in (FORMAT, EARLIER, OF_CRAWLS, IN_PARTS)
         and (manifest["format"] == OF_CRAWLS) <= ("crawl" in manifest)
         and ("crawl" in manifest) <= (manifest["format"] in (OF_CRAWLS, IN_PARTS))
-        and {"pages", *of_crawl} <= manifest["parts"].keys() <= {*_DECLARED, "checked", *of_crawl}
+        and {"pages", *needed} <= manifest["parts"].keys() <= {*_DECLARED, "checked", *of_crawl}
         and all(isinstance(texts, list) for texts in robots.values())
         and all(isinstance(text, str) for text in sentences)
     )
     if not good:
         raise Unreadable
     return dict(manifest)
+
+
+def _stopped(manifest: Mapping[str, Any]) -> str:
+    """Return why the pages are not all that were asked for."""
+    said = manifest.get("stopped", "")
+    if not isinstance(said, str):
+        raise Unreadable
+    return said[:1_000]
 
 
 def _history(manifest: Mapping[str, Any]) -> tuple[str | None, float | None]:

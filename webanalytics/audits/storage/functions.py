@@ -8,13 +8,21 @@ from webanalytics.audits.audit import Audit
 from webanalytics.audits.compare.comparison import Comparison
 
 
-def compare(before: Audit | str | os.PathLike[str], after: Audit | str | os.PathLike[str]) -> Comparison:
-    """Compare two audits: pages added, removed and changed, issues new, fixed and remaining.
+def compare(
+    before: Audit | str | os.PathLike[str],
+    after: Audit | str | os.PathLike[str],
+    *,
+    again: Audit | str | os.PathLike[str] | None = None,
+) -> Comparison:
+    """Compare two audits of a site: what changed on its pages, which issues got worse, which are fixed.
 
     Parameters
     ----------
     before, after : Audit or path
         Two audits, or the folders that they were saved in.
+    again : Audit or path, optional
+        A further audit of the pages of ``after``, or of some, made at once after it. Where a page differs
+        from itself it has a counter, a token or links that rotate: what differs there alone is no change.
 
     Returns
     -------
@@ -29,9 +37,24 @@ def compare(before: Audit | str | os.PathLike[str], after: Audit | str | os.Path
     Notes
     -----
     Pages are matched by their ``url``. Both audits are judged by the profile and thresholds of the second, so
-    that differences come from the pages alone.
+    that differences come from the pages alone. What only one of them looked at is ``unchecked``: pages that a
+    stopped crawl did not reach, or that gave no answer, are neither removed nor fixed.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import webanalytics as wa
+    >>> october, november, again = (
+    ...     wa.audit(pd.DataFrame({"url": ["https://a.example/"], "html": [f"<title>{title}"]}))
+    ...     for title in ("Tea, 7 visits", "Tea, 8 visits", "Tea, 9 visits")
+    ... )
+    >>> wa.compare(october, november).pages["change"].tolist()
+    ['changed']
+    >>> wa.compare(october, november, again=again).pages["change"].tolist()
+    ['same']
     """
-    return Comparison(Audit.of(before, "before"), Audit.of(after, "after"))
+    third = None if again is None else Audit.of(again, "again")
+    return Comparison(Audit.of(before, "before"), Audit.of(after, "after"), third)
 
 
 def load(folder: str | os.PathLike[str]) -> Audit:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from typing import Any, Final, NamedTuple
 
-from webanalytics.core.messages.kinds import ERROR_TYPES, ErrorType
+from webanalytics.core.messages.kinds import ERROR_TYPES, REFUSALS, ErrorType
 from webanalytics.core.messages.table import ADVICE, FETCHING, MESSAGES, PARAMETERS, TOLD, Advice
 
 __all__ = [
@@ -21,12 +21,14 @@ __all__ = [
     "ERROR_TYPES",
     "FETCHING",
     "MESSAGES",
+    "REFUSALS",
     "Advice",
     "ErrorType",
     "Message",
     "Recognised",
     "advice_on",
     "advised",
+    "error_type_of",
     "must_be",
     "one_of",
     "recognise",
@@ -53,10 +55,15 @@ class Message:
     @property
     def error_type(self) -> ErrorType | None:
         """The kind of failure; None for a request refused for reasons unrelated to an input."""
-        return MESSAGES[self.key][0]
+        return error_type_of(self.key, self.values.get("status"))
 
     def __str__(self) -> str:
         return sentence(self.key, **self.values)
+
+
+def error_type_of(key: str, status: object = None) -> ErrorType | None:
+    """Return the kind of a failure by its key; that of an HTTP error depends on the status."""
+    return "refused" if key == "status" and str(status) in map(str, REFUSALS) else MESSAGES[key][0]
 
 
 def sentence(key: str, /, *, redirected: bool = False, **values: object) -> str:
@@ -124,7 +131,7 @@ def _pattern(template: str) -> str:
     return "".join(pieces)
 
 
-_OF_STATUS = r"(?:; `(?:access|proxy)=` [a-z, ]+)?\."
+_OF_STATUS = r"(?:; `[a-z]+=` [a-z, ]+)?\."
 
 
 @cache
@@ -245,5 +252,6 @@ def recognise(text: str) -> Recognised | None:
         return None
     for key, pattern in _patterns():
         if found := pattern.fullmatch(text):
-            return Recognised(key, MESSAGES[key][0], found.groupdict())
+            values = found.groupdict()
+            return Recognised(key, error_type_of(key, values.get("status")), values)
     return None

@@ -9,11 +9,12 @@ from typing import Final, Literal, get_args
 
 ErrorType = Literal[
     "dns",
-    "refused",
+    "connection",
     "tls",
     "timeout",
     "robots",
     "http",
+    "refused",
     "too_large",
     "not_html",
     "blocked",
@@ -30,11 +31,13 @@ ERROR_TYPES: Final[tuple[str, ...]] = get_args(ErrorType)
 MEANINGS: Final[Mapping[ErrorType, str]] = MappingProxyType(
     {
         "dns": "The host does not exist or could not be looked up.",
-        "refused": "The server accepts no connection, or broke one off.",
+        "connection": "The server accepts no connection, or broke one off.",
         "tls": "The server's certificate is not valid, or no secure connection could be agreed on.",
         "timeout": "The server or the analysis took longer than its limit.",
         "robots": "The site's robots.txt forbids the page; `robots=False` fetches it all the same.",
         "http": "The server answered with an error such as 404, or with invalid HTTP; see `http_status`.",
+        "refused": "The server does not let this client see the page: HTTP 401, 403, 407, 429, 451 or 999, "
+        "or a challenge in place of the page.",
         "too_large": "The page, image or answer is larger than its limit.",
         "not_html": "The page is neither HTML nor text.",
         "blocked": "The address is private, loopback or reserved, or its port is not allowed; "
@@ -47,6 +50,10 @@ MEANINGS: Final[Mapping[ErrorType, str]] = MappingProxyType(
     }
 )
 """What each error type says, for the documentation."""
+
+REFUSALS: Final = frozenset((401, 403, 407, 429, 451, 999))
+"""Statuses that say more of who asks than of what is asked for; 999 is LinkedIn's for whom it takes for a
+program."""
 
 Table = Mapping[str, tuple[ErrorType | None, str]]
 """Key to error type and sentence; a request refused for reasons unrelated to an input has no error type."""

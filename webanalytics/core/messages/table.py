@@ -30,6 +30,7 @@ class Advice(NamedTuple):
 
 ADVICE: Final[Mapping[str, Advice]] = MappingProxyType(
     {
+        "credentials": Advice("access=", "takes them"),
         "private": Advice("allow_private=True", "lets it through"),
         "connect_timeout": Advice("connect_timeout=", "sets how long to wait"),
         "timeout": Advice("timeout=", "sets how long to wait"),
@@ -42,9 +43,15 @@ ADVICE: Final[Mapping[str, Advice]] = MappingProxyType(
         "content_too_large": Advice("max_download=", "sets the limit"),
         "analysis_timeout": Advice("parse_timeout=", "sets how long to wait"),
         "analysis_memory": Advice("worker_memory=", "sets the limit"),
+        "unknown_here": Advice('proxy="env"', "asks through it"),
         "proxy_auth": Advice("proxy=", "takes them"),
         "status 407": Advice("proxy=", "takes a user name and a password"),
         "status 401": Advice("access=", "sends a password, a token or cookies"),
+        "status 403": Advice("access=", "sends what the owner of the site lets through"),
+        "status 429": Advice("delay=", "asks less often"),
+        "challenge": Advice("access=", "sends what the owner of the site lets through"),
+        "wall": Advice("access=", "sends a password, or the cookies of a session or a consent"),
+        "host_refused": Advice("delay=", "asks less often"),
         "budget_spent": Advice("budget=", "sets the limit"),
     }
 )
@@ -63,7 +70,7 @@ FETCHING: Final[Table] = table(
         "credentials": (
             "invalid",
             "must be a URL without a user name or password.",
-            "The address holds a user name or a password.",
+            "The address holds a user name or a password that cannot be used.",
         ),
         "long_url": (
             "invalid",
@@ -88,8 +95,13 @@ FETCHING: Final[Table] = table(
         ),
         "unknown_host": ("dns", "a host that does not exist."),
         "lookup_failed": ("dns", "a host that could not be looked up."),
-        "refused": ("refused", "a server that does not accept connections."),
-        "interrupted": ("refused", "a server that broke off before its answer was complete."),
+        "unknown_here": (
+            "dns",
+            "{names} a host that only a proxy of the environment may know.",
+            "The host is not known here, and the environment names a proxy.",
+        ),
+        "refused": ("connection", "a server that does not accept connections."),
+        "interrupted": ("connection", "a server that broke off before its answer was complete."),
         "certificate": (
             "tls",
             "{names} a server whose TLS certificate is not valid.",
@@ -119,18 +131,29 @@ FETCHING: Final[Table] = table(
             "The site's robots.txt answered HTTP {status}, which forbids to fetch any page.",
         ),
         "status": ("http", "a page that answered HTTP {status}."),
+        "challenge": (
+            "refused",
+            "{names} a page that {who} answers with {answer} (HTTP {status}).",
+            "In place of the {page} {who} answers with {answer} (HTTP {status}).",
+        ),
+        "wall": (
+            "refused",
+            "{names} a page to {what}, in place of the one that was asked for.",
+            "A page to {what} takes the place of the {page}.",
+        ),
+        "host_refused": ("refused", "a host that was given up after {count} refusals in a row ({reason})."),
         "proxy_auth": (
-            "http",
+            "refused",
             "{names} a page behind a proxy that asks for a password.",
             "The proxy asks for a user name and a password.",
         ),
         "proxy_failed": (
-            "refused",
-            "{names} a server that the proxy does not connect to (HTTP {status}).",
-            "The proxy does not connect to the server (HTTP {status}).",
+            "connection",
+            "{names} a server that the proxy does not connect to ({reason}).",
+            "The proxy does not connect to the server ({reason}).",
         ),
         "proxy_unreachable": (
-            "refused",
+            "connection",
             "{names} a page behind a proxy that cannot be reached.",
             "The proxy cannot be reached.",
         ),

@@ -3,14 +3,45 @@
 from __future__ import annotations
 
 import hmac
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NoReturn, Self
 
 from webanalytics.errors import ParameterError
 
 MASK: Final = "**********"
 
 
-class Secret:
+class Unpicklable:
+    """A value with a secret in it: it cannot be pickled, and a copy is the value itself."""
+
+    __slots__ = ()
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
+        return self
+
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} cannot be pickled")
+
+    # Python 3.11 and later copy slots through __getstate__, which would hand the value out.
+    def __getstate__(self) -> NoReturn:
+        raise TypeError(f"{type(self).__name__} cannot be pickled")
+
+
+class Guarded(Unpicklable):
+    """One that cannot be changed either."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} cannot be changed")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"{type(self).__name__} cannot be changed")
+
+
+class Secret(Guarded):
     """A secret key, masked wherever it could be printed, logged or stored.
 
     ``repr``, ``str`` and formatting show a mask of constant length; pickling is refused, so the
@@ -64,25 +95,6 @@ class Secret:
         if not isinstance(other, Secret):
             return NotImplemented
         return hmac.compare_digest(self._value, other._value)
-
-    def __copy__(self) -> Secret:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Secret:
-        return self
-
-    def __setattr__(self, name: str, value: object) -> NoReturn:
-        raise AttributeError("a Secret cannot be changed")
-
-    def __delattr__(self, name: str) -> NoReturn:
-        raise AttributeError("a Secret cannot be changed")
-
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        raise TypeError("a Secret cannot be pickled")
-
-    # Python 3.11 and later copy slots through __getstate__, which would hand the value out.
-    def __getstate__(self) -> NoReturn:
-        raise TypeError("a Secret cannot be pickled")
 
 
 def _key_bytes(value: object) -> bytes:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Self
 
-from webanalytics.core.messages import FETCHING, row_sentence
+from webanalytics.core.messages import FETCHING, error_type_of, row_sentence
 from webanalytics.core.outcomes import ArchivedPage, Fetched, PageRecord, Stored
 from webanalytics.errors import reason
 from webanalytics.fetching.archives.http import ROOM, Head, decoded, read_head
@@ -77,13 +77,15 @@ class Reader:
     def robots(self, index: Index) -> None:
         """Put every robots.txt where the run keeps them."""
         for origin, found in index.robots.items():
-            copy = RobotsCopy(http_status=found.http_status, error_type=_type_of(found.error))
+            copy = RobotsCopy(
+                http_status=found.http_status, error_type=_type_of(found.error, found.http_status)
+            )
             if found.body is not None and found.http_status is not None and 200 <= found.http_status < 300:
                 with self._lock:
                     body = self._robots(found.body)
                 copy = copy if body is None else copy_of(body, found.http_status)
             elif not copy.error_type and found.http_status is not None:
-                copy = replace(copy, error_type="http")
+                copy = replace(copy, error_type=_type_of("status", found.http_status))
             keep(origin, copy)
 
     def _robots(self, place: Stored) -> bytes | None:
@@ -163,8 +165,8 @@ def _check(head: Head, body: bytes) -> None:
     check_body(body, kind, "page")
 
 
-def _type_of(error: str | None) -> str:
-    return str(FETCHING[error][0]) if error is not None and error in FETCHING else ""
+def _type_of(error: str | None, status: int | None) -> str:
+    return str(error_type_of(error, status)) if error is not None and error in FETCHING else ""
 
 
 def _with_head(fetched: Fetched, head: Head | None) -> Fetched:

@@ -109,7 +109,7 @@ def news(target: str) -> str:
     found = re.match(r"/news/page/(\d{1,9})", target)
     number = int(found[1]) if found else 4
     links = [(f"/news/page/{number - 1}/", "Newer"), (f"/news/page/{number + 1}/", "Older")]
-    return _page(f"News, page {number}", "There is no older news.", links)
+    return _page("Older news", "There is no older news.", links)
 
 
 TRAP_PAGES: tuple[tuple[str, Callable[[str], str]], ...] = (

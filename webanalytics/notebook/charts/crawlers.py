@@ -30,7 +30,8 @@ def crawler_access(
     """Draw which crawlers may read which sections of a site: the share of the pages that are open to each.
 
     Rows are sections, the largest ones first after the top of the site; columns are crawlers, grouped by what
-    they read pages for. A dark cell is open, a light one with "0" closed, one in between in part.
+    they read pages for. A dark cell is open, a light one with "0" closed, one in between in part. Where
+    nothing is closed, one sentence says so.
 
     Parameters
     ----------
@@ -71,6 +72,8 @@ def crawler_access(
     if not sections:
         none = "No page whose robots.txt is known."
         captions.message(ax, data.why_empty(picked, none, none, none))
+    elif (good["share"] >= 1).all():
+        captions.message(ax, f"robots.txt leaves every page open to {counted(len(crawlers), 'crawler')}.")
     else:
         shares = good.pivot_table(index="section", columns="crawler", values="share", aggfunc="mean")
         cells = shares.reindex(index=sections, columns=[name for name, _ in crawlers]).to_numpy(float)

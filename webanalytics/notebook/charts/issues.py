@@ -58,12 +58,15 @@ def issues_by_priority(
     """
     top = data.whole_number(top, "top", 1)
     total = _page_count(frame)
-    issues = data.pick(_issues(frame), ["url", "rule", "priority"], _MAKERS, optional=["title"])
+    kinds = ["title", "scope", "pages"]
+    issues = data.pick(_issues(frame), ["url", "rule", "priority"], _MAKERS, optional=kinds)
     rules = pd.Series(data.strings(issues["rule"]), index=issues.index, dtype=object)
     levels = pd.Series(_levels(issues["priority"]), index=issues.index, dtype=object)
     usable = (rules.notna() & levels.notna()).to_numpy() & ~data.has_failed(issues)
     found = _once(issues.assign(rule=rules, level=levels)[usable], "rule")
-    counts = found.groupby("rule", sort=False).agg(level=("level", "min"), pages=("url", "size"))
+    of_each = data.numbers(found["pages"]) if "pages" in found else np.ones(len(found))
+    found = found.assign(count=np.nan_to_num(of_each, nan=1).astype(np.int64))
+    counts = found.groupby("rule", sort=False).agg(level=("level", "min"), pages=("count", "sum"))
     counts["place"] = _places(frame, counts.index)
     counts = counts.sort_values(["level", "place", "pages"], ascending=[True, True, False], kind="stable")
     counts["name"] = _names(issues, counts.index)
@@ -93,7 +96,8 @@ def issues_by_section(
 
     A section is the first folder of a URL's path. Rows are the sections with the most pages that have an
     issue, columns the `top` categories or rules that concern the most pages. Each cell shows its number,
-    unless there are so many columns that it does not fit. A page that is in the frame twice counts once.
+    unless there are so many columns that it does not fit. A page that is in the frame twice counts once, and
+    what is of a host is left out. Pages of which fewer than nine in ten are of one host are cut by hosts.
 
     Parameters
     ----------
@@ -123,12 +127,12 @@ def issues_by_section(
     max_sections = data.whole_number(max_sections, "max_sections", 1, 100)
     if by not in ("category", "rule"):
         raise ParameterError.one_of("by", ["category", "rule"])
-    names = ["section", "title"] if by == "rule" else ["section"]
+    names = ["section", "scope", "title"] if by == "rule" else ["section", "scope"]
     issues = data.pick(_with_sections(frame), ["url", by], _MAKERS, optional=names)
     kinds = pd.Series(data.strings(issues[by]), index=issues.index, dtype=object)
     usable = kinds.notna().to_numpy() & ~data.has_failed(issues)
     sections = pd.Series(_sections(issues), index=issues.index, dtype=object)
-    found = _once(issues.assign(kind=kinds, section=sections)[usable], "kind")
+    found = _of_pages(_once(issues.assign(kind=kinds, section=sections)[usable], "kind"))
     columns = found["kind"].value_counts(sort=False).sort_values(ascending=False, kind="stable")
     rows = _once(found, "section")["section"].value_counts(sort=False)
     rows = rows.sort_values(ascending=False, kind="stable")
@@ -174,12 +178,20 @@ def _names(issues: pd.DataFrame, rules: pd.Index) -> list[str]:
     return [known.get(str(rule)) or _spoken(str(rule)) for rule in rules]
 
 
+def _of_pages(issues: pd.DataFrame) -> pd.DataFrame:
+    """Return the issues of pages, without those of hosts."""
+    return issues[issues["scope"].ne("host").to_numpy(bool)] if "scope" in issues else issues
+
+
 def _with_sections(frame: Any) -> Any:
-    """Return issues; those of an audit with its sections."""
+    """Return issues; those of an audit with its sections, or its hosts if there are several."""
     issues = _issues(frame)
     if not data.is_audit(frame):
         return issues
-    known = dict(zip(data.strings(frame.pages["url"]), frame.pages["section"].tolist(), strict=True))
+    urls = data.strings(frame.pages["url"])
+    known: dict[Any, Any] = dict(zip(urls, frame.pages["section"].tolist(), strict=True))
+    if data.is_of_several_hosts(urls):
+        known = {url: data.host_of(url) for url in urls}
     sections = [known.get(url, section_of(url)) for url in data.strings(issues["url"])]
     return issues.assign(section=pd.Series(sections, index=issues.index, dtype=object))
 
@@ -245,7 +257,7 @@ def _reason(issues: pd.DataFrame) -> str:
 def _title(found: pd.DataFrame, rules: int) -> str:
     if found.empty:
         return "Issues"
-    pages = len(data.distinct(found))
+    pages = len(data.distinct(_of_pages(found)))
     return f"Issues of {counted(rules, 'rule')}, on {counted(pages, 'page')}"
 
 

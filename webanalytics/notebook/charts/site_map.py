@@ -127,8 +127,9 @@ def site_map(
 ) -> Axes:
     """Draw the sections of a site as areas in proportion to their pages, with the folders in them.
 
-    A section is the first folder of a URL's path, and a part of it the second. The colour is the mean of its
-    pages: how many rules found something on them, or their link score. Pages that were not read are left out
+    A section is the first folder of a URL's path, and a part of it the second; of pages of which fewer than
+    nine in ten are of one host, a section is a host, and a part of it the first folder. The colour is the
+    mean of its pages: how many faults they have, or their link score. Pages that were not read are left out
     and counted; a page that is in the frame twice counts once.
 
     Parameters
@@ -187,8 +188,12 @@ def _values(pages: pd.DataFrame, by: str) -> list[float]:
 def _sections(pages: pd.DataFrame, values: list[float], top: int) -> list[tuple[_Part, list[_Part]]]:
     """Return the sections with their folders, the largest first."""
     found: dict[str, dict[str, list[float]]] = {}
-    for url, value in zip(data.strings(pages["url"]), values, strict=True):
+    urls = data.strings(pages["url"])
+    several = data.is_of_several_hosts(urls)
+    for url, value in zip(urls, values, strict=True):
         section, folder = _folders(url)
+        if several:
+            section, folder = data.host_of(url), section
         found.setdefault(section, {}).setdefault(folder, []).append(value)
     order = sorted(found, key=lambda name: -sum(map(len, found[name].values())))
     made = [(_part(name, found[name].values()), _parts(found[name], MOST_PARTS)) for name in order[:top]]

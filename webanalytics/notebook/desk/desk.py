@@ -13,6 +13,10 @@ import pandas as pd
 from markupsafe import Markup
 
 from webanalytics.audits.audit import Audit
+from webanalytics.core.access import Access
+from webanalytics.core.access_by_host import access_for, without_logins
+from webanalytics.core.run_options import check_options
+from webanalytics.core.run_options import options as session
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.notebook.desk.form import Form, read_upload, urls_in, urls_in_table, urls_in_text
 from webanalytics.notebook.desk.run import BARS, Background, DeskRun, Plan, joined, outcome, report_path, work
@@ -56,6 +60,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         self.message = ""
         self.form = Form(backend)
         self._saved: pd.DataFrame | None = None
+        self._logins: dict[str, Access] = {}
         self._table: pd.DataFrame | None = None
         self._background: Background | None = None
         self._note = w.HTML()
@@ -92,6 +97,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             self._count(None)
             return
         self.form.urls.value = "\n".join(urls_in(read_values(urls, METADATA, "urls").tolist()).found)
+        self._without_logins(self.form.urls)
 
     def _describe(self, remark: str) -> None:
         self._note.value = panel(as_text(remark)) if remark else ""
@@ -163,8 +169,8 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
         ParameterError
             If one of its values is not valid.
         """
-        inputs: Any = urls_in_text(self.form.urls.value).found
-        site = self.form.site.value.strip()
+        inputs: Any = self._without_logins(self.form.urls)
+        site = " ".join(self._without_logins(self.form.site)) or self.form.site.value.strip()
         if not site and len(inputs) == 1 and is_sitemap(inputs[0]):
             site, inputs = inputs[0], []
         if not site and not inputs and self._saved is not None:
@@ -178,7 +184,19 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
             raise ParameterError(
                 "The `urls` parameter is required: a site or sitemap, or one absolute URL a line.", "urls"
             )
-        return Plan(inputs, self.form.chosen(), self.form.run_options(), site, self.form.most.value, crawl)
+        options = check_options(self.form.run_options())
+        if session.access is not None:
+            options.setdefault("access", session.access)
+        options = access_for(options, [site, *self.form.urls.value.split()], self._logins)
+        return Plan(inputs, self.form.chosen(), options, site, self.form.most.value, crawl)
+
+    def _without_logins(self, field: w.Text | w.Textarea) -> list[str]:
+        """Return the URLs of a field; user names and passwords in them do not stay in what is saved."""
+        found, logins = without_logins(urls_in_text(field.value).found)
+        if logins:
+            self._logins |= logins
+            field.value = "\n".join(found)
+        return list(found)
 
     def _on_run(self, _button: Any) -> None:
         if self._background is not None and self._background.running:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from webanalytics.core.run_options import RECORDS, options
 from webanalytics.errors import ParameterError
+from webanalytics.notebook.desk.access import AccessFields
 from webanalytics.notebook.widgets.parts import button, labelled
 from webanalytics.operations import AUDIT, METADATA
 from webanalytics.records.hmac.widget import SecretField
@@ -220,9 +221,10 @@ class Form:
         }
         fields = [labelled(titles[key], field) for key, field in self.numbers.items()]
         fields.append(labelled("Most pages of a site", self.most))
-        self.accordion = w.Accordion([_column(_row(*fields), _row(*self.flags.values()))])
+        self.access = AccessFields()
+        self.accordion = w.Accordion([_column(_row(*fields), _row(*self.flags.values())), self.access.box])
         self.accordion.layout = w.Layout(margin="6px 2px")
-        self.accordion.set_title(0, "Options")
+        self.accordion.titles = ("Options", "Passwords and proxies")
 
     def _show_hosted(self, _change: Any) -> None:
         self.hosted.layout.display = "" if self.where.value == THERE else "none"
@@ -270,10 +272,11 @@ class Form:
         ParameterError
             For an invalid backend, or a budget that is not a number.
         """
+        opened = self.access.options(self.site.value.strip())
         if self.where.value == HERE:
             fields = self.numbers | self.flags
-            return {"backend": None, **{key: field.value for key, field in fields.items()}}
-        chosen: dict[str, Any] = {"backend": self.backend()}
+            return {"backend": None, **{key: field.value for key, field in fields.items()}, **opened}
+        chosen: dict[str, Any] = {"backend": self.backend(), **opened}
         if self.numbers["concurrency"].value != options.concurrency:  # else the backend checks it
             chosen["concurrency"] = self.numbers["concurrency"].value
         budget = self.budget.value.strip().replace(",", "")

@@ -10,7 +10,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,11 @@ from markupsafe import Markup
 from webanalytics import aio
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.origin import Origin
-from webanalytics.audits.overview.failures import reasons
+from webanalytics.audits.overview.failures import reasons, refusal_warning, refused
 from webanalytics.core.messages import Advice
 from webanalytics.notebook.desk.site import list_pages
 from webanalytics.notebook.explorer.table import clean, pages_of, texts
-from webanalytics.notebook.widgets.parts import TONES, as_text, counted, panel
+from webanalytics.notebook.widgets.parts import TONES, as_text, counted, panel, paragraph
 from webanalytics.operations import AUDIT
 from webanalytics.runs.boundary import Run, current_run
 from webanalytics.runs.partial import Partial
@@ -177,7 +177,9 @@ async def work(plan: Plan, run: DeskRun, done: list[tuple[str, pd.DataFrame | Au
 
 def _of_site(frame: Any, origin: Origin | None) -> Any:
     """Return an audit together with what is known of its site."""
-    return Audit(frame, origin) if origin is not None and isinstance(frame, Audit) else frame
+    if origin is None or not isinstance(frame, Audit):
+        return frame
+    return Audit(frame, replace(origin, stopped=frame.origin.stopped))
 
 
 def joined(done: Sequence[tuple[str, Any]], operations: Sequence[str]) -> pd.DataFrame | Audit | None:
@@ -301,23 +303,25 @@ def outcome(frame: pd.DataFrame | None, ended: str, total: int, seconds: float) 
     done = len(statuses)
     failed = sum(status == "error" for status in statuses.values())
     reasons = failure_list(frame) if frame is not None and failed else ""
+    away = refused(pages_of(frame)) if frame is not None and failed else 0
     if ended and ended != "Stopped":
         return Outcome(f"{ended} {done:,} of {total:,} pages are done.", "bad", reasons)
-    some = f", {counted(failed, 'page')} failed" if failed else ""
+    counts = ((failed - away, "failed"), (away, "refused"))
+    said = " and ".join(f"{counted(count, 'page')} {what}" for count, what in counts if count)
+    some = f", {said}" if said else ""
     if ended:
         told = f"Stopped: {done:,} of {total:,} pages are done{some}."
         return Outcome(told, "bad" if failed and failed == done else "warning", reasons)
     if failed and failed == done:
-        return Outcome(
-            f"Done in {seconds:.1f} s: {counted(failed, 'page')} failed, none was read.", "bad", reasons
-        )
+        return Outcome(f"Done in {seconds:.1f} s: {said}, none was read.", "bad", reasons)
     told = f"Done in {seconds:.1f} s: {counted(done - failed, 'page')} read{some}."
     return Outcome(told, "warning" if failed else "good", reasons)
 
 
 def failure_list(frame: pd.DataFrame) -> str:
     """Return the reasons of the failures as HTML, each with what changes it."""
-    groups = reasons(pages_of(frame))
+    pages = pages_of(frame)
+    groups, warning = reasons(pages), refusal_warning(pages)
     lines = [
         Markup('<li style="overflow-wrap:anywhere"><b>{}</b> × {}{}</li>').format(
             f"{len(rows):,}", as_text(clean(why.sentence)), _way(why.advice)
@@ -330,8 +334,9 @@ def failure_list(frame: pd.DataFrame) -> str:
     style = f"border-left:4px solid {TONES['bad']};padding:2px 0 2px 8px;line-height:1.5"
     return panel(
         Markup(
-            '<div role="note" style="{}"><b>Why pages failed</b><ul style="margin:2px 0 0 18px">{}</ul></div>'
-        ).format(style, Markup().join(lines))
+            '<div role="note" style="{}">{}<b>Why pages failed</b>'
+            '<ul style="margin:2px 0 0 18px">{}</ul></div>'
+        ).format(style, paragraph(as_text(warning)) if warning else "", Markup().join(lines))
     )
 
 

@@ -21,7 +21,7 @@ USUAL_PLACES = ("/sitemap.xml", "/sitemap_index.xml")
 """Where sites put a sitemap that their robots.txt does not name."""
 
 LARGEST_ROBOTS = 600_000
-NOT_THERE = frozenset(("dns", "refused", "tls", "timeout"))
+NOT_THERE = frozenset(("dns", "connection", "tls", "timeout"))
 """Failures after which the same host is asked without TLS, where no scheme was given."""
 _SITEMAP_ENDS = (".xml", ".xml.gz", ".gz", ".txt", ".rss", ".atom")
 LONGEST_ADDRESS = 80

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection
 from typing import Any
 
@@ -93,6 +94,24 @@ def distinct(frame: pd.DataFrame, by: str = "url") -> pd.DataFrame:
     nameless = np.array([key == "" for key in keys], dtype=bool)
     kept: pd.DataFrame = frame[~repeated | nameless]
     return kept
+
+
+def is_of_several_hosts(urls: Collection[str | None]) -> bool:
+    """Return whether fewer than nine in ten addresses are of one host: then they are cut by hosts.
+
+    Examples
+    --------
+    >>> is_of_several_hosts(["https://a.example/x", "https://b.example/x"]), is_of_several_hosts(["/a", "/b"])
+    (True, False)
+    """
+    counts = Counter(filter(None, map(host_of, urls)))
+    return bool(counts) and max(counts.values()) < 0.9 * counts.total()
+
+
+def host_of(url: str | None) -> str:
+    """Return the host of an address without ``www.``, '' where there is none."""
+    _, slashes, rest = (url or "").partition("://")
+    return rest.partition("/")[0].lower().removeprefix("www.") if slashes else ""
 
 
 def _key(value: Any) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.rules import RULES
-from webanalytics.audits.score import page_scores
+from webanalytics.audits.score import COUNTED
 from webanalytics.errors import ParameterError
 from webanalytics.notebook.explorer.table import (
     MOST_ROWS,
@@ -89,6 +89,7 @@ MOST_RULES = 500
 MOST_ISSUES = 5_000
 """Most pages of one rule sent to the browser."""
 
+MOST_CAUSES = 10
 MOST_OF_A_PAGE = 100
 LONGEST_TEXT = 1_000
 PER_PAGE = ("indexable", "indexability", "title_pixels", "description_pixels", "inlinks")
@@ -163,7 +164,8 @@ class Issues:
 
     @cached_property
     def _by_url(self) -> dict[str, list[int]]:
-        return _places(self._found["url"])
+        of_pages = zip(self._found["url"], self.frame["scope"].tolist(), strict=True)
+        return _places([None if scope == "host" else url for url, scope in of_pages])
 
     def overview(self) -> dict[str, Any]:
         """Return what the overview and the tables of pages show of the issues.
@@ -171,9 +173,10 @@ class Issues:
         Returns
         -------
         dict
-            ``score``, ``count`` (of issues), ``priorities`` (name, issues and pages of each), ``table`` (of
-            the rules, fix first), ``details`` (of each of its rows what the rule's head says), ``untried``
-            (title and reason) and ``columns``: scores and counts for the tables of pages.
+            ``score``, ``count`` (of issues), ``priorities`` (name, faults and pages of each), ``table`` (of
+            the rules, by priority), ``details`` (of each of its rows what the rule's head says), ``causes``
+            (what to fix first), ``alarm`` (why pages cannot be found), ``untried`` (title and reason) and
+            ``columns``: scores and counts for the tables of pages.
         """
         lines = self._lines[:MOST_RULES]
         frame = pd.DataFrame(
@@ -193,33 +196,40 @@ class Issues:
             "priorities": self._priorities(),
             "table": _table(frame, len(self._lines)),
             "details": [_detail(line) for line in lines],
+            "causes": self._causes(),
+            "alarm": self.audit.alarm if self.whole else "",
             "untried": self._untried(),
             "columns": self._columns(),
         }
 
     def _priorities(self) -> list[list[Any]]:
-        issues = self.frame
+        """Return name, faults, and pages or hosts that have them, of each priority."""
+        counted = self.frame[self.frame["type"].isin(COUNTED)]
         found = []
         for name in PRIORITIES:
-            of = issues["priority"] == name
-            found.append([name, int(of.sum()), int(issues.loc[of, "url"].nunique())])
+            of = counted["priority"] == name
+            found.append([name, int(of.sum()), int(counted.loc[of, "url"].nunique())])
         return found
 
+    def _causes(self) -> list[dict[str, Any]]:
+        """Return what to fix first, each with the place of its rule in the table."""
+        causes = self.audit.causes()
+        chosen = causes[causes["points"] > 0] if (causes["points"] > 0).any() else causes
+        places = {line["rule"]: place for place, line in enumerate(self._lines[:MOST_RULES])}
+        columns = (chosen.head(MOST_CAUSES)[name] for name in ("cause", "priority", "points", "rule"))
+        return [
+            {"cause": clean(cause, LONGEST_TEXT), "priority": priority, "place": places.get(rule)}
+            | {"points": points if self.whole else None}
+            for cause, priority, points, rule in zip(*columns, strict=True)
+        ]
+
     def _columns(self) -> list[dict[str, Any]]:
-        """Return score and issues by priority of each page, and what the rules derived of it."""
-        counts: dict[str, dict[Any, int]] = {name: {} for name in PRIORITIES}
-        for url, priority in zip(self._found["url"], self.frame["priority"].tolist(), strict=True):
-            counts[priority][url] = counts[priority].get(url, 0) + 1
-        urls = self._urls[:MOST_ROWS]
-        cells: dict[str, list[Any]] = {
-            name: [counts[name].get(url, 0) for url in urls] for name in PRIORITIES
-        }
-        if self.whole:
-            cells = {"score": page_scores(self.audit.site, self.frame)[:MOST_ROWS], **cells}
-        made = pd.DataFrame({name: pd.array(values, dtype="Int64") for name, values in cells.items()})
-        derived = self.audit.pages.iloc[:MOST_ROWS].reset_index(drop=True)
-        known = [name for name in PER_PAGE if name in derived and derived[name].notna().any()]
-        frame = pd.concat([made, derived[known]], axis=1)
+        """Return score and faults by priority of each page, and what the rules derived of it."""
+        pages = self.audit.pages.iloc[:MOST_ROWS].reset_index(drop=True)
+        known = [name for name in PER_PAGE if name in pages and pages[name].notna().any()]
+        names = {f"issues_{name}": name for name in PRIORITIES}
+        score = ["score"] * self.whole
+        frame = pages[[*score, *names, *known]].rename(columns=names)
         return [column(frame, {}, str(name)) for name in frame.columns]
 
     def _untried(self) -> list[list[str]]:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from markupsafe import Markup
 
-from webanalytics.audits.overview.failures import reasons
+from webanalytics.audits.overview.failures import reasons, refused
 from webanalytics.core.strings import to_one_decimal
 from webanalytics.core.templates import render
 from webanalytics.notebook.explorer.table import MOST_ROWS, clean, has_keyword_maps, is_missing, texts
@@ -92,13 +92,31 @@ def numbers(pages: pd.DataFrame, name: str) -> np.ndarray[Any, Any]:
     return found[np.isfinite(found)]
 
 
+def _missing(pages: pd.DataFrame, statuses: list[str]) -> int:
+    """Return how many of the addresses answer that there is no page."""
+    if list(pages.columns).count("http_status") != 1:
+        return 0
+    codes = pd.to_numeric(pages["http_status"], errors="coerce").to_numpy(float, na_value=np.nan)
+    rows = zip(statuses, texts(pages, "error_type"), codes.tolist(), strict=True)
+    return sum(
+        status == "error" and kind in ("", "http") and 400 <= code < 500 for status, kind, code in rows
+    )
+
+
 def _figures(pages: pd.DataFrame, statuses: list[str]) -> list[list[str]]:
-    failed = sum(status == "error" for status in statuses)
+    away = refused(pages) if "status" in pages.columns else 0
+    failed = sum(status == "error" for status in statuses) - away
     noun = "Pages" if "url" in pages.columns else "Rows"
-    figures = [[noun, f"{len(pages):,}", ""]]
+    missing = _missing(pages, statuses)
+    figures = [[noun, f"{len(pages) - missing:,}", ""]]
     if any(statuses):
-        share = f"{failed / len(pages):.0%} of all" if failed else ""
-        figures += [["Read", f"{len(pages) - failed:,}", ""], ["Failed", f"{failed:,}", share]]
+        share = f"{(failed - missing) / len(pages):.0%} of all" if failed > missing else ""
+        figures += [
+            ["Read", f"{len(pages) - failed - away:,}", ""],
+            ["Failed", f"{failed - missing:,}", share],
+        ]
+        figures += [["Refused", f"{away:,}", "and not judged"]] * (away > 0)
+        figures += [["Missing", f"{missing:,}", "addresses without a page"]] * (missing > 0)
     count, minutes = numbers(pages, "wordCount"), numbers(pages, "readingTimeMinutes")
     if len(count):
         note = f"median {np.median(count):,.0f} a page"
@@ -183,7 +201,7 @@ _LEFT = Markup(' align="left" style="text-align:left"')
 
 def static_html(table: dict[str, Any], summary: dict[str, Any], issues: dict[str, Any] | None = None) -> str:
     """Return figures, what to fix first, failures and the first rows of what the browser gets."""
-    found = issues or {"score": None, "details": [], "columns": []}
+    found = issues or {"score": None, "causes": [], "alarm": "", "columns": []}
     columns = {item["key"]: item for item in (*table["columns"], *found["columns"])}
     rows = min(ROWS, table["length"])
     return render(
@@ -191,8 +209,8 @@ def static_html(table: dict[str, Any], summary: dict[str, Any], issues: dict[str
         figures=summary["figures"],
         score=found["score"],
         points=to_one_decimal,
-        rules=found["details"][:RULES],
-        more=len(found["details"]) - RULES,
+        alarm=found["alarm"],
+        causes=found["causes"][:RULES],
         failures=summary["failures"][:RULES],
         columns=[columns[key] for key in table["views"]["pages"] if key in columns][:COLUMNS],
         rows=rows,

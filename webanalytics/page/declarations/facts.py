@@ -145,7 +145,7 @@ FACTS = Operation(
         Field("amp", bool, "Whether the page is an AMP page."),
         Field("relative_images", list[str], "Addresses of images for sharing that are not absolute."),
         Field("scripts", int, "Scripts that the page runs, data in script elements left out."),
-        Field("content_hash", str, "SHA-256 of the main text, white space folded; empty without text."),
+        Field("visible_text", str, "All text that a reader of the page sees, a line for each block."),
     ),
     credits=0,
     analysis="webanalytics.page.facts.facts:analyse",

@@ -6,15 +6,24 @@ from typing import TypedDict
 
 from webanalytics.core.operations.model import PAGE_COLUMNS, PAGE_PATTERN, PAGE_URL, Field, Operation
 
+DEFAULT_MAX_LINKS = 50_000
+"""Most different targets kept of a page: an index of Python's documentation has 17,242."""
+
 
 class Outlinks(TypedDict):
-    """The links of a page in document order, as parallel lists; ``cut`` where there are more."""
+    """The links of a page in document order, as parallel lists; alike ones are one, so many ``times``.
+
+    ``left_out`` counts links that are not here, ``cut`` says that the page has more than are kept.
+    """
 
     target: list[str]
     anchor: list[str]
     rel: list[int]
     kind: list[str]
     position: list[str]
+    fragment: list[str]
+    times: list[int]
+    left_out: int
     cut: bool
 
 
@@ -31,7 +40,13 @@ OUTLINKS = Operation(
         Field(
             "outlinks",
             Outlinks,
-            "Addresses in normal form without fragments, anchor texts, bits of rel, kinds and positions.",
+            "Addresses in normal form, anchor texts, bits of rel, kinds, positions, fragments and times.",
+            audited=False,
+        ),
+        Field(
+            "ids",
+            list[int] | None,
+            "Hashes of the places that links can lead to; none if they are not known.",
             audited=False,
         ),
         Field("nofollow", bool, "Whether a meta element named robots says nofollow or none.", audited=False),

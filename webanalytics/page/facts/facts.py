@@ -5,7 +5,6 @@ A worker calls `analyse`; the elements come from the walk that the analyses of a
 
 from __future__ import annotations
 
-from hashlib import sha256
 from typing import Any
 
 from webanalytics.page.decoder import order_mark
@@ -17,7 +16,6 @@ from webanalytics.page.facts.resources import LoadingElements, is_pixel, loading
 from webanalytics.page.facts.schema_org import structured_facts
 from webanalytics.page.page import Collector, Links, Page, Reader, collected, fold
 from webanalytics.page.structured.jsonld import JsonLdBlocks
-from webanalytics.page.text.text import main_text
 from webanalytics.urls import address
 
 DEFAULT_MAX_ENTRIES = 500
@@ -191,18 +189,6 @@ def _normal_link(links: Links, href: str) -> str:
     return f"{found.url}#{fragment}" if fragment else found.url
 
 
-def content_hash(text: str) -> str:
-    """Return the SHA-256 of a text with its white space folded, in hexadecimal; '' for an empty text.
-
-    Examples
-    --------
-    >>> content_hash(" abc ") == content_hash("abc"), content_hash("")
-    (True, '')
-    """
-    folded = fold(text)
-    return sha256(folded.encode("utf-8", "replace")).hexdigest() if folded else ""
-
-
 def warm_up() -> None:
     """Read the public suffixes and schema.org's vocabulary, for which the first page would wait."""
     block = '<script type="application/ld+json">{"@type": "Product"}</script>'
@@ -260,7 +246,7 @@ def analyse(page: Page) -> dict[str, Any]:
         "amp": page.root.get("amp") is not None or page.root.get("⚡") is not None,
         "relative_images": elements.relative_images,
         "scripts": collected(page, ScriptElements).count,
-        "content_hash": content_hash(main_text(page)),
+        "visible_text": page.visible_text,
     }
 
 

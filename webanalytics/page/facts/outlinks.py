@@ -10,13 +10,18 @@ from hashlib import blake2b
 from typing import Any
 from zlib import crc32
 
+from webanalytics.page.declarations.outlinks import DEFAULT_MAX_LINKS
 from webanalytics.page.document import Element
 from webanalytics.page.facts.access import Names
 from webanalytics.page.facts.links import DEFAULT_MAX_URL, Resolver
 from webanalytics.page.page import Collector, Page, Reader, collected, fold
+from webanalytics.urls import address, place_asked, place_hashes
 
-DEFAULT_MAX_LINKS = 5_000
-"""Most links kept per page."""
+MOST_ANCHORS = 10
+"""Most texts and positions kept of the links to one target; further links count as one with the first."""
+
+MOST_IDS = 100_000
+"""Places of a page that links can lead to, from which they are not known."""
 
 DEFAULT_MAX_ANCHOR = 200
 """Longest anchor text that is kept, in characters."""
@@ -33,11 +38,13 @@ _ROLES = {
     "complementary": "aside",
     "contentinfo": "footer",
 }
+_SWITCHES = frozenset(("role", "aria-controls", "aria-expanded", "aria-haspopup"))
 _ICONS = frozenset(("icon", "apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon"))
 _MEDIA = {"audio": ("src",), "video": ("src",), "track": ("src",), "embed": ("src",), "object": ("data",)}
 _REFRESH = re.compile(r"""\s*[\d.]*\s*[;,\s]\s*(?:url\s*=\s*)?(?:"([^"]*)|'([^']*)|(\S.*))""", re.IGNORECASE)
 _ADDRESS = re.compile(r"[\s,]*(\S+)")
 _MAX_CANDIDATES = 50
+_ACTION = re.compile(r"[:=]|%3[aAdD]")
 _WORD = re.compile(r"[^\W\d_]+")
 
 
@@ -48,8 +55,10 @@ class OutlinkElements(Collector):
 
     def __init__(self, page: Page) -> None:
         super().__init__(page)
-        self.found: list[tuple[str, str, int, str, str]] = []
-        self.cut = False
+        self.found: dict[tuple[str, str, int, str, str], int] = {}
+        self.names: list[str] = []
+        self.left_out = 0
+        self._targets: dict[tuple[str, int, str], list[tuple[str, str, int, str, str]]] = {}
         self._names = Names(page.document)
         self._positions: dict[Element, str] = {}
         self._page_url = page.final_url.partition("#")[0]
@@ -74,13 +83,25 @@ class OutlinkElements(Collector):
     def _add(self, element: Element, href: str | None, kind: str, anchor: str = "", rel: int = 0) -> None:
         if href is None:
             return
-        if len(self.found) >= self.max_links:
-            self.cut = True
-            return
-        self.found.append((href, anchor[:DEFAULT_MAX_ANCHOR], rel, kind, self._position(element)))
+        known = self._targets.get((href, rel, kind))
+        if known is None:
+            if len(self._targets) >= self.max_links:
+                self.left_out += 1
+                return
+            known = self._targets[href, rel, kind] = []
+        link = (href, anchor[:DEFAULT_MAX_ANCHOR], rel, kind, self._position(element))
+        if link not in self.found:
+            if len(known) < MOST_ANCHORS:
+                known.append(link)
+            else:
+                link = known[0]
+        self.found[link] = self.found.get(link, 0) + 1
 
     def _anchor(self, element: Element) -> None:
-        if (href := element.get("href")) is not None:
+        if name := element.get("name"):
+            self.names.append(name)
+        href = element.get("href")
+        if href is not None and not (href.lstrip()[:1] == "#" and _is_switch(element)):
             names = self._names
             text = names.content(element) or names.label(element) or fold(element.get("title"))
             self._add(element, href, "link", text, _rel(element))
@@ -161,6 +182,11 @@ class OutlinkElements(Collector):
         return position
 
 
+def _is_switch(element: Element) -> bool:
+    """Return whether a link within its page is one that a script answers: a menu, a tab, a window."""
+    return any(name.startswith(("data-", "on")) or name in _SWITCHES for name in element.attrib)
+
+
 def _link_kind(kinds: list[str], hreflang: str | None) -> str:
     """Return the kind of a link element, '' for one that leads to no page or resource."""
     if "canonical" in kinds:
@@ -224,6 +250,43 @@ def sketch(text: str) -> list[int]:
     return sorted(found)[:SKETCH_SIZE]
 
 
+def _ids(page: Page, names: list[str]) -> set[int] | None:
+    """Return hashes of the places of a page; None where it has no text of its own, or far too many."""
+    elements = page.having("id")
+    plain = page.content_type.partition(";")[0].strip().lower() == "text/plain"
+    if plain or len(elements) + len(names) > MOST_IDS or not page.visible_text:
+        return None
+    texts = (*(element.attrib["id"] for element in elements), *names)
+    return {crc32(text.encode("utf-8", "replace")) for text in texts}
+
+
+class _Targets:
+    """Where the links of one page lead: addresses, and the places that they name there."""
+
+    def __init__(self, page: Page, ids: set[int] | None) -> None:
+        self._resolve = Resolver(page).resolve
+        own = address(page.final_url)
+        in_place = own is not None and page.base_url == page.final_url
+        self._own, self._ids = own.url if own is not None and in_place else None, ids
+        self._known: dict[str, tuple[str, str] | None] = {}
+
+    def of(self, href: str) -> tuple[str, str] | None:
+        """Return address and fragment; None for what leads to no page, and to a place of the own one."""
+        if href not in self._known:
+            self._known[href] = self._find(href)
+        return self._known[href]
+
+    def _find(self, href: str) -> tuple[str, str] | None:
+        found, mark, fragment = self._resolve(href), "#" in href, href.partition("#")[2]
+        place = place_asked(fragment) if mark else ""
+        if found is not None:
+            return found[1], place
+        # A place of the page itself: no link to a page, but one that leads nowhere is to be told.
+        if not place or self._own is None or self._ids is None or _ACTION.search(place):
+            return None
+        return (self._own, place) if self._ids.isdisjoint(place_hashes(place)) else None
+
+
 def analyse(page: Page) -> dict[str, Any]:
     """Return the fields of `OUTLINKS`; raises RowError for a page without HTML.
 
@@ -235,26 +298,26 @@ def analyse(page: Page) -> dict[str, Any]:
     (['https://example.org/milk'], ['Milk jug'], [3], ['link'], ['nav'])
     """
     elements = collected(page, OutlinkElements)
-    resolve = Resolver(page).resolve
-    known: dict[str, str | None] = {}
-    links: dict[str, list[Any]] = {name: [] for name in ("target", "anchor", "rel", "kind", "position")}
-    cut = elements.cut
-    for href, *rest in elements.found:
-        if href not in known:
-            found = resolve(href)
-            known[href] = None if found is None else found[1]
-        target = known[href]
-        if target is None:
+    ids = _ids(page, elements.names)
+    targets = _Targets(page, ids)
+    names = ("target", "anchor", "rel", "kind", "position", "fragment", "times")
+    links: dict[str, list[Any]] = {name: [] for name in names}
+    cut, left_out = elements.left_out > 0, elements.left_out
+    for (href, *rest), count in elements.found.items():
+        found = targets.of(href)
+        if found is None:
             continue
-        if len(target) > DEFAULT_MAX_URL:
-            cut = True
+        if len(found[0]) > DEFAULT_MAX_URL:
+            left_out += count
             continue
-        for name, value in zip(links, (target, *rest), strict=True):
+        place = found[1] if rest[2] == "link" else ""
+        for name, value in zip(names, (found[0], *rest, place, count), strict=True):
             links[name].append(value)
     robots = ",".join(page.metas("robots")).lower().replace(" ", "").split(",")
     text = page.visible_text
     return {
-        "outlinks": {**links, "cut": cut},
+        "outlinks": {**links, "left_out": left_out, "cut": cut},
+        "ids": None if ids is None else sorted(ids),
         "nofollow": "nofollow" in robots or "none" in robots,
         "sketch": sketch(text),
         "lines": sorted({crc32(line.encode("utf-8", "replace")) for line in text.split("\n")})[:SKETCH_SIZE],

@@ -155,23 +155,17 @@ class Task:
 
 def refuse_saving(options: Mapping[str, Any], where: str) -> None:
     """Raise `ParameterError` for what needs pages to be fetched here: saving, and secrets of hosts."""
-    if options.get("archive") is not None:
-        raise ParameterError(
-            f"The `archive` parameter must be left out {where}: pages are saved where they are fetched on "
-            "this machine.",
-            "archive",
-        )
-    if options.get("proxy") is not None:
-        raise ParameterError(
-            f"The `proxy` parameter must be left out {where}: it is for pages that this machine fetches.",
-            "proxy",
-        )
-    if options.get("access") is not None:
-        raise ParameterError(
-            f"The `access` parameter must be left out {where}: passwords, tokens and cookies do not leave "
-            "this machine.",
-            "access",
-        )
+    for name, why in _STAYS_HERE.items():
+        if options.get(name) is not None:
+            raise ParameterError(f"The `{name}` parameter must be left out {where}: {why}.", name)
+
+
+_STAYS_HERE = {
+    "archive": "pages are saved where they are fetched on this machine",
+    "proxy": "it is for pages that this machine fetches",
+    "access": "passwords, tokens and cookies do not leave this machine",
+    "bot_key": "keys do not leave this machine",
+}
 
 
 class JobSource(Protocol):

@@ -7,11 +7,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from multidict import CIMultiDict
+
 from webanalytics.core.messages import Message
 from webanalytics.core.outcomes import Fetched, PackedOutcomes, PageRecord
 from webanalytics.errors import RowError
 from webanalytics.fetching import FetchError
 from webanalytics.fetching.data_urls import data_url_content
+from webanalytics.fetching.refusals import LOOKED_AT, refusal
+from webanalytics.fetching.response import Problem, header_lines
 from webanalytics.page.declarations.extract import EXTRACT
 from webanalytics.runs.workers.pool import WorkerDiedError, WorkerPool
 
@@ -34,9 +38,11 @@ def file_content(path: Path, parameter: str, limit: int) -> bytes:
 
 
 def recorded_content(
-    record: PageRecord, parameter: str, limit: int
+    record: PageRecord, parameter: str, limit: int, *, refusals: bool = False
 ) -> tuple[str | bytes, tuple[str, str, str], Fetched]:
     """Return the content of a page fetched earlier, the other arguments of `Page`, and how it was fetched.
+
+    With ``refusals``, what stands in place of a page is a failure, as it is in the fetches of an audit.
 
     Raises
     ------
@@ -48,11 +54,18 @@ def recorded_content(
     size = len(body) if plain else len(body.encode("utf-8", "replace"))  # type: ignore[union-attr]
     check_size(size, parameter, limit)
     final, redirects = how.final_url or record.url, how.redirects or ()
-    if how.http_status is not None and not 200 <= how.http_status < 300:
+    status = how.http_status
+    failed = None if status is None or 200 <= status < 300 else Problem("status", status=status)
+    if refusals:
+        start = body[:LOOKED_AT]
+        content = start if isinstance(start, bytes) else start.encode("utf-8", "replace")
+        headers = CIMultiDict(header_lines(how.headers or ""))
+        failed = refusal(status or 200, headers, content, redirects, final) or failed
+    if failed is not None:
         raise FetchError(
-            "status",
-            {"parameter": parameter, "redirected": bool(redirects), "status": how.http_status},
-            http_status=how.http_status,
+            failed.key,
+            {"parameter": parameter, "redirected": bool(redirects), **failed.details},
+            http_status=status,
             final_url=final,
             redirects=redirects,
             bytes=size,

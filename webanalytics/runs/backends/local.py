@@ -275,7 +275,7 @@ class _Run:
             text, *others = subject.page
             return text, tuple(others), Fetched(bytes=size, source="saved")
         if isinstance(subject, PageRecord):
-            return recorded_content(subject, self._subject, self._max_bytes)
+            return recorded_content(subject, self._subject, self._max_bytes, refusals=self._error_pages)
         if isinstance(subject, Path):
             path = str(subject)
             content = await asyncio.to_thread(file_content, subject, self._subject, self._max_bytes)

@@ -180,7 +180,8 @@ def worker_count(workers: int | None) -> int:
 
 
 READ = (METADATA, FACTS)
-"""What is read of a page that comes with an HTTP error; its text is nothing to judge."""
+"""What is read of a page that comes with an HTTP error; its text is nothing to judge.
+Of a refusal nothing is read."""
 
 
 def said_by(headers: CIMultiDict[str]) -> dict[str, Any]:
@@ -228,7 +229,7 @@ async def error_page(
     """Return the outcomes of a page that came with an HTTP error; None if nothing can be read of it."""
     content = error.content
     read = [operation for operation in operations if operation in READ]
-    if not content or error.key != "status" or not read:
+    if not content or error.key != "status" or error.error_type == "refused" or not read:
         return None
     page = (content, url, fetched.final_url or url, fetched.content_type or "")
     try:

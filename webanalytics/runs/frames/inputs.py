@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -14,6 +14,8 @@ import numpy as np
 import pandas as pd
 from pandas.api.types import is_float_dtype
 
+from webanalytics.core.access import Access
+from webanalytics.core.access_by_host import without_logins
 from webanalytics.core.outcomes import UNUSABLE, ArchivedPage, Job, PageRecord, Particular
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import ParameterError
@@ -55,6 +57,8 @@ class Rows:
         The number of each row's job.
     archive : Mapping of str to int, optional
         Of inputs from archives, how many records there were of each kind.
+    logins : Mapping of str to Access
+        What the user names and passwords in addresses open, by host.
     """
 
     index: pd.Index
@@ -62,6 +66,7 @@ class Rows:
     jobs: list[Job]
     numbers: np.ndarray[Any, np.dtype[np.int64]]
     archive: Mapping[str, int] | None = None
+    logins: Mapping[str, Access] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -367,6 +372,9 @@ def label(value: Any) -> str | None:
 def _distinct(values: list[Any], index: pd.Index, operation: Operation, wanted: Wanted) -> Rows:
     if operation.kind == "record" and all(type(value) is str for value in values):
         return _distinct_texts(values, index)
+    logins: dict[str, Access] = {}
+    if operation.kind != "record":
+        values, logins = without_logins(values)
     jobs: list[Job] = []
     known: dict[Any, int] = {}
     numbers = np.empty(len(values), dtype=np.int64)
@@ -381,7 +389,7 @@ def _distinct(values: list[Any], index: pd.Index, operation: Operation, wanted: 
     labels = [label(value) for value in values]
     if operation.kind != "record":
         labels = [text if text is None else without_user(text) for text in labels]
-    return Rows(index, labels, jobs, numbers)
+    return Rows(index, labels, jobs, numbers, logins=logins)
 
 
 def _distinct_texts(values: list[str], index: pd.Index) -> Rows:

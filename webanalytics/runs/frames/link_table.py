@@ -1,13 +1,13 @@
 """The links of a site in arrays of integers, and what else a crawl knows besides its pages.
 
-A link takes fifteen bytes, and each address is there once. A crawl fills the table page by page; the link
+A link takes twenty-four bytes, and each address is there once. A crawl fills the table page by page; the link
 graph, the rules and `webanalytics.Audit.links` read it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
@@ -46,13 +46,15 @@ RELS = ("nofollow", "ugc", "sponsored")
 
 
 class Link(NamedTuple):
-    """One link as a page has it."""
+    """One link as a page has it, and how often: alike are links of one target, text, place and so on."""
 
     target: str
     anchor: str = ""
     rel: int = 0
     kind: Kind = "link"
     position: Position = "body"
+    fragment: str = ""
+    times: int = 1
 
 
 @dataclass(frozen=True)
@@ -71,8 +73,12 @@ class LinkTable:
         Bits of `RELS`: uint8.
     kind, position : numpy.ndarray
         Places in `KINDS` and `POSITIONS`: uint8.
-    anchors : sequence of str
-        Different texts of links, the empty one first.
+    fragment, times : numpy.ndarray
+        Places in `fragments`, and how many links of the page are alike: int32.
+    missing : numpy.ndarray
+        Whether the page that a link leads to was read and has no such place as its fragment names: bool.
+    anchors, fragments : sequence of str
+        Different texts and fragments of links, the empty one first.
     """
 
     urls: Sequence[str] = ()
@@ -83,6 +89,16 @@ class LinkTable:
     kind: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
     position: NDArray[np.uint8] = field(default_factory=lambda: np.empty(0, np.uint8))
     anchors: Sequence[str] = ("",)
+    fragment: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    times: NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    missing: NDArray[np.bool_] = field(default_factory=lambda: np.empty(0, np.bool_))
+    fragments: Sequence[str] = ("",)
+
+    def __post_init__(self) -> None:
+        for name, value in (("fragment", 0), ("times", 1), ("missing", False)):
+            if len(getattr(self, name)) < len(self):
+                made = np.full(len(self), value, getattr(self, name).dtype)
+                object.__setattr__(self, name, made)
 
     def __len__(self) -> int:
         return len(self.source)
@@ -90,6 +106,11 @@ class LinkTable:
 
 class LinkTableBuilder:
     """Takes links page by page.
+
+    Parameters
+    ----------
+    most_texts : int
+        Most different anchors, and fragments, that are kept; further ones are empty.
 
     Examples
     --------
@@ -100,13 +121,18 @@ class LinkTableBuilder:
     (['https://a.example/', 'https://a.example/b'], [1, 1], ['Tea', ''])
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most_texts: int = 1_000_000) -> None:
+        self._most = most_texts
         self._places: dict[str, int] = {}
         self._anchors: dict[str, int] = {"": 0}
+        self._fragments: dict[str, int] = {"": 0}
         self._links: list[NDArray[np.int32]] = []
 
     def __contains__(self, url: str) -> bool:
         return url in self._places
+
+    def __len__(self) -> int:
+        return len(self._places)
 
     def place(self, url: str) -> int:
         """Return the place of an address, which is new if it was not seen before."""
@@ -119,23 +145,29 @@ class LinkTableBuilder:
             (
                 own,
                 self.place(link.target),
-                self._anchors.setdefault(link.anchor, len(self._anchors)),
+                self._text(self._anchors, link.anchor),
                 link.rel | KINDS.index(link.kind) << 8 | POSITIONS.index(link.position) << 16,
+                self._text(self._fragments, link.fragment),
+                link.times,
             )
             for link in links
         ]
         if rows:
             self._links.append(np.array(rows, np.int32))
 
+    def _text(self, known: dict[str, int], text: str) -> int:
+        return known.get(text, 0) if len(known) > self._most else known.setdefault(text, len(known))
+
     def table(self) -> LinkTable:
         """Return what was added so far."""
-        pieces = self._links or [np.empty((0, 4), np.int32)]
-        source, target, anchor, packed = (
-            np.concatenate([rows[:, place] for rows in pieces]) for place in range(4)
+        pieces = self._links or [np.empty((0, 6), np.int32)]
+        source, target, anchor, packed, fragment, times = (
+            np.concatenate([rows[:, place] for rows in pieces]) for place in range(6)
         )
         rel, kind, position = ((packed >> shift & 255).astype(np.uint8) for shift in (0, 8, 16))
-        anchors = list(self._anchors)
-        return LinkTable(list(self._places), source, target, anchor, rel, kind, position, anchors)
+        urls, anchors, fragments = map(list, (self._places, self._anchors, self._fragments))
+        links = LinkTable(urls, source, target, anchor, rel, kind, position, anchors, fragment, times)
+        return replace(links, fragments=fragments)
 
 
 SKIPPED: Mapping[str, Dtype] = {
@@ -145,10 +177,12 @@ SKIPPED: Mapping[str, Dtype] = {
     "depth": "integer",
     "found_on": "string",
     "links": "integer",
+    "addresses": "integer",
 }
 """Addresses that were seen and not fetched, each once: ``reason`` is robots, depth, limit, pattern, external,
-nofollow, kind (every link there is of one that is not followed), trap or not_html, ``detail`` the rule,
-limit, pattern or kind, ``links`` how many links lead there."""
+nofollow, kind (every link there is of one that is not followed), trap, not_html or counted, ``detail`` the
+rule, limit, pattern or kind, ``links`` how many links lead there. Where far more are known than are wanted,
+those alike are one row with the reason counted: ``url`` is the first and ``addresses`` says how many."""
 
 CHECKED: Mapping[str, Dtype] = {
     "url": "string",
@@ -160,8 +194,8 @@ CHECKED: Mapping[str, Dtype] = {
     "error": "string",
     "error_type": "string",
 }
-"""Addresses asked for their status alone: ``kind`` is external, image, script, ..., ``verdict`` ok,
-redirected, gone, blocked or failed, ``method`` HEAD or GET."""
+"""Addresses asked for their status alone: ``kind`` is external, image, hreflang, ..., ``verdict`` ok,
+redirected, gone, refused, blocked or failed, ``method`` HEAD or GET."""
 
 TRAPS: Mapping[str, Dtype] = {
     "pattern": "string",
@@ -220,7 +254,12 @@ class CrawlFacts:
     options : Mapping
         What the call asked for, by parameter, in plain values.
     stopped : str
-        Why pages are missing: a limit, an interrupt, hosts that were given up. Sentences; empty if none are.
+        Why pages are missing: a limit, an interrupt, hosts that were given up, traps. Sentences; empty if
+        none are.
+    only_endless : bool
+        Whether nothing is missing but what is surely endless.
+    left_out : Mapping
+        How many links of a page are not among the links, by its address.
     """
 
     links: LinkTable = field(default_factory=LinkTable)
@@ -232,3 +271,10 @@ class CrawlFacts:
     soft_404: frozenset[str] = frozenset()
     options: Mapping[str, Any] = field(default_factory=dict)
     stopped: str = ""
+    only_endless: bool = False
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all pages of the site may be known."""
+        return not self.stopped or self.only_endless

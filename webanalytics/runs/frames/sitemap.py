@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from webanalytics.core.access import access_for
+from webanalytics.core.access_by_host import access_for, without_logins
 from webanalytics.core.messages import Message, row_sentence
 from webanalytics.errors import ParameterError
 from webanalytics.fetching import Fetcher, SitemapTree, read_sitemap
@@ -98,7 +98,8 @@ async def sitemap_frame(urls: str | Iterable[str], options: Mapping[str, Any]) -
     given = [urls] if isinstance(urls, str) else list(urls)
     if not given or not all(isinstance(url, str) and url.strip() for url in given):
         raise ParameterError("The `url` parameter must be the URL of a sitemap, or a list of them.", "url")
-    async with Fetcher(fetch_settings(access_for(options, given))) as fetcher:
+    given, logins = without_logins(given)
+    async with Fetcher(fetch_settings(access_for(options, given, logins))) as fetcher:
         trees = [(url, await read_sitemap(fetcher, url)) for url in given]
     files = [_facts(file) for _, tree in trees for file in tree]
     index = pd.RangeIndex(sum(1 for _ in _cells(trees, "status")))

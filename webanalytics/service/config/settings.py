@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from webanalytics.core.run_options import USER_AGENT, Setting, flag, integer, seconds
+from webanalytics.core.run_options import Setting, flag, integer, seconds
+from webanalytics.core.user_agents import USER_AGENT
 from webanalytics.errors import ParameterError
 from webanalytics.service.addresses import read_networks
 

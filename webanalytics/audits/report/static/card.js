@@ -110,7 +110,7 @@ function issueList(row) {
     return el("li", {},
       badge(rule.priority),
       el("div", {},
-        el("div", { class: "line" }, toRule(rule), el("span", { class: "measured" }, shown)),
+        el("div", { class: "line" }, toRule(rule), rule.counted ? null : " (warning)", el("span", { class: "measured" }, shown)),
         evidence[issue] ? el("div", { class: "evidence" }, own(cells[evidence[issue]])) : null,
         rule.fix ? el("div", { class: "fix" }, rule.fix) : null,
       ));

@@ -54,13 +54,13 @@ const { starts, grouped } = (() => {
 const issuesOf = (row) => grouped.subarray(starts[row], starts[row + 1]);
 const ruleOf = (issue) => data.rules[data.issues.rule[issue]];
 
-/** Number of issues of each priority of each page: three in a row. */
+/** Number of faults of each priority of each page, which make up its score: three in a row. */
 const counts = (() => {
   const counts = new Int32Array(3 * size);
-  const level = data.rules.map((rule) => PRIORITIES.indexOf(rule.priority));
+  const level = data.rules.map((rule) => (rule.counted ? PRIORITIES.indexOf(rule.priority) : -1));
   const { page, rule } = data.issues;
   for (let issue = 0; issue < page.length; issue += 1) {
-    if (page[issue] >= 0) counts[3 * page[issue] + level[rule[issue]]] += 1;
+    if (page[issue] >= 0 && level[rule[issue]] >= 0) counts[3 * page[issue] + level[rule[issue]]] += 1;
   }
   return counts;
 })();

@@ -1,7 +1,5 @@
 // The overview: score, what to fix first, failures, key figures.
 
-const MOST_FIRST = 10;
-
 function badge(priority) {
   return element("span", { class: `wa-badge wa-${priority}` }, priority);
 }
@@ -14,22 +12,23 @@ function tile(name, value, note, tone = "") {
 function issueTiles(found) {
   const score = found.score === null ? [] : [tile("Health score", String(found.score), "of 100", "wa-score")];
   return [...score, ...found.priorities.map(([name, issues, pages]) => tile(name[0].toUpperCase() + name.slice(1), wholeNumbers.format(issues),
-    issues ? `on ${counted(pages, "page")}` : "no issues", issues ? `wa-tile-${name}` : ""))];
+    issues ? `faults on ${counted(pages, "page")}` : "no faults", issues ? `wa-tile-${name}` : ""))];
 }
 
 function fixFirst(explorer, found) {
-  const box = element("section", { class: "wa-first", "aria-label": "Fix first" }, element("h4", {}, "Fix first"));
+  const box = element("section", { class: "wa-first", "aria-label": "Fix first" });
+  if (found.alarm) box.append(foreign(found.alarm, "p", { class: "wa-alarm", role: "note" }));
+  box.append(element("h4", {}, "What to fix first"));
   if (!found.details.length) {
     box.append(element("p", { class: "wa-note" }, "No rule found an issue."));
     return box;
   }
-  const line = (detail, place) => element("li", {}, element("button", {
+  const line = ({ cause, priority, points, place }) => element("li", {}, element("button", {
     type: "button", class: "wa-finding", title: "Show the pages with this issue",
-    "aria-label": `${detail.title}, ${detail.priority} priority, ${counted(detail.pages, "page")}`, onclick: () => explorer.showRule(place),
-  }, badge(detail.priority), foreign(detail.title, "span", { class: "wa-finding-title" }), element("span", { class: "wa-finding-count" }, counted(detail.pages, "page"))));
-  box.append(element("ol", { class: "wa-findings" }, found.details.slice(0, MOST_FIRST).map(line)));
-  const left = found.details.length - MOST_FIRST;
-  if (left > 0) box.append(element("button", { type: "button", class: "wa-button wa-more", onclick: () => explorer.show("issues") }, `All ${wholeNumbers.format(found.details.length)} kinds of issues`));
+    "aria-label": `${cause} ${priority} priority`, onclick: () => explorer.showRule(place),
+  }, badge(priority), foreign(cause, "span", { class: "wa-finding-title" }), element("span", { class: "wa-finding-count" }, points ? `${points.toFixed(1)} points` : "")));
+  box.append(element("ol", { class: "wa-findings" }, found.causes.map(line)));
+  box.append(element("button", { type: "button", class: "wa-button wa-more", onclick: () => explorer.show("issues") }, `All ${wholeNumbers.format(found.details.length)} kinds of issues`));
   return box;
 }
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
 
-from webanalytics.core.messages import ERROR_TYPES, MESSAGES, recognise
+from webanalytics.core.messages import ERROR_TYPES, MESSAGES, error_type_of, recognise
 from webanalytics.errors import (
     AddressBlockedError,
     ErrorType,
@@ -68,8 +68,13 @@ def failure_of(status: int, item: Mapping[str, Any], sentence: str) -> Failure:
     kind, key = item.get(TYPE_FIELD), item.get(KEY_FIELD)
     kind = kind if kind in ERROR_TYPES else None
     key = key if isinstance(key, str) and key in MESSAGES else None
-    if kind is None and key is None and (found := recognise(sentence)) is not None:
+    if key is not None:  # in its first words a service calls a refusal "http", and no connection "refused"
+        numbers = re.findall(r"\b\d{3}\b", sentence)
+        kind = error_type_of(key, numbers[-1] if numbers else None) or kind
+    elif kind is None and (found := recognise(sentence)) is not None:
         kind, key = found.error_type, found.key
+    elif kind == "refused":
+        kind = "connection"
     return Failure(key, cast("ErrorType", kind or ("invalid" if status == 400 else "service")))
 
 

@@ -1,0 +1,268 @@
+"""What to fix first: the issues of an audit by their causes, such as one link that stands on many pages."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from webanalytics.audits.graph.sections import common_section
+from webanalytics.audits.rules import RULES
+from webanalytics.audits.rules.leads import Leads
+from webanalytics.audits.score import HIDING, Health
+from webanalytics.audits.site import Site
+from webanalytics.core.operations.model import Dtype
+from webanalytics.runs.frames.link_table import POSITIONS
+from webanalytics.runs.frames.schema import as_frame, make_series
+from webanalytics.thresholds import PRIORITIES
+
+COLUMNS: Mapping[str, Dtype] = {
+    "cause": "string",
+    "rule": "string",
+    "priority": "string",
+    "type": "string",
+    "pages": "integer",
+    "links": "integer",
+    "points": "float",
+    "examples": "string",
+}
+"""Columns of a frame of causes."""
+
+SHARED = 3
+"""From so many pages, or addresses, a link or a page is a cause of its own."""
+
+LEAST_OF_A_FOLDER = 10
+"""From so many addresses in a folder without pages, the folder is a cause of its own."""
+
+MOST_REASONS = 20
+"""Most different lines by which pages are hidden that are told one by one."""
+
+HIDING_BY_A_LINE = HIDING.keys() - {"canonicalised"}
+EXAMPLES = 3
+MOST_OF_A_PLACE = 0.9
+"""Share of links from which their place on the page is named."""
+
+LONGEST = 200
+
+TOLD: Mapping[str, Sequence[str]] = {
+    "links_to_failing_pages": (
+        "server_error",
+        "no_response",
+        "timeout",
+        "redirect_to_error",
+        "redirect_loop",
+    ),
+    "links_to_redirects": ("redirect", "redirect_temporary"),
+}
+"""Rules on addresses that say of them what the links to them say already."""
+
+FOLLOWING: Mapping[str, Sequence[str]] = {
+    "links_to_noindex": ("noindex", "noindex_header"),
+    "links_to_canonicalised": ("canonicalised",),
+    "links_to_blocked": ("blocked_by_robots",),
+}
+"""Rules on links that follow from what was found on the pages that they lead to."""
+
+_ENDS: Mapping[str, str] = {
+    "links_to_noindex": "asks not to be indexed",
+    "links_to_canonicalised": "names another address as canonical",
+    "links_to_blocked": "robots.txt closes",
+}
+
+
+@dataclass
+class _Cause:
+    sentence: str
+    pages: Sequence[str]
+    points: float
+    links: int | None = None
+    count: int = 0
+
+
+def causes(site: Site, issues: pd.DataFrame, health: Health) -> pd.DataFrame:
+    """Return what to fix first: one row for each cause.
+
+    Parameters
+    ----------
+    site : Site
+        All pages.
+    issues : pandas.DataFrame
+        From `webanalytics.audits.issues.find_issues`, or a selection of its rows.
+    health : Health
+        The score and what each issue takes from it.
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``cause`` (a sentence), ``rule``, ``priority``, ``type``, ``pages`` (that it touches), ``links`` (that
+        lead to what fails; missing for what is no matter of links), ``points`` (by how much the score rises
+        where this alone is fixed) and ``examples`` (addresses of pages, with spaces between them): the most
+        points first, then by priority and pages. Warnings give no points.
+
+    Examples
+    --------
+    >>> from webanalytics.audits.issues import find_issues
+    >>> pages = {"url": ["a", "b"], "status": ["ok"] * 2, "viewport": ["", "width=1"]}
+    >>> found = find_issues(site := Site(pd.DataFrame(pages)))
+    >>> causes(site, found, Health(site, found))[["cause", "pages", "points"]].values.tolist()
+    [['Viewport missing on a.', 1, 2.5]]
+    """
+    gained = pd.Series(health.points, index=issues.index)
+    groups = {str(name): rows for name, rows in issues.groupby("rule", observed=True, sort=False)}
+    rows: list[tuple[Any, ...]] = []
+    told: dict[str, float] = {}
+    for rule in sorted(groups, key=lambda name: name not in TOLD):
+        found, points = groups[rule], gained[groups[rule].index]
+        if any(name in groups for name in FOLLOWING.get(rule, ())):
+            continue
+        head = (rule, str(found["priority"].iloc[0]), str(found["type"].iloc[0]))
+        search = getattr(RULES.get(rule), "find", None)
+        if isinstance(search, Leads):
+            chosen = issues["rule"].isin(TOLD.get(rule, ()))
+            others = pd.DataFrame({"url": issues["url"][chosen].astype(object), "points": gained[chosen]})
+            others = others[np.array([site.is_linked(url) for url in others["url"]], bool)]
+            sums = others.groupby("url")["points"].sum()
+            own = dict(zip(sums.index.astype(str), sums.tolist(), strict=True))
+            told |= own
+            made = _of_links(site, rule, search, dict(zip(found["url"], points, strict=True)), own)
+        else:
+            known = any(rule in rules for rules in TOLD.values())
+            left = ~found["url"].isin(told if known else ())
+            made = _of_pages(site, found[left], points[left])
+        for cause in made:
+            count = cause.count or len(cause.pages)
+            shown = " ".join(cause.pages[:EXAMPLES])
+            rows.append((cause.sentence, *head, count, cause.links, round(cause.points, 2), shown))
+    rows.sort(key=lambda row: (-row[6], PRIORITIES.index(row[2]), row[3] == "warning", -row[4]))
+    index = pd.RangeIndex(len(rows))
+    made_of = zip(COLUMNS.items(), zip(*rows, strict=True) if rows else [()] * len(COLUMNS), strict=True)
+    cells = {name: make_series(list(values), dtype, index) for (name, dtype), values in made_of}
+    return as_frame(cells, index, "causes")
+
+
+def _of_pages(site: Site, found: pd.DataFrame, points: pd.Series[Any]) -> Iterator[_Cause]:
+    """Yield the causes of issues of one rule that is no matter of links."""
+    if not len(found):
+        return
+    title = str(found["title"].iloc[0])
+    if (found["scope"] == "host").all():
+        for url, count, said, gain in zip(
+            found["url"], found["pages"], found["evidence"], points, strict=True
+        ):
+            host, told = url.partition("://")[2] or url, said[:1].lower() + said[1:]
+            yield _Cause(f"{title} on {host}{': ' * bool(told)}{told}", [url], gain, count=int(count))
+        return
+    by_evidence = found["rule"].iloc[0] in HIDING_BY_A_LINE and found["evidence"].nunique() <= MOST_REASONS
+    groups = [part for _, part in found.groupby("evidence", sort=False)] if by_evidence else [found]
+    for part in groups:
+        urls, said = part["url"].tolist(), part["evidence"].iloc[0]
+        same = part["evidence"].nunique() == 1
+        told = f": {said[:LONGEST]}" if said and ((same and len(urls) >= SHARED) or by_evidence) else ""
+        where = f"{title} on {_where(site, urls, same)}{told}"
+        yield _Cause(f"{where.rstrip('.')}.", urls, float(points[part.index].sum()))
+
+
+def _where(site: Site, urls: Sequence[str], same: bool) -> str:
+    """Return on which pages something is; where it is the same on all of a section, that is a template."""
+    if len(urls) == 1:
+        return urls[0][:LONGEST]
+    section = common_section(urls) if len(urls) >= SHARED else ""
+    read = site.distinct_read
+    below = sum(site.name(row).startswith(section) for row in read) if section else len(read)
+    whole = below >= len(urls) >= max(SHARED, MOST_OF_A_PLACE * below)
+    lead = f"{len(urls):,} of " if whole and len(urls) < below else "all " if whole else ""
+    of, template = f" below {section}" if section else "", ", which share a template" * (whole and same)
+    return f"{lead}{below if whole else len(urls):,} pages{of}{template}"
+
+
+def _of_links(
+    site: Site, rule: str, search: Leads, points: Mapping[str, float], own: Mapping[str, float]
+) -> Iterator[_Cause]:
+    """Yield the causes of issues of a rule on links: shared links, pages with many, and all others.
+
+    ``own`` has the points of what was found on the addresses themselves.
+    """
+    bad, _ = search.find(site)
+    more = {site.graph.place(url): gain for url, gain in own.items()}
+    urls = site.values("url")
+    edges: dict[int, dict[int, list[int]]] = {}
+    gain: dict[int, float] = {}
+    for row, targets in search.pages(site):
+        if urls[row] in points:
+            gain[row] = points[urls[row]] / len(targets)
+            for place, links in targets:
+                edges.setdefault(place, {})[row] = links
+    folders = _without_pages(site, edges)
+    sizes = Counter(folders.values())
+    groups: dict[Any, list[tuple[int, int]]] = {}
+    alone: list[int] = []
+    for place, sources in edges.items():
+        folder = folders[place]
+        if sizes[folder] >= LEAST_OF_A_FOLDER and folder:
+            groups.setdefault(folder, []).extend((place, row) for row in sources)
+        elif len(sources) >= SHARED:
+            groups.setdefault(frozenset(sources), []).extend((place, row) for row in sources)
+        else:
+            alone.append(place)
+    counts = Counter(row for place in alone for row in edges[place])
+    for place in alone:
+        for row in edges[place]:
+            groups.setdefault(row if counts[row] >= SHARED else None, []).append((place, row))
+    for key, pairs in groups.items():
+        made = _cause(site, rule, bad, pairs, edges, gain, key if isinstance(key, str) else "")
+        made.points += sum(more.pop(place, 0.0) for place, _ in pairs)
+        yield made
+
+
+def _without_pages(site: Site, places: Iterable[int]) -> dict[int, str]:
+    """Return for each address the first folder on its path below which no page was read, '' without one."""
+    urls = site.graph.table.urls
+    living = {folder for row in site.distinct_read for folder in _folders(site.name(row))}
+    return {
+        place: next((folder for folder in _folders(urls[place]) if folder not in living), "")
+        for place in places
+    }
+
+
+def _folders(url: str) -> list[str]:
+    """Return the folders of an address, the outermost first.
+
+    >>> _folders("https://a.example/x/y/z")
+    ['https://a.example/x/', 'https://a.example/x/y/']
+    """
+    parts = url.partition("?")[0].split("/")
+    return ["/".join(parts[:count]) + "/" for count in range(4, len(parts))]
+
+
+def _cause(
+    site: Site,
+    rule: str,
+    bad: Mapping[int, str],
+    pairs: Sequence[tuple[int, int]],
+    edges: Mapping[int, Mapping[int, Sequence[int]]],
+    gain: Mapping[int, float],
+    folder: str = "",
+) -> _Cause:
+    """Return what some links have in common, given by places of targets and rows of pages."""
+    graph = site.graph
+    places = list(dict.fromkeys(place for place, _ in pairs))
+    rows = sorted({row for _, row in pairs})
+    links = [link for place, row in pairs for link in edges[place][row]]
+    stands = Counter(POSITIONS[graph.table.position[link]] for link in links).most_common(1)[0]
+    spot = f"in the {stands[0]} of" if stands[0] in ("header", "nav", "aside", "footer") else "on"
+    spot = spot if stands[1] >= MOST_OF_A_PLACE * len(links) else "on"
+    where = site.name(rows[0])[:LONGEST] if len(rows) == 1 else f"{len(rows):,} pages"
+    each = len(places) * len(rows) == len(pairs)
+    lead = f"{len(places):,} links" if each and len(places) > 1 else "A link" if each else "Links"
+    verb = "leads to" if lead == "A link" else "lead to"
+    below = f" below {folder[:LONGEST]}, where no page is," if folder else ""
+    such = "" if len(places) == 1 else f"{len(places):,} addresses{below} such as "
+    end = bad[places[0]] or _ENDS.get(rule, "fails")
+    target = graph.table.urls[places[0]][:LONGEST]
+    count = int(graph.table.times[links].sum())
+    said = f"{lead} {spot} {where} {verb} {such}{target}, which {end[:LONGEST]}."
+    return _Cause(said, [site.name(row) for row in rows], sum(gain[row] for _, row in pairs), count)

@@ -1,0 +1,176 @@
+"""What the pages of a site say of their own: visible text without the blocks that most pages have.
+
+Rules about content, duplicates and keywords rest on it; `audits.pages` measures it. Which blocks are shared
+is told from a sample of pages, so that memory does not grow with the site.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any, Literal, NamedTuple, TypeAlias
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+
+from webanalytics.audits.content.duplicates import is_unspaced, words
+from webanalytics.urls import registrable_domain
+
+FEWEST_PAGES = 3
+"""Different texts from which on a site is known well enough to say what its pages share,"""
+FEWEST_OF_SECTION = 10
+"""and so is the first folder of an address."""
+SAMPLE = 200
+"""Most pages of a site and of a section that are looked at."""
+MOST_GROUPS = 200
+"""Most sites and sections, those with the most pages first."""
+PARAGRAPH = 80
+"""Characters from which on a block that most pages have may be content: where such make a main text."""
+
+Origin: TypeAlias = Literal["own", "main", "visible"]
+Lines: TypeAlias = npt.NDArray[np.int64]
+
+
+COLUMNS = ("visible_text", "text", "content_note")
+"""The columns that contents are made of: visible text, main text, and why that one is not to be trusted."""
+
+
+class Content(NamedTuple):
+    """The content of a page, None where nothing is known of it, and which of its texts that is."""
+
+    text: str | None
+    origin: Origin
+
+
+class SharedBlocks:
+    r"""The blocks that most pages of a site, or of a section of it, have.
+
+    Parameters
+    ----------
+    urls : sequence of str or None
+        Addresses of the pages, None for those to leave out.
+    texts : sequence of str or None
+        Their visible texts, a line for each block.
+
+    Examples
+    --------
+    >>> texts = [f"Menu\nAbout us\nLantern {name}" for name in "abc"]
+    >>> shared = SharedBlocks([f"https://a.example/{name}" for name in "abc"], texts)
+    >>> shared.content("https://a.example/a", texts[0], "About us\nLantern a", "").text
+    'Lantern a'
+    """
+
+    def __init__(self, urls: Sequence[str | None], texts: Sequence[Any]) -> None:
+        self._domains: dict[str, str] = {}
+        groups: defaultdict[str, list[int]] = defaultdict(list)
+        for row, url in enumerate(urls):
+            for group in () if url is None else self._groups(url):
+                groups[group].append(row)
+        known = sorted(groups.items(), key=lambda item: (-len(item[1]), item[0]))[:MOST_GROUPS]
+        members: defaultdict[int, list[str]] = defaultdict(list)
+        chance = [crc32(str(url).encode(errors="replace")) for url in urls]  # whatever the order of the pages
+        for group, rows in known:
+            for row in sorted(rows, key=chance.__getitem__)[:SAMPLE]:
+                members[row].append(group)
+        found: dict[str, dict[int, Lines]] = {group: {} for group, _ in known}
+        for row in sorted(members):
+            if isinstance(text := texts[row], str) and text:
+                lines = np.fromiter({hash(line) for line in text.split("\n")}, np.int64)
+                for group in members[row]:
+                    found[group][hash(text)] = lines  # equal texts are one page
+        self._shared = {
+            group: _most_have(list(those.values()), "/" in group) for group, those in found.items()
+        }
+
+    def _groups(self, url: str) -> tuple[str, ...]:
+        """Return the site of an address, and its section where it is in a folder."""
+        host, _, path = url.partition("://")[2].partition("/")
+        if (site := self._domains.get(host)) is None:
+            site = self._domains[host] = registrable_domain(host)
+        folder, is_in_one, _ = path.partition("?")[0].partition("/")
+        return (site, f"{site}/{folder}") if is_in_one else (site,)
+
+    def content(self, url: str | None, visible: str | None, main: str | None, note: str | None) -> Content:
+        """Return the content of a page, and what it is.
+
+        It is what the page has of its own; of a site of one or two pages the main text, or all that is
+        visible where it has none: what is template there nobody knows, and all of it would hide thin pages.
+        """
+        if visible is None or (main and 2 * len(visible) < len(main)):  # the text is in data or in noscript
+            return Content(main, "main")
+        groups = () if url is None else self._groups(url)
+        shared = [known for group in groups if (known := self._shared.get(group)) is not None]
+        if not groups or self._shared.get(groups[0]) is None:
+            return Content(main, "main") if main else Content(visible, "visible")
+        blocks = visible.split("\n")
+        template = {line for line in blocks if any(hash(line) in known for known in shared)}
+        if main and not note:
+            prose = {line for line in template if len(line) >= PARAGRAPH and line in main}
+            if 2 * sum(map(len, prose)) > len(main):  # the pages of a section are written from one draft
+                template -= prose
+        return Content("\n".join(line for line in blocks if line not in template), "own")
+
+
+def _most_have(pages: list[Lines], is_section: bool) -> frozenset[int] | None:
+    """Return the lines of more than half of the pages, None of too few pages to tell."""
+    if len(pages) < (FEWEST_OF_SECTION if is_section else FEWEST_PAGES):
+        return None
+    lines, counts = np.unique(np.concatenate(pages), return_counts=True)
+    return frozenset(lines[(2 * counts > len(pages)) & (counts >= FEWEST_PAGES)].tolist())
+
+
+def content_hash(text: str) -> str:
+    """Return the SHA-256 of a text with its white space folded, in hexadecimal; '' for an empty text.
+
+    Examples
+    --------
+    >>> content_hash(" abc ") == content_hash("abc"), content_hash("")
+    (True, '')
+    """
+    folded = " ".join(text.split())
+    return sha256(folded.encode("utf-8", "replace")).hexdigest() if folded else ""
+
+
+def words_in(content: str) -> int:
+    """Return the words of a text: what stands between white space and has a letter or a digit.
+
+    In scripts without spaces between words each character is one.
+
+    Examples
+    --------
+    >>> words_in("Storm lantern - 30 hours"), words_in("灯台の光")
+    (4, 4)
+    """
+    unspaced = is_unspaced(content)
+    return sum(
+        len(words(piece)) if unspaced and is_unspaced(piece) else any(map(str.isalnum, piece))
+        for piece in content.split()
+    )
+
+
+def difference(one: str, other: str) -> str:
+    r"""Return where two texts first differ, as evidence shows it; '' where they have the same lines.
+
+    Examples
+    --------
+    >>> difference("Lanterns\nMade of tin.", "Lanterns\nMade of brass.")
+    'Here "Made of tin.", there "Made of brass."'
+    """
+    ours, theirs = (_first_without(text, than) for text, than in ((one, other), (other, one)))
+    same = next((place for place, (a, b) in enumerate(zip(ours, theirs, strict=False)) if a != b), 0)
+    start = max(0, ours.rfind(" ", 0, max(0, same - LEAD)) + 1)
+    if not ours and not theirs:
+        return ""
+    return f'Here "{ours[start : start + QUOTED]}", there "{theirs[start : start + QUOTED]}"'
+
+
+LEAD, QUOTED = 20, 60
+"""Characters of a quotation before what differs, and of all of it."""
+
+
+def _first_without(text: str, than: str) -> str:
+    """Return the first line of a text that another does not have."""
+    known = set(than.split("\n"))
+    return next((line for line in text.split("\n") if line not in known), "")
