@@ -195,3 +195,21 @@ def test_a_sequence_that_was_left_is_said() -> None:
     assert "was left as endless" in str(left)
     assert not left.origin.crawl.whole
     assert (told.origin.crawl.stopped, len(told.traps), len(whole.traps)) == ("", 1, 0)
+
+
+def test_what_is_surely_endless_is_said_and_not_missed() -> None:
+    def month(number: int) -> bytes:
+        return page("Calendar", f"<p>No events in {number}</p><a href=/calendar/{number + 1}>later</a>")
+
+    pages = {f"/calendar/{number}": month(number) for number in range(1, 100)}
+    home = page("Home", "<a href=/calendar/1>now</a><a href=/a>A</a>")
+    with warnings.catch_warnings(), SiteServer({"/": home, "/a": page("A"), **pages}) as site:
+        warnings.simplefilter("error", IncompleteRunWarning)
+        audit = wa.crawl(site.url, **OPTIONS)
+    assert len(audit) < 60
+    assert "/calendar/{n} was left as endless" in audit.origin.crawl.stopped
+    assert str(audit).count("was left as endless") == 1
+    assert audit.origin.crawl.whole
+    assert audit.pages["orphan"].notna().all()
+    assert "robots.txt may close it" in " ".join(found(audit, "crawl_trap").values())
+    assert "one_inlink" not in audit.issues.attrs["webanalytics"]["rules_not_tried"]

@@ -306,7 +306,7 @@ def killed_under_load(stores: Stores, name: str, seconds: float) -> dict[str, in
     code = f"from tests.service.test_accounts_concurrency import main; main({stores.url!r}, {name!r})"
     with subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) as process:
         assert process.stdout
-        first = process.stdout.readline()
+        first = b"".join(process.stdout.readline() for _ in range(40))
         time.sleep(seconds)
         process.kill()
         rest = process.stdout.read()

@@ -216,10 +216,10 @@ def test_what_does_not_exist_is_named(stores: Stores) -> None:
 def test_a_prefix_names_one_key(stores: Stores, monkeypatch: pytest.MonkeyPatch) -> None:
     taken = "aaaaaaaa-58cc-4372-a567-0e02b2c3d479"
     drawn = [taken, "aaaaaaaa-0000-4000-8000-000000000000", "bbbbbbbb-0000-4000-8000-000000000000"]
-    monkeypatch.setattr(keys.uuid, "uuid4", lambda: drawn.pop(0))
 
     async def body() -> None:
         async with stores.open() as accounts:
+            monkeypatch.setattr(keys.uuid, "uuid4", lambda: drawn.pop(0))
             assert [(await new_key(accounts)).prefix for _ in range(2)] == ["aaaaaaaa", "bbbbbbbb"]
 
     asyncio.run(body())

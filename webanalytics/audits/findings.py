@@ -106,8 +106,8 @@ class Found:
             hosts.setdefault(site.host(finding.row), {}).setdefault(finding.row, finding)
         for host, found in hosts.items():
             first = min(found)
-            rows = site.rows_of_host(host) or [first] if found[first].whole else list(found)
-            count, of = len(rows), max(len(site.rows_of_host(host)), len(rows))
+            rows = site.rows_of_hosts.get(host) or [first] if found[first].whole else list(found)
+            count, of = len(rows), max(len(site.rows_of_hosts.get(host, ())), len(rows))
             self._of_host[first] = count, sum(site.could_be_indexed(row) for row in rows)
             said = plain(found[first].evidence)
             if of > 1 and not found[first].whole:

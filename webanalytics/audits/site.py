@@ -28,6 +28,7 @@ from webanalytics.audits.graph.site_links import (
     inlinks,
     listed,
     normal,
+    requested,
 )
 from webanalytics.audits.graph.tables import table_of_pages
 from webanalytics.fetching.robots import RobotsCopy
@@ -39,7 +40,7 @@ from webanalytics.runs.storage.lazy_columns import (
     rows_by_part,
     stored,
 )
-from webanalytics.urls import lacks_scheme, registrable_domain
+from webanalytics.urls import registrable_domain
 
 _FETCHED = ("url", "status", "error", "error_type", "final_url", "redirects", "http_status")
 _ANSWERED = ("client error", "server error")
@@ -182,7 +183,7 @@ class Site:
         """The rows by their addresses."""
         final = self.values("final_url")
         asked = zip(self.values("url"), self.values("redirects"), final, strict=True)
-        return Addresses([_requested(*cells) for cells in asked], final, self.good)
+        return Addresses([requested(*cells) for cells in asked], final, self.good)
 
     @cached_property
     def shared_blocks(self) -> SharedBlocks:
@@ -259,10 +260,11 @@ class Site:
     @cached_property
     def hosts(self) -> dict[str, int]:
         """How many different pages of each host were read."""
-        return {host: len(rows) for host, rows in self._rows_of_hosts.items()}
+        return {host: len(rows) for host, rows in self.rows_of_hosts.items()}
 
     @cached_property
-    def _rows_of_hosts(self) -> dict[str, list[int]]:
+    def rows_of_hosts(self) -> dict[str, list[int]]:
+        """The rows of the pages of each host that were read, each page once."""
         found: dict[str, list[int]] = {}
         for row in self.distinct_read:
             found.setdefault(self.host(row), []).append(row)
@@ -277,10 +279,6 @@ class Site:
         """Return the host of a page; its address as given where that has none."""
         url = self.addresses.final[row]
         return str(self.values("url")[row]) if url is None else url.split("/", 3)[2]
-
-    def rows_of_host(self, host: str) -> Sequence[int]:
-        """Return the rows of the pages of a host that were read, each page once."""
-        return self._rows_of_hosts.get(host, ())
 
     def place_of_host(self, row: int) -> str:
         """Return scheme and host of a row's page; its address as given where that has none."""
@@ -459,10 +457,3 @@ def _said(url: str, verdict: str, status: Any, final: str | None) -> str:
     if verdict in ("gone", "failed"):
         return "does not answer" if status is None else f"answers HTTP {status}"
     return f"redirects to {final}" if verdict == "redirected" and normal(final) != normal(url) else ""
-
-
-def _requested(url: Any, redirects: Any, final: Any) -> Any:
-    """Return the address that was requested: a host without a scheme was completed before it was fetched."""
-    if not isinstance(url, str) or not lacks_scheme(url.strip()):
-        return url
-    return redirects[0] if isinstance(redirects, (list, tuple)) and redirects else final or url

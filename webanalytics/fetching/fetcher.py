@@ -13,7 +13,6 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
 
-import aiohttp
 from aiohttp.abc import AbstractResolver
 from multidict import CIMultiDict
 from yarl import URL
@@ -47,10 +46,11 @@ from webanalytics.fetching.robots import (
     kept_here,
     parse_in_thread,
 )
-from webanalytics.fetching.session import Method, open_session
+from webanalytics.fetching.session import Method, Sessions
 from webanalytics.fetching.state import FetchState
 
 _NO_RULES = Rules()
+_NO_ANSWER = frozenset(("dns", "connection", "tls", "timeout", "blocked"))
 
 
 class Fetcher:
@@ -96,7 +96,7 @@ class Fetcher:
         self.settings = settings
         self._recorder = recorder
         self._names = names
-        self._sessions: dict[str, aiohttp.ClientSession] | None = None
+        self._sessions = Sessions(settings)
         self._only: Collection[str] | None = None
         self._looked_up: dict[str, list[str]] = {}
 
@@ -114,16 +114,14 @@ class Fetcher:
         self._doubts: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
         self._robots = RobotsCache(self._load_rules, failure_seconds=settings.timeout)
         self._own_names = self._names or resolver()
-        self._sessions = {"": open_session(settings, self._own_names)}
+        self._sessions.open(self._own_names)
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        sessions, self._sessions = self._sessions, None
         await self._robots.close()
-        for session in (sessions or {}).values():
-            await session.close()
+        await self._sessions.close()
         if self._names is None:
             await self._own_names.close()
 
@@ -317,7 +315,7 @@ class Fetcher:
             try:
                 response = await self._hop(state)
             except Problem as problem:
-                if not problem.challenged or not state.answer_challenge():
+                if not problem.challenged:
                     raise
                 continue
             if response.location is None:
@@ -365,11 +363,11 @@ class Fetcher:
                 settings = replace(settings, access=None)
             problem: Problem | None = None
             try:
-                answer = await exchange(
-                    self._session_for(url), url, state.wanted, settings, max(left, 0.0), state.begin()
-                )
+                session, log = self._sessions.of(url), state.begin()
+                answer = await exchange(session, url, state.wanted, settings, max(left, 0.0), log)
             except Problem as found:
                 problem = found
+                problem.challenged = found.challenged and state.answer_challenge()
                 answer = RawResponse(
                     found.http_status or 0, found.headers or CIMultiDict(), found.content or b""
                 )
@@ -377,23 +375,15 @@ class Fetcher:
                 took = clock() - began
                 state.spent += took
                 state.elapsed += took
+            if problem is not None and problem.challenged:  # no refusal: it is answered next
+                self._limits.ended(host, began, None, None, state.first)
+                raise problem
             problem = state.refusal(answer, problem)
             page = state.page(answer, problem)
             self._limits.ended(host, began, problem, page, state.first)
             if problem is not None:
                 raise problem
             return answer
-
-    def _session_for(self, url: URL) -> aiohttp.ClientSession:
-        if self._sessions is None:
-            raise RuntimeError("the Fetcher is not open: use it in `async with`")
-        proxy = self.settings.proxy
-        way = None if proxy is None else proxy.way(url.scheme, url.raw_host or "", url.port or 0)
-        if way is None or not way.is_socks:
-            return self._sessions[""]
-        if way.url not in self._sessions:
-            self._sessions[way.url] = open_session(self.settings, self._own_names, way)
-        return self._sessions[way.url]
 
     async def _check_name(self, url: URL) -> None:
         """Raise `Problem` where a proxy is to dial a name that is known here, and is not public.
@@ -452,12 +442,6 @@ class Fetcher:
 def _rules_without_file(problem: Problem, state: FetchState) -> Rules:
     if problem.key == "status" and (problem.http_status or 0) >= 500:
         problem = Problem("robots_unreadable", status=problem.http_status)
-    elif state.redirected or FETCHING[problem.key][0] not in (
-        "dns",
-        "connection",
-        "tls",
-        "timeout",
-        "blocked",
-    ):
+    elif state.redirected or FETCHING[problem.key][0] not in _NO_ANSWER:
         return Rules(elapsed=state.spent)
     return Rules(problem=problem, elapsed=state.spent)

@@ -121,6 +121,35 @@ def open_session(
     )
 
 
+class Sessions:
+    """The sessions of a fetcher: one for each SOCKS proxy that is asked, and one for all else."""
+
+    def __init__(self, settings: FetchSettings) -> None:
+        self._settings = settings
+        self._open: dict[str, aiohttp.ClientSession] = {}
+
+    def open(self, names: AbstractResolver) -> None:
+        """Open the first; names are looked up by this resolver."""
+        self._names = names
+        self._open[""] = open_session(self._settings, names)
+
+    def of(self, url: URL) -> aiohttp.ClientSession:
+        """Return the session that an address is asked by."""
+        if not self._open:
+            raise RuntimeError("the Fetcher is not open: use it in `async with`")
+        proxy = self._settings.proxy
+        way = None if proxy is None else proxy.way(url.scheme, url.raw_host or "", url.port or 0)
+        key = "" if way is None or not way.is_socks else way.url
+        if key not in self._open:
+            self._open[key] = open_session(self._settings, self._names, way)
+        return self._open[key]
+
+    async def close(self) -> None:
+        """Close all."""
+        while self._open:
+            await self._open.popitem()[1].close()
+
+
 def request(
     session: aiohttp.ClientSession,
     method: Method,

@@ -13,7 +13,7 @@ import pandas as pd
 
 from webanalytics.audits.directives.robots import robots_problems
 from webanalytics.core.messages import REFUSALS, recognise
-from webanalytics.urls import address
+from webanalytics.urls import address, lacks_scheme
 
 __all__ = [
     "Addresses",
@@ -387,3 +387,10 @@ def clusters_of(values: Sequence[Any], rows: Iterable[int]) -> Iterator[list[int
         if isinstance(value, str) and (folded := _SPACE.sub(" ", value).strip()):
             groups.setdefault(folded, []).append(row)
     yield from (group for group in groups.values() if len(group) > 1)
+
+
+def requested(url: Any, redirects: Any, final: Any) -> Any:
+    """Return the address that was requested: a host without a scheme was completed before it was fetched."""
+    if not isinstance(url, str) or not lacks_scheme(url.strip()):
+        return url
+    return redirects[0] if isinstance(redirects, (list, tuple)) and redirects else final or url

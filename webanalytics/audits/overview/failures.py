@@ -143,7 +143,7 @@ def refusal_warning(pages: pd.DataFrame) -> str:
     >>> rows = {"url": ["https://a.example/", "https://a.example/b"], "status": ["ok", "error"]}
     >>> said = {"error_type": [None, "refused"], "error": [None, "The page answered HTTP 451."]}
     >>> refusal_warning(pd.DataFrame({**rows, **said}))
-    'a.example refused 1 of 2 pages: this audit speaks of the others alone. The page answered HTTP 451.'
+    'a.example refused 1 of 2 addresses: this audit speaks of the others alone. The page answered HTTP 451.'
     """
     away = {row: why for why, rows in reasons(pages) if why.is_refusal for row in rows}
     found = [address(url or "") if away else None for url in _texts(pages, "url")]
@@ -157,7 +157,7 @@ def refusal_warning(pages: pd.DataFrame) -> str:
     left = "speaks of the others alone" if count < asked[host] else "says nothing of them"
     more = f" ({len(most) - 1:,} more such hosts: see .failures())" * (len(most) > 1)
     return (
-        f"{host or 'The site'} refused {count:,} of {asked[host]:,} pages{more}: this audit {left}. "
+        f"{host or 'The site'} refused {count:,} of {asked[host]:,} addresses{more}: this audit {left}. "
         f"{why.sentence.removesuffix('.')}{f'; {why.advice.effect}' if why.advice else ''}."
     )
 

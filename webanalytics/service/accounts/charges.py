@@ -6,7 +6,7 @@ in any store; a command locks at most the accounts it is called for, in order of
 
 from __future__ import annotations
 
-import uuid
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
@@ -81,7 +81,7 @@ class Charging:
         self.notices = tuple(notices)
         self.idempotency_seconds = idempotency_seconds
         self.reservation_seconds = reservation_seconds
-        self.process = uuid.uuid4().hex
+        self.process = secrets.token_hex(16)
         self._seen: dict[int, float] = {}
         self._minute: int | None = None
         self._month = ""
