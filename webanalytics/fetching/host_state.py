@@ -16,17 +16,10 @@ from webanalytics.fetching.robots import Rules
 
 @dataclass(frozen=True)
 class HostKnown:
-    """What is known of one host.
+    """What is known of one host."""
 
-    Attributes
-    ----------
-    pace : Pace
-        How it is asked; its moments are seconds from now, since clocks of machines differ.
-    rules : Mapping
-        By origin the rules of its robots.txt, and for how many seconds they hold.
-    """
-
-    pace: Pace
+    pace: Pace  # how it is asked; its moments are seconds from now, since clocks of machines differ
+    # by origin the rules of its robots.txt, and for how many seconds they hold
     rules: Mapping[str, tuple[Rules, float]] = field(default_factory=dict)
 
 

@@ -14,39 +14,19 @@ from webanalytics.errors import RowError
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A page as it was received.
+    """A page as it was received."""
 
-    Attributes
-    ----------
-    url : str
-        URL as submitted.
-    final_url : str
-        URL that responded, in the form in which it was requested (ASCII, no fragment).
-    redirects : tuple of str
-        URLs passed through before `final_url`.
-    http_status : int
-        Status of the last response, 200 to 299.
-    content_type : str
-        The Content-Type header, "" when it was missing.
-    headers : multidict.CIMultiDict
-        Headers of the last response; names in any case, ``getall`` for repeated ones. Set-Cookie is left out.
-    content : bytes
-        The body after decompression.
-    elapsed : float
-        Seconds from the first connection to the end of the body, over all redirects of the last try.
-    redirect_kinds : tuple of str
-        The status of each redirect, such as "301".
-    """
-
-    url: str
-    final_url: str
-    redirects: tuple[str, ...]
-    http_status: int
-    content_type: str
+    url: str  # URL as submitted
+    final_url: str  # URL that responded, in the form in which it was requested (ASCII, no fragment)
+    redirects: tuple[str, ...]  # URLs passed through before `final_url`
+    http_status: int  # status of the last response, 200 to 299
+    content_type: str  # the Content-Type header, "" when it was missing
+    # headers of the last response; names in any case, ``getall`` for repeated ones. Set-Cookie is left out.
     headers: CIMultiDict[str] = field(repr=False)
-    content: bytes = field(repr=False)
+    content: bytes = field(repr=False)  # the body after decompression
+    # seconds from the first connection to the end of the body, over all redirects of the last try
     elapsed: float
-    redirect_kinds: tuple[str, ...] = ()
+    redirect_kinds: tuple[str, ...] = ()  # the status of each redirect, such as "301"
 
 
 MOST_HEADERS = 100

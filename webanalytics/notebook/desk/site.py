@@ -29,21 +29,11 @@ LONGEST_ADDRESS = 80
 
 @dataclass(frozen=True)
 class Found:
-    """Where the pages of a site are listed.
+    """Where the pages of a site are listed."""
 
-    Attributes
-    ----------
-    sitemaps : tuple of str
-        Addresses of sitemaps; empty where none was found.
-    said : str
-        A sentence on what was found where.
-    page : str
-        The address that was typed, for a site without a sitemap.
-    """
-
-    sitemaps: tuple[str, ...]
-    said: str
-    page: str = ""
+    sitemaps: tuple[str, ...]  # addresses of sitemaps; empty where none was found
+    said: str  # a sentence on what was found where
+    page: str = ""  # the address that was typed, for a site without a sitemap
 
 
 @dataclass(frozen=True)

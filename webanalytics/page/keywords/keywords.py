@@ -125,18 +125,10 @@ def count_keywords(
 
 
 class Counted(NamedTuple):
-    """Terms of one length in a text.
+    """Terms of one length in a text."""
 
-    Attributes
-    ----------
-    counts
-        Term to frequency, by falling frequency, then first appearance.
-    total
-        All words of the text, or for longer terms all n-grams.
-    """
-
-    counts: dict[str, int]
-    total: int
+    counts: dict[str, int]  # term to frequency, by falling frequency, then first appearance
+    total: int  # all words of the text, or for longer terms all n-grams
 
 
 def count_terms(

@@ -56,19 +56,12 @@ def refusal(demand: str) -> Problem:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A query that may be executed.
+    """A query that may be executed."""
 
-    Attributes
-    ----------
-    calls : dict of str to (Operation, dict)
-        The operations called and their parameters, unchecked, by the name they answer under; each is
-        called once, however often the query repeats it under one name.
-    about_schema : ExecutionResult
-        The result of the query besides the calls.
-    """
-
+    # the operations called and their parameters, unchecked, by the name they answer under; each is called
+    # once, however often the query repeats it under one name
     calls: dict[str, Call]
-    about_schema: ExecutionResult = field(repr=False)
+    about_schema: ExecutionResult = field(repr=False)  # the result of the query besides the calls
     document: DocumentNode = field(repr=False)
     variables: dict[str, Any] = field(repr=False)
     operation_name: str | None = None
