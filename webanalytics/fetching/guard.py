@@ -143,12 +143,8 @@ def check_redirect(
 ) -> URL:
     """Return where a Location header leads, checked like any other URL, or raise `Problem`.
 
-    A location without a host is relative to `base` (RFC 9110 section 10.2.2).
-
-    Raises
-    ------
-    Problem
-        ``no_target``, ``redirect_scheme``, ``private`` or ``port``.
+    A location without a host is relative to `base` (RFC 9110 section 10.2.2). Raises `Problem` ``no_target``,
+    ``redirect_scheme``, ``private`` or ``port``.
 
     Examples
     --------

@@ -269,10 +269,7 @@ class ImageStore:
     async def save(self, content: bytes, extension: str) -> StoredImage:
         """Store an image under a new name with the extension ``webp``, ``png``, ``jpg``, ``gif`` or ``tiff``.
 
-        Raises
-        ------
-        Problem
-            503 when the store is full, cannot be written to or does not answer.
+        Raises `Problem` 503 when the store is full, cannot be written to or does not answer.
         """
         now, token = self._clock(), uuid4()
         expires = int(now + self._seconds)
@@ -288,10 +285,7 @@ class ImageStore:
     async def open(self, name: str) -> Download | None:
         """Return an image by its file name, None for any other name and after it has expired.
 
-        Raises
-        ------
-        Problem
-            503 when the store does not answer.
+        Raises `Problem` 503 when the store does not answer.
         """
         found = _NAME.fullmatch(name)
         if found is None or int(found[1]) <= self._clock():

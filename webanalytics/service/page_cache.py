@@ -78,13 +78,7 @@ class PageCache:
         self.bytes = 0
 
     async def get(self, account: int, url: str, *, fresh: bool = False) -> FetchedPage:
-        """Return a page.
-
-        Raises
-        ------
-        FetchError
-            When it cannot be fetched.
-        """
+        """Return a page, or raise `FetchError` when it cannot be fetched."""
         key = (account, url)
         kept = None if fresh else self._find(key)
         flight = None if fresh else self._flights.get(key)

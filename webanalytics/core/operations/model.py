@@ -217,10 +217,7 @@ class Operation(Declared):
     def check_settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return all settings by Python keyword, defaults filled in.
 
-        Raises
-        ------
-        ParameterError
-            For the first wrong value in the order of declaration.
+        Raises `ParameterError` for the first wrong value in the order of declaration.
         """
         checked = {}
         for item in self.settings:
@@ -287,10 +284,7 @@ def declare(*operations: Operation) -> None:
 def register(operation: Operation) -> Iterator[Operation]:
     """Add an operation for the duration of the context, with its function, command, route and documentation.
 
-    Raises
-    ------
-    ValueError
-        Where its name, its path or the name of its function is taken.
+    Raises `ValueError` where its name, its path or the name of its function is taken.
     """
     _refuse_taken(operation)
     declare(operation)

@@ -135,10 +135,7 @@ class Parameter(Declared):
     def check(self, value: Any, name: str | None = None) -> Any:
         """Return the value if it is allowed.
 
-        Raises
-        ------
-        ParameterError
-            Naming the parameter (as ``name`` where given) and what it may be.
+        Raises `ParameterError` naming the parameter (as ``name`` where given) and what it may be.
         """
         if self._is_certain(value):
             return Secret(value) if self.secret else value

@@ -259,13 +259,7 @@ TURN_SECONDS = 0.01
 
 
 def check_inputs(body: Mapping[str, Any], most: int) -> list[Any]:
-    """Return the inputs of a batch.
-
-    Raises
-    ------
-    Problem
-        400 naming ``inputs``.
-    """
+    """Return the inputs of a batch, or raise `Problem` 400 naming ``inputs``."""
     inputs = body.get("inputs")
     if inputs is None:
         raise Problem(400, required("inputs"))

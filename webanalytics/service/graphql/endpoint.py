@@ -81,10 +81,7 @@ class GraphQLEndpoint:
     def parse(self, query: Any, variables: Any, operation_name: Any) -> Prepared:
         """Parse a query and collect its calls, without calling anything.
 
-        Raises
-        ------
-        Problem
-            400 with one sentence that names one of the three.
+        Raises `Problem` 400 with one sentence that names one of the three.
         """
         _check_types(query, variables, operation_name)
         document = self._read(query)
@@ -298,10 +295,7 @@ class Queries:
     async def run(self, caller: Caller, body: Mapping[str, Any]) -> Answer:
         """Answer one request; each operation in it that succeeds costs its credits.
 
-        Raises
-        ------
-        Problem
-            400 for a wrong query, 429 where no credits are left.
+        Raises `Problem` 400 for a wrong query, 429 where no credits are left.
         """
         prepared = self._endpoint.parse(body.get("query"), body.get("variables"), body.get("operationName"))
         caller.record.inputs = len(prepared.calls)
