@@ -24,14 +24,8 @@ class HostKnown:
 
 
 class Elsewhere(BackendError):  # noqa: N818 - it never reaches a user
-    """A page leads to a host that this fetcher may not ask.
-
-    Parameters
-    ----------
-    host : str
-        Which one, see `webanalytics.fetching.guard.host_key`.
-    """
+    """A page leads to a host that this fetcher may not ask."""
 
     def __init__(self, host: str) -> None:
         super().__init__("a page leads to a host that is asked from elsewhere")
-        self.host = host
+        self.host = host  # which one, see `webanalytics.fetching.guard.host_key`

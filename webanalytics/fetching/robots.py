@@ -99,26 +99,16 @@ class RobotsCache:
 
     Concurrent requests for one origin wait for one fetch. A failure is forgotten after
     some seconds, so that one bad moment of a server does not cost all its pages.
-
-    Parameters
-    ----------
-    load : callable
-        Fetches the rules of an origin; does not raise.
-    max_size : int
-        Bytes of rules kept in all, about; the least recently used go first.
-    failure_seconds : float
-        How long a failure is kept.
-    keep_seconds : float
-        How long rules are kept. RFC 9309 section 2.4 asks for a day at most, which matters to processes
-        that run on.
     """
 
     def __init__(
         self,
-        load: Callable[[str], Awaitable[Rules]],
+        load: Callable[[str], Awaitable[Rules]],  # fetches the rules of an origin; does not raise
         *,
-        max_size: int = 40_000_000,
-        failure_seconds: float = 30.0,
+        max_size: int = 40_000_000,  # bytes of rules kept in all, about; the least recently used go first
+        failure_seconds: float = 30.0,  # how long a failure is kept
+        # how long rules are kept. RFC 9309 section 2.4 asks for a day at most, which matters to processes
+        # that run on
         keep_seconds: float = 86_400.0,
     ) -> None:
         self._load = load

@@ -75,27 +75,15 @@ class Result:
 
 
 class Problem(Exception):  # noqa: N818 - an answer more than an error
-    """A request that ends without work done; it becomes an answer, never a traceback.
-
-    Parameters
-    ----------
-    status : int
-        HTTP status.
-    failure : Message or str
-        What names what to change, as a message or a finished sentence.
-    retry_after : float, optional
-        Seconds, for the ``retry-after`` header.
-    headers : Mapping, optional
-        Further headers of the answer.
-    """
+    """A request that ends without work done; it becomes an answer, never a traceback."""
 
     def __init__(
         self,
         status: int,
-        failure: Message | str,
+        failure: Message | str,  # what names what to change, as a message or a finished sentence
         *,
-        retry_after: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        retry_after: float | None = None,  # seconds, for the ``retry-after`` header
+        headers: Mapping[str, str] | None = None,  # further headers of the answer
     ) -> None:
         super().__init__(str(failure))
         self.status = status
