@@ -40,8 +40,6 @@ RULES = (
         name="fields_without_label",
         title="Form fields without label",
         category="accessibility",
-        type="issue",
-        priority="medium",
         explanation="Screen readers cannot say what to enter in a field that has no label "
         "(WCAG 2.2, criteria 1.3.1, 3.3.2 and 4.1.2; axe: label, select-name).",
         fix="Add a label element for the field, or an aria-label.",
@@ -70,8 +68,6 @@ RULES = (
         name="buttons_without_name",
         title="Buttons without a name",
         category="accessibility",
-        type="issue",
-        priority="medium",
         explanation="Screen readers say only that there is a button, not what it does "
         "(WCAG 2.2, criterion 4.1.2; axe: button-name, input-button-name, input-image-alt).",
         fix="Give the button a text, or one that shows a mere icon an aria-label.",
@@ -85,7 +81,6 @@ RULES = (
         name="iframes_without_title",
         title="Frames without title",
         category="accessibility",
-        type="issue",
         priority="low",
         explanation="Screen readers name a frame by its title; without one, people must enter it to learn "
         "what it is (WCAG 2.2, criterion 4.1.2; axe: frame-title).",
@@ -100,7 +95,6 @@ RULES = (
         name="duplicate_ids_used",
         title="Labels that point to several elements",
         category="accessibility",
-        type="issue",
         priority="low",
         explanation="A label or an attribute of ARIA refers to an id that several elements have: only the "
         "first of them is named by it (WCAG 2.2, criterion 1.3.1; axe: duplicate-id-aria).",
@@ -128,7 +122,6 @@ RULES = (
         name="headings_empty",
         title="Empty headings",
         category="accessibility",
-        type="issue",
         priority="low",
         explanation="People who go from heading to heading come to one that says nothing "
         "(WCAG 2.2, criteria 1.3.1 and 2.4.6; axe: empty-heading).",

@@ -58,7 +58,6 @@ RULES = (
         title="Content that only scripts make",
         category="content",
         type="warning",
-        priority="medium",
         explanation=(
             "Without scripts the page has no main text. Google runs scripts, later than it reads the page; "
             "most crawlers of AI services and of social networks do not run them."

@@ -119,7 +119,6 @@ RULES = (
         title="Canonical missing",
         category="canonical",
         type="warning",
-        priority="medium",
         explanation=(
             "Without a canonical link search engines choose which of several addresses of a page they show."
         ),
@@ -133,7 +132,6 @@ RULES = (
         name="canonical_conflicting",
         title="Canonicals that contradict each other",
         category="canonical",
-        type="issue",
         priority="high",
         explanation=(
             "The page names several different canonical pages; search engines then ignore them all."
@@ -179,7 +177,6 @@ RULES = (
         name="canonical_invalid",
         title="Canonical is no web address",
         category="canonical",
-        type="issue",
         priority="high",
         explanation=(
             "The canonical link does not hold an address of the web, so search engines cannot use it."
@@ -195,8 +192,6 @@ RULES = (
         name="canonical_fragment",
         title="Canonical with a fragment",
         category="canonical",
-        type="issue",
-        priority="medium",
         explanation=(
             "The canonical link has a fragment (#), which search engines do not take for a page of its own."
         ),
@@ -210,7 +205,6 @@ RULES = (
         name="canonical_failing",
         title="Canonical page redirects or fails",
         category="canonical",
-        type="issue",
         priority="high",
         explanation=(
             "The page names a canonical page that redirects, answers with an error or does not answer."
@@ -227,7 +221,6 @@ RULES = (
         name="canonical_not_indexable",
         title="Canonical page is not indexable",
         category="canonical",
-        type="issue",
         priority="high",
         explanation=(
             "The page names a canonical page that may not be indexed, so neither may appear in search "
@@ -244,7 +237,6 @@ RULES = (
         name="canonical_chain",
         title="Chain of canonicals",
         category="canonical",
-        type="issue",
         priority="high",
         explanation=(
             "The canonical page names yet another page as canonical; search engines may not follow the chain."
@@ -260,7 +252,6 @@ RULES = (
         name="canonical_outside_head",
         title="Canonical outside of the head",
         category="canonical",
-        type="issue",
         priority="high",
         explanation="Search engines ignore a canonical link in the body of a page, which anybody could have "
         "put there.",

@@ -91,7 +91,6 @@ RULES = (
         title="Canonical on another host",
         category="canonical",
         type="warning",
-        priority="medium",
         explanation="The page asks search engines to show a page of another host in its place, which is "
         "right for copies alone.",
         fix="Check that the other host has the original; else let the canonical point to the page itself.",
@@ -104,8 +103,6 @@ RULES = (
         name="canonical_to_http",
         title="Canonical leads from https to http",
         category="canonical",
-        type="issue",
-        priority="medium",
         explanation="An https page names an http address as canonical: search engines are asked to show "
         "the one that browsers call not secure.",
         fix="Write the canonical link with https.",
@@ -118,7 +115,6 @@ RULES = (
         name="canonical_loop",
         title="Canonicals in a circle",
         category="canonical",
-        type="issue",
         priority="high",
         explanation="The canonical page names this page as canonical in turn, so search engines cannot tell "
         "which of them is meant.",
@@ -133,7 +129,6 @@ RULES = (
         title="Canonical page without links",
         category="canonical",
         type="warning",
-        priority="medium",
         explanation="No page links to the canonical page: visitors go to its copy, and search engines get "
         "opposite signs.",
         fix="Link to the canonical page wherever its copies are linked.",
@@ -147,7 +142,6 @@ RULES = (
         name="amp_without_canonical",
         title="AMP page without canonical",
         category="canonical",
-        type="issue",
         priority="high",
         explanation="An AMP page has to name the page that it is a version of, or itself; without that it "
         "is not valid.",
@@ -161,7 +155,6 @@ RULES = (
         name="amp_failing",
         title="AMP version redirects or fails",
         category="canonical",
-        type="issue",
         priority="high",
         explanation="The page names an AMP version that redirects, answers with an error or does not answer.",
         fix="Let the amphtml link point to a page that answers with HTTP 200, or remove it.",
@@ -176,8 +169,6 @@ RULES = (
         name="amp_without_return",
         title="AMP version that does not lead back",
         category="canonical",
-        type="issue",
-        priority="medium",
         explanation="The page that is named as AMP version is none, or names another page as canonical; "
         "search engines do not pair the two.",
         fix="Let the AMP version name this page as canonical.",

@@ -117,7 +117,6 @@ RULES = (
         name="content_empty",
         title="No content",
         category="content",
-        type="issue",
         priority="high",
         explanation="No readable text was found in the page as the server sends it. Search engines may see "
         "none either where scripts have to fetch it.",
@@ -133,7 +132,6 @@ RULES = (
         title="Low content",
         category="content",
         type="opportunity",
-        priority="medium",
         explanation="Pages with few words of their own seldom answer what people search for. Languages that "
         "are written without spaces are not looked at.",
         fix="Extend the page by what its readers need, or merge it with another one on the same subject.",

@@ -110,7 +110,6 @@ RULES = (
         title="Page very deep in the site",
         category="links",
         type="opportunity",
-        priority="medium",
         explanation="So many clicks from the start few visitors arrive, and search engines may not fetch the "
         "page at all.",
         fix="Link to the page from one nearer to the start, or give its section an overview.",
@@ -126,7 +125,6 @@ RULES = (
         title="No way from the start page",
         category="links",
         type="warning",
-        priority="medium",
         explanation="Pages link to this one, but nobody who starts at the start page gets to them, or only "
         "after more clicks than anybody makes.",
         fix="Link to the page, or to those that lead to it, from the navigation or from their section.",
@@ -155,8 +153,6 @@ RULES = (
         name="crawl_trap",
         title="Crawl trap",
         category="url",
-        type="issue",
-        priority="medium",
         explanation="Links lead to an endless family of addresses, in which search engines spend the time "
         "that the site's real pages need.",
         fix="Leave out links to what is endless, or answer it with HTTP 404 beyond what exists. A sequence "
@@ -173,7 +169,6 @@ RULES = (
         name="soft_404",
         title="Missing page with status 200",
         category="response",
-        type="issue",
         priority="high",
         explanation="The page says that it is not there, but the server says that all is well: search "
         "engines "

@@ -106,7 +106,6 @@ RULES = (
         name="broken_anchor",
         title="Links to a place that is not on the page",
         category="links",
-        type="issue",
         priority="low",
         explanation="The link names a place of a page with #, and the page has no such place: visitors "
         "arrive at its top and have to look for what they were promised.",
@@ -123,7 +122,6 @@ RULES = (
         name="external_links_broken",
         title="Broken links to other sites",
         category="links",
-        type="issue",
         priority="low",
         explanation="The page links to pages of other sites that are gone or fail, where visitors find "
         "nothing.",

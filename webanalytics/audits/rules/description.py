@@ -58,7 +58,6 @@ RULES = (
         name="description_multiple",
         title="Several meta descriptions",
         category="description",
-        type="issue",
         priority="low",
         explanation="With several descriptions it is up to the search engine which one it shows.",
         fix="Keep the best meta description and remove the others, which often come from a plug-in.",
@@ -71,8 +70,6 @@ RULES = (
         name="description_outside_head",
         title="Meta description outside of the head",
         category="description",
-        type="issue",
-        priority="medium",
         explanation="Search engines look for the description in the head of the page and may not see one "
         "that stands after it.",
         fix="Move the meta description into the head, and look for an element before it that ends the head "

@@ -55,7 +55,6 @@ RULES = (
         title="Directives for robots in conflict",
         category="indexability",
         type="warning",
-        priority="medium",
         explanation="Robots meta tags and headers both allow and forbid the same; search engines obey what "
         "forbids.",
         fix="Say it once: remove the directive that is not meant.",

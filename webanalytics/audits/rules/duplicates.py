@@ -94,7 +94,6 @@ RULES = (
         name="duplicate_page",
         title="Exact duplicates",
         category="content",
-        type="issue",
         priority="high",
         explanation=(
             "Several indexable pages have the very same text; search engines show one, perhaps the wrong one."
@@ -111,7 +110,6 @@ RULES = (
         title="Near duplicates",
         category="content",
         type="warning",
-        priority="medium",
         explanation=(
             "Several indexable pages have nearly the same text and compete with each other in search results."
         ),
@@ -130,7 +128,6 @@ RULES = (
         title="Title duplicate",
         category="title",
         type="opportunity",
-        priority="medium",
         explanation=(
             "Several indexable pages have the same title, so people and search engines cannot tell them "
             "apart."

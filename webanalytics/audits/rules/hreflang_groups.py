@@ -91,8 +91,6 @@ RULES = (
         name="hreflang_incomplete",
         title="Hreflang group is incomplete",
         category="hreflang",
-        type="issue",
-        priority="medium",
         explanation="Pages of one group name different sets of pages: search engines then join only some of "
         "the languages.",
         fix="Let every page of the group name all pages of the group, itself included.",
@@ -107,8 +105,6 @@ RULES = (
         name="hreflang_other_language",
         title="Hreflang names a page in another language",
         category="hreflang",
-        type="issue",
-        priority="medium",
         explanation="Pages call this one a version in a language that its text is not in, so that search "
         "engines show it to the wrong readers.",
         fix="Translate the text, or correct the hreflang entries that lead here.",

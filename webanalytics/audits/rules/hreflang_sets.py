@@ -79,7 +79,6 @@ RULES = (
         name="hreflang_return_differs",
         title="Hreflang return with another language",
         category="hreflang",
-        type="issue",
         priority="high",
         explanation="The page names an alternate for a language for which that page does not name itself; "
         "search engines cannot pair them.",
@@ -93,8 +92,6 @@ RULES = (
         name="hreflang_not_canonical",
         title="Hreflang on a page that is not canonical",
         category="hreflang",
-        type="issue",
-        priority="medium",
         explanation="The page names another one as canonical, so its own entries for other languages are "
         "ignored.",
         fix="Put the entries on the canonical page, or let the canonical point to the page itself.",
@@ -108,7 +105,6 @@ RULES = (
         title="One address for several languages in hreflang",
         category="hreflang",
         type="warning",
-        priority="medium",
         explanation="One address is named for several languages, though a page is written in one; several "
         "regions of one language are right.",
         fix="Name for each language the page that is written in it, and leave the others out.",
@@ -136,8 +132,6 @@ RULES = (
         name="hreflang_places_differ",
         title="Hreflang entries in several places differ",
         category="hreflang",
-        type="issue",
-        priority="medium",
         explanation="The head, the Link header and the sitemap name different alternates; one place is "
         "enough, and several have to agree.",
         fix="Keep the entries in one place.",

@@ -93,8 +93,6 @@ RULES = (
         name="viewport_missing",
         title="Viewport missing",
         category="html",
-        type="issue",
-        priority="medium",
         explanation="Without a viewport, phones show the page as wide as on a desk and far too small, "
         "and search engines look at the phone's page first.",
         fix='Add <meta name="viewport" content="width=device-width, initial-scale=1"> to the head.',
@@ -133,7 +131,6 @@ RULES = (
         name="charset_missing",
         title="Character encoding missing",
         category="html",
-        type="issue",
         priority="low",
         explanation="Without a declared encoding, browsers guess, and accented letters may come out wrong.",
         fix='Add <meta charset="utf-8"> as the first element of the head.',
@@ -161,7 +158,6 @@ RULES = (
         name="charset_wrong",
         title="Character encoding declared wrongly",
         category="html",
-        type="issue",
         priority="high",
         explanation="The page is written in UTF-8 and declares another encoding, so browsers show wrong "
         "characters in place of accented letters and other scripts.",
@@ -219,8 +215,6 @@ RULES = (
         name="meta_refresh_redirect",
         title="Redirect by meta refresh",
         category="response",
-        type="issue",
-        priority="medium",
         explanation="The page leads to another address at once by a meta refresh. Search engines take that "
         "for a redirect, but later and less surely than one of the server, and readers see it flash up.",
         fix="Let the server redirect with status 301.",

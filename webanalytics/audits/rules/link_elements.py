@@ -45,7 +45,6 @@ RULES = (
         name="links_without_name",
         title="Links without a name",
         category="links",
-        type="issue",
         priority="low",
         explanation="A link without text, alt text or label is read out as its address, and tells search "
         "engines nothing of the page that it leads to.",
@@ -104,7 +103,6 @@ RULES = (
         name="links_to_http",
         title="Links to own pages over http",
         category="links",
-        type="issue",
         priority="low",
         explanation="A page in https links to its own site over http: a detour without encryption, "
         "and two addresses for one page.",

@@ -95,7 +95,6 @@ RULES = (
         name="links_to_failing_pages",
         title="Links to pages that fail",
         category="links",
-        type="issue",
         priority="high",
         explanation="The page links to pages of the site that answer with an error or not at all.",
         fix="Correct or remove the links.",
@@ -144,7 +143,6 @@ RULES = (
         title="No links to the page",
         category="links",
         type="warning",
-        priority="medium",
         explanation=(
             "No other page of the audit links to this one, so visitors and search engines may not find it."
         ),

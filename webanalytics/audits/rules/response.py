@@ -88,7 +88,6 @@ RULES = (
         name="client_error",
         title="Client error (4xx)",
         category="response",
-        type="issue",
         priority="high",
         explanation="The page answers that it does not exist, so that it cannot be found.",
         fix="Restore the page, redirect it to the one that replaces it, or take it out of the list.",
@@ -104,7 +103,6 @@ RULES = (
         name="server_error",
         title="Server error (5xx)",
         category="response",
-        type="issue",
         priority="high",
         explanation=(
             "The server fails to answer for the page; search engines come less often and drop it in the end."
@@ -120,7 +118,6 @@ RULES = (
         name="no_response",
         title="No response",
         category="response",
-        type="issue",
         priority="high",
         explanation=(
             "There was no valid answer: the host is unknown, refuses connections or has an invalid "
@@ -138,7 +135,6 @@ RULES = (
         name="timeout",
         title="Timeout",
         category="response",
-        type="issue",
         priority="high",
         explanation=(
             "The page did not arrive in the time allowed; visitors and search engines do not wait longer."
@@ -170,8 +166,6 @@ RULES = (
         name="redirect_chain",
         title="Redirect chain",
         category="response",
-        type="issue",
-        priority="medium",
         explanation=(
             "The address leads over others to its end, which is slow, and search engines may give up on "
             "the way."
@@ -189,7 +183,6 @@ RULES = (
         name="redirect_loop",
         title="Redirect loop",
         category="response",
-        type="issue",
         priority="high",
         explanation="The address redirects in a circle or without an end, so that nobody ever sees a page.",
         fix="Correct the redirects so that they end at a page.",
@@ -204,7 +197,6 @@ RULES = (
         title="Slow response",
         category="response",
         type="opportunity",
-        priority="medium",
         explanation=(
             "The fetch took long; visitors leave slow pages, and search engines read fewer pages of slow "
             "sites."
@@ -222,8 +214,6 @@ RULES = (
         name="html_too_large",
         title="Very large HTML",
         category="response",
-        type="issue",
-        priority="medium",
         explanation=(
             "The HTML is larger than the 2 MB that Google reads of a page; what comes after is not indexed."
         ),

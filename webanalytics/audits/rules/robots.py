@@ -77,7 +77,6 @@ RULES = (
         title="Blocked for Bingbot",
         category="indexability",
         type="warning",
-        priority="medium",
         explanation=(
             "robots.txt closes the page to Bing's crawler, and so to those who use its index, DuckDuckGo "
             "among them."
@@ -96,7 +95,6 @@ RULES = (
         title="Resources blocked for Googlebot",
         category="indexability",
         type="warning",
-        priority="medium",
         explanation=(
             "The page loads images, scripts or style sheets that robots.txt closes to Google, which then "
             "sees another page than visitors do."

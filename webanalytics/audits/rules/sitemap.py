@@ -64,7 +64,6 @@ RULES = (
         name="sitemap_not_indexable",
         title="Page in the sitemap is not indexable",
         category="sitemap",
-        type="issue",
         priority="high",
         explanation="The sitemap asks search engines to index a page that may not be indexed.",
         fix="Remove the page from the sitemap, or make it indexable.",
@@ -78,7 +77,6 @@ RULES = (
         name="sitemap_failing",
         title="Page in the sitemap redirects or fails",
         category="sitemap",
-        type="issue",
         priority="high",
         explanation="The sitemap lists an address that redirects, answers with an error or does not answer.",
         fix="List only addresses that answer with HTTP 200.",
@@ -106,7 +104,6 @@ RULES = (
         title="Orphan page",
         category="sitemap",
         type="warning",
-        priority="medium",
         explanation=(
             "The page is in the sitemap, but no page of the audit links to it; such pages rank badly."
         ),
@@ -123,7 +120,6 @@ RULES = (
         category="sitemap",
         scope="host",
         type="warning",
-        priority="medium",
         explanation=(
             "Search engines cannot read parts of robots.txt as they are meant, or it closes more than it "
             "should."

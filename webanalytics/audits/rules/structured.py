@@ -38,8 +38,6 @@ RULES = (
         name="structured_data_broken",
         title="Structured data that does not parse",
         category="structured data",
-        type="issue",
-        priority="medium",
         explanation="A block of structured data is not valid JSON, so programs that read JSON as its "
         "standard says get nothing of it.",
         fix="Correct the block at the place that is named; often a comma or a quotation mark is missing, or "
@@ -53,8 +51,6 @@ RULES = (
         name="structured_data_incomplete",
         title="Structured data lacks required properties",
         category="structured data",
-        type="issue",
-        priority="medium",
         explanation="Without the properties that search engines require for the rich result that is named, "
         "the page does not get it. Rich results that are shown no longer, such as FAQs, ask for nothing.",
         fix="Add the properties that are named, with values that the page itself shows.",
@@ -68,8 +64,6 @@ RULES = (
         name="structured_data_invalid",
         title="Structured data with invalid values",
         category="structured data",
-        type="issue",
-        priority="medium",
         explanation="Search engines ignore a value that they cannot read, such as a price with a currency "
         "sign, and an offer or a posting that is over.",
         fix="Write dates as 2026-11-22, prices as 19.90, currencies as EUR, and enumerations by their names.",

@@ -28,7 +28,6 @@ RULES = (
         name="title_missing",
         title="Title missing",
         category="title",
-        type="issue",
         priority="high",
         explanation="The title is the headline of the page in search results and in browser tabs. "
         "Without one, search engines make up their own.",
@@ -44,7 +43,6 @@ RULES = (
         title="Title too long",
         category="title",
         type="opportunity",
-        priority="medium",
         explanation="Search results have room for a title of a certain width and cut what is longer, so that "
         "readers do not see how it ends.",
         fix="Shorten the title and put what matters first; capital letters take the most room.",
@@ -61,7 +59,6 @@ RULES = (
         title="Title too short",
         category="title",
         type="opportunity",
-        priority="medium",
         explanation="A short title leaves room unused that could say what the page offers and for whom.",
         fix="Extend the title by what the page is about, in the words that readers search for.",
         find=below("title_pixels", "title", beside="title_length"),
@@ -77,7 +74,6 @@ RULES = (
         title="Title same as h1",
         category="title",
         type="opportunity",
-        priority="medium",
         explanation="Title and main heading say the same, so one of two places to tell readers and search "
         "engines more about the page is not used.",
         fix="Word one of the two differently, for example with a related search term in the title.",
@@ -91,8 +87,6 @@ RULES = (
         name="title_multiple",
         title="Several titles",
         category="title",
-        type="issue",
-        priority="medium",
         explanation="A page has one title. With several of them it is up to the search engine which one "
         "it shows.",
         fix="Keep the best title element and remove the others, which often come from a plug-in.",
@@ -105,7 +99,6 @@ RULES = (
         name="title_outside_head",
         title="Title outside of the head",
         category="title",
-        type="issue",
         priority="high",
         explanation="Search engines look for the title in the head of the page and may not see one "
         "that stands after it.",
