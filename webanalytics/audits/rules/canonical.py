@@ -119,9 +119,8 @@ RULES = (
         title="Canonical missing",
         category="canonical",
         type="warning",
-        explanation=(
-            "Without a canonical link search engines choose which of several addresses of a page they show."
-        ),
+        explanation="Without a canonical link search engines choose which of several addresses of a page "
+        "they show.",
         fix="Give every page a canonical link, to itself where no other page is meant.",
         find=_missing,
         columns=("canonical_state",),
@@ -133,9 +132,7 @@ RULES = (
         title="Canonicals that contradict each other",
         category="canonical",
         priority="high",
-        explanation=(
-            "The page names several different canonical pages; search engines then ignore them all."
-        ),
+        explanation="The page names several different canonical pages; search engines then ignore them all.",
         fix="Leave one canonical link in the page.",
         find=_conflicting,
         columns=("canonicals",),
@@ -148,9 +145,8 @@ RULES = (
         category="canonical",
         type="warning",
         priority="low",
-        explanation=(
-            "The page has the same canonical link several times, which often is the work of two plugins."
-        ),
+        explanation="The page has the same canonical link several times, which often is the work of two "
+        "plugins.",
         fix="Leave one canonical link in the page.",
         find=_multiple,
         columns=("canonicals",),
@@ -163,10 +159,8 @@ RULES = (
         category="canonical",
         type="warning",
         priority="low",
-        explanation=(
-            "A relative canonical leads to a wrong page where the site is reached under another host or "
-            "scheme."
-        ),
+        explanation="A relative canonical leads to a wrong page where the site is reached under another host "
+        "or scheme.",
         fix="Write the canonical link as a whole address, with https and the host.",
         find=_relative,
         columns=("canonicals",),
@@ -178,9 +172,8 @@ RULES = (
         title="Canonical is no web address",
         category="canonical",
         priority="high",
-        explanation=(
-            "The canonical link does not hold an address of the web, so search engines cannot use it."
-        ),
+        explanation="The canonical link does not hold an address of the web, so search engines cannot use "
+        "it.",
         fix="Write the canonical link as a whole address, with https and the host.",
         find=_invalid,
         columns=("canonical_state",),
@@ -192,9 +185,8 @@ RULES = (
         name="canonical_fragment",
         title="Canonical with a fragment",
         category="canonical",
-        explanation=(
-            "The canonical link has a fragment (#), which search engines do not take for a page of its own."
-        ),
+        explanation="The canonical link has a fragment (#), which search engines do not take for a page of "
+        "its own.",
         fix="Remove the fragment from the canonical link.",
         find=_fragment,
         columns=("canonicals",),
@@ -206,9 +198,8 @@ RULES = (
         title="Canonical page redirects or fails",
         category="canonical",
         priority="high",
-        explanation=(
-            "The page names a canonical page that redirects, answers with an error or does not answer."
-        ),
+        explanation="The page names a canonical page that redirects, answers with an error or does not "
+        "answer.",
         fix="Let the canonical link point to a page that answers with HTTP 200.",
         find=_failing,
         columns=("canonical_state",),
@@ -222,10 +213,8 @@ RULES = (
         title="Canonical page is not indexable",
         category="canonical",
         priority="high",
-        explanation=(
-            "The page names a canonical page that may not be indexed, so neither may appear in search "
-            "results."
-        ),
+        explanation="The page names a canonical page that may not be indexed, so neither may appear in "
+        "search results.",
         fix="Let the canonical link point to an indexable page, or make the canonical page indexable.",
         find=_not_indexable,
         columns=("canonical_state",),
@@ -238,9 +227,8 @@ RULES = (
         title="Chain of canonicals",
         category="canonical",
         priority="high",
-        explanation=(
-            "The canonical page names yet another page as canonical; search engines may not follow the chain."
-        ),
+        explanation="The canonical page names yet another page as canonical; search engines may not follow "
+        "the chain.",
         fix="Let the canonical link point to the last page of the chain.",
         find=_chain,
         columns=("canonical_state",),

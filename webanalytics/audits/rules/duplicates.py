@@ -95,9 +95,8 @@ RULES = (
         title="Exact duplicates",
         category="content",
         priority="high",
-        explanation=(
-            "Several indexable pages have the very same text; search engines show one, perhaps the wrong one."
-        ),
+        explanation="Several indexable pages have the very same text; search engines show one, perhaps the "
+        "wrong one.",
         fix="Keep one page and redirect the others to it, or name it as canonical.",
         find=_exact,
         columns=("content_hash",),
@@ -110,9 +109,8 @@ RULES = (
         title="Near duplicates",
         category="content",
         type="warning",
-        explanation=(
-            "Several indexable pages have nearly the same text and compete with each other in search results."
-        ),
+        explanation="Several indexable pages have nearly the same text and compete with each other in search "
+        "results.",
         fix="Join the pages, name one of them as canonical, or write what makes each of them different.",
         find=_near,
         threshold=90,
@@ -128,10 +126,8 @@ RULES = (
         title="Title duplicate",
         category="title",
         type="opportunity",
-        explanation=(
-            "Several indexable pages have the same title, so people and search engines cannot tell them "
-            "apart."
-        ),
+        explanation="Several indexable pages have the same title, so people and search engines cannot tell "
+        "them apart.",
         fix="Write a title of its own for each page.",
         find=_title,
         columns=("title",),
@@ -145,10 +141,8 @@ RULES = (
         category="description",
         type="opportunity",
         priority="low",
-        explanation=(
-            "Several indexable pages have the same meta description; search engines then often write "
-            "their own."
-        ),
+        explanation="Several indexable pages have the same meta description; search engines then often write "
+        "their own.",
         fix="Write a description of its own for each page that matters.",
         find=_description,
         columns=("description",),

@@ -119,9 +119,8 @@ RULES = (
         category="hreflang",
         type="warning",
         priority="low",
-        explanation=(
-            "The page names alternates in other languages but not itself, which search engines recommend."
-        ),
+        explanation="The page names alternates in other languages but not itself, which search engines "
+        "recommend.",
         fix="Add an hreflang entry with the page's own language and address.",
         find=_no_self,
         columns=("hreflangs",),
@@ -133,9 +132,8 @@ RULES = (
         title="Hreflang with an invalid language",
         category="hreflang",
         priority="high",
-        explanation=(
-            "The value does not start with a language of ISO 639-1, so search engines ignore the entry."
-        ),
+        explanation="The value does not start with a language of ISO 639-1, so search engines ignore the "
+        "entry.",
         fix="Use a language such as en, or a language and region joined by a hyphen such as en-GB.",
         find=_invalid_language,
         columns=("hreflangs",),
@@ -186,9 +184,8 @@ RULES = (
         title="Hreflang to a page that is not indexable",
         category="hreflang",
         priority="high",
-        explanation=(
-            "An alternate page may not be indexed, so it cannot be shown to those who search in its language."
-        ),
+        explanation="An alternate page may not be indexed, so it cannot be shown to those who search in its "
+        "language.",
         fix="Let hreflang entries point to indexable, canonical pages.",
         find=_not_indexable,
         columns=("hreflangs",),

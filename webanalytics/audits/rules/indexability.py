@@ -94,13 +94,10 @@ RULES = (
         category="indexability",
         type="warning",
         priority="high",
-        explanation=(
-            "An X-Robots-Tag header with noindex keeps the page out of search results, unseen in the page."
-        ),
-        fix=(
-            "Remove noindex from the header in the server's configuration for pages that are meant to be "
-            "found."
-        ),
+        explanation="An X-Robots-Tag header with noindex keeps the page out of search results, unseen in the "
+        "page.",
+        fix="Remove noindex from the header in the server's configuration for pages that are meant to be "
+        "found.",
         find=_noindex_header,
         columns=("x_robots_tag",),
         needs=("headers",),
@@ -113,9 +110,8 @@ RULES = (
         category="indexability",
         type="warning",
         priority="high",
-        explanation=(
-            "Search engines are asked not to follow any link of the page: what it links to may not be found."
-        ),
+        explanation="Search engines are asked not to follow any link of the page: what it links to may not "
+        "be found.",
         fix="Remove nofollow from the robots meta tag or header, and mark single links instead.",
         find=_nofollow,
         columns=("robots",),
@@ -142,12 +138,10 @@ RULES = (
         category="indexability",
         type="warning",
         priority="high",
-        explanation=(
-            "The page names another one as canonical: search engines are asked to index that one instead."
-        ),
-        fix=(
-            "Check that the other page is meant to be found; else let the canonical point to the page itself."
-        ),
+        explanation="The page names another one as canonical: search engines are asked to index that one "
+        "instead.",
+        fix="Check that the other page is meant to be found; else let the canonical point to the page "
+        "itself.",
         find=_canonicalised,
         columns=("canonical_state",),
         measured="The canonical address against the address at which the page was read, both in normal form.",
@@ -159,9 +153,8 @@ RULES = (
         category="indexability",
         type="warning",
         priority="high",
-        explanation=(
-            "The site's robots.txt forbids to fetch the page, so search engines cannot read what is on it."
-        ),
+        explanation="The site's robots.txt forbids to fetch the page, so search engines cannot read what is "
+        "on it.",
         fix="Open the path in robots.txt if the page is meant to be found; to hide a page use noindex.",
         find=_blocked,
         columns=("error_type",),

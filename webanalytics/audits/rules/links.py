@@ -111,10 +111,8 @@ RULES = (
         category="links",
         type="warning",
         priority="low",
-        explanation=(
-            "The page links to addresses of the site that lead elsewhere, at the cost of one more "
-            "request each."
-        ),
+        explanation="The page links to addresses of the site that lead elsewhere, at the cost of one more "
+        "request each.",
         fix="Link to the address at the end of the redirect.",
         find=Leads(_to_redirects),
         columns=("links",),
@@ -128,9 +126,8 @@ RULES = (
         category="links",
         type="warning",
         priority="high",
-        explanation=(
-            "The page links to no other page of the site: visitors and search engines come to a dead end."
-        ),
+        explanation="The page links to no other page of the site: visitors and search engines come to a dead "
+        "end.",
         fix="Link to related pages and to the site's navigation, in HTML rather than by script alone.",
         find=_no_internal,
         columns=("internal_links",),
@@ -143,9 +140,8 @@ RULES = (
         title="No links to the page",
         category="links",
         type="warning",
-        explanation=(
-            "No other page of the audit links to this one, so visitors and search engines may not find it."
-        ),
+        explanation="No other page of the audit links to this one, so visitors and search engines may not "
+        "find it.",
         fix="Link to the page from related ones, or remove it if it is not needed.",
         find=_no_inlinks,
         columns=("inlinks", WHOLE_CRAWL),

@@ -104,9 +104,8 @@ RULES = (
         title="Server error (5xx)",
         category="response",
         priority="high",
-        explanation=(
-            "The server fails to answer for the page; search engines come less often and drop it in the end."
-        ),
+        explanation="The server fails to answer for the page; search engines come less often and drop it in "
+        "the end.",
         fix="Find out from the server's logs why the page fails.",
         find=_server_error,
         columns=("error",),
@@ -119,10 +118,8 @@ RULES = (
         title="No response",
         category="response",
         priority="high",
-        explanation=(
-            "There was no valid answer: the host is unknown, refuses connections or has an invalid "
-            "certificate."
-        ),
+        explanation="There was no valid answer: the host is unknown, refuses connections or has an invalid "
+        "certificate.",
         fix="Correct the address, or repair the host's name, certificate or server.",
         find=_no_response,
         columns=("error",),
@@ -136,9 +133,8 @@ RULES = (
         title="Timeout",
         category="response",
         priority="high",
-        explanation=(
-            "The page did not arrive in the time allowed; visitors and search engines do not wait longer."
-        ),
+        explanation="The page did not arrive in the time allowed; visitors and search engines do not wait "
+        "longer.",
         fix="Find out why the server takes so long, and try the page once more.",
         find=_timeout,
         columns=("error",),
@@ -152,9 +148,8 @@ RULES = (
         category="response",
         type="warning",
         priority="low",
-        explanation=(
-            "The address leads to another one, which costs visitors and search engines one more request."
-        ),
+        explanation="The address leads to another one, which costs visitors and search engines one more "
+        "request.",
         fix="Use the address at the end in links, sitemaps and canonicals.",
         find=_redirect,
         columns=("final_url",),
@@ -166,10 +161,8 @@ RULES = (
         name="redirect_chain",
         title="Redirect chain",
         category="response",
-        explanation=(
-            "The address leads over others to its end, which is slow, and search engines may give up on "
-            "the way."
-        ),
+        explanation="The address leads over others to its end, which is slow, and search engines may give up "
+        "on the way.",
         fix="Redirect straight to the last address.",
         find=_chain,
         threshold=2,
@@ -197,10 +190,8 @@ RULES = (
         title="Slow response",
         category="response",
         type="opportunity",
-        explanation=(
-            "The fetch took long; visitors leave slow pages, and search engines read fewer pages of slow "
-            "sites."
-        ),
+        explanation="The fetch took long; visitors leave slow pages, and search engines read fewer pages of "
+        "slow sites.",
         fix="Look at caching, database queries and the distance between server and visitors.",
         find=_slow,
         threshold=1.0,
@@ -214,9 +205,8 @@ RULES = (
         name="html_too_large",
         title="Very large HTML",
         category="response",
-        explanation=(
-            "The HTML is larger than the 2 MB that Google reads of a page; what comes after is not indexed."
-        ),
+        explanation="The HTML is larger than the 2 MB that Google reads of a page; what comes after is not "
+        "indexed.",
         fix="Move inline styles, scripts, data and images out of the page, or divide it.",
         find=_large,
         threshold=2_000_000,

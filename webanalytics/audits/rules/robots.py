@@ -59,17 +59,13 @@ RULES = (
         category="indexability",
         type="warning",
         priority="high",
-        explanation=(
-            "robots.txt closes the page to Google's crawler: Google may list the address from links to it, "
-            "but reads nothing on the page, not even a noindex."
-        ),
+        explanation="robots.txt closes the page to Google's crawler: Google may list the address from links "
+        "to it, but reads nothing on the page, not even a noindex.",
         fix="Open the path to Googlebot if the page is meant to be found; to hide a page use noindex.",
         find=_for_googlebot,
         columns=("url",),
-        measured=(
-            "By the group of robots.txt that speaks to Googlebot, else that for all; the line that decides "
-            "is named. Pages that the audit could not read for robots.txt are left to another rule."
-        ),
+        measured="By the group of robots.txt that speaks to Googlebot, else that for all; the line that "
+        "decides is named. Pages that the audit could not read for robots.txt are left to another rule.",
         source=both(ROBOTS_TXT, _RULES),
     ),
     Rule(
@@ -77,17 +73,13 @@ RULES = (
         title="Blocked for Bingbot",
         category="indexability",
         type="warning",
-        explanation=(
-            "robots.txt closes the page to Bing's crawler, and so to those who use its index, DuckDuckGo "
-            "among them."
-        ),
+        explanation="robots.txt closes the page to Bing's crawler, and so to those who use its index, "
+        "DuckDuckGo among them.",
         fix="Open the path to Bingbot if the page is meant to be found.",
         find=_for_bingbot,
         columns=("url",),
-        measured=(
-            "By the group of robots.txt that speaks to Bingbot, else that for all; the line that decides is "
-            "named. Pages that Googlebot may not read either are left to another rule."
-        ),
+        measured="By the group of robots.txt that speaks to Bingbot, else that for all; the line that "
+        "decides is named. Pages that Googlebot may not read either are left to another rule.",
         source=both(BING_ROBOTS_TXT, _RULES),
     ),
     Rule(
@@ -95,17 +87,13 @@ RULES = (
         title="Resources blocked for Googlebot",
         category="indexability",
         type="warning",
-        explanation=(
-            "The page loads images, scripts or style sheets that robots.txt closes to Google, which then "
-            "sees another page than visitors do."
-        ),
+        explanation="The page loads images, scripts or style sheets that robots.txt closes to Google, which "
+        "then sees another page than visitors do.",
         fix="Open the paths of what the page needs to be shown.",
         find=_blocked_resources,
         columns=_COLUMNS,
-        measured=(
-            "By the robots.txt of each origin that was read, for the images, scripts and style sheets that "
-            "the page names; what scripts and style sheets load in turn is not known."
-        ),
+        measured="By the robots.txt of each origin that was read, for the images, scripts and style sheets "
+        "that the page names; what scripts and style sheets load in turn is not known.",
         source=both(ROBOTS_TXT, _RULES),
     ),
 )

@@ -40,9 +40,8 @@ RULES = (
         category="security",
         scope="host",
         priority="high",
-        explanation=(
-            "The page is served over http: browsers call it not secure, and search engines prefer https."
-        ),
+        explanation="The page is served over http: browsers call it not secure, and search engines prefer "
+        "https.",
         fix="Serve the page over https and redirect the http address to it.",
         find=_http,
         columns=("final_url",),

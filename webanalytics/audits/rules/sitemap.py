@@ -104,9 +104,8 @@ RULES = (
         title="Orphan page",
         category="sitemap",
         type="warning",
-        explanation=(
-            "The page is in the sitemap, but no page of the audit links to it; such pages rank badly."
-        ),
+        explanation="The page is in the sitemap, but no page of the audit links to it; such pages rank "
+        "badly.",
         fix="Link to the page from related ones, or remove it from the sitemap if it is not needed.",
         find=_orphan,
         columns=("in_sitemap", "inlinks", WHOLE_CRAWL),
@@ -120,10 +119,8 @@ RULES = (
         category="sitemap",
         scope="host",
         type="warning",
-        explanation=(
-            "Search engines cannot read parts of robots.txt as they are meant, or it closes more than it "
-            "should."
-        ),
+        explanation="Search engines cannot read parts of robots.txt as they are meant, or it closes more "
+        "than it should.",
         fix="Correct the lines that the evidence names.",
         find=_robots,
         measured="The lines of robots.txt are read as search engines do: unknown directives, rules without "

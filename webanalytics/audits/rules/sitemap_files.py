@@ -218,10 +218,8 @@ RULES = (
         name="sitemap_other_host",
         title="Page in the sitemap of another host",
         category="sitemap",
-        explanation=(
-            "A sitemap speaks for its own host; search engines leave out pages of others, unless the "
-            "robots.txt of theirs names it."
-        ),
+        explanation="A sitemap speaks for its own host; search engines leave out pages of others, unless the "
+        "robots.txt of theirs names it.",
         fix="List the page in a sitemap of its own host, or name this sitemap in its host's robots.txt.",
         find=_other_host,
         columns=("in_sitemap",),
@@ -282,10 +280,8 @@ RULES = (
         category="sitemap",
         type="warning",
         priority="low",
-        explanation=(
-            "The dates are of the moment at which the sitemap was made and say nothing of the pages; search "
-            "engines ignore them then."
-        ),
+        explanation="The dates are of the moment at which the sitemap was made and say nothing of the pages; "
+        "search engines ignore them then.",
         fix="Give the day of the last change of each page's content, or none.",
         find=_always_today,
         threshold=FEWEST_ALIKE,
@@ -315,10 +311,8 @@ RULES = (
         fix="Add what is missing, or remove the entry.",
         find=_extensions,
         columns=("in_sitemap",),
-        measured=(
-            "Required: image:loc; video:thumbnail_loc, title, description and content_loc or player_loc; "
-            "news:name, language, publication_date and title."
-        ),
+        measured="Required: image:loc; video:thumbnail_loc, title, description and content_loc or "
+        "player_loc; news:name, language, publication_date and title.",
         source=VIDEO_SITEMAPS,
     ),
 )
