@@ -32,7 +32,6 @@ CLICKED: tuple[Kind, ...] = ("link", "frame", "refresh")
 
 _NO_FOLLOW = 7
 _MOST_HOPS = 20
-_UNKNOWN_KIND = len(KINDS)
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ async def pages_of(source: Any, parameter: str, options: Mapping[str, Any]) -> p
     """Return the pages of a source, with what is known of `READ`, each address once."""
     frame = await _frame(as_pandas(source, parameter), parameter, options)
     known = frame[[name for name in READ if name in frame]].copy()
-    known["url"] = [_normal(url) for url in known["url"]]
+    known["url"] = [normal_address(url) for url in known["url"]]
     known = known[known["url"] != ""].drop_duplicates("url", ignore_index=True)
     if not len(known):
         raise ParameterError(f"The `{parameter}` parameter has no address.", parameter)
@@ -76,6 +76,7 @@ def frame_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Dtype]) ->
     return pd.DataFrame(made, index=index)
 
 
-def _normal(url: object) -> str:
+def normal_address(url: object) -> str:
+    """Return an address in normal form, '' for what is none."""
     found = address(url.strip()) if isinstance(url, str) else None
     return "" if found is None else found.url

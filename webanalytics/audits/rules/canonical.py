@@ -100,17 +100,22 @@ def following(site: Site) -> dict[int, int]:
     return {row: site.addresses.page(target) for row, _, target in targets(site) if not site.fault(target)}
 
 
-def _chain(site: Site, _: Any) -> Iterator[Finding]:
+def ways(site: Site, most: int) -> Iterator[tuple[Finding, list[int]]]:
+    """Yield the way from each page along canonicals of several pages, as a finding and as rows."""
     after = following(site)
     for row in after:
         path = [row]
-        while (step := after.get(path[-1])) is not None and len(path) < _LONGEST_CHAIN:
+        while (step := after.get(path[-1])) is not None and len(path) < most:
             path.append(step)
             if step in path[:-1]:
                 break
-        # Circles are left to another rule.
-        if len(path) > 2 and path[-1] != row:
-            yield Finding(row, len(path) - 1, " → ".join(site.name(step)[:100] for step in path))
+        if len(path) > 2:
+            yield Finding(row, len(path) - 1, " → ".join(site.name(step)[:100] for step in path)), path
+
+
+def _chain(site: Site, _: Any) -> Iterator[Finding]:
+    # Circles are left to another rule.
+    return (one for one, path in ways(site, _LONGEST_CHAIN) if path[-1] != path[0])
 
 
 RULES = (

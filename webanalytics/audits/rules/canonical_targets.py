@@ -7,7 +7,7 @@ from typing import Any
 
 from webanalytics.audits.graph.site_links import listed, normal
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.canonical import following, targets
+from webanalytics.audits.rules.canonical import targets, ways
 from webanalytics.audits.rules.sources import AMP, AMP_DISCOVERY, CANONICALS, both, rfc
 from webanalytics.audits.site import Site
 
@@ -35,15 +35,7 @@ def _to_http(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _circle(site: Site, _: Any) -> Iterator[Finding]:
-    after = following(site)
-    for row in after:
-        path = [row]
-        while (step := after.get(path[-1])) is not None and len(path) <= _LONGEST_CIRCLE:
-            path.append(step)
-            if step in path[:-1]:
-                break
-        if len(path) > 2 and path[-1] == row:
-            yield Finding(row, len(path) - 1, " → ".join(site.name(step)[:100] for step in path))
+    return (one for one, path in ways(site, _LONGEST_CIRCLE + 1) if path[-1] == path[0])
 
 
 def _unlinked(site: Site, _: Any) -> Iterator[Finding]:

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from webanalytics.audits.graph.links import LinkGraph
-from webanalytics.audits.graph.metrics import Mask, by_end
+from webanalytics.audits.graph.metrics import by_end
 from webanalytics.audits.graph.site_links import LONGEST, Target, listed
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.leads import Bad, Leads, how
+from webanalytics.audits.rules.sources import LINKS
 from webanalytics.audits.site import CHECKED_LINKS, Site
-
-_LINKS = (
-    "Google Search Central, Link best practices: "
-    "https://developers.google.com/search/docs/crawling-indexing/links-crawlable"
-)
 
 
 def _external(site: Site) -> Bad:
@@ -48,8 +45,9 @@ def _with_fragment(graph: LinkGraph, link: int) -> str:
     return f"{table.urls[table.target[link]]}#{table.fragments[table.fragment[link]]}"
 
 
-def _to_closed(site: Site, why: str, links: Mask) -> Bad:
+def _to_closed(site: Site, why: str, *, followed: bool = True) -> Bad:
     graph, closed = site.graph, {}
+    links = graph.hyperlinks & graph.followed if followed else graph.hyperlinks
     for place, row in enumerate(graph.page.tolist()):
         asked = int(graph.row[place])
         if row < 0 or (asked >= 0 and site.fault(Target(asked, graph.table.urls[place], asked != row))):
@@ -61,18 +59,6 @@ def _to_closed(site: Site, why: str, links: Mask) -> Bad:
         urls = skipped["url"][(skipped["reason"] == "robots").to_numpy(bool)]
         closed |= {place: "" for place in map(graph.place, urls.tolist()) if place >= 0}
     return closed, links & graph.internal & (graph.source_row != graph.target_row)
-
-
-def _to_noindex(site: Site) -> Bad:
-    return _to_closed(site, "noindex", site.graph.hyperlinks & site.graph.followed)
-
-
-def _to_canonicalised(site: Site) -> Bad:
-    return _to_closed(site, "canonicalised", site.graph.hyperlinks)
-
-
-def _to_blocked(site: Site) -> Bad:
-    return _to_closed(site, "blocked by robots.txt", site.graph.hyperlinks & site.graph.followed)
 
 
 def _one_text(site: Site, _: Any) -> Iterator[Finding]:
@@ -144,7 +130,7 @@ RULES = (
         "such pages link to is followed less and less.",
         fix="Remove noindex from pages that should be found, or leave the links if they are for visitors "
         "alone.",
-        find=Leads(_to_noindex),
+        find=Leads(partial(_to_closed, why="noindex")),
         columns=("links", "noindex"),
         measured="Links without nofollow to other pages of the audit whose robots tag or header says "
         "noindex.",
@@ -161,7 +147,7 @@ RULES = (
         "against "
         "what the canonical says.",
         fix="Link to the canonical address.",
-        find=Leads(_to_canonicalised),
+        find=Leads(partial(_to_closed, why="canonicalised", followed=False)),
         columns=("links", "canonical_state"),
         measured="Links to other pages of the audit whose canonical link names another address.",
         source="Google Search Central, How to specify a canonical URL: "
@@ -176,7 +162,7 @@ RULES = (
         explanation="The page links to addresses of its own site that search engines may not fetch, so that "
         "nothing behind them is found by these links.",
         fix="Open the pages in robots.txt if they should be found, or remove the links.",
-        find=Leads(_to_blocked),
+        find=Leads(partial(_to_closed, why="blocked by robots.txt")),
         columns=("links",),
         needs=("robots",),
         measured="Links without nofollow to addresses of the site that its robots.txt disallows for the "
@@ -199,6 +185,6 @@ RULES = (
         measured="Texts of links within one page, case and white space folded; numbers and texts that say "
         "nothing are left to other rules. Links that end at one page after redirects are one.",
         source="WCAG 2.2, success criterion 2.4.4: "
-        f"https://www.w3.org/TR/WCAG22/#link-purpose-in-context; {_LINKS}",
+        f"https://www.w3.org/TR/WCAG22/#link-purpose-in-context; {LINKS}",
     ),
 )

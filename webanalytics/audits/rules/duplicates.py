@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from webanalytics.audits.content.duplicates import MINIMUM_WORDS
+from webanalytics.audits.content.duplicates import MINIMUM_WORDS, THRESHOLD
 from webanalytics.audits.content.shared_blocks import difference
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
@@ -66,19 +67,15 @@ def _by_language(site: Site, group: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _clusters(site: Site, threshold: float) -> Sequence[Any]:
-    if threshold == site.near_duplicates:
+    if threshold == 100 * THRESHOLD:
         return site.values("near_duplicate_cluster")
     from webanalytics.audits.pages import near_clusters
 
     return near_clusters(site, site.indexable, threshold)
 
 
-def _title(site: Site, _: Any) -> Iterator[Finding]:
-    return _shared(site, site.values("title"))
-
-
-def _description(site: Site, _: Any) -> Iterator[Finding]:
-    return _shared(site, site.values("description"))
+def _same(site: Site, _: Any, column: str) -> Iterator[Finding]:
+    return _shared(site, site.values(column))
 
 
 def _heading(site: Site, _: Any) -> Iterator[Finding]:
@@ -129,7 +126,7 @@ RULES = (
         explanation="Several indexable pages have the same title, so people and search engines cannot tell "
         "them apart.",
         fix="Write a title of its own for each page.",
-        find=_title,
+        find=partial(_same, column="title"),
         columns=("title",),
         measured="Titles of indexable pages are compared, white space folded; of several rows with one "
         "address, one counts.",
@@ -144,7 +141,7 @@ RULES = (
         explanation="Several indexable pages have the same meta description; search engines then often write "
         "their own.",
         fix="Write a description of its own for each page that matters.",
-        find=_description,
+        find=partial(_same, column="description"),
         columns=("description",),
         measured="Meta descriptions of indexable pages are compared, white space folded; of several rows "
         "with one address, one counts.",

@@ -9,7 +9,7 @@ from typing import Any
 from webanalytics.audits.graph.site_links import normal
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.searches import LONGEST, enumerated, listed, outside_head
+from webanalytics.audits.rules.searches import LONGEST, enumerated, listed, more, outside_head, said
 from webanalytics.audits.site import Site
 
 _FILE = re.compile(r"[^\s]*\.(?:jpe?g|jfif|png|gif|webp|avif|svg|bmp|tiff?|heic)", re.IGNORECASE)
@@ -32,24 +32,10 @@ def _charset_late(site: Site, _: Any) -> Iterator[Finding]:
 
 
 @page_by_page
-def _several_heads(site: Site, threshold: float) -> Iterator[Finding]:
-    for row, heads in site.read("heads"):
-        if heads is not None and heads > threshold:
-            yield Finding(row, int(heads), f"{heads:,} head tags")
-
-
-@page_by_page
-def _head_ended(site: Site, _: Any) -> Iterator[Finding]:
-    for row, what in site.read("head_ended_by"):
-        if what:
-            yield Finding(row, evidence=what[:LONGEST])
-
-
-@page_by_page
 def _title_is_description(site: Site, _: Any) -> Iterator[Finding]:
     for row, title, description in site.read("title", "description"):
-        said = " ".join((title or "").split()).casefold()
-        if said and said == " ".join((description or "").split()).casefold():
+        named = " ".join((title or "").split()).casefold()
+        if named and named == " ".join((description or "").split()).casefold():
             yield Finding(row, evidence=title[:LONGEST])
 
 
@@ -116,7 +102,7 @@ RULES = (
         priority="low",
         explanation="A page has one head; what stands between and after the others may end up in the body.",
         fix="Merge the heads into one.",
-        find=_several_heads,
+        find=more("heads", "head tags"),
         threshold=1,
         unit="heads",
         columns=("heads",),
@@ -130,7 +116,7 @@ RULES = (
         explanation="An element or text that does not belong in the head ends it: canonical, hreflang and "
         "robots tags after it stand in the body, where search engines may ignore them.",
         fix="Move what is named into the body.",
-        find=_head_ended,
+        find=said("head_ended_by", bool, LONGEST),
         columns=("head_ended_by",),
         measured="The first element or text before </head> at which a browser ends the head.",
         source=sources.both(sources.HEAD_PARSING, sources.HEAD_METADATA),

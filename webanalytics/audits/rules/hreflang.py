@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.directives.languages import hreflang_problem
@@ -38,21 +39,13 @@ def _no_self(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, None, f"Alternates: {listed(url for _, url in entries)}")
 
 
-def _invalid(site: Site, part: str) -> Iterator[Finding]:
+def _invalid(site: Site, _: Any, part: str) -> Iterator[Finding]:
     for row, entries in site.alternates.items():
         wrong = list(dict.fromkeys(code for code, _ in entries if hreflang_problem(code) == part))
         if wrong:
             shown = ", ".join(f'"{code}"' for code in wrong[:_SHOWN])
             more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
             yield Finding(row, wrong[0], f"hreflang={shown}{more}")
-
-
-def _invalid_language(site: Site, _: Any) -> Iterator[Finding]:
-    return _invalid(site, "language")
-
-
-def _invalid_region(site: Site, _: Any) -> Iterator[Finding]:
-    return _invalid(site, "region")
 
 
 def _conflicting(site: Site, _: Any) -> Iterator[Finding]:
@@ -135,7 +128,7 @@ RULES = (
         explanation="The value does not start with a language of ISO 639-1, so search engines ignore the "
         "entry.",
         fix="Use a language such as en, or a language and region joined by a hyphen such as en-GB.",
-        find=_invalid_language,
+        find=partial(_invalid, part="language"),
         columns=("hreflangs",),
         measured="Whether each hreflang value is x-default or begins with a language of ISO 639-1.",
         source=sources.LANGUAGES,
@@ -147,7 +140,7 @@ RULES = (
         priority="high",
         explanation="The region is not one of ISO 3166-1 (it is en-GB, not en-UK; there is no region EU).",
         fix="Use a region of two letters of ISO 3166-1, or none at all.",
-        find=_invalid_region,
+        find=partial(_invalid, part="region"),
         columns=("hreflangs",),
         measured="Whether the region of each hreflang value, where it has one, is of ISO 3166-1 with two "
         "letters.",

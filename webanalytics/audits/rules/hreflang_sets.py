@@ -13,8 +13,9 @@ from webanalytics.audits.rules.sources import LANG, LANGUAGES, both
 from webanalytics.audits.site import Site
 
 
-def _language(code: str) -> str:
-    return code.strip().lower().replace("_", "-").split("-")[0]
+def primary(code: object) -> str:
+    """Return the language of a code with or without a region, in lower case."""
+    return str(code or "").strip().lower().replace("_", "-").partition("-")[0]
 
 
 def _codes(entries: list[tuple[str, str]], url: str | None) -> set[str]:
@@ -49,7 +50,7 @@ def _shared(site: Site, _: Any) -> Iterator[Finding]:
         named: dict[str, dict[str, None]] = {}
         for code, url in entries:
             if code.lower() != "x-default":
-                named.setdefault(url, {})[_language(code)] = None
+                named.setdefault(url, {})[primary(code)] = None
         several = [f"{url} for {', '.join(codes)}" for url, codes in named.items() if len(codes) > 1]
         if several:
             yield Finding(row, len(several), listed(several))
@@ -59,7 +60,7 @@ def _against_lang(site: Site, _: Any) -> Iterator[Finding]:
     langs = site.values("lang")
     for row, entries in site.alternates.items():
         lang, own = langs[row], _codes(entries, site.addresses.final[row])
-        if lang and own and not any(same_language(_language(lang), _language(code)) for code in own):
+        if lang and own and not any(same_language(primary(lang), primary(code)) for code in own):
             named = " and ".join(f'"{code}"' for code in sorted(own)[:5])
             yield Finding(row, evidence=f'Calls itself {named} in hreflang, and "{lang[:50]}" in lang.')
 

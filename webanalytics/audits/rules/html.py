@@ -9,7 +9,7 @@ from typing import Any
 from webanalytics.audits.directives.languages import is_language
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.searches import empty
+from webanalytics.audits.rules.searches import empty, said
 from webanalytics.audits.site import Site
 
 _TAG = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)
@@ -21,20 +21,6 @@ _AT_ONCE = re.compile(r"\s*[01]?(?:\.\d*)?\s*[;,]\s*\S", re.ASCII)
 """A meta refresh that leads elsewhere within a second (HTML Standard, section 4.2.5.3)."""
 _XML = "application/xhtml+xml"
 _HEADER_CHARSET = re.compile(r";\s*charset\s*=", re.IGNORECASE)
-
-
-@page_by_page
-def _viewport_fixed(site: Site, _: Any) -> Iterator[Finding]:
-    for row, viewport in site.read("viewport"):
-        if viewport and not _RESPONSIVE.search(viewport):
-            yield Finding(row, evidence=viewport[:300])
-
-
-@page_by_page
-def _zoom_blocked(site: Site, _: Any) -> Iterator[Finding]:
-    for row, viewport in site.read("viewport"):
-        if viewport and _NO_ZOOM.search(viewport[:1000]):
-            yield Finding(row, evidence=viewport[:300])
 
 
 @page_by_page
@@ -67,25 +53,8 @@ def _lang_missing(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, evidence=f'xml:lang="{xml}" alone, which browsers do not read in HTML')
 
 
-@page_by_page
-def _lang_invalid(site: Site, _: Any) -> Iterator[Finding]:
-    for row, lang in site.read("lang"):
-        if lang and lang.strip() and not (_TAG.fullmatch(lang.strip()) and is_language(lang)):
-            yield Finding(row, evidence=lang[:100])
-
-
-@page_by_page
-def _refresh(site: Site, _: Any) -> Iterator[Finding]:
-    for row, refresh in site.read("refresh"):
-        if refresh and not _AT_ONCE.match(refresh):
-            yield Finding(row, evidence=refresh[:300])
-
-
-@page_by_page
-def _refresh_redirect(site: Site, _: Any) -> Iterator[Finding]:
-    for row, refresh in site.read("refresh"):
-        if refresh and _AT_ONCE.match(refresh):
-            yield Finding(row, evidence=refresh[:300])
+def _is_no_language(lang: str) -> bool:
+    return bool(lang.strip()) and not (_TAG.fullmatch(lang.strip()) and is_language(lang))
 
 
 RULES = (
@@ -109,7 +78,7 @@ RULES = (
         priority="low",
         explanation="The viewport names no width and no scale, so phones show the page as wide as on a desk.",
         fix="Set the viewport to width=device-width, initial-scale=1.",
-        find=_viewport_fixed,
+        find=said("viewport", lambda viewport: not _RESPONSIVE.search(viewport)),
         columns=("viewport",),
         measured="Whether the viewport names a width or an initial scale.",
         source=sources.VIEWPORT,
@@ -122,7 +91,7 @@ RULES = (
         priority="low",
         explanation="People with weak eyesight cannot enlarge the page where zooming is turned off.",
         fix="Remove user-scalable=no and maximum-scale from the viewport.",
-        find=_zoom_blocked,
+        find=said("viewport", lambda viewport: _NO_ZOOM.search(viewport[:1000])),
         columns=("viewport",),
         measured="user-scalable=no or 0, or a maximum scale below 2, in the viewport.",
         source=sources.both(sources.ZOOM, sources.wcag("1.4.4")),
@@ -191,7 +160,7 @@ RULES = (
         priority="low",
         explanation="The lang attribute is no language tag of the registry, so it is ignored.",
         fix="Write a tag of BCP 47 such as en, en-GB or pt-BR, with hyphens.",
-        find=_lang_invalid,
+        find=said("lang", _is_no_language, 100),
         columns=("lang",),
         measured="Whether the lang attribute is well-formed, and begins with a language of the registry of "
         "BCP 47.",
@@ -206,7 +175,7 @@ RULES = (
         explanation="A page that reloads or leaves by itself takes readers by surprise, and search engines "
         "follow a redirect of the server more surely.",
         fix="Redirect with status 301 instead, and let readers reload a page themselves.",
-        find=_refresh,
+        find=said("refresh", lambda refresh: not _AT_ONCE.match(refresh)),
         columns=("refresh",),
         measured="A meta refresh that reloads the page, or that leads elsewhere after more than a second.",
         source=sources.both(sources.wcag("2.2.1", "3.2.5"), sources.REFRESH),
@@ -218,7 +187,7 @@ RULES = (
         explanation="The page leads to another address at once by a meta refresh. Search engines take that "
         "for a redirect, but later and less surely than one of the server, and readers see it flash up.",
         fix="Let the server redirect with status 301.",
-        find=_refresh_redirect,
+        find=said("refresh", _AT_ONCE.match),
         columns=("refresh",),
         measured="A meta refresh that leads elsewhere within a second.",
         source=sources.both(sources.REDIRECTS, sources.REFRESH),

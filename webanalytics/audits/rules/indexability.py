@@ -10,6 +10,7 @@ from webanalytics.audits.ai.access import UNKNOWN, verdicts
 from webanalytics.audits.directives.robots import directives, unavailable_after
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
+from webanalytics.audits.rules.searches import Find
 from webanalytics.audits.site import Site
 
 _SOURCES = {
@@ -19,30 +20,19 @@ _SOURCES = {
 }
 
 
-def _directive(site: Site, name: str, *columns: str) -> Iterator[Finding]:
-    for row, *texts in site.read(*columns):
-        said = [
-            f'{_SOURCES[column]}: "{text[:200]}"'
-            for column, text in zip(columns, texts, strict=True)
-            if text and name in directives(text)
-        ]
-        if said:
-            yield Finding(row, name, "; ".join(said))
+def _directive(name: str, *columns: str) -> Find:
+    @page_by_page
+    def find(site: Site, _: Any) -> Iterator[Finding]:
+        for row, *texts in site.read(*columns):
+            said = [
+                f'{_SOURCES[column]}: "{text[:200]}"'
+                for column, text in zip(columns, texts, strict=True)
+                if text and name in directives(text)
+            ]
+            if said:
+                yield Finding(row, name, "; ".join(said))
 
-
-@page_by_page
-def _noindex(site: Site, _: Any) -> Iterator[Finding]:
-    return _directive(site, "noindex", "robots", "googlebot")
-
-
-@page_by_page
-def _noindex_header(site: Site, _: Any) -> Iterator[Finding]:
-    return _directive(site, "noindex", "x_robots_tag")
-
-
-@page_by_page
-def _nofollow(site: Site, _: Any) -> Iterator[Finding]:
-    return _directive(site, "nofollow", "robots", "googlebot", "x_robots_tag")
+    return find
 
 
 @page_by_page
@@ -83,7 +73,7 @@ RULES = (
         priority="high",
         explanation="A robots or googlebot meta tag with noindex keeps the page out of search results.",
         fix="Remove noindex from the meta tag of pages that are meant to be found.",
-        find=_noindex,
+        find=_directive("noindex", "robots", "googlebot"),
         columns=("robots",),
         measured="noindex or none in a meta element named robots or googlebot.",
         source=sources.both(sources.NOINDEX, sources.ROBOTS_META),
@@ -98,7 +88,7 @@ RULES = (
         "page.",
         fix="Remove noindex from the header in the server's configuration for pages that are meant to be "
         "found.",
-        find=_noindex_header,
+        find=_directive("noindex", "x_robots_tag"),
         columns=("x_robots_tag",),
         needs=("headers",),
         measured="noindex or none in an X-Robots-Tag header for all crawlers or for Googlebot.",
@@ -113,7 +103,7 @@ RULES = (
         explanation="Search engines are asked not to follow any link of the page: what it links to may not "
         "be found.",
         fix="Remove nofollow from the robots meta tag or header, and mark single links instead.",
-        find=_nofollow,
+        find=_directive("nofollow", *_SOURCES),
         columns=("robots",),
         measured="nofollow or none in a robots or googlebot meta element or an X-Robots-Tag header.",
         source=sources.ROBOTS_META,

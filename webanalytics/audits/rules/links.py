@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.graph.site_links import LONGEST
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.leads import Bad, Leads, faults
+from webanalytics.audits.rules.searches import more
 from webanalytics.audits.site import WHOLE_CRAWL, Site
 from webanalytics.runs.frames.link_table import KINDS
 
@@ -22,12 +24,6 @@ def _no_internal(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, 0, f"{external or 0:,} links, all to other sites" if external else "no links")
 
 
-def _over(site: Site, column: str, threshold: Any) -> Iterator[Finding]:
-    for row, count in site.read(column):
-        if count is not None and count > threshold:
-            yield Finding(row, int(count), f"{count:,} links")
-
-
 @page_by_page
 def _many_external(site: Site, threshold: Any) -> Iterator[Finding]:
     for row, external, own in site.read("external_links", "subdomain_links"):
@@ -35,10 +31,6 @@ def _many_external(site: Site, threshold: Any) -> Iterator[Finding]:
         if count > threshold:
             more = f", {own:,} more to other hosts of its domain" if own else ""
             yield Finding(row, count, f"{count:,} links{more}")
-
-
-def _many_internal(site: Site, threshold: Any) -> Iterator[Finding]:
-    return _over(site, "internal_links", threshold)
 
 
 def _no_inlinks(site: Site, _: Any) -> Iterator[Finding]:
@@ -82,14 +74,6 @@ def _broken(site: Site, redirects: bool) -> Bad:
     return bad, site.graph.hyperlinks
 
 
-def _to_failing(site: Site) -> Bad:
-    return _broken(site, redirects=False)
-
-
-def _to_redirects(site: Site) -> Bad:
-    return _broken(site, redirects=True)
-
-
 RULES = (
     Rule(
         name="links_to_failing_pages",
@@ -98,7 +82,7 @@ RULES = (
         priority="high",
         explanation="The page links to pages of the site that answer with an error or not at all.",
         fix="Correct or remove the links.",
-        find=Leads(_to_failing),
+        find=Leads(partial(_broken, redirects=False)),
         columns=("links",),
         needs=("http_status",),
         measured="Links to addresses of the audit that answered with an error or not at all are counted. "
@@ -114,7 +98,7 @@ RULES = (
         explanation="The page links to addresses of the site that lead elsewhere, at the cost of one more "
         "request each.",
         fix="Link to the address at the end of the redirect.",
-        find=Leads(_to_redirects),
+        find=Leads(partial(_broken, redirects=True)),
         columns=("links",),
         needs=("redirects",),
         measured="Links to addresses of the audit that redirected are counted.",
@@ -173,7 +157,7 @@ RULES = (
         priority="low",
         explanation="The page has a great many links to its own site, so that none of them stands out.",
         fix="Leave the links that visitors of this page need.",
-        find=_many_internal,
+        find=more("internal_links", "links"),
         threshold=1_000,
         unit="links",
         columns=("internal_links",),

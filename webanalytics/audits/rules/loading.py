@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.searches import Find, enumerated, listed
+from webanalytics.audits.rules.searches import Find, enumerated, listed, more
 from webanalytics.audits.rules.sources import (
     DOM_SIZE,
     LAZY_IMAGES,
@@ -19,13 +19,6 @@ from webanalytics.audits.rules.sources import (
     both,
 )
 from webanalytics.audits.site import Site
-
-
-@page_by_page
-def _elements(site: Site, threshold: float) -> Iterator[Finding]:
-    for row, count in site.read("elements"):
-        if count is not None and count > threshold:
-            yield Finding(row, int(count), f"{count:,} elements")
 
 
 def _more(column: str) -> Find:
@@ -49,7 +42,7 @@ RULES = (
         explanation="Each element costs browsers time and memory whenever the page is laid out, above all on "
         "phones.",
         fix="Leave out elements that only wrap others, and load long lists in parts.",
-        find=_elements,
+        find=more("elements", "elements"),
         threshold=1_500,
         unit="elements",
         columns=("elements",),

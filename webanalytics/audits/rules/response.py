@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.rules import sources
@@ -14,7 +15,7 @@ FAILING = ("client error", "server error", "no response", "timeout")
 _SHOWN = 5
 
 
-def _failed(site: Site, problem: str) -> Iterator[Finding]:
+def _failed(site: Site, _: Any, problem: str) -> Iterator[Finding]:
     errors = site.values("error")
     for row, trip in enumerate(site.fetches):
         # Addresses that redirect to such a page are left to another rule.
@@ -25,21 +26,9 @@ def _failed(site: Site, problem: str) -> Iterator[Finding]:
             yield Finding(row, None, f"{said.strip()} {site.linked_from(row)}".strip())
 
 
-def _client_error(site: Site, _: Any) -> Iterator[Finding]:
+def _client_error(site: Site, threshold: Any) -> Iterator[Finding]:
     # Links to such an address are faults of the pages that have them, and left to the rule on those.
-    return (one for one in _failed(site, "client error") if not site.linked_from(one.row))
-
-
-def _server_error(site: Site, _: Any) -> Iterator[Finding]:
-    return _failed(site, "server error")
-
-
-def _no_response(site: Site, _: Any) -> Iterator[Finding]:
-    return _failed(site, "no response")
-
-
-def _timeout(site: Site, _: Any) -> Iterator[Finding]:
-    return _failed(site, "timeout")
+    return (one for one in _failed(site, threshold, "client error") if not site.linked_from(one.row))
 
 
 def _loop(site: Site, _: Any) -> Iterator[Finding]:
@@ -107,7 +96,7 @@ RULES = (
         explanation="The server fails to answer for the page; search engines come less often and drop it in "
         "the end.",
         fix="Find out from the server's logs why the page fails.",
-        find=_server_error,
+        find=partial(_failed, problem="server error"),
         columns=("error",),
         needs=("http_status",),
         measured="The status of the answer is 500 to 599; redirects to such a page are left to another rule.",
@@ -121,7 +110,7 @@ RULES = (
         explanation="There was no valid answer: the host is unknown, refuses connections or has an invalid "
         "certificate.",
         fix="Correct the address, or repair the host's name, certificate or server.",
-        find=_no_response,
+        find=partial(_failed, problem="no response"),
         columns=("error",),
         needs=("http_status",),
         measured="The host has no address, refused the connection or showed an invalid certificate, or its "
@@ -136,7 +125,7 @@ RULES = (
         explanation="The page did not arrive in the time allowed; visitors and search engines do not wait "
         "longer.",
         fix="Find out why the server takes so long, and try the page once more.",
-        find=_timeout,
+        find=partial(_failed, problem="timeout"),
         columns=("error",),
         needs=("http_status",),
         measured="The page did not arrive within the time of the option `timeout`.",

@@ -60,6 +60,30 @@ def _with_length(text: str | None, characters: int | None) -> str:
     )
 
 
+def more(column: str, what: str) -> Find:
+    """Return the search for pages that have more of something than the threshold."""
+
+    @page_by_page
+    def find(site: Site, threshold: float) -> Iterator[Finding]:
+        for row, count in site.read(column):
+            if count is not None and count > threshold:
+                yield Finding(row, int(count), f"{count:,} {what}")
+
+    return find
+
+
+def said(column: str, is_wrong: Callable[[str], object], most: int = 300) -> Find:
+    """Return the search for pages that say something wrong, which is the evidence."""
+
+    @page_by_page
+    def find(site: Site, _: Any) -> Iterator[Finding]:
+        for row, text in site.read(column):
+            if text and is_wrong(text):
+                yield Finding(row, evidence=text[:most])
+
+    return find
+
+
 def empty(column: str) -> Find:
     """Return the search for pages whose column is empty; a missing value is unknown."""
 

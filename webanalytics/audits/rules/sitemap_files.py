@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.directives.sitemap_dates import day_of, moment_of
@@ -97,7 +98,7 @@ def _own_hosts(site: Site) -> dict[str, set[str]]:
     }
 
 
-def _elsewhere(site: Site, part: str) -> Iterator[Finding]:
+def _elsewhere(site: Site, _: Any, part: str) -> Iterator[Finding]:
     allowed = _own_hosts(site)
     for row, entries in _entries(site).items():
         for entry in entries:
@@ -111,14 +112,6 @@ def _elsewhere(site: Site, part: str) -> Iterator[Finding]:
                 continue
             yield Finding(row, page, f"Listed in {entry['sitemap']}")
             break
-
-
-def _other_host(site: Site, _: Any) -> Iterator[Finding]:
-    return _elsewhere(site, "host")
-
-
-def _other_scheme(site: Site, _: Any) -> Iterator[Finding]:
-    return _elsewhere(site, "scheme")
 
 
 def _repeated(site: Site, _: Any) -> Iterator[Finding]:
@@ -221,7 +214,7 @@ RULES = (
         explanation="A sitemap speaks for its own host; search engines leave out pages of others, unless the "
         "robots.txt of theirs names it.",
         fix="List the page in a sitemap of its own host, or name this sitemap in its host's robots.txt.",
-        find=_other_host,
+        find=partial(_elsewhere, part="host"),
         columns=("in_sitemap",),
         measured="The host of the page, the port included, is not that of the sitemap.",
         source=f"{SITEMAP_PROTOCOL}#location",
@@ -232,7 +225,7 @@ RULES = (
         category="sitemap",
         explanation="A sitemap in https lists the page in http, or the other way round.",
         fix="List the page with the scheme under which it is served, in a sitemap of the same scheme.",
-        find=_other_scheme,
+        find=partial(_elsewhere, part="scheme"),
         columns=("in_sitemap",),
         measured="The scheme of the page is not that of its sitemap, on the same host.",
         source=f"{SITEMAP_PROTOCOL}#location",
