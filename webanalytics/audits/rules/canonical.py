@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.graph.site_links import Target, in_head, listed
@@ -118,11 +119,12 @@ def _chain(site: Site, _: Any) -> Iterator[Finding]:
     return (one for one, path in ways(site, _LONGEST_CHAIN) if path[-1] != path[0])
 
 
+_rule = partial(Rule, category="canonical")
+
 RULES = (
-    Rule(
+    _rule(
         name="canonical_missing",
         title="Canonical missing",
-        category="canonical",
         type="warning",
         explanation="Without a canonical link search engines choose which of several addresses of a page "
         "they show.",
@@ -132,10 +134,9 @@ RULES = (
         measured="Canonical links with an address in the head of the page.",
         source=sources.CANONICALS,
     ),
-    Rule(
+    _rule(
         name="canonical_conflicting",
         title="Canonicals that contradict each other",
-        category="canonical",
         priority="high",
         explanation="The page names several different canonical pages; search engines then ignore them all.",
         fix="Leave one canonical link in the page.",
@@ -144,10 +145,9 @@ RULES = (
         measured="Different canonical addresses in the head are counted, in normal form.",
         source=sources.both(sources.CANONICALS, sources.rfc(6596, "3 (canonical)")),
     ),
-    Rule(
+    _rule(
         name="canonical_multiple",
         title="Several canonicals",
-        category="canonical",
         type="warning",
         priority="low",
         explanation="The page has the same canonical link several times, which often is the work of two "
@@ -158,10 +158,9 @@ RULES = (
         measured="Canonical links in the head are counted where all of them name one address.",
         source=sources.CANONICALS,
     ),
-    Rule(
+    _rule(
         name="canonical_relative",
         title="Canonical is relative",
-        category="canonical",
         type="warning",
         priority="low",
         explanation="A relative canonical leads to a wrong page where the site is reached under another host "
@@ -172,10 +171,9 @@ RULES = (
         measured="Canonical links in the head that do not begin with http:// or https:// and a host.",
         source=sources.CANONICALS,
     ),
-    Rule(
+    _rule(
         name="canonical_invalid",
         title="Canonical is no web address",
-        category="canonical",
         priority="high",
         explanation="The canonical link does not hold an address of the web, so search engines cannot use "
         "it.",
@@ -186,10 +184,9 @@ RULES = (
         "to the page's.",
         source=sources.both(sources.CANONICALS, sources.rfc(6596, "3 (canonical)")),
     ),
-    Rule(
+    _rule(
         name="canonical_fragment",
         title="Canonical with a fragment",
-        category="canonical",
         explanation="The canonical link has a fragment (#), which search engines do not take for a page of "
         "its own.",
         fix="Remove the fragment from the canonical link.",
@@ -198,10 +195,9 @@ RULES = (
         measured="A # in a canonical link in the head.",
         source=sources.CANONICALS,
     ),
-    Rule(
+    _rule(
         name="canonical_failing",
         title="Canonical page redirects or fails",
-        category="canonical",
         priority="high",
         explanation="The page names a canonical page that redirects, answers with an error or does not "
         "answer.",
@@ -213,10 +209,9 @@ RULES = (
         "error, or did not answer. A crawl asks for it; other addresses outside of the audit are not judged.",
         source=sources.both(sources.CANONICALS, sources.CANONICALIZATION),
     ),
-    Rule(
+    _rule(
         name="canonical_not_indexable",
         title="Canonical page is not indexable",
-        category="canonical",
         priority="high",
         explanation="The page names a canonical page that may not be indexed, so neither may appear in "
         "search results.",
@@ -227,10 +222,9 @@ RULES = (
         "is not in the audit is not judged.",
         source=sources.both(sources.CANONICALS, sources.NOINDEX),
     ),
-    Rule(
+    _rule(
         name="canonical_chain",
         title="Chain of canonicals",
-        category="canonical",
         priority="high",
         explanation="The canonical page names yet another page as canonical; search engines may not follow "
         "the chain.",
@@ -241,10 +235,9 @@ RULES = (
         "chain.",
         source=sources.both(sources.CANONICALS, sources.CANONICALIZATION),
     ),
-    Rule(
+    _rule(
         name="canonical_outside_head",
         title="Canonical outside of the head",
-        category="canonical",
         priority="high",
         explanation="Search engines ignore a canonical link in the body of a page, which anybody could have "
         "put there.",

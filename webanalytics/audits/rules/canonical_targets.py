@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.graph.site_links import listed, normal
@@ -77,11 +78,12 @@ def _amp_silent(site: Site, _: Any) -> Iterator[Finding]:
             )
 
 
+_rule = partial(Rule, category="canonical")
+
 RULES = (
-    Rule(
+    _rule(
         name="canonical_other_host",
         title="Canonical on another host",
-        category="canonical",
         type="warning",
         explanation="The page asks search engines to show a page of another host in its place, which is "
         "right for copies alone.",
@@ -91,10 +93,9 @@ RULES = (
         measured="A page whose canonical has another host than the page, subdomains and www included.",
         source=both(CANONICALS, rfc(6596, "3 (canonical)")),
     ),
-    Rule(
+    _rule(
         name="canonical_to_http",
         title="Canonical leads from https to http",
-        category="canonical",
         explanation="An https page names an http address as canonical: search engines are asked to show "
         "the one that browsers call not secure.",
         fix="Write the canonical link with https.",
@@ -103,10 +104,9 @@ RULES = (
         measured="A page in https whose canonical is an address in http.",
         source=CANONICALS,
     ),
-    Rule(
+    _rule(
         name="canonical_loop",
         title="Canonicals in a circle",
-        category="canonical",
         priority="high",
         explanation="The canonical page names this page as canonical in turn, so search engines cannot tell "
         "which of them is meant.",
@@ -116,10 +116,9 @@ RULES = (
         measured="The canonical links of the audit's pages lead from the page back to it.",
         source=rfc(6596, "3 (canonical)"),
     ),
-    Rule(
+    _rule(
         name="canonical_unlinked",
         title="Canonical page without links",
-        category="canonical",
         type="warning",
         explanation="No page links to the canonical page: visitors go to its copy, and search engines get "
         "opposite signs.",
@@ -130,10 +129,9 @@ RULES = (
         "pages are left out.",
         source=CANONICALS,
     ),
-    Rule(
+    _rule(
         name="amp_without_canonical",
         title="AMP page without canonical",
-        category="canonical",
         priority="high",
         explanation="An AMP page has to name the page that it is a version of, or itself; without that it "
         "is not valid.",
@@ -143,10 +141,9 @@ RULES = (
         measured="A page whose html element has the attribute amp or ⚡, and no canonical link.",
         source=AMP,
     ),
-    Rule(
+    _rule(
         name="amp_failing",
         title="AMP version redirects or fails",
-        category="canonical",
         priority="high",
         explanation="The page names an AMP version that redirects, answers with an error or does not answer.",
         fix="Let the amphtml link point to a page that answers with HTTP 200, or remove it.",
@@ -157,10 +154,9 @@ RULES = (
         "it; a crawl asks for it.",
         source=AMP_DISCOVERY,
     ),
-    Rule(
+    _rule(
         name="amp_without_return",
         title="AMP version that does not lead back",
-        category="canonical",
         explanation="The page that is named as AMP version is none, or names another page as canonical; "
         "search engines do not pair the two.",
         fix="Let the AMP version name this page as canonical.",

@@ -87,12 +87,12 @@ def _one_text(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, len(found), f'"{text[:60]}" leads to {urls}{more}.')
 
 
+_rule = partial(Rule, category="links", priority="low")
+
 RULES = (
-    Rule(
+    _rule(
         name="broken_anchor",
         title="Links to a place that is not on the page",
-        category="links",
-        priority="low",
         explanation="The link names a place of a page with #, and the page has no such place: visitors "
         "arrive at its top and have to look for what they were promised.",
         fix="Correct what stands behind the #, or give the place its id again.",
@@ -104,11 +104,9 @@ RULES = (
         source="HTML Standard, section 7.4.6.4: "
         "https://html.spec.whatwg.org/multipage/browsing-the-web.html#scrolling-to-a-fragment",
     ),
-    Rule(
+    _rule(
         name="external_links_broken",
         title="Broken links to other sites",
-        category="links",
-        priority="low",
         explanation="The page links to pages of other sites that are gone or fail, where visitors find "
         "nothing.",
         fix="Correct the links, lead them to what took the place of the page, or remove them.",
@@ -119,12 +117,10 @@ RULES = (
         "do not, as they refuse programs rather than visitors.",
         source="RFC 9110, sections 15.5 and 15.6: https://www.rfc-editor.org/rfc/rfc9110#section-15.5",
     ),
-    Rule(
+    _rule(
         name="links_to_noindex",
         title="Links to pages with noindex",
-        category="links",
         type="warning",
-        priority="low",
         explanation="The page leads visitors and search engines to pages that ask not to be indexed, and "
         "what "
         "such pages link to is followed less and less.",
@@ -137,12 +133,10 @@ RULES = (
         source="Google Search Central, Block Search indexing with noindex: "
         "https://developers.google.com/search/docs/crawling-indexing/block-indexing",
     ),
-    Rule(
+    _rule(
         name="links_to_canonicalised",
         title="Links to canonicalised pages",
-        category="links",
         type="warning",
-        priority="low",
         explanation="The page links to an address that names another one as canonical: the links speak "
         "against "
         "what the canonical says.",
@@ -153,12 +147,10 @@ RULES = (
         source="Google Search Central, How to specify a canonical URL: "
         "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
     ),
-    Rule(
+    _rule(
         name="links_to_blocked",
         title="Links to pages that robots.txt closes",
-        category="links",
         type="warning",
-        priority="low",
         explanation="The page links to addresses of its own site that search engines may not fetch, so that "
         "nothing behind them is found by these links.",
         fix="Open the pages in robots.txt if they should be found, or remove the links.",
@@ -170,12 +162,10 @@ RULES = (
         "of the audit.",
         source="RFC 9309, section 2.2.2: https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2",
     ),
-    Rule(
+    _rule(
         name="link_text_for_several_pages",
         title="One link text for several pages",
-        category="links",
         type="opportunity",
-        priority="low",
         explanation="On this page links of one text lead to different pages: readers who go from link to "
         "link, "
         "and search engines, cannot tell them apart.",

@@ -92,11 +92,12 @@ def _no_default(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, None, "Languages: " + ", ".join(code for code, _ in entries[:_SHOWN]))
 
 
+_rule = partial(Rule, category="hreflang")
+
 RULES = (
-    Rule(
+    _rule(
         name="hreflang_missing_return",
         title="Hreflang without return link",
-        category="hreflang",
         priority="high",
         explanation="An alternate page does not name this page in turn; search engines then ignore the pair.",
         fix="Let every page of the group name all pages of the group, itself included.",
@@ -106,10 +107,9 @@ RULES = (
         "name it in turn are counted.",
         source=sources.LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_missing_self",
         title="Hreflang without the page itself",
-        category="hreflang",
         type="warning",
         priority="low",
         explanation="The page names alternates in other languages but not itself, which search engines "
@@ -120,10 +120,9 @@ RULES = (
         measured="Whether one of the alternates that the page names is the page's own address.",
         source=sources.LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_invalid_language",
         title="Hreflang with an invalid language",
-        category="hreflang",
         priority="high",
         explanation="The value does not start with a language of ISO 639-1, so search engines ignore the "
         "entry.",
@@ -133,10 +132,9 @@ RULES = (
         measured="Whether each hreflang value is x-default or begins with a language of ISO 639-1.",
         source=sources.LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_invalid_region",
         title="Hreflang with an invalid region",
-        category="hreflang",
         priority="high",
         explanation="The region is not one of ISO 3166-1 (it is en-GB, not en-UK; there is no region EU).",
         fix="Use a region of two letters of ISO 3166-1, or none at all.",
@@ -146,10 +144,9 @@ RULES = (
         "letters.",
         source=sources.LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_conflicting",
         title="Hreflang that contradicts itself",
-        category="hreflang",
         priority="high",
         explanation="One language leads to several pages, so search engines cannot tell which one is meant.",
         fix="Leave one entry for each language and region.",
@@ -158,10 +155,9 @@ RULES = (
         measured="Different addresses that one hreflang value of a page leads to.",
         source=sources.LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_failing",
         title="Hreflang to a page that redirects or fails",
-        category="hreflang",
         priority="high",
         explanation="An alternate page redirects, fails or does not answer; search engines then ignore it.",
         fix="Let hreflang entries point to pages that answer with HTTP 200.",
@@ -172,10 +168,9 @@ RULES = (
         "asks each once. Other addresses that are not in the audit are not judged.",
         source=sources.LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_not_indexable",
         title="Hreflang to a page that is not indexable",
-        category="hreflang",
         priority="high",
         explanation="An alternate page may not be indexed, so it cannot be shown to those who search in its "
         "language.",
@@ -186,10 +181,9 @@ RULES = (
         "another page, or closed by robots.txt.",
         source=sources.both(sources.LANGUAGES, sources.NOINDEX),
     ),
-    Rule(
+    _rule(
         name="hreflang_missing_x_default",
         title="Hreflang without x-default",
-        category="hreflang",
         type="warning",
         priority="low",
         explanation="There is no page for visitors whose language has no alternate.",
@@ -199,10 +193,9 @@ RULES = (
         measured="Whether one of the hreflang values of a page with alternates is x-default.",
         source=sources.LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_outside_head",
         title="Hreflang outside of the head",
-        category="hreflang",
         priority="high",
         explanation="Search engines ignore alternate languages that are named in the body of a page.",
         fix="Move the link elements into the head, and look for an element before them that ends the head "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.directives.alternates import PLACES, Place
@@ -75,11 +76,12 @@ def _places_differ(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, evidence=f"Entries in {counts}")
 
 
+_rule = partial(Rule, category="hreflang")
+
 RULES = (
-    Rule(
+    _rule(
         name="hreflang_return_differs",
         title="Hreflang return with another language",
-        category="hreflang",
         priority="high",
         explanation="The page names an alternate for a language for which that page does not name itself; "
         "search engines cannot pair them.",
@@ -89,10 +91,9 @@ RULES = (
         measured="An alternate of the audit names itself only under other values than this page gives it.",
         source=LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_not_canonical",
         title="Hreflang on a page that is not canonical",
-        category="hreflang",
         explanation="The page names another one as canonical, so its own entries for other languages are "
         "ignored.",
         fix="Put the entries on the canonical page, or let the canonical point to the page itself.",
@@ -101,10 +102,9 @@ RULES = (
         measured="A page with hreflang entries whose canonical is another page.",
         source=LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_shared_address",
         title="One address for several languages in hreflang",
-        category="hreflang",
         type="warning",
         explanation="One address is named for several languages, though a page is written in one; several "
         "regions of one language are right.",
@@ -114,10 +114,9 @@ RULES = (
         measured="An address under two or more languages, regions and x-default left aside.",
         source=LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_lang_differs",
         title="Hreflang and lang differ",
-        category="hreflang",
         type="warning",
         priority="low",
         explanation="The page calls itself by one language in hreflang and by another one in its lang "
@@ -129,10 +128,9 @@ RULES = (
         "are not compared.",
         source=both(LANGUAGES, LANG),
     ),
-    Rule(
+    _rule(
         name="hreflang_places_differ",
         title="Hreflang entries in several places differ",
-        category="hreflang",
         explanation="The head, the Link header and the sitemap name different alternates; one place is "
         "enough, and several have to agree.",
         fix="Keep the entries in one place.",

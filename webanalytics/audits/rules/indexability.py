@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.ai.access import UNKNOWN, verdicts
@@ -64,13 +65,12 @@ def _blocked(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, "robots.txt", said)
 
 
+_rule = partial(Rule, category="indexability", type="warning", priority="high")
+
 RULES = (
-    Rule(
+    _rule(
         name="noindex",
         title="Noindex in the page",
-        category="indexability",
-        type="warning",
-        priority="high",
         explanation="A robots or googlebot meta tag with noindex keeps the page out of search results.",
         fix="Remove noindex from the meta tag of pages that are meant to be found.",
         find=_directive("noindex", "robots", "googlebot"),
@@ -78,12 +78,9 @@ RULES = (
         measured="noindex or none in a meta element named robots or googlebot.",
         source=sources.both(sources.NOINDEX, sources.ROBOTS_META),
     ),
-    Rule(
+    _rule(
         name="noindex_header",
         title="Noindex in the X-Robots-Tag header",
-        category="indexability",
-        type="warning",
-        priority="high",
         explanation="An X-Robots-Tag header with noindex keeps the page out of search results, unseen in the "
         "page.",
         fix="Remove noindex from the header in the server's configuration for pages that are meant to be "
@@ -94,12 +91,9 @@ RULES = (
         measured="noindex or none in an X-Robots-Tag header for all crawlers or for Googlebot.",
         source=sources.both(sources.NOINDEX, sources.ROBOTS_META),
     ),
-    Rule(
+    _rule(
         name="nofollow",
         title="Nofollow for all links",
-        category="indexability",
-        type="warning",
-        priority="high",
         explanation="Search engines are asked not to follow any link of the page: what it links to may not "
         "be found.",
         fix="Remove nofollow from the robots meta tag or header, and mark single links instead.",
@@ -108,12 +102,9 @@ RULES = (
         measured="nofollow or none in a robots or googlebot meta element or an X-Robots-Tag header.",
         source=sources.ROBOTS_META,
     ),
-    Rule(
+    _rule(
         name="unavailable_after_passed",
         title="Date of unavailable_after has passed",
-        category="indexability",
-        type="warning",
-        priority="high",
         explanation="The page asks search engines to drop it after a date, and that date has passed.",
         fix="Remove unavailable_after from pages that are meant to be found, or name a later date.",
         find=_expired,
@@ -122,12 +113,9 @@ RULES = (
         "the time of the judgement; without a zone it is read as UTC.",
         source=sources.ROBOTS_META,
     ),
-    Rule(
+    _rule(
         name="canonicalised",
         title="Canonicalised to another page",
-        category="indexability",
-        type="warning",
-        priority="high",
         explanation="The page names another one as canonical: search engines are asked to index that one "
         "instead.",
         fix="Check that the other page is meant to be found; else let the canonical point to the page "
@@ -137,12 +125,9 @@ RULES = (
         measured="The canonical address against the address at which the page was read, both in normal form.",
         source=sources.CANONICALS,
     ),
-    Rule(
+    _rule(
         name="blocked_by_robots",
         title="Blocked by robots.txt",
-        category="indexability",
-        type="warning",
-        priority="high",
         explanation="The site's robots.txt forbids to fetch the page, so search engines cannot read what is "
         "on it.",
         fix="Open the path in robots.txt if the page is meant to be found; to hide a page use noindex.",

@@ -74,11 +74,12 @@ def _broken(site: Site, redirects: bool) -> Bad:
     return bad, site.graph.hyperlinks
 
 
+_rule = partial(Rule, category="links")
+
 RULES = (
-    Rule(
+    _rule(
         name="links_to_failing_pages",
         title="Links to pages that fail",
-        category="links",
         priority="high",
         explanation="The page links to pages of the site that answer with an error or not at all.",
         fix="Correct or remove the links.",
@@ -89,10 +90,9 @@ RULES = (
         "Addresses that are not in the audit are not judged.",
         source=sources.both(sources.HTTP_ERRORS, sources.LINKS),
     ),
-    Rule(
+    _rule(
         name="links_to_redirects",
         title="Links to pages that redirect",
-        category="links",
         type="warning",
         priority="low",
         explanation="The page links to addresses of the site that lead elsewhere, at the cost of one more "
@@ -104,10 +104,9 @@ RULES = (
         measured="Links to addresses of the audit that redirected are counted.",
         source=sources.REDIRECTS,
     ),
-    Rule(
+    _rule(
         name="no_internal_links",
         title="No internal links",
-        category="links",
         type="warning",
         priority="high",
         explanation="The page links to no other page of the site: visitors and search engines come to a dead "
@@ -119,10 +118,9 @@ RULES = (
         "are none.",
         source=sources.LINKS,
     ),
-    Rule(
+    _rule(
         name="no_inlinks",
         title="No links to the page",
-        category="links",
         type="warning",
         explanation="No other page of the audit links to this one, so visitors and search engines may not "
         "find it.",
@@ -133,10 +131,9 @@ RULES = (
         "one page, or with a tenth of pages that were refused, are left out.",
         source=sources.LINKS,
     ),
-    Rule(
+    _rule(
         name="many_external_links",
         title="Many external links",
-        category="links",
         type="warning",
         priority="low",
         explanation="The page has a great many links to other sites, which may look like link spam.",
@@ -149,10 +146,9 @@ RULES = (
         "is meant to be looked at.",
         source=sources.SPAM,
     ),
-    Rule(
+    _rule(
         name="many_internal_links",
         title="Many internal links",
-        category="links",
         type="warning",
         priority="low",
         explanation="The page has a great many links to its own site, so that none of them stands out.",

@@ -72,11 +72,12 @@ def _large(site: Site, threshold: Any) -> Iterator[Finding]:
             yield Finding(row, int(size), f"The page has {size / 1e6:,.1f} MB.")
 
 
+_rule = partial(Rule, category="response")
+
 RULES = (
-    Rule(
+    _rule(
         name="client_error",
         title="Client error (4xx)",
-        category="response",
         priority="high",
         explanation="The page answers that it does not exist, so that it cannot be found.",
         fix="Restore the page, redirect it to the one that replaces it, or take it out of the list.",
@@ -88,10 +89,9 @@ RULES = (
         "it are left to other rules.",
         source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.5 (client errors)")),
     ),
-    Rule(
+    _rule(
         name="server_error",
         title="Server error (5xx)",
-        category="response",
         priority="high",
         explanation="The server fails to answer for the page; search engines come less often and drop it in "
         "the end.",
@@ -102,10 +102,9 @@ RULES = (
         measured="The status of the answer is 500 to 599; redirects to such a page are left to another rule.",
         source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.6 (server errors)")),
     ),
-    Rule(
+    _rule(
         name="no_response",
         title="No response",
-        category="response",
         priority="high",
         explanation="There was no valid answer: the host is unknown, refuses connections or has an invalid "
         "certificate.",
@@ -117,10 +116,9 @@ RULES = (
         "answer was no valid HTTP.",
         source=sources.HTTP_ERRORS,
     ),
-    Rule(
+    _rule(
         name="timeout",
         title="Timeout",
-        category="response",
         priority="high",
         explanation="The page did not arrive in the time allowed; visitors and search engines do not wait "
         "longer.",
@@ -131,10 +129,9 @@ RULES = (
         measured="The page did not arrive within the time of the option `timeout`.",
         source=sources.HTTP_ERRORS,
     ),
-    Rule(
+    _rule(
         name="redirect",
         title="Redirect",
-        category="response",
         type="warning",
         priority="low",
         explanation="The address leads to another one, which costs visitors and search engines one more "
@@ -146,10 +143,9 @@ RULES = (
         measured="One redirect between the address as it was given and a page that does not fail.",
         source=sources.both(sources.REDIRECTS, sources.rfc(9110, "15.4 (redirects)")),
     ),
-    Rule(
+    _rule(
         name="redirect_chain",
         title="Redirect chain",
-        category="response",
         explanation="The address leads over others to its end, which is slow, and search engines may give up "
         "on the way.",
         fix="Redirect straight to the last address.",
@@ -161,10 +157,9 @@ RULES = (
         measured="Redirects between the address as it was given and the page are counted.",
         source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.4 (redirects)")),
     ),
-    Rule(
+    _rule(
         name="redirect_loop",
         title="Redirect loop",
-        category="response",
         priority="high",
         explanation="The address redirects in a circle or without an end, so that nobody ever sees a page.",
         fix="Correct the redirects so that they end at a page.",
@@ -174,10 +169,9 @@ RULES = (
         measured="The redirects came back to an address, or were more than the crawler follows.",
         source=sources.rfc(9110, "15.4 (redirects)"),
     ),
-    Rule(
+    _rule(
         name="slow_response",
         title="Slow response",
-        category="response",
         type="opportunity",
         explanation="The fetch took long; visitors leave slow pages, and search engines read fewer pages of "
         "slow sites.",
@@ -190,10 +184,9 @@ RULES = (
         "from this machine.",
         source=sources.FIRST_BYTE,
     ),
-    Rule(
+    _rule(
         name="html_too_large",
         title="Very large HTML",
-        category="response",
         explanation="The HTML is larger than the 2 MB that Google reads of a page; what comes after is not "
         "indexed.",
         fix="Move inline styles, scripts, data and images out of the page, or divide it.",

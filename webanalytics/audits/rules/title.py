@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.rules import sources
@@ -23,11 +24,12 @@ def _same_as_h1(site: Site, _: Any) -> Iterator[Finding]:
                 break
 
 
+_rule = partial(Rule, category="title")
+
 RULES = (
-    Rule(
+    _rule(
         name="title_missing",
         title="Title missing",
-        category="title",
         priority="high",
         explanation="The title is the headline of the page in search results and in browser tabs. "
         "Without one, search engines make up their own.",
@@ -38,10 +40,9 @@ RULES = (
         "is reported where none has text.",
         source=sources.both(sources.TITLE_LINKS, sources.TITLE),
     ),
-    Rule(
+    _rule(
         name="title_too_long",
         title="Title too long",
-        category="title",
         type="opportunity",
         explanation="Search results have room for a title of a certain width and cut what is longer, so that "
         "readers do not see how it ends.",
@@ -54,10 +55,9 @@ RULES = (
         "each letter. Search engines publish no limit: the default is the usual one of SEO tools.",
         source=sources.TITLE_LINKS,
     ),
-    Rule(
+    _rule(
         name="title_too_short",
         title="Title too short",
-        category="title",
         type="opportunity",
         explanation="A short title leaves room unused that could say what the page offers and for whom.",
         fix="Extend the title by what the page is about, in the words that readers search for.",
@@ -69,10 +69,9 @@ RULES = (
         "publishes a least width: the default is the usual one of SEO tools.",
         source=sources.TITLE_LINKS,
     ),
-    Rule(
+    _rule(
         name="title_same_as_h1",
         title="Title same as h1",
-        category="title",
         type="opportunity",
         explanation="Title and main heading say the same, so one of two places to tell readers and search "
         "engines more about the page is not used.",
@@ -83,10 +82,9 @@ RULES = (
         "space at their ends.",
         source=sources.TITLE_LINKS,
     ),
-    Rule(
+    _rule(
         name="title_multiple",
         title="Several titles",
-        category="title",
         explanation="A page has one title. With several of them it is up to the search engine which one "
         "it shows.",
         fix="Keep the best title element and remove the others, which often come from a plug-in.",
@@ -95,10 +93,9 @@ RULES = (
         measured="Title elements are counted in the whole document; those of drawings (SVG) are left out.",
         source=sources.both(sources.TITLE, sources.HEAD_METADATA),
     ),
-    Rule(
+    _rule(
         name="title_outside_head",
         title="Title outside of the head",
-        category="title",
         priority="high",
         explanation="Search engines look for the title in the head of the page and may not see one "
         "that stands after it.",
