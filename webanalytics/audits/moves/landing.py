@@ -11,12 +11,13 @@ import pandas as pd
 
 from webanalytics.audits.function import audit
 from webanalytics.audits.moves.plan import RedirectMap
-from webanalytics.audits.moves.sources import frame_of, normal_address, pages_of
+from webanalytics.audits.moves.sources import normal_address, pages_of
 from webanalytics.core.operations.model import Dtype
 from webanalytics.core.option_types import PageOptions
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.input_files import read_frame
+from webanalytics.runs.frames.link_table import table
 from webanalytics.urls import address
 
 __all__ = ["check_redirects"]
@@ -77,11 +78,11 @@ async def check_redirects(
     >>> found[["verdict", "note"]].values.tolist()
     [['as planned', 'A temporary redirect (302): search engines may keep the old address.']]
     """
-    table = _table(plan)
+    given = _table(plan)
     base = None if site is None else _origin(site)
     planned = {
         url: normal_address(new)
-        for url, new in zip(map(normal_address, table["old"]), table["new"], strict=True)
+        for url, new in zip(map(normal_address, given["old"]), given["new"], strict=True)
         if url
     }
     rest = [] if old is None else (await pages_of(old, "old", dict(options)))["url"].tolist()
@@ -97,7 +98,7 @@ async def check_redirects(
         for url, source, row in zip((*planned, *forgotten), asked, cells, strict=True)
     ]
     rows.sort(key=lambda row: ORDER.index(row["verdict"]))
-    return frame_of(rows, COLUMNS)
+    return table(COLUMNS, rows)
 
 
 def _table(plan: Any) -> pd.DataFrame:

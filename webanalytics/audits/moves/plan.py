@@ -14,11 +14,12 @@ import pandas as pd
 
 from webanalytics.audits.content.nearest import Described, Embed, Near, Vocabulary, nearest
 from webanalytics.audits.moves import server_files
-from webanalytics.audits.moves.sources import frame_of, normal_address, pages_of
+from webanalytics.audits.moves.sources import normal_address, pages_of
 from webanalytics.core.operations.model import Dtype
 from webanalytics.core.option_types import PageOptions
 from webanalytics.core.strings import table_lines
 from webanalytics.errors import ParameterError
+from webanalytics.runs.frames.link_table import table
 from webanalytics.runs.frames.output_files import write_frame
 
 __all__ = ["redirect_map"]
@@ -240,7 +241,7 @@ async def redirect_map(
         values = before[name].tolist() if name in before else [None] * len(rows)
         for row, value in zip(rows, values, strict=True):
             row[name] = None if pd.isna(value) else value
-    return RedirectMap(frame_of(rows, COLUMNS))
+    return RedirectMap(table(COLUMNS, rows))
 
 
 def _that_answer(frame: pd.DataFrame) -> pd.DataFrame:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,9 @@ import pandas as pd
 
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.function import audit
-from webanalytics.core.operations.model import Dtype
 from webanalytics.core.run_options import resolve
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.foreign import as_pandas
-from webanalytics.runs.frames.schema import make_series
 from webanalytics.runs.frames.sitemap import sitemap_frame
 from webanalytics.urls import address, is_archive
 
@@ -67,13 +65,6 @@ async def _named(source: str | os.PathLike[str], parameter: str, options: Mappin
     if await asyncio.to_thread(os.path.isdir, source):
         return await _frame(Audit.of(source, parameter), parameter, options)
     raise ParameterError(f"The `{parameter}` parameter names no folder, archive or address.", parameter)
-
-
-def frame_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Dtype]) -> pd.DataFrame:
-    """Return rows as a frame with some columns of fixed dtypes."""
-    index = pd.RangeIndex(len(rows))
-    made = {name: make_series([row[name] for row in rows], kind, index) for name, kind in columns.items()}
-    return pd.DataFrame(made, index=index)
 
 
 def normal_address(url: object) -> str:

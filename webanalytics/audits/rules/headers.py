@@ -112,13 +112,12 @@ def _no_store(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, evidence=f"Cache-Control: {headers.get('cache-control')}")
 
 
-_rule = partial(Rule, scope="host", priority="low", needs=("headers",))
+_rule = partial(Rule, category="security", scope="host", priority="low", needs=("headers",))
 
 RULES = (
     _rule(
         name="hsts_missing",
         title="HSTS missing",
-        category="security",
         type="warning",
         explanation="Without Strict-Transport-Security, a visitor's first request may go over http, where "
         "others can read and change it.",
@@ -131,7 +130,6 @@ RULES = (
     _rule(
         name="hsts_short",
         title="HSTS for a short time",
-        category="security",
         type="warning",
         explanation="Browsers forget after the max-age that the site is to be reached over https alone; "
         "lists of browsers take sites from a year on.",
@@ -146,7 +144,6 @@ RULES = (
     _rule(
         name="csp_missing",
         title="No content security policy",
-        category="security",
         type="warning",
         explanation="Without a content security policy, a script that somebody smuggles into the page runs "
         "like the site's own.",
@@ -160,7 +157,6 @@ RULES = (
     _rule(
         name="nosniff_missing",
         title="X-Content-Type-Options missing",
-        category="security",
         type="warning",
         explanation="Without nosniff, browsers may take a file for a script or a page that is sent as "
         "something else.",
@@ -173,7 +169,6 @@ RULES = (
     _rule(
         name="framing_allowed",
         title="Page may be framed by others",
-        category="security",
         type="warning",
         explanation="Another site can frame the page and lead visitors to click what they do not see.",
         fix="Send Content-Security-Policy: frame-ancestors 'self', or X-Frame-Options: SAMEORIGIN.",
@@ -186,7 +181,6 @@ RULES = (
     _rule(
         name="referrer_policy_missing",
         title="No safe referrer policy",
-        category="security",
         type="warning",
         explanation="The site leaves to browsers, or allows, that whole addresses of its pages are told to "
         "the sites that it links to.",

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.directives.languages import same_language
+from webanalytics.audits.directives.languages import primary, same_language
 from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.rules.base import Finding, Rule
-from webanalytics.audits.rules.hreflang_sets import primary
 from webanalytics.audits.rules.sources import LANGUAGES
 from webanalytics.audits.site import Site
 

@@ -7,16 +7,11 @@ from functools import partial
 from typing import Any
 
 from webanalytics.audits.directives.alternates import PLACES, Place
-from webanalytics.audits.directives.languages import same_language
+from webanalytics.audits.directives.languages import primary, same_language
 from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.sources import LANG, LANGUAGES, both
 from webanalytics.audits.site import Site
-
-
-def primary(code: object) -> str:
-    """Return the language of a code with or without a region, in lower case."""
-    return str(code or "").strip().lower().replace("_", "-").partition("-")[0]
 
 
 def _codes(entries: list[tuple[str, str]], url: str | None) -> set[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.directives.languages import is_language
@@ -57,11 +58,12 @@ def _is_no_language(lang: str) -> bool:
     return bool(lang.strip()) and not (_TAG.fullmatch(lang.strip()) and is_language(lang))
 
 
+_rule = partial(Rule, category="html")
+
 RULES = (
-    Rule(
+    _rule(
         name="viewport_missing",
         title="Viewport missing",
-        category="html",
         explanation="Without a viewport, phones show the page as wide as on a desk and far too small, "
         "and search engines look at the phone's page first.",
         fix='Add <meta name="viewport" content="width=device-width, initial-scale=1"> to the head.',
@@ -70,10 +72,9 @@ RULES = (
         measured="The content of the meta element named viewport.",
         source=sources.VIEWPORT,
     ),
-    Rule(
+    _rule(
         name="viewport_without_width",
         title="Viewport without width",
-        category="html",
         type="warning",
         priority="low",
         explanation="The viewport names no width and no scale, so phones show the page as wide as on a desk.",
@@ -83,10 +84,9 @@ RULES = (
         measured="Whether the viewport names a width or an initial scale.",
         source=sources.VIEWPORT,
     ),
-    Rule(
+    _rule(
         name="viewport_blocks_zoom",
         title="Viewport blocks zooming",
-        category="html",
         type="warning",
         priority="low",
         explanation="People with weak eyesight cannot enlarge the page where zooming is turned off.",
@@ -96,10 +96,9 @@ RULES = (
         measured="user-scalable=no or 0, or a maximum scale below 2, in the viewport.",
         source=sources.both(sources.ZOOM, sources.wcag("1.4.4")),
     ),
-    Rule(
+    _rule(
         name="charset_missing",
         title="Character encoding missing",
-        category="html",
         priority="low",
         explanation="Without a declared encoding, browsers guess, and accented letters may come out wrong.",
         fix='Add <meta charset="utf-8"> as the first element of the head.',
@@ -109,10 +108,9 @@ RULES = (
         "encoding.",
         source=sources.CHARSET,
     ),
-    Rule(
+    _rule(
         name="charset_not_utf8",
         title="Character encoding is not UTF-8",
-        category="html",
         type="warning",
         priority="low",
         explanation="The HTML Standard requires UTF-8; other encodings cannot show every character, and "
@@ -123,10 +121,9 @@ RULES = (
         measured="The encoding that the page was read with, as declared in the header or in the page.",
         source=sources.CHARSET,
     ),
-    Rule(
+    _rule(
         name="charset_wrong",
         title="Character encoding declared wrongly",
-        category="html",
         priority="high",
         explanation="The page is written in UTF-8 and declares another encoding, so browsers show wrong "
         "characters in place of accented letters and other scripts.",
@@ -139,10 +136,9 @@ RULES = (
         "UTF-8 and leave the declaration as it was.",
         source=sources.CHARSET,
     ),
-    Rule(
+    _rule(
         name="lang_missing",
         title="Language missing",
-        category="html",
         type="warning",
         priority="low",
         explanation="Screen readers pronounce and browsers translate a page by the language it declares.",
@@ -152,10 +148,9 @@ RULES = (
         measured="The lang attribute of the html element.",
         source=sources.both(sources.wcag("3.1.1"), sources.LANG),
     ),
-    Rule(
+    _rule(
         name="lang_invalid",
         title="Language is not a language tag",
-        category="html",
         type="warning",
         priority="low",
         explanation="The lang attribute is no language tag of the registry, so it is ignored.",
@@ -166,10 +161,9 @@ RULES = (
         "BCP 47.",
         source=sources.both(sources.rfc(5646, "2.1 (syntax)"), sources.LANG),
     ),
-    Rule(
+    _rule(
         name="meta_refresh",
         title="Meta refresh",
-        category="html",
         type="warning",
         priority="low",
         explanation="A page that reloads or leaves by itself takes readers by surprise, and search engines "
@@ -180,7 +174,7 @@ RULES = (
         measured="A meta refresh that reloads the page, or that leads elsewhere after more than a second.",
         source=sources.both(sources.wcag("2.2.1", "3.2.5"), sources.REFRESH),
     ),
-    Rule(
+    _rule(
         name="meta_refresh_redirect",
         title="Redirect by meta refresh",
         category="response",
@@ -192,10 +186,9 @@ RULES = (
         measured="A meta refresh that leads elsewhere within a second.",
         source=sources.both(sources.REDIRECTS, sources.REFRESH),
     ),
-    Rule(
+    _rule(
         name="favicon_missing",
         title="Favicon missing",
-        category="html",
         type="opportunity",
         priority="low",
         explanation="Search results, tabs and bookmarks show a page's icon. The page links to none; "
