@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urljoin
 
-from webanalytics.audits.directives.headers import Headers, links
+from webanalytics.audits.directives.headers import LONGEST_LINK, Headers, links
 from webanalytics.audits.directives.headers import Link as HeaderLink
 from webanalytics.audits.directives.robots import directives
 from webanalytics.core.outcomes import Fetched, JobResult
@@ -120,7 +120,7 @@ def _header_link(base: str, sent: HeaderLink) -> Link | None:
     if kind is None and "alternate" in sent.rels and language:
         kind = "hreflang"
     try:
-        found = address(urljoin(base, sent.target)) if kind else None
+        found = address(urljoin(base, sent.target)) if kind and len(sent.target) <= LONGEST_LINK else None
     except ValueError:
         found = None
     if kind is None or found is None:
