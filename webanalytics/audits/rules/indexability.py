@@ -160,7 +160,7 @@ RULES = (
         type="warning",
         priority="high",
         explanation=(
-            "The site's robots.txt forbids to fetch the page, so search engines cannot read what is on it."
+            "The site's robots.txt forbids fetching the page, so search engines cannot read what is on it."
         ),
         fix="Open the path in robots.txt if the page is meant to be found; to hide a page use noindex.",
         find=_blocked,
