@@ -162,7 +162,11 @@ def _of_pages(site: Site, found: pd.DataFrame, points: pd.Series[Any]) -> Iterat
     for part in groups:
         urls, said = part["url"].tolist(), part["evidence"].iloc[0]
         same = part["evidence"].nunique() == 1
-        told = f": {shortened(said, LONGEST)}" if said and ((same and len(urls) >= SHARED) or by_evidence) else ""
+        told = (
+            f": {shortened(said, LONGEST)}"
+            if said and ((same and len(urls) >= SHARED) or by_evidence)
+            else ""
+        )
         where = f"{title} on {_where(site, urls, same)}{told}"
         yield _Cause(_ended(where), urls, float(points[part.index].sum()))
 

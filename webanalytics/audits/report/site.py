@@ -169,7 +169,9 @@ def _depth(content: Content) -> Table:
     used = [name for name in frame.columns[2:] if frame[name].any()]
     most = int(frame["pages"].max()) if len(frame) else 0
     shown = [name.capitalize() for name in used]
-    heads = headings("Clicks", "Addresses" if content.missing else "Pages", *shown, numbers="." + "n" * (1 + len(used)))
+    heads = headings(
+        "Clicks", "Addresses" if content.missing else "Pages", *shown, numbers="." + "n" * (1 + len(used))
+    )
     rows = [
         [
             Cell(str(line["clicks"])),
