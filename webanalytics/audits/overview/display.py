@@ -230,8 +230,9 @@ def _left(left: pd.DataFrame) -> list[Block]:
 def _moved(summary: pd.DataFrame) -> list[Block]:
     """Return the rules whose issues came or went."""
     moved = summary[(summary[["worse", "added", "fixed", "removed"]] > 0).any(axis=1)]
-    rare = [name for name in ("added", "removed", "unchecked") if moved[name].any()]
-    counts = ("before", "after", "worse", "fixed", *rare)
+    names = ("before", "after", "worse", "added", "fixed", "removed", "unchecked")
+    rare = {"added", "removed", "unchecked"}
+    counts = [name for name in names if name not in rare or moved[name].any()]
     columns, rows = ["title", "priority", *counts, "points", "rule"], []
     for row in moved.head(MOST_RULES)[columns].astype(object).itertuples(index=False, name=None):
         *cells, points, rule = row

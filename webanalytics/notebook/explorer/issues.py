@@ -173,7 +173,7 @@ class Issues:
         Returns
         -------
         dict
-            ``score``, ``count`` (of issues), ``priorities`` (name, faults, pages and hosts of each), ``table`` (of
+            ``score``, ``count`` (of issues), ``priorities`` (name, faults, pages and hosts), ``table`` (of
             the rules, by priority), ``details`` (of each of its rows what the rule's head says), ``causes``
             (what to fix first), ``alarm`` (why pages cannot be found), ``untried`` (title and reason) and
             ``columns``: scores and counts for the tables of pages.
