@@ -431,7 +431,8 @@ def test_issues_are_of_the_pages_that_changed(visits: Visits) -> None:
         ("/canonical", "canonicalised"),
         ("/canonical", "sitemap_not_indexable"),
         ("/nofollow", "nofollow"),
-        ("/missing", "client_error"),
+        ("/hreflang", "hreflang_failing"),
+        ("/amp", "amp_failing"),
         ("/missing", "sitemap_failing"),
         ("/broken", "server_error"),
         ("/broken", "sitemap_failing"),
@@ -442,7 +443,6 @@ def test_issues_are_of_the_pages_that_changed(visits: Visits) -> None:
     assert found["fixed"] == {
         ("/again", "noindex"),
         ("/again", "sitemap_not_indexable"),
-        ("/json-gone", "structured_data_incomplete"),
     }
     moved = issues[issues["url"] == "/moved"]
     assert set(moved["change"]) <= {"worse", "unchecked", "remaining"}, "what was wrong there is not fixed"

@@ -66,7 +66,7 @@ NOT_OF_THE_TREE = {
         "known of the fetch or the sitemap",
     ),
     **dict.fromkeys(("headers", "redirect_kinds", "broken_resources"), "known of the fetch"),
-    **dict.fromkeys(("crawl_depth", "checked_links"), "known of the crawl"),
+    **dict.fromkeys(("crawl_depth", "checked_links", "whole_crawl"), "known of the crawl"),
     **dict.fromkeys(("url", "url_length"), "the address alone"),
     **dict.fromkeys(
         ("text", "wordCount", "fleschReadingEase", "language"),

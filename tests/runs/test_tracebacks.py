@@ -151,7 +151,9 @@ def test_what_was_meant_is_named(call: Callable[[], Any], meant: str | None) -> 
 
 
 def test_far_names_get_the_list() -> None:
-    with pytest.raises(wa.ParameterError, match="the options are: access, allow_private, archive, backend"):
+    with pytest.raises(
+        wa.ParameterError, match="the options are: accept_language, access, allow_private, archive"
+    ):
         wa.metadata([], nonsense=1)
 
 

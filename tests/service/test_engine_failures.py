@@ -176,6 +176,7 @@ def trouble(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
             )
         fake = types.ModuleType("webanalytics.page.text.text")
         fake.analyse = analyse
+        fake.main_language = fake.main_text = fake.prose = None  # of other analyses
         analyse.__module__ = "webanalytics.page.text.text"
         sys.modules["webanalytics.page.text.text"] = fake
     """

@@ -191,6 +191,9 @@ def register() -> None:
         give(NAME)(accessor)
     polars = sys.modules.get("polars")
     if polars is not None and getattr(polars.DataFrame, NAME, None) is not WebFrame:
+        for kind in (polars.DataFrame, polars.Series):
+            if getattr(getattr(kind, NAME, None), "__module__", None) == __name__:
+                delattr(kind, NAME)
         polars.api.register_dataframe_namespace(NAME)(WebFrame)
         polars.api.register_series_namespace(NAME)(WebSeries)
 

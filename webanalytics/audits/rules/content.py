@@ -140,7 +140,7 @@ RULES = (
         find=_low,
         threshold=200,
         unit="words",
-        columns=("content_words",),
+        columns=("text", "content_words"),
         measured="Words of the visible text without the blocks that most pages of the site, or of its first "
         "folder, have; of a site of one or two pages those of the main text. No search engine publishes a "
         "least number: the default is the usual one of SEO tools.",
