@@ -24,8 +24,8 @@ def as_flags(text: str) -> str:
     '--redo failed asks again'
     >>> as_flags("`webanalytics.crawl` makes one")
     'webanalytics crawl makes one'
-    >>> as_flags("The crawl left out 7: they are in `.skipped`.\\nand 5 more rules: .summary()")
-    'The crawl left out 7.\\nand 5 more rules'
+    >>> as_flags("The crawl left out 7: they are in `.skipped`."), as_flags("and 5 more rules: .summary()")
+    ('The crawl left out 7.', 'and 5 more rules')
     """
     text = re.sub(r"(: they\s+are\s+in|,\s+see)\s+`\.skipped`", "", text)
     text = re.sub(r"^(and [\d,]+ more [a-z ]+): \.\w+(\(\))?$", r"\1", text, flags=re.MULTILINE)
