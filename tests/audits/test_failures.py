@@ -61,7 +61,7 @@ def test_frames_of_files_and_of_other_servers() -> None:
             "url": ["a", "b", "c", "d"],
             "status": ["error"] * 4,
             "error": [
-                "The `url` parameter names a page that the site's robots.txt forbids to fetch.",
+                "The `url` parameter names a page that the site's robots.txt forbids fetching.",
                 "Out of order.",
                 None,
                 "The page did not arrive within 30 seconds; `timeout=` sets how long to wait.",

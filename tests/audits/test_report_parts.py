@@ -14,6 +14,7 @@ import lxml.html
 import pandas as pd
 import pytest
 
+import webanalytics as wa
 from tests.audits.report_data import made_audit
 from tests.audits.test_report import HOSTILE, data_of
 from webanalytics.audits.report import build, write_report
@@ -447,3 +448,14 @@ def test_the_work_grows_with_the_pages_and_not_faster() -> None:
             calls(lambda pages=pages, audit=audit: build.render(read(pages, audit.issues, audit.summary)))
         )
     assert steps[2] - steps[1] < 2.2 * (steps[1] - steps[0])
+
+
+def test_a_rule_has_the_pages_of_its_summary_not_those_of_its_first_issue() -> None:
+    frame = {"url": [f"https://a.example/{name}" for name in "abc"], "html": ["<title>A", "<title>B", "<p>C"]}
+    audit = wa.audit(pd.DataFrame(frame))
+    summary = audit.summary()
+    told = read(audit.pages, audit.issues, summary)
+    assert {line.name: line.pages for line in told.rules} == {
+        rule: pages for rule, pages in zip(summary["rule"], summary["pages"], strict=True) if pages
+    }
+    assert next(line.pages for line in told.rules if line.name == "viewport_missing") == 3

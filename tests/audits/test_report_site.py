@@ -55,7 +55,7 @@ def test_the_chapter_tells_depth_weight_and_what_was_left_out(written: Path) -> 
     tables = chapter.xpath(".//table")
     rows = [[" ".join(cell.text_content().split()) for cell in row] for row in tables[0].xpath(".//tr")]
     assert rows == [
-        ["Clicks", "Pages", "Read", "4xx"],
+        ["Clicks", "Addresses", "Read", "4xx"],
         ["start", "1", "1", "·"],
         ["1", "2", "1", "1"],
         ["no way here", "1", "1", "·"],

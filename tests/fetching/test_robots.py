@@ -177,7 +177,7 @@ def test_fetched_once_for_an_origin(open_site: Any, answer: Any) -> None:
     assert len(errors) == 10
     assert {error.error_type for error in errors} == {"robots"}
     assert (
-        errors[0].sentence == "The `url` parameter names a page that the site's robots.txt forbids to fetch."
+        errors[0].sentence == "The `url` parameter names a page that the site's robots.txt forbids fetching."
     )
 
 

@@ -66,7 +66,7 @@ def test_eight_awkward_inputs_eight_rows(site: SiteServer, silent_server: str) -
     assert frame.raw["http_status"].tolist()[:4] == [200] * 4
     assert frame.raw.loc["g", "http_status"] == 404
     assert frame.raw["error"].tolist()[4:] == [
-        "The site's robots.txt forbids to fetch the page; `robots=False` fetches it all the same.",
+        "The site's robots.txt forbids fetching the page; `robots=False` fetches it all the same.",
         "The page did not arrive within 4 seconds; `timeout=` sets how long to wait.",
         "The page answered HTTP 404.",
         "The host does not exist.",

@@ -16,6 +16,7 @@ from webanalytics.audits.rules.leads import Leads
 from webanalytics.audits.score import HIDING, Health
 from webanalytics.audits.site import Site
 from webanalytics.core.operations.model import Dtype
+from webanalytics.core.strings import shortened
 from webanalytics.runs.frames.link_table import POSITIONS
 from webanalytics.runs.frames.schema import as_frame, make_series
 from webanalytics.thresholds import PRIORITIES
@@ -154,22 +155,30 @@ def _of_pages(site: Site, found: pd.DataFrame, points: pd.Series[Any]) -> Iterat
             found["url"], found["pages"], found["evidence"], points, strict=True
         ):
             host, told = url.partition("://")[2] or url, said[:1].lower() + said[1:]
-            yield _Cause(f"{title} on {host}{': ' * bool(told)}{told}", [url], gain, count=int(count))
+            yield _Cause(_ended(f"{title} on {host}{': ' * bool(told)}{told}"), [url], gain, count=int(count))
         return
     by_evidence = found["rule"].iloc[0] in HIDING_BY_A_LINE and found["evidence"].nunique() <= MOST_REASONS
     groups = [part for _, part in found.groupby("evidence", sort=False)] if by_evidence else [found]
     for part in groups:
         urls, said = part["url"].tolist(), part["evidence"].iloc[0]
         same = part["evidence"].nunique() == 1
-        told = f": {said[:LONGEST]}" if said and ((same and len(urls) >= SHARED) or by_evidence) else ""
+        told = (
+            f": {shortened(said, LONGEST)}"
+            if said and ((same and len(urls) >= SHARED) or by_evidence)
+            else ""
+        )
         where = f"{title} on {_where(site, urls, same)}{told}"
-        yield _Cause(f"{where.rstrip('.')}.", urls, float(points[part.index].sum()))
+        yield _Cause(_ended(where), urls, float(points[part.index].sum()))
+
+
+def _ended(sentence: str) -> str:
+    return sentence if sentence.endswith((".", "…")) else f"{sentence}."
 
 
 def _where(site: Site, urls: Sequence[str], same: bool) -> str:
     """Return on which pages something is; where it is the same on all of a section, that is a template."""
     if len(urls) == 1:
-        return urls[0][:LONGEST]
+        return shortened(urls[0], LONGEST)
     section = common_section(urls) if len(urls) >= SHARED else ""
     read = site.distinct_read
     below = sum(site.name(row).startswith(section) for row in read) if section else len(read)
@@ -255,14 +264,14 @@ def _cause(
     stands = Counter(POSITIONS[graph.table.position[link]] for link in links).most_common(1)[0]
     spot = f"in the {stands[0]} of" if stands[0] in ("header", "nav", "aside", "footer") else "on"
     spot = spot if stands[1] >= MOST_OF_A_PLACE * len(links) else "on"
-    where = site.name(rows[0])[:LONGEST] if len(rows) == 1 else f"{len(rows):,} pages"
+    where = shortened(site.name(rows[0]), LONGEST) if len(rows) == 1 else f"{len(rows):,} pages"
     each = len(places) * len(rows) == len(pairs)
     lead = f"{len(places):,} links" if each and len(places) > 1 else "A link" if each else "Links"
     verb = "leads to" if lead == "A link" else "lead to"
-    below = f" below {folder[:LONGEST]}, where no page is," if folder else ""
+    below = f" below {shortened(folder, LONGEST)}, where no page is," if folder else ""
     such = "" if len(places) == 1 else f"{len(places):,} addresses{below} such as "
     end = bad[places[0]] or _ENDS.get(rule, "fails")
-    target = graph.table.urls[places[0]][:LONGEST]
+    target = shortened(graph.table.urls[places[0]], LONGEST)
     count = int(graph.table.times[links].sum())
-    said = f"{lead} {spot} {where} {verb} {such}{target}, which {end[:LONGEST]}."
+    said = f"{lead} {spot} {where} {verb} {such}{target}, which {shortened(end, LONGEST)}."
     return _Cause(said, [site.name(row) for row in rows], sum(gain[row] for _, row in pairs), count)

@@ -209,6 +209,6 @@ def run_compare(arguments: argparse.Namespace) -> int:
         print(f"the report is in {comparison.report(arguments.report)}", file=sys.stderr)
     if arguments.output:
         print(f"the workbook is {comparison.to_excel(arguments.output)}", file=sys.stderr)
-    print(as_text(comparison.overview(hint=False)))
+    print(as_flags(as_text(comparison.overview(hint=False))))
     new = comparison.issues[comparison.issues["change"].isin(("worse", "added"))]
     return _gate(new, arguments.fail_on_new, "new issues", "fail-on-new")

@@ -24,7 +24,11 @@ def as_flags(text: str) -> str:
     '--redo failed asks again'
     >>> as_flags("`webanalytics.crawl` makes one")
     'webanalytics crawl makes one'
+    >>> as_flags("The crawl left out 7: they are in `.skipped`."), as_flags("and 5 more rules: .summary()")
+    ('The crawl left out 7.', 'and 5 more rules')
     """
+    text = re.sub(r"(: they\s+are\s+in|,\s+see)\s+`\.skipped`", "", text)
+    text = re.sub(r"^(and [\d,]+ more [a-z ]+): \.\w+(\(\))?$", r"\1", text, flags=re.MULTILINE)
     named = re.sub(r'`([a-z_]+)=(True|False|"[a-z]+")?`', _flag, text)
     return re.sub(r"`webanalytics\.([a-z]+)`", r"webanalytics \1", named)
 

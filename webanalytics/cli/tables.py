@@ -375,7 +375,7 @@ def _without_attributes(error: BaseException) -> str:
 
 
 def _say(message: Warning | str, *_: Any, **__: Any) -> None:
-    say(message)
+    say(as_flags(str(message)))
 
 
 def _check_output(arguments: argparse.Namespace) -> None:

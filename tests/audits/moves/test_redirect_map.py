@@ -14,6 +14,7 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from webanalytics.audits.moves.plan import RedirectMap
 
 SUBJECTS = {
     "lamps": "Brass lamps burn oil with a wick, and the glass must be cleaned of soot.",
@@ -72,6 +73,19 @@ def test_an_address_that_means_something_else_today_is_looked_at() -> None:
     assert found(plan, "new", "second", "decision") == [
         ["https://new.example/news", "https://new.example/drinks", "look"]
     ]
+
+
+def test_what_is_to_be_looked_at_comes_first_wherever_a_map_is_shown() -> None:
+    old = ["https://old.example/a", "https://old.example/b<i>"]
+    table = wa.redirect_map(old, ["https://new.example/a"]).table
+    shown = RedirectMap(
+        table.assign(decision=["sure", "look"], new=["https://new.example/a"] * 2, score=None)
+    )
+    for text in (repr(shown), shown._repr_html_()):
+        assert "nan" not in text.lower()
+        assert "/b" in text
+    assert "<i>" not in shown._repr_html_()
+    assert "old.example/a" not in shown._repr_html_()
 
 
 def test_languages_are_kept_apart() -> None:

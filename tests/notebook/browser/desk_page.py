@@ -39,7 +39,7 @@ def fill(notebook: Notebook, urls: list[str]) -> None:
 
 
 def allow_loopback(notebook: Notebook) -> None:
-    notebook.output().locator(".jupyter-widget-Collapse-header").click()
+    notebook.output().locator(".jupyter-widget-Collapse-header", has_text="Options").click()
     notebook.output().get_by_label("Private and loopback addresses too").check()
 
 

@@ -81,7 +81,12 @@ def test_the_overview_is_that_of_the_audit(audit: wa.Audit, monkeypatch: pytest.
     assert [detail["name"] for detail in content["details"]] == summary["rule"].tolist()
     assert [detail["title"] for detail in content["details"]] == summary["title"].tolist()
     assert content["priorities"] == [
-        [name, (issues["priority"] == name).sum(), issues.loc[issues["priority"] == name, "url"].nunique()]
+        [
+            name,
+            (issues["priority"] == name).sum(),
+            issues.loc[(issues["priority"] == name) & (issues["scope"] != "host"), "url"].nunique(),
+            issues.loc[(issues["priority"] == name) & (issues["scope"] == "host"), "url"].nunique(),
+        ]
         for name in ("high", "medium", "low")
     ]
     columns = {column["key"]: column["cells"] for column in content["columns"]}

@@ -33,6 +33,8 @@ MARGIN: Final = 0.05
 LOOK: Final = 0.2
 """Score below which a page has no counterpart."""
 DECISIONS: Final = ("sure", "look", "gone")
+HINT: Final = "See .table; .fix({old: new}) corrects it, .write(path) writes it."
+HEADINGS: Final = ("look at", "leads to", "score", "note")
 COLUMNS: Final[dict[str, Dtype]] = {
     **{"old": "string", "new": "string", "decision": "string", "score": "float", "margin": "float"},
     **{"method": "string", "words": "object", "second": "string", "second_score": "float"},
@@ -150,24 +152,27 @@ class RedirectMap:
         head = f"Redirects of {len(self):,} old pages: " + ", ".join(
             f"{counts[name]:,} {name}" for name in DECISIONS
         )
+        rows = [(urlsplit(old).path, urlsplit(new).path, *told) for old, new, *told in self._to_look_at()]
+        lines = table_lines(HEADINGS, rows) if rows else []
+        left = self._left(counts["look"])
+        return "\n".join([head, *[""] * bool(rows), *lines, *[left] * bool(left)])
+
+    def _to_look_at(self) -> list[tuple[str, ...]]:
         first = self.table[self.table["decision"] == "look"].head(SHOWN)
-        if not len(first):
-            return head
-        rows = [
-            [urlsplit(old).path, urlsplit(new).path, f"{score:.2f}", note or ""]
-            for old, new, score, note in zip(
-                first["old"], first["new"], first["score"], first["note"].fillna(""), strict=True
-            )
-        ]
-        lines = table_lines(("look at", "leads to", "score", "note"), rows)
-        return "\n".join([head, "", *lines])
+        cells = zip(first["old"], first["new"], first["score"], first["note"].fillna(""), strict=True)
+        return [(old, new, "" if pd.isna(score) else f"{score:.2f}", note) for old, new, score, note in cells]
+
+    @staticmethod
+    def _left(count: int) -> str:
+        return f"and {count - SHOWN:,} more to look at: .table" if count > SHOWN else ""
 
     def _repr_html_(self) -> str:
-        from html import escape
+        from webanalytics.audits.overview.display import Block, Overview, as_html
 
-        shown = self.table[["old", "new", "decision", "score", "method", "note"]]
-        head = escape(repr(self).split("\n", 1)[0])
-        return f"<p>{head}</p>{shown.to_html(max_rows=20, escape=True, na_rep='', index=False)}"
+        counts, rows = Counter(self.table["decision"]), self._to_look_at()
+        figures = [("old pages", f"{len(self):,}"), *((name, f"{counts[name]:,}") for name in DECISIONS)]
+        block = Block("Somebody should look", HEADINGS, rows, self._left(counts["look"]))
+        return as_html(Overview("Redirects", figures, blocks=[block] * bool(rows), hint=HINT))
 
 
 async def redirect_map(

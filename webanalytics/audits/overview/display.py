@@ -38,8 +38,8 @@ WIDEST = 110
 
 NUMBERS = frozenset(
     (
-        *("pages", "share", "before", "after", "worse", "new pages", "fixed", "removed", "points"),
-        *("score", "high", "medium", "low"),
+        *("pages", "share", "before", "after", "worse", "new pages", "fixed", "removed"),
+        *("unchecked", "points", "score", "high", "medium", "low"),
     )
 )
 """Headings of columns of numbers."""
@@ -222,13 +222,17 @@ def _left(left: pd.DataFrame) -> list[Block]:
     shown = left.head(MOST_ROWS)[["url", "after"]].itertuples(index=False, name=None)
     rows = [tuple(_text(cell) for cell in cells) for cells in shown]
     more = _more(len(left), "pages: .changes", MOST_ROWS)
-    return [Block(f"Not in the index any more: {len(left):,}", ("url", "why"), rows, more)] * bool(rows)
+    reasons = ", ".join(f"{name} {count:,}" for name, count in left["after"].value_counts().items())
+    head = f"Not in the index any more: {len(left):,} ({_text(reasons, 80)})"
+    return [Block(head, ("url", "why"), rows, more)] * bool(rows)
 
 
 def _moved(summary: pd.DataFrame) -> list[Block]:
     """Return the rules whose issues came or went."""
     moved = summary[(summary[["worse", "added", "fixed", "removed"]] > 0).any(axis=1)]
-    counts = ("before", "after", "worse", "added", "fixed", "removed")
+    names = ("before", "after", "worse", "added", "fixed", "removed", "unchecked")
+    rare = {"added", "removed", "unchecked"}
+    counts = [name for name in names if name not in rare or moved[name].any()]
     columns, rows = ["title", "priority", *counts, "points", "rule"], []
     for row in moved.head(MOST_RULES)[columns].astype(object).itertuples(index=False, name=None):
         *cells, points, rule = row

@@ -280,6 +280,7 @@ def payload(content: Content, cells: Cells) -> dict[str, Any]:
     shared = ("value", "threshold", "evidence")
     return {
         "size": content.size,
+        "missing": content.missing,
         "cut": content.kind.capitalize(),
         "pages": {name: packed(cells.places(values)) for name, values in content.pages.items()},
         "issues": {name: packed(content.issues[name]) for name in ("page", "rule")}

@@ -83,7 +83,7 @@ def _left(count: int, shown: int, noun: str) -> str:
 
 
 def _unread(content: Content) -> list[tuple[str, int]]:
-    return [("not read", content.size - content.ok)] if content.size > content.ok else []
+    return [("not read", content.count - content.ok)] if content.count > content.ok else []
 
 
 def _language(
@@ -121,6 +121,7 @@ def readability(content: Content) -> Chapter | None:
             groups[str(language or UNDETERMINED), str(scale)].append(row)
         else:
             missing["not read" if status != "ok" else str(notes[row] or "not scored")] += 1
+    missing["not read"] -= content.missing  # addresses without a page are none of its pages
     judged = sum(map(len, groups.values()))
     ordered = sorted(groups, key=lambda key: (-len(groups[key]), key))
     names = _audiences(audiences)
@@ -130,11 +131,11 @@ def readability(content: Content) -> Chapter | None:
         numbers=".nnn" + "n" * len(names),
     )  # fmt: skip
     note = (
-        f"{judged:,} of {counted(content.size)} can be judged, each by the formula of its language. Scores "
+        f"{judged:,} of {counted(content.count)} can be judged, each by the formula of its language. Scores "
         "compare pages of one scale; pages of different scales compare by the readers that they suit."
     )
     table = Table("Readability", "", heads, rows, _left(len(ordered), MOST_LANGUAGES, "scale"))
-    return Chapter("readability", "Readability", note, [table] * bool(rows), missing.most_common(10))
+    return Chapter("readability", "Readability", note, [table] * bool(rows), (+missing).most_common(10))
 
 
 def _is_number(value: Scalar) -> bool:

@@ -150,7 +150,7 @@ def statuses(content: Content) -> Bars | None:
         )
         for code, count in ordered
     ]
-    return Bars("Status codes", "Pages by the status of their last answer.", lines)
+    return Bars("Status codes", "By the status of the last answer.", lines)
 
 
 def _status_colour(code: Scalar) -> str:

@@ -225,6 +225,16 @@ class Content:
         return {priority: len(urls) for priority, urls in found.items()}
 
     @cached_property
+    def hosts_of(self) -> dict[str, int]:
+        """Hosts with a fault of each priority that is of the whole host."""
+        both = {
+            (self.rules[rule].priority, url)
+            for rule, page, url in zip(*(self.issues[name] for name in ("rule", "page", "url")), strict=True)
+            if page < 0 and self.rules[rule].type in COUNTED
+        }
+        return Counter(priority for priority, _ in both)
+
+    @cached_property
     def host(self) -> str:
         """The host of most pages, and how many others there are."""
         hosts = Counter(filter(None, map(host_of, self.values("url"))))
@@ -313,7 +323,8 @@ def _rules(
     first: dict[str, int] = {}
     for number, name in enumerate(names):
         first.setdefault(name, number)
-    for name, row in zip(first, _records(issues.iloc[list(first.values())]), strict=True):
+    told = issues.drop(columns=[*_COUNTS], errors="ignore")  # they count the pages of one issue
+    for name, row in zip(first, _records(told.iloc[list(first.values())]), strict=True):
         _add(lines, name, row)
     counts = Counter(names)
     complete = "indexable" in summary

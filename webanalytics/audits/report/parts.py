@@ -50,12 +50,17 @@ def figures(content: Content) -> list[dict[str, Any]]:
         {
             "label": priority.capitalize(),
             "value": content.faults_of[priority],
-            "after": f"faults on {counted(content.pages_of[priority])}",
+            "after": _where(content.pages_of[priority], content.hosts_of[priority]),
             "kind": priority,
             "wanted": {"priority": priority},
         }
         for priority in PRIORITIES
     ]
+
+
+def _where(pages: int, hosts: int) -> str:
+    named = [counted(pages)] * (pages > 0 or not hosts) + [counted(hosts, "host")] * (hosts > 0)
+    return f"faults on {' and '.join(named)}"
 
 
 MOST_CAUSES = 10

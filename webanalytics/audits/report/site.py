@@ -79,7 +79,7 @@ class CrawlParts:
     links : int
         Number of links.
     stopped : str
-        Why it ended early, as a sentence.
+        What it left and why, as a sentence, if nothing else in the report says so.
     """
 
     broken: pd.DataFrame = field(default_factory=pd.DataFrame)
@@ -115,7 +115,7 @@ def parts_of(audit: Any) -> CrawlParts | None:
         around,
         crawl.starts,
         int(crawl.links.times.sum()),
-        crawl.stopped,
+        "" if crawl.stopped == audit.origin.incomplete else crawl.stopped,  # that stands at the top
     )
 
 
@@ -169,7 +169,9 @@ def _depth(content: Content) -> Table:
     used = [name for name in frame.columns[2:] if frame[name].any()]
     most = int(frame["pages"].max()) if len(frame) else 0
     shown = [name.capitalize() for name in used]
-    heads = headings("Clicks", "Pages", *shown, numbers="." + "n" * (1 + len(used)))
+    heads = headings(
+        "Clicks", "Addresses" if content.missing else "Pages", *shown, numbers="." + "n" * (1 + len(used))
+    )
     rows = [
         [
             Cell(str(line["clicks"])),

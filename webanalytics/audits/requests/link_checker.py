@@ -55,7 +55,7 @@ async def check(
         With the keys of `webanalytics.runs.frames.link_table.CHECKED`. The ``verdict`` is "ok"; "redirected",
         to an address that answers; "gone": 404, 410, or no such host; "refused": the server does not let
         this client see the page (401, 403, 429, 999, a challenge), and "blocked": no answer in time, or
-        robots.txt forbids to ask, which say nothing about visitors; "failed": another status of 400 or more,
+        robots.txt forbids asking, which say nothing about visitors; "failed": another status of 400 or more,
         no connection, a wrong certificate.
 
     Notes

@@ -149,7 +149,7 @@ RULES = (
     ),
     Rule(
         name="h1_duplicate",
-        title="H1 duplicate",
+        title="h1 duplicate",
         category="headings",
         type="opportunity",
         priority="low",

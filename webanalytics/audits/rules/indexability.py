@@ -128,7 +128,7 @@ RULES = (
     _rule(
         name="blocked_by_robots",
         title="Blocked by robots.txt",
-        explanation="The site's robots.txt forbids to fetch the page, so search engines cannot read what is "
+        explanation="The site's robots.txt forbids fetching the page, so search engines cannot read what is "
         "on it.",
         fix="Open the path in robots.txt if the page is meant to be found; to hide a page use noindex.",
         find=_blocked,

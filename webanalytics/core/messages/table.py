@@ -116,8 +116,8 @@ FETCHING: Final[Table] = table(
         ),
         "robots": (
             "robots",
-            "{names} a page that the site's robots.txt forbids to fetch.",
-            "The site's robots.txt forbids to fetch the {page}.",
+            "{names} a page that the site's robots.txt forbids fetching.",
+            "The site's robots.txt forbids fetching the {page}.",
         ),
         "robots_effort": (
             "robots",
@@ -126,9 +126,9 @@ FETCHING: Final[Table] = table(
         ),
         "robots_unreadable": (
             "robots",
-            "{names} a page of a site whose robots.txt answered HTTP {status}, which forbids to fetch any "
+            "{names} a page of a site whose robots.txt answered HTTP {status}, which forbids fetching any "
             "of it.",
-            "The site's robots.txt answered HTTP {status}, which forbids to fetch any page.",
+            "The site's robots.txt answered HTTP {status}, which forbids fetching any page.",
         ),
         "status": ("http", "a page that answered HTTP {status}."),
         "challenge": (

@@ -173,7 +173,7 @@ class Issues:
         Returns
         -------
         dict
-            ``score``, ``count`` (of issues), ``priorities`` (name, faults and pages of each), ``table`` (of
+            ``score``, ``count`` (of issues), ``priorities`` (name, faults, pages and hosts), ``table`` (of
             the rules, by priority), ``details`` (of each of its rows what the rule's head says), ``causes``
             (what to fix first), ``alarm`` (why pages cannot be found), ``untried`` (title and reason) and
             ``columns``: scores and counts for the tables of pages.
@@ -203,12 +203,14 @@ class Issues:
         }
 
     def _priorities(self) -> list[list[Any]]:
-        """Return name, faults, and pages or hosts that have them, of each priority."""
+        """Return name, faults, and the pages and hosts that have them, of each priority."""
         counted = self.frame[self.frame["type"].isin(COUNTED)]
         found = []
         for name in PRIORITIES:
             of = counted["priority"] == name
-            found.append([name, int(of.sum()), int(counted.loc[of, "url"].nunique())])
+            hosts = counted["scope"] == "host"
+            where = (counted.loc[of & rows, "url"].nunique() for rows in (~hosts, hosts))
+            found.append([name, int(of.sum()), *map(int, where)])
         return found
 
     def _causes(self) -> list[dict[str, Any]]:

@@ -110,7 +110,7 @@ def _figures(pages: pd.DataFrame, statuses: list[str]) -> list[list[str]]:
     missing = _missing(pages, statuses)
     figures = [[noun, f"{len(pages) - missing:,}", ""]]
     if any(statuses):
-        share = f"{(failed - missing) / len(pages):.0%} of all" if failed > missing else ""
+        share = f"{(failed - missing) / (len(pages) - missing):.0%} of all" if failed > missing else ""
         figures += [
             ["Read", f"{len(pages) - failed - away:,}", ""],
             ["Failed", f"{failed - missing:,}", share],

@@ -7,9 +7,10 @@ function apply() {
   drawRules();
   drawPages();
   const issues = issueOn.reduce((sum, on) => sum + on, 0);
+  const all = data.missing ? `${numbers.format(size)} addresses` : plural(size, "page"); // some without a page
   byId("matches").textContent = filtered()
-    ? `${numbers.format(state.order.length)} of ${plural(size, "page")}, ${plural(issues, "issue")}`
-    : `${plural(size, "page")}, ${plural(issues, "issue")}`;
+    ? `${numbers.format(state.order.length)} of ${all}, ${plural(issues, "issue")}`
+    : `${all}, ${plural(issues, "issue")}`;
 }
 
 /** Show the card of a page over the report. */

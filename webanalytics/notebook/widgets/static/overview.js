@@ -11,8 +11,8 @@ function tile(name, value, note, tone = "") {
 
 function issueTiles(found) {
   const score = found.score === null ? [] : [tile("Health score", String(found.score), "of 100", "wa-score")];
-  return [...score, ...found.priorities.map(([name, issues, pages]) => tile(name[0].toUpperCase() + name.slice(1), wholeNumbers.format(issues),
-    issues ? `faults on ${counted(pages, "page")}` : "no faults", issues ? `wa-tile-${name}` : ""))];
+  return [...score, ...found.priorities.map(([name, issues, pages, hosts]) => tile(name[0].toUpperCase() + name.slice(1), wholeNumbers.format(issues),
+    issues ? `faults on ${[pages && counted(pages, "page"), hosts && counted(hosts, "host")].filter(Boolean).join(" and ")}` : "no faults", issues ? `wa-tile-${name}` : ""))];
 }
 
 function fixFirst(explorer, found) {
@@ -26,7 +26,7 @@ function fixFirst(explorer, found) {
   const line = ({ cause, priority, points, place }) => element("li", {}, element("button", {
     type: "button", class: "wa-finding", title: "Show the pages with this issue",
     "aria-label": `${cause} ${priority} priority`, onclick: () => explorer.showRule(place),
-  }, badge(priority), foreign(cause, "span", { class: "wa-finding-title" }), element("span", { class: "wa-finding-count" }, points ? `${points.toFixed(1)} points` : "")));
+  }, badge(priority), foreign(cause, "span", { class: "wa-finding-title" }), element("span", { class: "wa-finding-count" }, points ? `${points.toFixed(1)} point${points.toFixed(1) === "1.0" ? "" : "s"}` : "")));
   box.append(element("ol", { class: "wa-findings" }, found.causes.map(line)));
   box.append(element("button", { type: "button", class: "wa-button wa-more", onclick: () => explorer.show("issues") }, `All ${wholeNumbers.format(found.details.length)} kinds of issues`));
   return box;
