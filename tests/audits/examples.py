@@ -21,7 +21,7 @@ import pandas as pd
 
 import webanalytics as wa
 from tests.audits.crawl_examples import crawl_of
-from webanalytics.audits.graph.site_links import robots_problems
+from webanalytics.audits.directives.robots import robots_problems
 from webanalytics.audits.origin import Origin
 from webanalytics.core.messages import FETCHING, sentence
 from webanalytics.core.messages.table import MESSAGES

@@ -14,7 +14,7 @@ from urllib.parse import urljoin
 
 import pandas as pd
 
-from webanalytics.audits.pages import derived
+from webanalytics.audits.pages import make_site
 from webanalytics.audits.site import Site
 from webanalytics.core.messages import error_type_of, sentence
 from webanalytics.operations import AUDIT_PAGES
@@ -178,4 +178,9 @@ def site(
 ) -> Site:
     """Return rows as what rules look at; ``listed`` are the pages of its sitemap."""
     listing = None if listed is None else sitemap(*listed)
-    return Site(derived(frame(*rows), sitemap=listing), listing, robots or {})
+    return Site(derived(frame(*rows), listing), listing, robots or {})
+
+
+def derived(pages: pd.DataFrame, listing: pd.DataFrame | None = None) -> pd.DataFrame:
+    """Return pages with their derived columns."""
+    return make_site(pages, listing).pages

@@ -12,9 +12,9 @@ import pandas as pd
 import pytest
 
 import webanalytics as wa
+from tests.audits.sites import derived
 from webanalytics.audits.findings import plain
 from webanalytics.audits.issues import COLUMNS, SUMMARY_COLUMNS, find_issues, summary
-from webanalytics.audits.pages import derived
 from webanalytics.audits.rules import RULES
 from webanalytics.audits.rules.base import Finding
 from webanalytics.audits.site import Site

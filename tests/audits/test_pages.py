@@ -7,14 +7,14 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.audits.sites import HOST, canonical, failed, frame, h1, h2, moved, page, prose, sitemap
-from webanalytics.audits.pages import DERIVED, derived
+from tests.audits.sites import HOST, canonical, derived, failed, frame, h1, h2, moved, page, prose, sitemap
+from webanalytics.audits.pages import DERIVED
 from webanalytics.core.messages import FETCHING, sentence
 
 
-def values(column: str, *rows: dict[str, Any], **options: Any) -> list[Any]:
+def values(column: str, *rows: dict[str, Any], listing: pd.DataFrame | None = None) -> list[Any]:
     """Return one derived column, None for missing values."""
-    made = derived(frame(*rows), **options)[column].astype(object)
+    made = derived(frame(*rows), listing)[column].astype(object)
     return made.where(made.notna(), None).tolist()
 
 
@@ -239,7 +239,7 @@ def test_pages_that_repeat_have_the_same_inlinks() -> None:
 def test_membership_of_the_sitemap() -> None:
     rows = [page("/a"), page("/b/"), moved("/c", "/a"), page("https://EXAMPLE.org:443")]
     assert values("in_sitemap", *rows) == [None] * 4
-    assert values("in_sitemap", *rows, sitemap=sitemap("/a", "/b", "/")) == [True, False, False, True]
+    assert values("in_sitemap", *rows, listing=sitemap("/a", "/b", "/")) == [True, False, False, True]
 
 
 def test_near_duplicates_are_among_different_indexable_pages() -> None:
@@ -254,8 +254,6 @@ def test_near_duplicates_are_among_different_indexable_pages() -> None:
         moved("/e", "/a", text=text),
     ]
     assert values("near_duplicate_cluster", *rows) == [0, None, None, 0, None, None]
-    assert values("near_duplicate_cluster", *rows, near_duplicates=None) == [None] * 6
-    assert values("near_duplicate_cluster", *rows[2:], near_duplicates=100.0) == [None] * 4
 
 
 def test_frames_with_few_columns_have_missing_values() -> None:

@@ -8,8 +8,8 @@ import pytest
 import webanalytics as wa
 from tests.audits import rule_cases_content, rule_cases_markup
 from tests.audits.rule_pages import SOCIAL, Case, page
+from tests.audits.sites import derived
 from webanalytics.audits.issues import find_issues
-from webanalytics.audits.pages import derived
 from webanalytics.audits.rules import (
     RULES,
     accessibility,
@@ -52,7 +52,7 @@ def issues() -> pd.DataFrame:
         rows.append((address(case, "near"), case.near, case.near_cells))
     rows = [(url, html.replace(f'{SOCIAL["og:url"]}"', f'{url}"'), cells) for url, html, cells in rows]
     given = pd.DataFrame({"url": [row[0] for row in rows], "html": [row[1] for row in rows]})
-    pages = derived(wa.audit(given).raw, near_duplicates=None)
+    pages = derived(wa.audit(given).raw)
     pages.attrs.clear()  # which facts saved pages lack: these are given below
     assert pages["status"].eq("ok").all()
     assert pages["url"].is_unique

@@ -240,13 +240,6 @@ def _repeated(texts: Sequence[Any], places: Rows, index: pd.Index, as_categories
     return make_series([cells[code] for code in codes[places].tolist()], "string", index)
 
 
-def _laid_out(cells: dict[str, list[Any]], columns: dict[str, Dtype], name: str) -> pd.DataFrame:
-    index = pd.RangeIndex(len(cells["rule"]))
-    return as_frame(
-        {column: make_series(cells[column], dtype, index) for column, dtype in columns.items()}, index, name
-    )
-
-
 def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
     """Return one row for each rule that found something, the most urgent first.
 
@@ -298,7 +291,9 @@ def summary(issues: pd.DataFrame, pages: pd.DataFrame) -> pd.DataFrame:
         cells[name] = [found[place] for _, found in ordered]
     size = len(pages) - count_missing(pages)
     cells["share"] = [found[0] / max(size, found[0]) for _, found in ordered]
-    return _laid_out(cells, SUMMARY_COLUMNS, "summary")
+    index = pd.RangeIndex(len(ordered))
+    columns = {name: make_series(cells[name], dtype, index) for name, dtype in SUMMARY_COLUMNS.items()}
+    return as_frame(columns, index, "summary")
 
 
 def _findings(issues: pd.DataFrame) -> npt.NDArray[np.int64]:

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 import pandas as pd
 
+from webanalytics.audits.content.duplicates import THRESHOLD, near_duplicates
 from webanalytics.audits.content.shared_blocks import content_hash, words_in
 from webanalytics.audits.directives.robots import directives
 from webanalytics.audits.graph.site_links import canonical_of, normal
@@ -93,43 +94,6 @@ Cells: TypeAlias = list[Any]
 _INDEXABILITY = {"timeout": "no response"}
 
 
-def derived(
-    frame: pd.DataFrame, *, sitemap: pd.DataFrame | None = None, near_duplicates: float | None = 90.0
-) -> pd.DataFrame:
-    """Return an audit's frame with the columns of `DERIVED`.
-
-    Parameters
-    ----------
-    frame : pandas.DataFrame
-        What `webanalytics.audit` returned. If it lacks columns, such as the facts of a hosted audit, the
-        columns derived from them are missing values.
-    sitemap : pandas.DataFrame or None
-        What `webanalytics.sitemap` returned for the site.
-    near_duplicates : float or None
-        Lowest similarity, in per cent, of near duplicates among the texts of indexable pages; None skips
-        them, which saves most of the time.
-
-    Returns
-    -------
-    pandas.DataFrame
-        The same rows with a plain range index; the given frame is unchanged.
-
-    Notes
-    -----
-    A page is indexable when it was read at its own URL, without a redirect, asks for no ``noindex`` and
-    names no other page as its canonical one. Canonicals that contradict each other are ignored, as search
-    engines do.
-
-    Examples
-    --------
-    >>> row = {"url": "https://example.org/a", "final_url": "https://example.org/a", "status": "ok"}
-    >>> pages = derived(pd.DataFrame([{**row, "robots": "noindex", "title": "Lamps", "canonical": ""}]))
-    >>> pages.loc[0, "indexability"], pages.loc[0, "canonical_state"], int(pages.loc[0, "title_length"])
-    ('noindex', 'missing', 5)
-    """
-    return make_site(frame, sitemap, near_duplicates=near_duplicates).pages
-
-
 def make_site(
     frame: pd.DataFrame,
     sitemap: pd.DataFrame | None = None,
@@ -137,28 +101,28 @@ def make_site(
     robots_files: Mapping[str, RobotsCopy] = MappingProxyType({}),
     crawl: CrawlFacts | None = None,
     stopped: str = "",
-    *,
-    near_duplicates: float | None = 90.0,
 ) -> Site:
     """Return what rules examine, made from an audit's frame; its pages have the columns of `DERIVED`.
 
-    Those of a crawl have the columns of `CRAWLED` too.
+    Those of a crawl have the columns of `CRAWLED` too. What the frame lacks is missing in them.
+
+    Notes
+    -----
+    A page is indexable when it was read at its own URL, without a redirect, asks for no ``noindex`` and
+    names no other page as its canonical one. Canonicals that contradict each other are ignored, as search
+    engines do.
     """
     pages = pd.DataFrame(frame).reset_index(drop=True)
     pages = pages.drop(columns=[name for name in (*DERIVED, *CRAWLED) if name in pages])
-    limit = 90.0 if near_duplicates is None else near_duplicates
-    site = Site(pages, sitemap, robots, limit, crawl, robots_files, stopped)
+    site = Site(pages, sitemap, robots, crawl, robots_files, stopped)
     cells = {**_texts(site), **_headings(site), **_robots(site), **_places(site)}
     cells.update(_canonicals(site))
     cells.update(_indexability(site, cells))
-    nothing: Cells = [None] * len(pages)
     listed_links = None if crawl is not None else site.inlinks
-    cells["inlinks"] = nothing if listed_links is None else listed_links.counts
+    cells["inlinks"] = [None] * len(pages) if listed_links is None else listed_links.counts
     cells["in_sitemap"] = _listed(site, sitemap)
     cells.update(_contents(site))
-    cells["near_duplicate_cluster"] = (
-        nothing if near_duplicates is None else near_clusters(site, cells["indexable"], near_duplicates)
-    )
+    cells["near_duplicate_cluster"] = near_clusters(site, cells["indexable"], 100 * THRESHOLD)
     columns = {name: make_series(cells[name], dtype, pages.index) for name, (dtype, _) in DERIVED.items()}
     site.pages = pd.concat([pages, pd.DataFrame(columns, index=pages.index)], axis=1)
     site.pages.attrs.update(frame.attrs)
@@ -202,8 +166,6 @@ def _by_use(pages: pd.DataFrame, attrs: Mapping[Any, Any]) -> pd.DataFrame:
 
 def near_clusters(site: Site, indexable: Sequence[bool], threshold: float) -> list[int | None]:
     """Return the number of each row's cluster of near duplicates, None without one."""
-    from webanalytics.audits.content.duplicates import near_duplicates
-
     known = site.addresses
     chosen = (
         content.text if indexable[row] and known.first(row) else None

@@ -75,13 +75,11 @@ class Site:
     Attributes
     ----------
     pages : pandas.DataFrame
-        `webanalytics.audits.pages.derived`: one row per input with a plain range index.
+        Made by `webanalytics.audits.pages.make_site`: one row per input with a plain range index.
     sitemap : pandas.DataFrame or None
         Rows of `webanalytics.sitemap`, where the audit was made from sitemaps.
     robots : Mapping
         What is wrong with the robots.txt of each origin (``https://example.org``), in sentences.
-    near_duplicates : float
-        Similarity threshold, in per cent, of the pages' near-duplicate clusters.
     crawl : CrawlFacts or None
         What a crawl knows besides its pages, if one found them.
     robots_files : Mapping
@@ -93,7 +91,6 @@ class Site:
     pages: pd.DataFrame
     sitemap: pd.DataFrame | None = None
     robots: Mapping[str, list[str]] = field(default_factory=dict)
-    near_duplicates: float = 90.0
     crawl: CrawlFacts | None = None
     robots_files: Mapping[str, RobotsCopy] = field(default_factory=dict)
     stopped: str = ""

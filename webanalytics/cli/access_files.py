@@ -26,10 +26,8 @@ _FIELDS = (
 def read_access(path: str) -> dict[str, Access]:
     """Return what a TOML file says: a table for each host, with the parameters of `Access`.
 
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        For a file that is not there or says something else; without any value of it.
+    Raises `argparse.ArgumentTypeError` for a file that is not there or says something else; without any value
+    of it.
     """
     tables = _tables(path)
     if tables is None:
@@ -79,10 +77,8 @@ def read_bot_key(path: str) -> BotKey:
 def read_proxy(text: str) -> Proxy | None:
     """Return the proxy of an argument, its password from the environment.
 
-    Raises
-    ------
-    argparse.ArgumentTypeError
-        For a password in the argument, and for what is no address; without the text.
+    Raises `argparse.ArgumentTypeError` for a password in the argument, and for what is no address; without
+    the text.
     """
     if ":" in text.rpartition("@")[0].rpartition("/")[2]:
         raise argparse.ArgumentTypeError(f"must have no password, which ${PASSWORD_VARIABLE} holds")

@@ -15,10 +15,7 @@ from webanalytics.runs.boundary import Run, run_plain
 def update_from(source: str, *, allow_private: bool = False) -> str:
     """Read a list from a file or URL, merge it, and return one sentence about what changed.
 
-    Raises
-    ------
-    ParameterError
-        For a source that cannot be read, or that is not such a list.
+    Raises `ParameterError` for a source that cannot be read, or that is not such a list.
     """
     report: UpdateReport = update(content_of(source, allow_private))
     return (

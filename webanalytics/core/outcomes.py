@@ -18,24 +18,14 @@ from webanalytics.operations import Operation
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer of one operation for one input; the service's envelope in Python.
+    """The answer of one operation for one input; the service's envelope in Python."""
 
-    Attributes
-    ----------
-    data : Mapping or None
-        The operation's fields by name, None on failure; in an audit, what a page says that was sent with an
-        HTTP error.
-    error : str or None
-        One sentence naming the parameter to change, None on success.
-    error_type : ErrorType or None
-        The kind of failure.
-    key : str or None
-        Which sentence of `webanalytics.core.messages` it is; None where it comes from elsewhere.
-    """
-
+    # the operation's fields by name, None on failure; in an audit, what a page says that was sent with an
+    # HTTP error
     data: Mapping[str, Any] | None
-    error: str | None = None
-    error_type: ErrorType | None = None
+    error: str | None = None  # one sentence naming the parameter to change, None on success
+    error_type: ErrorType | None = None  # the kind of failure
+    # which sentence of `webanalytics.core.messages` it is; None where it comes from elsewhere
     key: str | None = field(default=None, compare=False)
 
     @classmethod
@@ -58,46 +48,22 @@ Fact = Literal["http_status", "redirects", "headers", "robots"]
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """How a page was fetched; unknown parts are None.
+    """How a page was fetched; unknown parts are None."""
 
-    Attributes
-    ----------
-    final_url : str or None
-        Where the fetch ended.
-    redirects : tuple of str or None
-        The URLs passed through on the way, the first one submitted.
-    http_status : int or None
-        Status of the last answer.
-    elapsed : float or None
-        Seconds from the start of the fetch to its last byte.
-    bytes : int or None
-        Size of the body after decompression.
-    content_type : str or None
-        The Content-Type header, "" where there was none.
-    x_robots_tag : str or None
-        All X-Robots-Tag headers, one a line; "" where there was none.
-    redirect_kinds : tuple of str or None
-        Of each redirect its status ("301", "302", ...), or "meta" for one in the page; empty where the way
-        is known but not its kinds.
-    headers : str or None
-        The headers of the last answer as lines, Set-Cookie left out and bounded in length.
-    fetched_at : str or None
-        When the page was fetched: ISO 8601, UTC.
-    source : str
-        The source of the page.
-    """
-
-    final_url: str | None = None
-    redirects: tuple[str, ...] | None = ()
-    http_status: int | None = None
-    elapsed: float | None = None
-    bytes: int | None = None
-    content_type: str | None = None
-    x_robots_tag: str | None = None
+    final_url: str | None = None  # where the fetch ended
+    redirects: tuple[str, ...] | None = ()  # the URLs passed through on the way, the first one submitted
+    http_status: int | None = None  # status of the last answer
+    elapsed: float | None = None  # seconds from the start of the fetch to its last byte
+    bytes: int | None = None  # size of the body after decompression
+    content_type: str | None = None  # the Content-Type header, "" where there was none
+    x_robots_tag: str | None = None  # all X-Robots-Tag headers, one a line; "" where there was none
+    # of each redirect its status ("301", "302", ...), or "meta" for one in the page; empty where the way is
+    # known but not its kinds
     redirect_kinds: tuple[str, ...] | None = None
+    # the headers of the last answer as lines, Set-Cookie left out and bounded in length
     headers: str | None = None
-    fetched_at: str | None = None
-    source: Source = "fetched"
+    fetched_at: str | None = None  # when the page was fetched: ISO 8601, UTC
+    source: Source = "fetched"  # the source of the page
 
     @property
     def facts(self) -> frozenset[Fact]:
@@ -133,49 +99,25 @@ class PageRecord:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """Where content is on this machine.
+    """Where content is on this machine."""
 
-    Attributes
-    ----------
-    file : pathlib.Path
-        An archive, or the page itself.
-    offset : int or None
-        The byte where its record or gzip member begins; None where the file is the content.
-    inside : int
-        How far into what the member inflates to the record begins.
-    """
-
-    file: Path
+    file: Path  # an archive, or the page itself
+    # the byte where its record or gzip member begins; None where the file is the content
     offset: int | None = None
-    inside: int = 0
+    inside: int = 0  # how far into what the member inflates to the record begins
 
 
 @dataclass(frozen=True, slots=True)
 class ArchivedPage:
-    """A page in an archive; it is read when its turn comes.
+    """A page in an archive; it is read when its turn comes."""
 
-    Attributes
-    ----------
-    url : str
-        Its address; of a stretch that is no record, the file and the byte.
-    fetched : Fetched
-        What is known of its fetch besides the head of its answer.
-    body : Stored or None
-        The record with its content.
-    head : Stored or None
-        The record with the head of its answer, where that is another one.
-    failure : tuple or None
-        Key and values of the message of what failed when it was fetched or read.
-    name : str
-        What distinguishes its record from all others.
-    """
-
-    url: str
-    fetched: Fetched = Fetched(source="archive")
-    body: Stored | None = None
-    head: Stored | None = None
+    url: str  # its address; of a stretch that is no record, the file and the byte
+    fetched: Fetched = Fetched(source="archive")  # what is known of its fetch besides the head of its answer
+    body: Stored | None = None  # the record with its content
+    head: Stored | None = None  # the record with the head of its answer, where that is another one
+    # key and values of the message of what failed when it was fetched or read
     failure: tuple[str, tuple[tuple[str, Any], ...]] | None = None
-    name: str = ""
+    name: str = ""  # what distinguishes its record from all others
 
 
 def outcome_of(result: Mapping[str, Any] | Message) -> Outcome:
@@ -264,21 +206,13 @@ def _utf8(text: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One distinct input.
+    """One distinct input."""
 
-    Attributes
-    ----------
-    number : int
-        Position among the jobs of a run.
-    subject : object
-        URL, path, `PageRecord`, `ArchivedPage`, record, message, number, or the bytes of an image; None for
-        a missing input and `UNUSABLE` for one of another kind.
-    wanted : tuple of int, optional
-        Positions of the operations that are still to be answered; None for all.
-    """
-
-    number: int
+    number: int  # position among the jobs of a run
+    # URL, path, `PageRecord`, `ArchivedPage`, record, message, number, or the bytes of an image; None for a
+    # missing input and `UNUSABLE` for one of another kind
     subject: Any
+    # positions of the operations that are still to be answered; None for all
     wanted: tuple[int, ...] | None = None
 
 
@@ -360,24 +294,11 @@ class ErrorPage(Sequence[Outcome]):
 
 @dataclass(frozen=True, slots=True)
 class JobResult:
-    """The result of one job.
+    """The result of one job."""
 
-    Attributes
-    ----------
-    number : int
-        Number of the job.
-    outcomes : sequence of Outcome
-        One for each operation of the task, or the one at `position`.
-    fetched : Fetched, optional
-        How the page was fetched.
-    position : int, optional
-        Which operation the outcome belongs to; None where all are answered.
-    apart : sequence of Outcome, optional
-        Only one: that of the operation that the task wants apart from the others, which are in `outcomes`.
-    """
-
-    number: int
-    outcomes: Sequence[Outcome]
-    fetched: Fetched | None = None
-    position: int | None = None
+    number: int  # number of the job
+    outcomes: Sequence[Outcome]  # one for each operation of the task, or the one at `position`
+    fetched: Fetched | None = None  # how the page was fetched
+    position: int | None = None  # which operation the outcome belongs to; None where all are answered
+    # only one: that of the operation that the task wants apart from the others, which are in `outcomes`
     apart: Sequence[Outcome] | None = None

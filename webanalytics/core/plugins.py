@@ -110,10 +110,7 @@ def leave_out(entry: EntryPoint, why: str) -> None:
 def backend(name: str) -> Any:
     """Return the backend that an installed package has under a name, made when it is first named.
 
-    Raises
-    ------
-    ParameterError
-        Where there is none, and where it cannot be made.
+    Raises `ParameterError` where there is none, and where it cannot be made.
     """
     found = installed(BACKENDS)
     if name not in found:

@@ -40,38 +40,22 @@ WEB_ADDRESS = re.compile(r"https?://[^\s\"'<>]{1,500}")
 
 @dataclass(frozen=True)
 class Setting:
-    """One option of a run, or one setting of the service: what it is for, and which values it takes.
-
-    Attributes
-    ----------
-    expects : str
-        The end of the error about a wrong value, after "must be".
-    none : str
-        What None means, if it is allowed.
-    group : str
-        Heading that the command line lists it under.
-    kind, item : type
-        ``bool``, ``int``, ``float`` (seconds), ``str`` or ``tuple``; the type of a tuple's items.
-    shown : callable
-        Returns a text as it may be shown: masked where it may hold a password.
-    serves : frozenset of str
-        Of an option of a run: kinds of functions that it does something for, of `FUNCTIONS`.
-    hint : str
-        Its type for editors and type checkers, where `kind` and `none` do not say it.
-    """
+    """One option of a run, or one setting of the service: what it is for, and which values it takes."""
 
     key: str
     default: Any
     meaning: str
-    expects: str
+    expects: str  # the end of the error about a wrong value, after "must be"
     accepts: Callable[[Any], bool]
-    none: str = ""
-    group: str = ""
-    kind: type = str
-    item: type = str
+    none: str = ""  # what None means, if it is allowed
+    group: str = ""  # heading that the command line lists it under
+    kind: type = str  # ``bool``, ``int``, ``float`` (seconds), ``str`` or ``tuple``
+    item: type = str  # the type of a tuple's items
+    # returns a text as it may be shown: masked where it may hold a password
     shown: Callable[[str], str] = str
+    # of an option of a run: kinds of functions that it does something for, of `FUNCTIONS`
     serves: frozenset[str] = frozenset()
-    hint: str = ""
+    hint: str = ""  # its type for editors and type checkers, where `kind` and `none` do not say it
 
     @property
     def annotation(self) -> str:

@@ -173,26 +173,14 @@ NARROWEST = 8
 
 def table_lines(
     headings: Sequence[str],
-    rows: Iterable[Sequence[str]],
+    rows: Iterable[Sequence[str]],  # cells, each printable text of one line
     *,
-    numbers: Collection[str] = (),
+    numbers: Collection[str] = (),  # headings of the columns that are aligned on the right
+    # terminal cells of a line: the widest columns are narrowed until it fits, as far as they can be
     width: int | None = None,
-    rule: bool = False,
+    rule: bool = False,  # whether a line of hyphens follows the headings
 ) -> list[str]:
     """Return the lines of a table: the headings, a rule if wanted, and the rows.
-
-    Parameters
-    ----------
-    headings : sequence of str
-        One for each column.
-    rows : iterable of sequences of str
-        Cells, each printable text of one line.
-    numbers : collection of str
-        Headings of the columns that are aligned on the right.
-    width : int, optional
-        Terminal cells of a line: the widest columns are narrowed until it fits, as far as they can be.
-    rule : bool
-        Whether a line of hyphens follows the headings.
 
     Examples
     --------

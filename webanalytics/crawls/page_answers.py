@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urljoin
 
+from webanalytics.audits.directives.headers import LONGEST_LINK, Headers, links
+from webanalytics.audits.directives.headers import Link as HeaderLink
 from webanalytics.audits.directives.robots import directives
 from webanalytics.core.outcomes import Fetched, JobResult
 from webanalytics.runs.frames.link_table import RELS, Kind, Link
 from webanalytics.urls import address
 
-_HEADER_LINK = re.compile(r"<([^<>]{1,2000})>((?:\s*;\s*[\w*-]+\s*(?:=\s*(?:\"[^\"]*\"|[^\s\",;]*))?)*)")
-_PARAMETER = re.compile(r";\s*([\w*-]+)\s*=?\s*(?:\"([^\"]*)\"|([^\s\",;]*))")
 _REL_KINDS: dict[str, Kind] = {
     **{"canonical": "canonical", "next": "next", "prev": "prev", "previous": "prev"},
     **{"amphtml": "amp", "stylesheet": "stylesheet", "icon": "icon"},
@@ -78,9 +78,9 @@ def read(requested: str, result: JobResult) -> Read:
     page.nofollow = page.nofollow or bool(data.get("nofollow"))
     page.sketch, page.lines = data.get("sketch") or (), data.get("lines") or ()
     page.text, page.ids = str(data.get("text_hash") or ""), data.get("ids")
-    links = data.get("outlinks") or {}
-    page.left_out, page.cut = links.get("left_out", 0), bool(links.get("cut"))
-    page.links = [*_header_links(page.url, fetched.headers or ""), *_links(links)]
+    found_links = data.get("outlinks") or {}
+    page.left_out, page.cut = found_links.get("left_out", 0), bool(found_links.get("cut"))
+    page.links = [*_header_links(page.url, fetched.headers or ""), *_links(found_links)]
     return page
 
 
@@ -98,11 +98,7 @@ def _links(found: dict[str, Any]) -> Iterator[Link]:
 
 
 def _header_links(base: str, headers: str) -> Iterator[Link]:
-    """Yield the links in the headers of an answer.
-
-    Notes
-    -----
-    RFC 8288, section 3.
+    """Return the links in the headers of an answer.
 
     Examples
     --------
@@ -113,32 +109,21 @@ def _header_links(base: str, headers: str) -> Iterator[Link]:
      Link(target='https://a.example/de', anchor='de', rel=0, kind='hreflang', position='http', fragment='',
           times=1)]
     """
-    count = 0
-    for line in headers.splitlines():
-        name, _, value = line.partition(":")
-        if name.strip().lower() != "link":
-            continue
-        for target, rest in _HEADER_LINK.findall(value):
-            said = {key.lower(): quoted or plain for key, quoted, plain in _PARAMETER.findall(rest)}
-            link = _header_link(base, target.strip(), said)
-            count += 1
-            if link is not None and count <= _MOST_IN_HEADERS:
-                yield link
+    sent = [link for value in Headers.of(headers).all("link") for link in links(value)]
+    made = (_header_link(base, link) for link in sent[:_MOST_IN_HEADERS])
+    return (link for link in made if link is not None)
 
 
-def _header_link(base: str, target: str, said: dict[str, str]) -> Link | None:
-    from urllib.parse import urljoin
-
-    kinds = said.get("rel", "").lower().split()
-    language = said.get("hreflang")
-    kind = next((_REL_KINDS[name] for name in kinds if name in _REL_KINDS), None)
-    if kind is None and "alternate" in kinds and language:
+def _header_link(base: str, sent: HeaderLink) -> Link | None:
+    language = sent.parameters.get("hreflang")
+    kind = next((_REL_KINDS[name] for name in sent.rels if name in _REL_KINDS), None)
+    if kind is None and "alternate" in sent.rels and language:
         kind = "hreflang"
     try:
-        found = address(urljoin(base, target)) if kind else None
+        found = address(urljoin(base, sent.target)) if kind and len(sent.target) <= LONGEST_LINK else None
     except ValueError:
         found = None
     if kind is None or found is None:
         return None
-    rel = sum(1 << place for place, name in enumerate(RELS) if name in kinds)
+    rel = sum(1 << place for place, name in enumerate(RELS) if name in sent.rels)
     return Link(found.url, language or "" if kind == "hreflang" else "", rel, kind, "http")

@@ -130,14 +130,14 @@ def repeats(url: str) -> str | None:
     return None if place is None else f"{origin}/{'/'.join(parts[: place + 1])}/…"
 
 
-def _block(parts: list[str], times: int = 3) -> int | None:
-    """Return where segments begin that follow on each other so many times."""
-    for size in range(1, len(parts) // times + 1):
-        for start in range(len(parts) - size * times + 1):
+def _block(parts: list[str]) -> int | None:
+    """Return where segments begin that follow on each other three times."""
+    for size in range(1, len(parts) // 3 + 1):
+        for start in range(len(parts) - size * 3 + 1):
             block = parts[start : start + size]
             if all(part.isdigit() or not part for part in block):
                 continue
-            if block * times == parts[start : start + size * times]:
+            if block * 3 == parts[start : start + size * 3]:
                 return start
     return None
 

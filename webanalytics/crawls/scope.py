@@ -48,8 +48,6 @@ Query = Literal["keep", "drop", "tracking"]
 External = Literal["list", "check", "ignore"]
 Resources = Literal["ignore", "check"]
 
-Patterns = str | Iterable[str]
-
 
 @dataclass(frozen=True)
 class Scope:

@@ -211,10 +211,7 @@ ACCEPTED = "gzip, deflate, br" if _BROTLI else "gzip, deflate"
 def decoder_for(headers: Iterable[str]) -> Decoder:
     """Return the decoder for the values of the Content-Encoding headers.
 
-    Raises
-    ------
-    DecodingError
-        For stacked encodings and for any that was not offered.
+    Raises `DecodingError` for stacked encodings and for any that was not offered.
 
     Examples
     --------

@@ -17,10 +17,7 @@ def is_data_url(text: str) -> bool:
 def base64_content(text: str | bytes) -> bytes:
     """Return the bytes that base64 stands for (RFC 4648 section 4); white space in it is ignored.
 
-    Raises
-    ------
-    ValueError
-        For other characters, and for a wrong length or padding.
+    Raises `ValueError` for other characters, and for a wrong length or padding.
 
     Examples
     --------
@@ -32,12 +29,7 @@ def base64_content(text: str | bytes) -> bytes:
 
 
 def data_url_content(url: str) -> bytes:
-    """Return the bytes inside a data: URL (RFC 2397).
-
-    Raises
-    ------
-    ValueError
-        When it is malformed.
+    """Return the bytes inside a data: URL (RFC 2397), or raise `ValueError` when it is malformed.
 
     Examples
     --------

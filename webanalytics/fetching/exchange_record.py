@@ -27,35 +27,19 @@ class Asked:
 
 @dataclass(slots=True)
 class Exchange:
-    """One request and its answer.
+    """One request and its answer."""
 
-    Attributes
-    ----------
-    url : str
-        The address that was requested.
-    started : datetime.datetime
-        When, in UTC.
-    status : int or None
-        Status of the answer, None where none came.
-    status_line : bytes
-        Its first line.
-    headers : list of (bytes, bytes)
-        Its headers as they were sent, Set-Cookie left out.
-    body : bytearray
-        As much of its body as was read, without transfer encoding and not decompressed.
-    whole : bool
-        Whether that is all of it.
-    """
-
-    url: str
-    started: datetime = field(default_factory=lambda: datetime.now(UTC))
+    url: str  # the address that was requested
+    started: datetime = field(default_factory=lambda: datetime.now(UTC))  # when, in UTC
     request: list[tuple[str, str]] = field(default_factory=list)
     method: str = "GET"
-    status: int | None = None
-    status_line: bytes = b""
+    status: int | None = None  # status of the answer, None where none came
+    status_line: bytes = b""  # its first line
+    # its headers as they were sent, Set-Cookie left out
     headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    # as much of its body as was read, without transfer encoding and not decompressed
     body: bytearray = field(default_factory=bytearray)
-    whole: bool = False
+    whole: bool = False  # whether that is all of it
 
     def answered(self, response: aiohttp.ClientResponse) -> None:
         """Take the head of the answer."""
@@ -83,24 +67,12 @@ class FetchEnd:
 
 @dataclass(frozen=True, slots=True)
 class FetchLog(FetchEnd):
-    """A fetch that has ended.
+    """A fetch that has ended."""
 
-    Attributes
-    ----------
-    purpose : {"page", "robots"}
-        Whether it was an input of the run, or the robots.txt of an origin.
-    asked : Asked
-        What was asked for.
-    exchanges : tuple of Exchange
-        Those of its last try, in order.
-    values : Mapping
-        What the message of ``error`` shows.
-    """
-
-    purpose: Literal["page", "robots"]
-    asked: Asked
-    exchanges: tuple[Exchange, ...] = ()
-    values: Mapping[str, Any] = field(default_factory=dict)
+    purpose: Literal["page", "robots"]  # whether it was an input of the run, or the robots.txt of an origin
+    asked: Asked  # what was asked for
+    exchanges: tuple[Exchange, ...] = ()  # those of its last try, in order
+    values: Mapping[str, Any] = field(default_factory=dict)  # what the message of ``error`` shows
 
     def end(self) -> dict[str, Any]:
         """Return the fields of `FetchEnd` by name."""

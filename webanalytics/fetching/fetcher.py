@@ -59,15 +59,6 @@ class Fetcher:
     Use it as an asynchronous context manager, in one event loop. Any number of fetches may be
     started; each waits for a free slot.
 
-    Parameters
-    ----------
-    settings : FetchSettings
-        Limits, and how politely to fetch.
-    names : aiohttp.abc.AbstractResolver, optional
-        Looks up host names; c-ares or the system's by default.
-    recorder : callable, optional
-        Takes what was sent and received in each fetch that says what was asked for, and every robots.txt.
-
     Notes
     -----
     URLs are checked when given and again after each redirect; addresses are checked when they are
@@ -88,9 +79,10 @@ class Fetcher:
 
     def __init__(
         self,
-        settings: FetchSettings,
+        settings: FetchSettings,  # limits, and how politely to fetch
         *,
-        names: AbstractResolver | None = None,
+        names: AbstractResolver | None = None,  # looks up host names; c-ares or the system's by default
+        # takes what was sent and received in each fetch that says what was asked for, and every robots.txt
         recorder: Recorder | None = None,
     ) -> None:
         self.settings = settings
@@ -127,36 +119,22 @@ class Fetcher:
 
     async def fetch(
         self,
-        url: str,
-        parameter: str = "url",
+        url: str,  # an http or https URL. White space at its ends is ignored, its fragment dropped.
+        parameter: str = "url",  # the name by which error sentences call it
+        # "page" takes HTML, XHTML and plain text (and a body without a type that looks like text); "image"
+        # anything but HTML; "any" everything
         accept: Accept = "page",
         *,
-        max_bytes: int | None = None,
+        max_bytes: int | None = None,  # size after decompression; `FetchSettings.max_bytes` by default
+        # read the page that comes with an HTTP error too: it is the error's ``content``. Challenges and walls
+        # in place of the page are then errors, whatever their status.
         error_pages: bool = False,
+        # makes, of the address that answers, what takes the body as it arrives; each try has one of its own.
+        # The response has no content then.
         sink: Callable[[str], Sink] | None = None,
-        asked: Asked | None = None,
+        asked: Asked | None = None,  # what a run asked for; the recorder is told of no fetch without it
     ) -> Response:
         """Return the response of a URL, redirects followed.
-
-        Parameters
-        ----------
-        url : str
-            An http or https URL. White space at its ends is ignored, its fragment dropped.
-        parameter : str
-            The name by which error sentences call it.
-        accept : {"page", "image", "any"}
-            "page" takes HTML, XHTML and plain text (and a body without a type that looks like
-            text); "image" anything but HTML; "any" everything.
-        max_bytes : int, optional
-            Size after decompression; `FetchSettings.max_bytes` by default.
-        error_pages : bool
-            Read the page that comes with an HTTP error too: it is the error's ``content``. Challenges and
-            walls in place of the page are then errors, whatever their status.
-        sink : callable, optional
-            Makes, of the address that answers, what takes the body as it arrives; each try has one of its
-            own. The response has no content then.
-        asked : Asked, optional
-            What a run asked for; the recorder is told of no fetch without it.
 
         Returns
         -------

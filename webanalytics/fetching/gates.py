@@ -107,41 +107,23 @@ class Limits:
 
     A request that waits for its host holds no overall slot, so one slow host cannot occupy them
     all. The order is always the host first and then overall, so there is no deadlock.
-
-    Parameters
-    ----------
-    concurrency : int
-        Requests at one time over all hosts.
-    per_host : int
-        Requests at one time to one host.
-    delay : float
-        Seconds between the starts of two requests to one host.
-    max_idle : int
-        Hosts without a request that are remembered before those that no longer matter are dropped.
-    first_wait, longest_wait : float
-        First and longest pause after a refusal.
-    adaptive : bool
-        Whether refusals and slow answers change the pace of a host.
-
-    Attributes
-    ----------
-    ready : callable
-        Awaited by each request in its slot, before it begins.
     """
 
     def __init__(
         self,
-        concurrency: int,
-        per_host: int,
-        delay: float = 0.0,
+        concurrency: int,  # requests at one time over all hosts
+        per_host: int,  # requests at one time to one host
+        delay: float = 0.0,  # seconds between the starts of two requests to one host
         *,
+        # hosts without a request that are remembered before those that no longer matter are dropped
         max_idle: int = 1000,
-        first_wait: float = 0.5,
-        longest_wait: float = 60.0,
-        adaptive: bool = True,
+        first_wait: float = 0.5,  # first pause after a refusal
+        longest_wait: float = 60.0,  # longest pause after a refusal
+        adaptive: bool = True,  # whether refusals and slow answers change the pace of a host
     ) -> None:
         self._all = asyncio.Semaphore(concurrency)
         self._size, self._owed = concurrency, 0
+        # awaited by each request in its slot, before it begins
         self.ready: Callable[[], Awaitable[object]] = _at_once
         self._delay = delay
         self._max_idle = max_idle

@@ -62,24 +62,14 @@ _LABEL = re.compile(r"[a-z0-9_-]{1,63}")
 
 
 def check_url(
+    # what a user or a redirect gave. White space at its ends is ignored; the fragment is dropped.
     url: object,
     *,
-    allow_private: bool = False,
-    ports: Collection[int] | None = None,
-    max_length: int = MAX_LENGTH,
+    allow_private: bool = False,  # allow private addresses and host names of one label
+    ports: Collection[int] | None = None,  # the only ports allowed; None for any
+    max_length: int = MAX_LENGTH,  # characters that a URL may have
 ) -> URL:
     """Return the URL in the form in which it is requested, or raise `Problem`.
-
-    Parameters
-    ----------
-    url : object
-        What a user or a redirect gave. White space at its ends is ignored; the fragment is dropped.
-    allow_private : bool
-        Allow private addresses and host names of one label.
-    ports : collection of int or None
-        The only ports allowed; None for any.
-    max_length : int
-        Characters that a URL may have.
 
     Raises
     ------
@@ -143,12 +133,8 @@ def check_redirect(
 ) -> URL:
     """Return where a Location header leads, checked like any other URL, or raise `Problem`.
 
-    A location without a host is relative to `base` (RFC 9110 section 10.2.2).
-
-    Raises
-    ------
-    Problem
-        ``no_target``, ``redirect_scheme``, ``private`` or ``port``.
+    A location without a host is relative to `base` (RFC 9110 section 10.2.2). Raises `Problem` ``no_target``,
+    ``redirect_scheme``, ``private`` or ``port``.
 
     Examples
     --------

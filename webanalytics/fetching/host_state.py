@@ -16,29 +16,16 @@ from webanalytics.fetching.robots import Rules
 
 @dataclass(frozen=True)
 class HostKnown:
-    """What is known of one host.
+    """What is known of one host."""
 
-    Attributes
-    ----------
-    pace : Pace
-        How it is asked; its moments are seconds from now, since clocks of machines differ.
-    rules : Mapping
-        By origin the rules of its robots.txt, and for how many seconds they hold.
-    """
-
-    pace: Pace
+    pace: Pace  # how it is asked; its moments are seconds from now, since clocks of machines differ
+    # by origin the rules of its robots.txt, and for how many seconds they hold
     rules: Mapping[str, tuple[Rules, float]] = field(default_factory=dict)
 
 
 class Elsewhere(BackendError):  # noqa: N818 - it never reaches a user
-    """A page leads to a host that this fetcher may not ask.
-
-    Parameters
-    ----------
-    host : str
-        Which one, see `webanalytics.fetching.guard.host_key`.
-    """
+    """A page leads to a host that this fetcher may not ask."""
 
     def __init__(self, host: str) -> None:
         super().__init__("a page leads to a host that is asked from elsewhere")
-        self.host = host
+        self.host = host  # which one, see `webanalytics.fetching.guard.host_key`

@@ -22,55 +22,6 @@ from webanalytics.core.user_agents import USER_AGENT, USER_AGENTS
 class FetchSettings:
     """Limits of a run on the network, and how politely it fetches.
 
-    Parameters
-    ----------
-    concurrency : int
-        Requests in progress at once, over all hosts.
-    per_host : int
-        Requests in progress at once to one host.
-    delay : float
-        Seconds between the starts of two requests to one host.
-    connect_timeout : float
-        Seconds to look up a host, connect and agree on TLS.
-    timeout : float
-        Seconds on the network for one fetch: robots.txt, look-up, connection, redirects, body and
-        retries together. Waiting for a slot, for `delay`, for a crawl-delay or between tries is not
-        counted.
-    max_bytes : int
-        Size of a page after decompression.
-    max_redirects : int
-        Redirects followed for one page.
-    retries : int
-        Further tries after HTTP 429, HTTP 503 or a connection that broke off.
-    robots : bool
-        Obey robots.txt (RFC 9309) and its crawl-delay.
-    user_agent : str
-        The User-Agent header; its tokens also choose the group of robots.txt.
-    allow_private : bool
-        Also fetch from private, local and reserved addresses, and from host names of one label.
-    ports : tuple of int or None
-        The only ports to connect to; None for any.
-    backoff : float
-        Seconds before the first retry, doubled for each further one, less up to half at random.
-    max_retry_after : float
-        Longest ``Retry-After`` that is waited for, in seconds; a longer one is an answer, not a pause.
-    max_crawl_delay : float
-        Longest crawl-delay that is obeyed, in seconds; a longer one is shortened to it.
-    max_robots_bytes : int
-        How much of a robots.txt is read. RFC 9309 section 2.5 asks for at least 500 KiB.
-    adaptive : bool
-        Ask a host less that refuses or slows down, and give it up when it does nothing but refuse; see
-        `webanalytics.fetching.pace.Pace`. A fetcher that serves many callers must not: one of them
-        could give a host up for all.
-    access : AccessByHost or None
-        What opens hosts, each hop of a redirect asked anew.
-    proxy : Proxy or None
-        Who dials in the place of this machine.
-    accept_language : str or None
-        The Accept-Language header, None for none.
-    bot_key : BotKey or None
-        What requests are signed with.
-
     Raises
     ------
     ParameterError
@@ -85,27 +36,37 @@ class FetchSettings:
     webanalytics.errors.ParameterError: The `concurrency` parameter must be an integer from 1 to 1000.
     """
 
-    concurrency: int = 32
-    per_host: int = 8
-    delay: float = 0.0
-    connect_timeout: float = 10.0
+    concurrency: int = 32  # requests in progress at once, over all hosts
+    per_host: int = 8  # requests in progress at once to one host
+    delay: float = 0.0  # seconds between the starts of two requests to one host
+    connect_timeout: float = 10.0  # seconds to look up a host, connect and agree on TLS
+    # seconds on the network for one fetch: robots.txt, look-up, connection, redirects, body and retries
+    # together. Waiting for a slot, for `delay`, for a crawl-delay or between tries is not counted.
     timeout: float = 30.0
-    max_bytes: int = 10_000_000
-    max_redirects: int = 10
-    retries: int = 2
-    robots: bool = True
-    user_agent: str = USER_AGENT
+    max_bytes: int = 10_000_000  # size of a page after decompression
+    max_redirects: int = 10  # redirects followed for one page
+    retries: int = 2  # further tries after HTTP 429, HTTP 503 or a connection that broke off
+    robots: bool = True  # obey robots.txt (RFC 9309) and its crawl-delay
+    user_agent: str = USER_AGENT  # the User-Agent header; its tokens also choose the group of robots.txt
+    # also fetch from private, local and reserved addresses, and from host names of one label
     allow_private: bool = False
-    ports: tuple[int, ...] | None = None
+    ports: tuple[int, ...] | None = None  # the only ports to connect to; None for any
+    # seconds before the first retry, doubled for each further one, less up to half at random
     backoff: float = 0.5
+    # longest ``Retry-After`` that is waited for, in seconds; a longer one is an answer, not a pause
     max_retry_after: float = 60.0
+    # longest crawl-delay that is obeyed, in seconds; a longer one is shortened to it
     max_crawl_delay: float = 30.0
+    # how much of a robots.txt is read. RFC 9309 section 2.5 asks for at least 500 KiB.
     max_robots_bytes: int = 500 * 1024
+    # ask a host less that refuses or slows down, and give it up when it does nothing but refuse; see
+    # `webanalytics.fetching.pace.Pace`. A fetcher that serves many callers must not: one of them could give a
+    # host up for all.
     adaptive: bool = True
-    access: AccessByHost | None = None
-    proxy: Proxy | None = None
-    accept_language: str | None = None
-    bot_key: BotKey | None = None
+    access: AccessByHost | None = None  # what opens hosts, each hop of a redirect asked anew
+    proxy: Proxy | None = None  # who dials in the place of this machine
+    accept_language: str | None = None  # the Accept-Language header, None for none
+    bot_key: BotKey | None = None  # what requests are signed with
 
     def __post_init__(self) -> None:
         for field in fields(self):

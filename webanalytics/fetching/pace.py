@@ -37,17 +37,6 @@ SLOW_FACTOR, SLOW_SECONDS = 3.0, 1.0
 class Pace:
     """What one host stands: requests at once, seconds between them, and whether it is asked at all.
 
-    Parameters
-    ----------
-    most : int
-        Requests at once that the caller allows; there are never more.
-    first_wait : float
-        Seconds of the first pause after a refusal that names none; doubled for each further one.
-    longest_wait : float
-        Bound of that pause, and the longest that the host may ask for.
-    adaptive : bool
-        Whether refusals and slow answers change the pace.
-
     Notes
     -----
     The number of requests at once grows by one over a round of answers and is halved once for a round of
@@ -72,10 +61,11 @@ class Pace:
     4
     """
 
-    most: int
+    most: int  # requests at once that the caller allows; there are never more
+    # seconds of the first pause after a refusal that names none; doubled for each further one
     first_wait: float = 0.5
-    longest_wait: float = 60.0
-    adaptive: bool = True
+    longest_wait: float = 60.0  # bound of that pause, and the longest that the host may ask for
+    adaptive: bool = True  # whether refusals and slow answers change the pace
     window: float = 0.0
     delay: float = 0.0
     not_before: float = 0.0

@@ -14,39 +14,19 @@ from webanalytics.errors import RowError
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """A page as it was received.
+    """A page as it was received."""
 
-    Attributes
-    ----------
-    url : str
-        URL as submitted.
-    final_url : str
-        URL that responded, in the form in which it was requested (ASCII, no fragment).
-    redirects : tuple of str
-        URLs passed through before `final_url`.
-    http_status : int
-        Status of the last response, 200 to 299.
-    content_type : str
-        The Content-Type header, "" when it was missing.
-    headers : multidict.CIMultiDict
-        Headers of the last response; names in any case, ``getall`` for repeated ones. Set-Cookie is left out.
-    content : bytes
-        The body after decompression.
-    elapsed : float
-        Seconds from the first connection to the end of the body, over all redirects of the last try.
-    redirect_kinds : tuple of str
-        The status of each redirect, such as "301".
-    """
-
-    url: str
-    final_url: str
-    redirects: tuple[str, ...]
-    http_status: int
-    content_type: str
+    url: str  # URL as submitted
+    final_url: str  # URL that responded, in the form in which it was requested (ASCII, no fragment)
+    redirects: tuple[str, ...]  # URLs passed through before `final_url`
+    http_status: int  # status of the last response, 200 to 299
+    content_type: str  # the Content-Type header, "" when it was missing
+    # headers of the last response; names in any case, ``getall`` for repeated ones. Set-Cookie is left out.
     headers: CIMultiDict[str] = field(repr=False)
-    content: bytes = field(repr=False)
+    content: bytes = field(repr=False)  # the body after decompression
+    # seconds from the first connection to the end of the body, over all redirects of the last try
     elapsed: float
-    redirect_kinds: tuple[str, ...] = ()
+    redirect_kinds: tuple[str, ...] = ()  # the status of each redirect, such as "301"
 
 
 MOST_HEADERS = 100
@@ -91,53 +71,26 @@ def header_lines(block: str) -> list[tuple[str, str]]:
 
 
 class FetchError(RowError):
-    """A fetch that gave no page; see `webanalytics.errors.RowError`.
-
-    Parameters
-    ----------
-    key : str
-        Which sentence of `webanalytics.core.messages` says so.
-    values : Mapping
-        What the sentence shows.
-    http_status : int or None
-        Status of the last response; None when there was none.
-    final_url : str
-        The URL that the fetch had reached, "" when the first one was refused.
-    redirects : tuple of str
-        URLs passed through before `final_url`.
-    elapsed : float
-        Seconds on the network in the last try.
-    bytes : int
-        Size of the part of the body that was received, after decompression.
-    redirect_kinds : tuple of str
-        The status of each redirect.
-    headers : multidict.CIMultiDict or None
-        Headers of the last response, without Set-Cookie; None when there was none.
-    content : bytes, str or None
-        The page that came with an HTTP error, where it was asked for.
-
-    Attributes
-    ----------
-    short : str
-        What this machine had too little of, "" where the failure is the page's own.
-    """
+    """A fetch that gave no page; see `webanalytics.errors.RowError`."""
 
     def __init__(
         self,
-        key: str,
-        values: Mapping[str, Any],
+        key: str,  # which sentence of `webanalytics.core.messages` says so
+        values: Mapping[str, Any],  # what the sentence shows
         *,
-        http_status: int | None = None,
-        final_url: str = "",
-        redirects: tuple[str, ...] = (),
-        elapsed: float = 0.0,
+        http_status: int | None = None,  # status of the last response; None when there was none
+        final_url: str = "",  # the URL that the fetch had reached, "" when the first one was refused
+        redirects: tuple[str, ...] = (),  # URLs passed through before `final_url`
+        elapsed: float = 0.0,  # seconds on the network in the last try
+        # size of the part of the body that was received, after decompression
         bytes: int = 0,  # noqa: A002 - the name of the column
-        redirect_kinds: tuple[str, ...] = (),
+        redirect_kinds: tuple[str, ...] = (),  # the status of each redirect
+        # headers of the last response, without Set-Cookie; None when there was none
         headers: CIMultiDict[str] | None = None,
-        content: bytes | str | None = None,
+        content: bytes | str | None = None,  # the page that came with an HTTP error, where it was asked for
     ) -> None:
         super().__init__(key, **values)
-        self.short = ""
+        self.short = ""  # what this machine had too little of, "" where the failure is the page's own
         self.http_status = http_status
         self.final_url = final_url
         self.redirects = redirects

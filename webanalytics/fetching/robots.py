@@ -34,27 +34,13 @@ _NONE = RuleSet()
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What the robots.txt of an origin allows.
+    """What the robots.txt of an origin allows."""
 
-    Attributes
-    ----------
-    paths : RuleSet
-        Which paths are allowed.
-    problem : Problem or None
-        Why nothing may be fetched.
-    crawl_delay : float
-        Seconds between two requests.
-    elapsed : float
-        Seconds on the network that reading the rules took.
-    size : int
-        Bytes of memory that the rules take, about.
-    """
-
-    paths: RuleSet = _NONE
-    problem: Problem | None = None
-    crawl_delay: float = 0.0
-    elapsed: float = 0.0
-    size: int = 0
+    paths: RuleSet = _NONE  # which paths are allowed
+    problem: Problem | None = None  # why nothing may be fetched
+    crawl_delay: float = 0.0  # seconds between two requests
+    elapsed: float = 0.0  # seconds on the network that reading the rules took
+    size: int = 0  # bytes of memory that the rules take, about
 
     def check(self, url: str) -> None:
         """Raise `Problem` when the URL may not be fetched."""
@@ -113,26 +99,16 @@ class RobotsCache:
 
     Concurrent requests for one origin wait for one fetch. A failure is forgotten after
     some seconds, so that one bad moment of a server does not cost all its pages.
-
-    Parameters
-    ----------
-    load : callable
-        Fetches the rules of an origin; does not raise.
-    max_size : int
-        Bytes of rules kept in all, about; the least recently used go first.
-    failure_seconds : float
-        How long a failure is kept.
-    keep_seconds : float
-        How long rules are kept. RFC 9309 section 2.4 asks for a day at most, which matters to processes
-        that run on.
     """
 
     def __init__(
         self,
-        load: Callable[[str], Awaitable[Rules]],
+        load: Callable[[str], Awaitable[Rules]],  # fetches the rules of an origin; does not raise
         *,
-        max_size: int = 40_000_000,
-        failure_seconds: float = 30.0,
+        max_size: int = 40_000_000,  # bytes of rules kept in all, about; the least recently used go first
+        failure_seconds: float = 30.0,  # how long a failure is kept
+        # how long rules are kept. RFC 9309 section 2.4 asks for a day at most, which matters to processes
+        # that run on
         keep_seconds: float = 86_400.0,
     ) -> None:
         self._load = load
@@ -212,24 +188,12 @@ MOST_CHARACTERS = 5_000_000
 
 @dataclass(frozen=True)
 class RobotsCopy:
-    """The robots.txt of an origin as it was read.
+    """The robots.txt of an origin as it was read."""
 
-    Attributes
-    ----------
-    text : str or None
-        The file, at most its first 500 KiB; None if there was none.
-    http_status : int or None
-        Status of the answer, None if there was none.
-    error_type : str
-        Why it was not read, empty if it was.
-    whole : bool
-        Whether nothing of it was cut off.
-    """
-
-    text: str | None = None
-    http_status: int | None = None
-    error_type: str = ""
-    whole: bool = True
+    text: str | None = None  # the file, at most its first 500 KiB; None if there was none
+    http_status: int | None = None  # status of the answer, None if there was none
+    error_type: str = ""  # why it was not read, empty if it was
+    whole: bool = True  # whether nothing of it was cut off
 
     @cached_property
     def file(self) -> RobotsFile:

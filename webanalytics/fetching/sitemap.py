@@ -25,60 +25,27 @@ Source = Literal["given", "index", "robots.txt"]
 
 @dataclass(frozen=True, kw_only=True)
 class SitemapLimits:
-    """How far a sitemap is followed.
+    """How far a sitemap is followed."""
 
-    Parameters
-    ----------
-    max_urls : int
-        URLs in all; the protocol allows 50,000 in one sitemap.
-    max_sitemaps : int
-        Sitemaps read in all.
-    max_depth : int
-        Indexes within indexes; the protocol allows none, sites do it all the same.
-    max_bytes : int
-        Size of one sitemap after decompression; the protocol's limit is 50 MB.
-    max_total_bytes : int
-        Size of all of them after decompression.
-    max_characters : int
-        Characters of addresses that are kept in all.
-    at_once : int
-        Sitemaps fetched at one time.
-    """
-
-    max_urls: int = 500_000
-    max_sitemaps: int = 1_000
-    max_depth: int = 5
-    max_bytes: int = 52_428_800
-    max_total_bytes: int = 500_000_000
-    max_characters: int = 60_000_000
-    at_once: int = 4
+    max_urls: int = 500_000  # URLs in all; the protocol allows 50,000 in one sitemap
+    max_sitemaps: int = 1_000  # sitemaps read in all
+    max_depth: int = 5  # indexes within indexes; the protocol allows none, sites do it all the same
+    max_bytes: int = 52_428_800  # size of one sitemap after decompression; the protocol's limit is 50 MB
+    max_total_bytes: int = 500_000_000  # size of all of them after decompression
+    max_characters: int = 60_000_000  # characters of addresses that are kept in all
+    at_once: int = 4  # sitemaps fetched at one time
 
 
 @dataclass(slots=True)
 class SitemapFile:
-    """One sitemap: its entries, and what kept it from being read to its end.
+    """One sitemap: its entries, and what kept it from being read to its end."""
 
-    Attributes
-    ----------
-    url : str
-        Where it stands.
-    source : {"given", "index", "robots.txt"}
-        What named it.
-    entries : Entries
-        Pages that it lists.
-    children : int
-        Further sitemaps that it names.
-    size : int
-        Bytes after decompression.
-    failures : list of FetchError
-        Why it was not read, or not to its end; with the address of a further one that was not followed.
-    """
-
-    url: str
-    source: Source
-    entries: Entries = field(default_factory=Entries)
-    children: int = 0
-    size: int = 0
+    url: str  # where it stands
+    source: Source  # what named it
+    entries: Entries = field(default_factory=Entries)  # pages that it lists
+    children: int = 0  # further sitemaps that it names
+    size: int = 0  # bytes after decompression
+    # why it was not read, or not to its end; with the address of a further one that was not followed
     failures: list[FetchError] = field(default_factory=list)
 
 

@@ -33,8 +33,6 @@ MOST_ALTERNATES = 1_000
 """Language versions of one page that are kept."""
 MOST_IMAGES = 1_000
 """Images of one page in a sitemap, by the same pages."""
-MOST_NEWS = 1_000
-"""Articles in one news sitemap, by the same pages."""
 LONGEST_VIDEO = 28_800
 """Seconds of a video, by the same pages."""
 

@@ -35,24 +35,6 @@ class Element:
 
     It knows the elements around it, and its `Document` those in it: two that knew of each other would wait
     for the garbage collector.
-
-    Parameters
-    ----------
-    tag : str
-        Its name.
-    attrib : dict of str to str
-        Its attributes.
-    parent : Element or None
-        The element around it.
-    position, end : int
-        Its place in the list of its document, and that of the first element behind it and what is in it.
-
-    Attributes
-    ----------
-    get : callable
-        ``attrib.get``: it returns the value of an attribute, or None.
-    text, tail : str or None
-        Text in it up to the first element in it, and behind it up to the next element.
     """
 
     __slots__ = ("attrib", "end", "get", "parent", "position", "tag", "tail", "text")
@@ -62,10 +44,12 @@ class Element:
     ) -> None:
         self.tag = tag
         self.attrib = attrib
+        # ``attrib.get``: it returns the value of an attribute, or None
         self.get: Callable[[str], str | None] = attrib.get if attrib else _NOTHING
-        self.parent = parent
-        self.position = position
-        self.end = end
+        self.parent = parent  # the element around it
+        self.position = position  # its place in the list of its document
+        self.end = end  # that of the first element behind it and what is in it
+        # text in it up to the first element in it, and behind it up to the next element
         self.text: str | None = None
         self.tail: str | None = None
 
@@ -86,15 +70,6 @@ class Element:
 class Document:
     """The elements of a page, and what was noted when they were made.
 
-    Parameters
-    ----------
-    elements : list of Element
-        All elements in document order: what is in an element stands behind it, up to its ``end``.
-    noted : dict of str to list of Element
-        The elements that have some attributes, by attribute.
-    pieces : list of str
-        The text that a reader sees, as `visible_text.shown` takes it.
-
     Examples
     --------
     >>> from webanalytics.page.tree import parse
@@ -108,9 +83,10 @@ class Document:
     """Elements whose texts are read in all: those in each other are read again for each."""
 
     def __init__(self, elements: list[Element], noted: dict[str, list[Element]], pieces: list[str]) -> None:
+        # all elements in document order: what is in an element stands behind it, up to its ``end``
         self.elements = elements
-        self.noted = noted
-        self.pieces = pieces
+        self.noted = noted  # the elements that have some attributes, by attribute
+        self.pieces = pieces  # the text that a reader sees, as `visible_text.shown` takes it
         self._read = 0
         self._places: dict[str, list[int]] = {}
 

@@ -41,27 +41,13 @@ _FLAGS = int(re.IGNORECASE | re.MULTILINE | re.DOTALL | re.VERBOSE | re.ASCII | 
 
 @dataclass(frozen=True)
 class Selector:
-    """One checked selector, as plain data that a worker, a checkpoint and another machine can have.
+    """One checked selector, as plain data that a worker, a checkpoint and another machine can have."""
 
-    Attributes
-    ----------
-    name : str
-        Name of its column.
-    kind : {"css", "xpath", "regex"}
-        What it is written in.
-    source : str
-        The selector.
-    flags : int
-        Flags of a regular expression.
-    several : bool
-        Whether all values are wanted, as a list, or the first, as a string.
-    """
-
-    name: str
-    kind: Kind
-    source: str
-    flags: int = 0
-    several: bool = False
+    name: str  # name of its column
+    kind: Kind  # what it is written in
+    source: str  # the selector
+    flags: int = 0  # flags of a regular expression
+    several: bool = False  # whether all values are wanted, as a list, or the first, as a string
 
     @property
     def shown(self) -> str:

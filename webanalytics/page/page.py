@@ -51,26 +51,6 @@ class Page:
 
     Everything is computed on first access and then cached. Analyses must not modify `document` and `tree`.
 
-    Parameters
-    ----------
-    content : bytes or str
-        The page as it was received, or as text.
-    url, final_url : str
-        Its address as requested, and after redirects.
-    content_type : str
-        The Content-Type header that it came with.
-    is_text : bool
-        Whether the content is a text in place of a page: all of it is read, and none of it is markup.
-    language : str
-        Language of the text, where it is known.
-
-    Attributes
-    ----------
-    found : dict
-        Cached results of functions and collectors.
-    expected : tuple of type
-        Collectors that later analyses will need: they share one walk with the first of them.
-
     Examples
     --------
     >>> page = Page(b"<title>Tea</title><a href=milk>Milk", "https://example.org/tea")
@@ -80,12 +60,13 @@ class Page:
 
     def __init__(
         self,
-        content: bytes | str,
-        url: str = "",
-        final_url: str = "",
-        content_type: str = "",
+        content: bytes | str,  # the page as it was received, or as text
+        url: str = "",  # its address as requested
+        final_url: str = "",  # its address after redirects
+        content_type: str = "",  # the Content-Type header that it came with
+        # whether the content is a text in place of a page: all of it is read, and none of it is markup
         is_text: bool = False,
-        language: str = "",
+        language: str = "",  # language of the text, where it is known
     ) -> None:
         self.content = content
         self.url = url
@@ -93,7 +74,8 @@ class Page:
         self.content_type = content_type
         self.is_text = is_text
         self.language = language
-        self.found: dict[Any, Any] = {}
+        self.found: dict[Any, Any] = {}  # cached results of functions and collectors
+        # collectors that later analyses will need: they share one walk with the first of them
         self.expected: tuple[type[Collector], ...] = ()
 
     @cached_property

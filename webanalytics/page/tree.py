@@ -88,11 +88,8 @@ _HOSTS |= {"h1", "h2", "h3", "h4", "h5", "h6", "p", "section", "span"}
 def parse(text: str | bytes, max_attributes: int = MAX_ATTRIBUTES, max_depth: int = MAX_DEPTH) -> Document:
     """Return the elements of a page, or of its bytes in UTF-8, as a browser with scripting parses it.
 
-    Raises
-    ------
-    RowError
-        When there is nothing but comments in the page, or when it goes beyond one of the limits: it would
-        keep the parser busy for minutes.
+    Raises `RowError` when there is nothing but comments in the page, or when it goes beyond one of the
+    limits: it would keep the parser busy for minutes.
 
     Examples
     --------

@@ -12,10 +12,7 @@ Network = IPv4Network | IPv6Network
 def read_networks(items: Iterable[str]) -> tuple[Network, ...]:
     """Return networks in CIDR notation (RFC 4632, RFC 4291); an address is a network of one.
 
-    Raises
-    ------
-    ValueError
-        For anything else, and for an address with bits set behind its prefix.
+    Raises `ValueError` for anything else, and for an address with bits set behind its prefix.
 
     Examples
     --------

@@ -107,10 +107,7 @@ def _parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> int:
     """Run ``serve`` or ``keys`` and return the exit status.
 
-    Raises
-    ------
-    MissingExtraError
-        When a package of the extra ``service`` is not installed.
+    Raises `MissingExtraError` when a package of the extra ``service`` is not installed.
     """
     try:
         return _run(_parser().parse_args(arguments))

@@ -232,33 +232,16 @@ class Engine:
     async def compute(
         self,
         operation: Operation,
+        # checked values by request name, defaults filled in, without those that only local calls have
         parameters: Mapping[str, Any],
         *,
-        account: int,
-        upload_bytes: int,
-        premium: bool,
-        fresh: bool = False,
-        base_url: str = "",
+        account: int,  # the account: nothing fetched for one account is shown to another
+        upload_bytes: int,  # largest image
+        premium: bool,  # whether Premium parameters take effect
+        fresh: bool = False,  # fetch a page again even if it was fetched a moment ago
+        base_url: str = "",  # public address of the service, for download links
     ) -> Result:
-        """Return the result of one call; any error becomes a result, too.
-
-        Parameters
-        ----------
-        operation : Operation
-            Which operation.
-        parameters : Mapping
-            Checked values by request name, defaults filled in, without those that only local calls have.
-        account : int
-            The account: nothing fetched for one account is shown to another.
-        upload_bytes : int
-            Largest image.
-        premium : bool
-            Whether Premium parameters take effect.
-        fresh : bool
-            Fetch a page again even if it was fetched a moment ago.
-        base_url : str
-            Public address of the service, for download links.
-        """
+        """Return the result of one call; any error becomes a result, too."""
         work = self._work[operation.name]
         try:
             if operation.kind == "record":

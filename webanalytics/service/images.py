@@ -184,27 +184,6 @@ def _cannot_be_opened(url: str, error: Exception) -> ParameterError:
 class ImageStore:
     """Keeps converted images until they expire, as an asynchronous context manager that sweeps its folder.
 
-    Parameters
-    ----------
-    url : str
-        Folder: a path, or any URL of fsspec such as ``s3://bucket/images``.
-    seconds : float
-        How long an image can be downloaded.
-    clock : callable
-        Unix time.
-    interval : float
-        Seconds between sweeps.
-    unfinished_seconds : float
-        Age in seconds from which the file of an interrupted write is removed.
-    timeout : float
-        Seconds that the store may take for one image.
-    keep_free : int
-        Bytes of a local disk that images leave free.
-    whole : int
-        Largest file, in bytes, that is read at once.
-    threads : int
-        Concurrent operations of the store.
-
     Raises
     ------
     ParameterError
@@ -222,16 +201,17 @@ class ImageStore:
 
     def __init__(
         self,
-        url: str,
-        seconds: float,
-        clock: Callable[[], float] = time.time,
+        url: str,  # folder: a path, or any URL of fsspec such as ``s3://bucket/images``
+        seconds: float,  # how long an image can be downloaded
+        clock: Callable[[], float] = time.time,  # Unix time
         *,
-        interval: float = 300.0,
+        interval: float = 300.0,  # seconds between sweeps
+        # age in seconds from which the file of an interrupted write is removed
         unfinished_seconds: float = 3600.0,
-        timeout: float = 30.0,
-        keep_free: int = 256_000_000,
-        whole: int = 1_000_000,
-        threads: int = 4,
+        timeout: float = 30.0,  # seconds that the store may take for one image
+        keep_free: int = 256_000_000,  # bytes of a local disk that images leave free
+        whole: int = 1_000_000,  # largest file, in bytes, that is read at once
+        threads: int = 4,  # concurrent operations of the store
     ) -> None:
         self._folder = _Folder(url, keep_free)
         self._seconds = seconds
@@ -269,10 +249,7 @@ class ImageStore:
     async def save(self, content: bytes, extension: str) -> StoredImage:
         """Store an image under a new name with the extension ``webp``, ``png``, ``jpg``, ``gif`` or ``tiff``.
 
-        Raises
-        ------
-        Problem
-            503 when the store is full, cannot be written to or does not answer.
+        Raises `Problem` 503 when the store is full, cannot be written to or does not answer.
         """
         now, token = self._clock(), uuid4()
         expires = int(now + self._seconds)
@@ -288,10 +265,7 @@ class ImageStore:
     async def open(self, name: str) -> Download | None:
         """Return an image by its file name, None for any other name and after it has expired.
 
-        Raises
-        ------
-        Problem
-            503 when the store does not answer.
+        Raises `Problem` 503 when the store does not answer.
         """
         found = _NAME.fullmatch(name)
         if found is None or int(found[1]) <= self._clock():

@@ -39,19 +39,6 @@ class _Flight:
 class PageCache:
     """Fetches pages, each once for all concurrent callers, and keeps them for a while.
 
-    Parameters
-    ----------
-    fetch : callable
-        Fetches a URL for an account.
-    seconds : float
-        How long a page is kept; 0 for not at all.
-    max_bytes : int
-        Bytes kept altogether; the least recently used pages go first.
-    clock : callable
-        A monotonic clock, in seconds.
-    on_lookup : callable, optional
-        Is notified of each page requested, and whether it was cached.
-
     Notes
     -----
     Failures are not kept. When a caller is cancelled, the fetch continues for the others that wait for it;
@@ -60,10 +47,11 @@ class PageCache:
 
     def __init__(
         self,
-        fetch: Callable[[int, str], Awaitable[FetchedPage]],
-        seconds: float,
-        max_bytes: int,
-        clock: Callable[[], float] = time.monotonic,
+        fetch: Callable[[int, str], Awaitable[FetchedPage]],  # fetches a URL for an account
+        seconds: float,  # how long a page is kept; 0 for not at all
+        max_bytes: int,  # bytes kept altogether; the least recently used pages go first
+        clock: Callable[[], float] = time.monotonic,  # a monotonic clock, in seconds
+        # is notified of each page requested, and whether it was cached
         on_lookup: Callable[[bool], None] | None = None,
     ) -> None:
         self._fetch = fetch
@@ -78,13 +66,7 @@ class PageCache:
         self.bytes = 0
 
     async def get(self, account: int, url: str, *, fresh: bool = False) -> FetchedPage:
-        """Return a page.
-
-        Raises
-        ------
-        FetchError
-            When it cannot be fetched.
-        """
+        """Return a page, or raise `FetchError` when it cannot be fetched."""
         key = (account, url)
         kept = None if fresh else self._find(key)
         flight = None if fresh else self._flights.get(key)

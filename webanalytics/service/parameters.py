@@ -55,10 +55,7 @@ ENCODINGS = {"gzip": 31, "x-gzip": 31, "deflate": 15}
 def read_object(text: bytes) -> dict[str, Any]:
     """Return the JSON object that a body is.
 
-    Raises
-    ------
-    Problem
-        400 when it is something else; RFC 8259 is taken at its word: no NaN, no lone surrogate.
+    Raises `Problem` 400 when it is something else; RFC 8259 is taken at its word: no NaN, no lone surrogate.
 
     Examples
     --------
@@ -338,12 +335,8 @@ def image_too_large(operation: Operation, limit: int) -> RowError:
 def image_bytes(operation: Operation, text: str, limit: int) -> bytes:
     """Return the bytes of base64 (RFC 4648 section 4, white space ignored) or a data: URL.
 
-    ``operation`` is the one whose subject the image is, ``limit`` the most bytes of an image.
-
-    Raises
-    ------
-    RowError
-        When it is neither, or too large.
+    ``operation`` is the one whose subject the image is, ``limit`` the most bytes of an image. Raises
+    `RowError` when it is neither, or too large.
 
     Examples
     --------

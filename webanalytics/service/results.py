@@ -47,24 +47,14 @@ def error_type(status: int, failure: Message | str | None) -> ErrorType | None:
 
 @dataclass(slots=True)
 class Result:
-    """What one operation answered for one input: the envelope, and the status a single call has.
+    """What one operation answered for one input: the envelope, and the status a single call has."""
 
-    Attributes
-    ----------
-    status : int
-        HTTP status of a single call: 200, 400, 403, 429, 500 or 503.
-    data : Mapping or None
-        The operation's fields by name, Premium ones included; None on failure.
-    failure : Message, str or None
-        What names the parameter to change, as a message or a finished sentence; None on success.
-    retry_after : float or None
-        Seconds after which a retry may succeed, if known.
-    """
-
-    status: int
+    status: int  # HTTP status of a single call: 200, 400, 403, 429, 500 or 503
+    # the operation's fields by name, Premium ones included; None on failure
     data: Mapping[str, Any] | None = None
+    # what names the parameter to change, as a message or a finished sentence; None on success
     failure: Message | str | None = None
-    retry_after: float | None = None
+    retry_after: float | None = None  # seconds after which a retry may succeed, if known
 
     @property
     def error(self) -> str | None:
@@ -85,27 +75,15 @@ class Result:
 
 
 class Problem(Exception):  # noqa: N818 - an answer more than an error
-    """A request that ends without work done; it becomes an answer, never a traceback.
-
-    Parameters
-    ----------
-    status : int
-        HTTP status.
-    failure : Message or str
-        What names what to change, as a message or a finished sentence.
-    retry_after : float, optional
-        Seconds, for the ``retry-after`` header.
-    headers : Mapping, optional
-        Further headers of the answer.
-    """
+    """A request that ends without work done; it becomes an answer, never a traceback."""
 
     def __init__(
         self,
         status: int,
-        failure: Message | str,
+        failure: Message | str,  # what names what to change, as a message or a finished sentence
         *,
-        retry_after: float | None = None,
-        headers: Mapping[str, str] | None = None,
+        retry_after: float | None = None,  # seconds, for the ``retry-after`` header
+        headers: Mapping[str, str] | None = None,  # further headers of the answer
     ) -> None:
         super().__init__(str(failure))
         self.status = status
@@ -126,33 +104,15 @@ class Problem(Exception):  # noqa: N818 - an answer more than an error
 
 @dataclass(slots=True)
 class Record:
-    """What one request was, for its log line and the metrics.
+    """What one request was, for its log line and the metrics."""
 
-    Attributes
-    ----------
-    request_id : str
-        The edge's identifier of the request.
-    started : float
-        When it began, by `time.monotonic`.
-    key : str
-        First eight characters of the key, empty where there was none.
-    operation : str
-        Name of the operation, ``graphql``, the name of a public page, or ``-``.
-    status : int
-        HTTP status answered.
-    credits : int
-        Credits charged.
-    inputs : int
-        Inputs of a batch, operations of a query, otherwise 1.
-    """
-
-    request_id: str
-    started: float = field(default_factory=monotonic)
-    key: str = ""
-    operation: str = "-"
-    status: int = 0
-    credits: int = 0
-    inputs: int = 1
+    request_id: str  # the edge's identifier of the request
+    started: float = field(default_factory=monotonic)  # when it began, by `time.monotonic`
+    key: str = ""  # first eight characters of the key, empty where there was none
+    operation: str = "-"  # name of the operation, ``graphql``, the name of a public page, or ``-``
+    status: int = 0  # HTTP status answered
+    credits: int = 0  # credits charged
+    inputs: int = 1  # inputs of a batch, operations of a query, otherwise 1
     notes: dict[str, Any] = field(default_factory=dict)
 
 

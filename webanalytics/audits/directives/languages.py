@@ -44,6 +44,11 @@ _SAME = {
 _SCRIPT = re.compile("[A-Za-z]{4}")  # ISO 15924
 
 
+def primary(code: object) -> str:
+    """Return the language of a code with or without a region, in lower case."""
+    return str(code or "").strip().lower().replace("_", "-").partition("-")[0]
+
+
 def hreflang_problem(code: str) -> Literal["", "language", "region"]:
     """Return which part of an hreflang value is invalid, '' if it is valid; case is ignored.
 

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -32,7 +32,6 @@ CLICKED: tuple[Kind, ...] = ("link", "frame", "refresh")
 
 _NO_FOLLOW = 7
 _MOST_HOPS = 20
-_UNKNOWN_KIND = len(KINDS)
 
 
 @dataclass(frozen=True)
@@ -351,8 +350,3 @@ class LinkGraph:
     def anchor(self, link: int) -> str:
         """Return the text of a link."""
         return str(self.table.anchors[self.table.anchor[link]])
-
-    def named(self, links: Iterable[int]) -> Iterator[tuple[str, str]]:
-        """Yield the address that each link stands on, and its text."""
-        for link in links:
-            yield self.table.urls[self.table.source[link]], self.anchor(link)

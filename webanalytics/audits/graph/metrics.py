@@ -112,7 +112,7 @@ def clicks(
     return depth
 
 
-def pagerank(source: Ints, target: Ints, nodes: int, damping: float = DAMPING) -> Floats:
+def pagerank(source: Ints, target: Ints, nodes: int) -> Floats:
     """Return the PageRank of each node; parallel edges count once each, so pass distinct ones.
 
     Notes
@@ -135,7 +135,7 @@ def pagerank(source: Ints, target: Ints, nodes: int, damping: float = DAMPING) -
     score = np.full(nodes, 1.0 / nodes)
     for _ in range(_MOST_ROUNDS):
         passed = np.bincount(target, weights=(score * share)[source], minlength=nodes)
-        following = (1 - damping) / nodes + damping * (passed + score[ends].sum() / nodes)
+        following = (1 - DAMPING) / nodes + DAMPING * (passed + score[ends].sum() / nodes)
         changed = np.abs(following - score).sum()
         score = following
         if changed < _PRECISION:
@@ -143,7 +143,7 @@ def pagerank(source: Ints, target: Ints, nodes: int, damping: float = DAMPING) -
     return score
 
 
-def least(source: Ints, scores: Floats, damping: float = DAMPING) -> float:
+def least(source: Ints, scores: Floats) -> float:
     """Return the PageRank of a page to which nothing links, from that of all.
 
     Examples
@@ -153,7 +153,7 @@ def least(source: Ints, scores: Floats, damping: float = DAMPING) -> float:
     (0.3509, [0.3509, 0.6491])
     """
     ends = np.bincount(source, minlength=len(scores)) == 0
-    return float((1 - damping + damping * scores[ends].sum()) / max(len(scores), 1))
+    return float((1 - DAMPING + DAMPING * scores[ends].sum()) / max(len(scores), 1))
 
 
 def scaled(scores: Floats, floor: float) -> Floats:

@@ -11,26 +11,8 @@ from typing import Any, Literal, NamedTuple
 
 import pandas as pd
 
-from webanalytics.audits.directives.robots import robots_problems
 from webanalytics.core.messages import REFUSALS, recognise
 from webanalytics.urls import address, lacks_scheme
-
-__all__ = [
-    "Addresses",
-    "FetchOutcome",
-    "Inlinks",
-    "Target",
-    "canonical_of",
-    "clusters_of",
-    "count_missing",
-    "fetch_outcome",
-    "in_head",
-    "inlinks",
-    "listed",
-    "normal",
-    "origin",
-    "robots_problems",
-]
 
 SHOWN = 3
 """Most addresses named in evidence; of further ones only the number is given."""

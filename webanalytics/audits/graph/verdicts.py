@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 from webanalytics.core.messages import REFUSALS
 
 Verdict: TypeAlias = Literal["ok", "redirected", "gone", "refused", "blocked", "failed", "soft 404"]
-
-VERDICTS: tuple[Verdict, ...] = get_args(Verdict)
 
 BROKEN: tuple[Verdict, ...] = ("gone", "soft 404", "failed", "blocked")
 """Verdicts on what does not answer as it should, the surest first."""

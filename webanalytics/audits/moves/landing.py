@@ -11,12 +11,13 @@ import pandas as pd
 
 from webanalytics.audits.function import audit
 from webanalytics.audits.moves.plan import RedirectMap
-from webanalytics.audits.moves.sources import frame_of, pages_of
+from webanalytics.audits.moves.sources import normal_address, pages_of
 from webanalytics.core.operations.model import Dtype
 from webanalytics.core.option_types import PageOptions
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.foreign import as_pandas
 from webanalytics.runs.frames.input_files import read_frame
+from webanalytics.runs.frames.link_table import table
 from webanalytics.urls import address
 
 __all__ = ["check_redirects"]
@@ -77,10 +78,12 @@ async def check_redirects(
     >>> found[["verdict", "note"]].values.tolist()
     [['as planned', 'A temporary redirect (302): search engines may keep the old address.']]
     """
-    table = _table(plan)
+    given = _table(plan)
     base = None if site is None else _origin(site)
     planned = {
-        url: _normal(new) for url, new in zip(map(_normal, table["old"]), table["new"], strict=True) if url
+        url: normal_address(new)
+        for url, new in zip(map(normal_address, given["old"]), given["new"], strict=True)
+        if url
     }
     rest = [] if old is None else (await pages_of(old, "old", dict(options)))["url"].tolist()
     forgotten = [url for url in rest if url not in planned]
@@ -95,7 +98,7 @@ async def check_redirects(
         for url, source, row in zip((*planned, *forgotten), asked, cells, strict=True)
     ]
     rows.sort(key=lambda row: ORDER.index(row["verdict"]))
-    return frame_of(rows, COLUMNS)
+    return table(COLUMNS, rows)
 
 
 def _table(plan: Any) -> pd.DataFrame:
@@ -125,16 +128,11 @@ def _at(url: str, base: str) -> str:
     return urlunsplit((scheme, host, *urlsplit(url)[2:4], ""))
 
 
-def _normal(url: object) -> str:
-    found = address(url.strip()) if isinstance(url, str) else None
-    return "" if found is None else found.url
-
-
 def _judged(
     url: str, wanted: str | None, known: bool, source: str, page: Mapping[str, Any], base: str | None
 ) -> dict[str, Any]:
     """Return the row of an old address."""
-    lands = _normal(page["final_url"]) or source
+    lands = normal_address(page["final_url"]) or source
     kinds = page["redirect_kinds"] if isinstance(page["redirect_kinds"], list) else []
     failed = page["status"] == "error"
     if not known:
@@ -158,7 +156,7 @@ def _judged(
 
 def _note(page: Mapping[str, Any], kinds: list[str], lands: str, failed: bool) -> str | None:
     """Return what else is wrong with a redirect."""
-    canonical = _normal(page["canonical_url"])
+    canonical = normal_address(page["canonical_url"])
     passing = [kind for kind in kinds if kind not in LASTING]
     if failed:
         return _text(page["error"])

@@ -14,13 +14,13 @@ import pandas as pd
 
 from webanalytics.audits.content.nearest import Described, Embed, Near, Vocabulary, nearest
 from webanalytics.audits.moves import server_files
-from webanalytics.audits.moves.sources import frame_of, pages_of
+from webanalytics.audits.moves.sources import normal_address, pages_of
 from webanalytics.core.operations.model import Dtype
 from webanalytics.core.option_types import PageOptions
 from webanalytics.core.strings import table_lines
 from webanalytics.errors import ParameterError
+from webanalytics.runs.frames.link_table import table
 from webanalytics.runs.frames.output_files import write_frame
-from webanalytics.urls import address
 
 __all__ = ["redirect_map"]
 
@@ -76,7 +76,7 @@ class RedirectMap:
         rows = {url: place for place, url in enumerate(self.table["old"])}
         made = self.table.copy()
         for old, new in targets.items():
-            place, target = rows.get(_address(old)), "" if new is None else _address(new)
+            place, target = rows.get(normal_address(old)), "" if new is None else normal_address(new)
             if place is None or (new is not None and not target):
                 wrong = (
                     f"{new!r}, which is no address"
@@ -246,7 +246,7 @@ async def redirect_map(
         values = before[name].tolist() if name in before else [None] * len(rows)
         for row, value in zip(rows, values, strict=True):
             row[name] = None if pd.isna(value) else value
-    return RedirectMap(frame_of(rows, COLUMNS))
+    return RedirectMap(table(COLUMNS, rows))
 
 
 def _that_answer(frame: pd.DataFrame) -> pd.DataFrame:
@@ -254,16 +254,11 @@ def _that_answer(frame: pd.DataFrame) -> pd.DataFrame:
     if "status" in frame:
         frame = frame[frame["status"].fillna("ok") != "error"]
     if "final_url" in frame:
-        ends = [_address(end) or url for url, end in zip(frame["url"], frame["final_url"], strict=True)]
+        ends = [normal_address(end) or url for url, end in zip(frame["url"], frame["final_url"], strict=True)]
         frame = frame.assign(url=ends).drop_duplicates("url")
     if not len(frame):
         raise ParameterError("The `new` parameter has no page that could be read.", "new")
     return frame.reset_index(drop=True)
-
-
-def _address(url: object) -> str:
-    found = address(url.strip()) if isinstance(url, str) else None
-    return "" if found is None else found.url
 
 
 def _path(url: str) -> str:
@@ -284,7 +279,7 @@ def _declared(page: Described, said: list[object], paths: Mapping[str, int]) -> 
     own = paths.get(_path(page.url))
     if own is not None:
         return _Choice(own, "same address")
-    for other in map(_address, said):
+    for other in map(normal_address, said):
         place = paths.get(_path(other)) if other and _path(other) != "/" else None
         if place is not None:
             return _Choice(place, "canonical")

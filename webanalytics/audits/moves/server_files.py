@@ -53,21 +53,22 @@ def _target(new: str) -> str:
     return quote(new, safe=_SAFE)
 
 
+def _quoted(text: str) -> str:
+    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
+
+
 def _nginx(pairs: Sequence[Pair]) -> str:
     """Return maps for nginx: of decoded paths, and of addresses with a query as they are sent."""
 
-    def quoted(text: str) -> str:
-        return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
-
     def key(text: str) -> str:  # a map's key is plain but for ~, which begins a pattern, and its own words
         special = text[:1] == "~" or text in ("default", "hostnames", "include", "volatile")
-        return quoted("\\" + text if special else text)
+        return _quoted("\\" + text if special else text)
 
     plain: list[str] = []
     queries: list[str] = []
     for old, new in pairs:
         path, query = _split(old)
-        target = quoted(_target(new).replace("$", "%24"))
+        target = _quoted(_target(new).replace("$", "%24"))
         (queries if query else plain).append(
             f"    {key(f'{path}?{query}' if query else unquote(path))} {target};"
         )
@@ -115,16 +116,12 @@ def _redirects(pairs: Sequence[Pair]) -> str:
 
 def _caddy(pairs: Sequence[Pair]) -> str:
     """Return maps for a site's block of a Caddyfile."""
-
-    def quoted(text: str) -> str:
-        return '"' + re.sub(r'(["\\])', r"\\\1", text).replace("{", "\\{") + '"'
-
     plain: list[str] = []
     queries: list[str] = []
     for old, new in pairs:
         path, query = _split(old)
-        line = f"    {quoted(f'{path}?{query}' if query else unquote(path))} {quoted(_target(new))}"
-        (queries if query else plain).append(line)
+        line = f"    {_quoted(f'{path}?{query}' if query else unquote(path))} {_quoted(_target(new))}"
+        (queries if query else plain).append(line.replace("{", "\\{"))
     lines = ["# In the block of the old host: import this file."]
     for name, source, rows in (("moved_query", "{uri}", queries), ("moved", "{path}", plain)):
         if rows:

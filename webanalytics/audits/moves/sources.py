@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,9 @@ import pandas as pd
 
 from webanalytics.audits.audit import Audit
 from webanalytics.audits.function import audit
-from webanalytics.core.operations.model import Dtype
 from webanalytics.core.run_options import resolve
 from webanalytics.errors import ParameterError
 from webanalytics.runs.frames.foreign import as_pandas
-from webanalytics.runs.frames.schema import make_series
 from webanalytics.runs.frames.sitemap import sitemap_frame
 from webanalytics.urls import address, is_archive
 
@@ -31,7 +29,7 @@ async def pages_of(source: Any, parameter: str, options: Mapping[str, Any]) -> p
     """Return the pages of a source, with what is known of `READ`, each address once."""
     frame = await _frame(as_pandas(source, parameter), parameter, options)
     known = frame[[name for name in READ if name in frame]].copy()
-    known["url"] = [_normal(url) for url in known["url"]]
+    known["url"] = [normal_address(url) for url in known["url"]]
     known = known[known["url"] != ""].drop_duplicates("url", ignore_index=True)
     if not len(known):
         raise ParameterError(f"The `{parameter}` parameter has no address.", parameter)
@@ -69,13 +67,7 @@ async def _named(source: str | os.PathLike[str], parameter: str, options: Mappin
     raise ParameterError(f"The `{parameter}` parameter names no folder, archive or address.", parameter)
 
 
-def frame_of(rows: Sequence[Mapping[str, Any]], columns: Mapping[str, Dtype]) -> pd.DataFrame:
-    """Return rows as a frame with some columns of fixed dtypes."""
-    index = pd.RangeIndex(len(rows))
-    made = {name: make_series([row[name] for row in rows], kind, index) for name, kind in columns.items()}
-    return pd.DataFrame(made, index=index)
-
-
-def _normal(url: object) -> str:
+def normal_address(url: object) -> str:
+    """Return an address in normal form, '' for what is none."""
     found = address(url.strip()) if isinstance(url, str) else None
     return "" if found is None else found.url

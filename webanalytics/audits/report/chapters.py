@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from webanalytics.audits.directives.languages import same_language
+from webanalytics.audits.directives.languages import primary, same_language
 from webanalytics.audits.report.cells import Scalar, column
 from webanalytics.audits.report.content import Content
 from webanalytics.audits.report.tables import (
@@ -55,7 +55,7 @@ def languages(content: Content) -> Chapter | None:
     """Return which languages the pages declare, and which ones their texts are in."""
     if "language" not in content.pages:
         return None
-    declared = [_primary(value) for value in content.values("lang")]
+    declared = [primary(value)[:40] for value in content.values("lang")]
     groups: defaultdict[str, list[int]] = defaultdict(list)
     for row, (status, language) in enumerate(
         zip(content.values("status"), content.values("language"), strict=True)
@@ -76,10 +76,6 @@ def languages(content: Content) -> Chapter | None:
     )
     table = Table("Languages", "", heads, rows, _left(len(ordered), MOST_LANGUAGES, "language"))
     return Chapter("languages", "Languages", note, [table], _unread(content))
-
-
-def _primary(tag: Scalar) -> str:
-    return str(tag or "").strip().replace("_", "-").partition("-")[0].lower()[:40]
 
 
 def _left(count: int, shown: int, noun: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.rules import sources
@@ -35,13 +36,12 @@ def _ids(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, len(others), enumerated(others))
 
 
+_rule = partial(Rule, category="accessibility")
+
 RULES = (
-    Rule(
+    _rule(
         name="fields_without_label",
         title="Form fields without label",
-        category="accessibility",
-        type="issue",
-        priority="medium",
         explanation="Screen readers cannot say what to enter in a field that has no label "
         "(WCAG 2.2, criteria 1.3.1, 3.3.2 and 4.1.2; axe: label, select-name).",
         fix="Add a label element for the field, or an aria-label.",
@@ -51,10 +51,9 @@ RULES = (
         "counted; hidden ones and those with a placeholder are left out.",
         source=sources.wcag("1.3.1", "3.3.2", "4.1.2"),
     ),
-    Rule(
+    _rule(
         name="fields_with_placeholder_only",
         title="Placeholder in place of a label",
-        category="accessibility",
         type="warning",
         priority="low",
         explanation="A placeholder goes away with the first letter, and often has too little contrast, so it "
@@ -66,12 +65,9 @@ RULES = (
         "labelledby or title.",
         source=sources.wcag("3.3.2"),
     ),
-    Rule(
+    _rule(
         name="buttons_without_name",
         title="Buttons without a name",
-        category="accessibility",
-        type="issue",
-        priority="medium",
         explanation="Screen readers say only that there is a button, not what it does "
         "(WCAG 2.2, criterion 4.1.2; axe: button-name, input-button-name, input-image-alt).",
         fix="Give the button a text, or one that shows a mere icon an aria-label.",
@@ -81,11 +77,9 @@ RULES = (
         "hidden ones are left out.",
         source=sources.wcag("4.1.2"),
     ),
-    Rule(
+    _rule(
         name="iframes_without_title",
         title="Frames without title",
-        category="accessibility",
-        type="issue",
         priority="low",
         explanation="Screen readers name a frame by its title; without one, people must enter it to learn "
         "what it is (WCAG 2.2, criterion 4.1.2; axe: frame-title).",
@@ -96,11 +90,9 @@ RULES = (
         "hidden ones are left out.",
         source=sources.wcag("4.1.2"),
     ),
-    Rule(
+    _rule(
         name="duplicate_ids_used",
         title="Labels that point to several elements",
-        category="accessibility",
-        type="issue",
         priority="low",
         explanation="A label or an attribute of ARIA refers to an id that several elements have: only the "
         "first of them is named by it (WCAG 2.2, criterion 1.3.1; axe: duplicate-id-aria).",
@@ -110,10 +102,9 @@ RULES = (
         measured="Ids that several elements have and that a label, a cell or an attribute of ARIA refers to.",
         source=sources.both(sources.wcag("1.3.1", "4.1.2"), sources.ID),
     ),
-    Rule(
+    _rule(
         name="duplicate_ids",
         title="Ids that are not unique",
-        category="accessibility",
         type="warning",
         priority="low",
         explanation="Links to a part of the page and scripts find only the first element with an id, and the "
@@ -124,11 +115,9 @@ RULES = (
         measured="Ids that several elements have and that no label, cell or attribute of ARIA refers to.",
         source=sources.ID,
     ),
-    Rule(
+    _rule(
         name="headings_empty",
         title="Empty headings",
-        category="accessibility",
-        type="issue",
         priority="low",
         explanation="People who go from heading to heading come to one that says nothing "
         "(WCAG 2.2, criteria 1.3.1 and 2.4.6; axe: empty-heading).",
@@ -138,10 +127,9 @@ RULES = (
         measured="Headings without text, alternative text or label are counted; hidden ones are left out.",
         source=sources.wcag("1.3.1", "2.4.6"),
     ),
-    Rule(
+    _rule(
         name="tabindex_positive",
         title="Tabindex over 0",
-        category="accessibility",
         type="warning",
         priority="low",
         explanation="A tabindex over 0 puts an element before all others, so the tab key jumps about "

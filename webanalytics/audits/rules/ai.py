@@ -40,17 +40,13 @@ RULES = (
         scope="host",
         type="warning",
         priority="low",
-        explanation=(
-            "What robots.txt or a header says about the use of the content by AI services cannot be read as "
-            "it is meant. Both are drafts that few services read yet."
-        ),
+        explanation="What robots.txt or a header says about the use of the content by AI services cannot be "
+        "read as it is meant. Both are drafts that few services read yet.",
         fix="Write each signal once, with one of its values, such as ai-train=no.",
         find=_signals,
         columns=("url",),
-        measured=(
-            "By the names and values of contentsignals.org and of draft-ietf-aipref-vocab, in the groups of "
-            "robots.txt for all crawlers and in headers; once for each origin."
-        ),
+        measured="By the names and values of contentsignals.org and of draft-ietf-aipref-vocab, in the "
+        "groups of robots.txt for all crawlers and in headers; once for each origin.",
         source=both(CONTENT_SIGNALS, AIPREF),
     ),
     Rule(
@@ -58,11 +54,8 @@ RULES = (
         title="Content that only scripts make",
         category="content",
         type="warning",
-        priority="medium",
-        explanation=(
-            "Without scripts the page has no main text. Google runs scripts, later than it reads the page; "
-            "most crawlers of AI services and of social networks do not run them."
-        ),
+        explanation="Without scripts the page has no main text. Google runs scripts, later than it reads the "
+        "page; most crawlers of AI services and of social networks do not run them.",
         fix="Send the content with the page: render it on the server, or in advance.",
         find=_script_only,
         columns=("wordCount", "scripts"),

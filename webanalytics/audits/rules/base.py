@@ -98,9 +98,9 @@ class Rule:
         Human-readable name.
     category : str
         What it is about.
-    type : {"issue", "warning", "opportunity"}
+    type : {"issue", "warning", "opportunity"}, default "issue"
         A fault; something to look at; something that could be better.
-    priority : {"high", "medium", "low"}
+    priority : {"high", "medium", "low"}, default "medium"
         How much it matters by default.
     explanation : str
         Why it matters, in one or two sentences.
@@ -130,11 +130,11 @@ class Rule:
     name: str
     title: str
     category: Category
-    type: Type
-    priority: Priority
     explanation: str
     fix: str
     find: Callable[[Site, Any], Iterable[Finding]]
+    type: Type = "issue"
+    priority: Priority = "medium"
     threshold: float | None = None
     unit: str = ""
     columns: tuple[str, ...] = ()

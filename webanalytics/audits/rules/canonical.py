@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.graph.site_links import Target, in_head, listed
@@ -100,90 +101,82 @@ def following(site: Site) -> dict[int, int]:
     return {row: site.addresses.page(target) for row, _, target in targets(site) if not site.fault(target)}
 
 
-def _chain(site: Site, _: Any) -> Iterator[Finding]:
+def ways(site: Site, most: int) -> Iterator[tuple[Finding, list[int]]]:
+    """Yield the way from each page along canonicals of several pages, as a finding and as rows."""
     after = following(site)
     for row in after:
         path = [row]
-        while (step := after.get(path[-1])) is not None and len(path) < _LONGEST_CHAIN:
+        while (step := after.get(path[-1])) is not None and len(path) < most:
             path.append(step)
             if step in path[:-1]:
                 break
-        # Circles are left to another rule.
-        if len(path) > 2 and path[-1] != row:
-            yield Finding(row, len(path) - 1, " → ".join(site.name(step)[:100] for step in path))
+        if len(path) > 2:
+            yield Finding(row, len(path) - 1, " → ".join(site.name(step)[:100] for step in path)), path
 
+
+def _chain(site: Site, _: Any) -> Iterator[Finding]:
+    # Circles are left to another rule.
+    return (one for one, path in ways(site, _LONGEST_CHAIN) if path[-1] != path[0])
+
+
+_rule = partial(Rule, category="canonical")
 
 RULES = (
-    Rule(
+    _rule(
         name="canonical_missing",
         title="Canonical missing",
-        category="canonical",
         type="warning",
-        priority="medium",
-        explanation=(
-            "Without a canonical link search engines choose which of several addresses of a page they show."
-        ),
+        explanation="Without a canonical link search engines choose which of several addresses of a page "
+        "they show.",
         fix="Give every page a canonical link, to itself where no other page is meant.",
         find=_missing,
         columns=("canonical_state",),
         measured="Canonical links with an address in the head of the page.",
         source=sources.CANONICALS,
     ),
-    Rule(
+    _rule(
         name="canonical_conflicting",
         title="Canonicals that contradict each other",
-        category="canonical",
-        type="issue",
         priority="high",
-        explanation=(
-            "The page names several different canonical pages; search engines then ignore them all."
-        ),
+        explanation="The page names several different canonical pages; search engines then ignore them all.",
         fix="Leave one canonical link in the page.",
         find=_conflicting,
         columns=("canonicals",),
         measured="Different canonical addresses in the head are counted, in normal form.",
         source=sources.both(sources.CANONICALS, sources.rfc(6596, "3 (canonical)")),
     ),
-    Rule(
+    _rule(
         name="canonical_multiple",
         title="Several canonicals",
-        category="canonical",
         type="warning",
         priority="low",
-        explanation=(
-            "The page has the same canonical link several times, which often is the work of two plugins."
-        ),
+        explanation="The page has the same canonical link several times, which often is the work of two "
+        "plugins.",
         fix="Leave one canonical link in the page.",
         find=_multiple,
         columns=("canonicals",),
         measured="Canonical links in the head are counted where all of them name one address.",
         source=sources.CANONICALS,
     ),
-    Rule(
+    _rule(
         name="canonical_relative",
         title="Canonical is relative",
-        category="canonical",
         type="warning",
         priority="low",
-        explanation=(
-            "A relative canonical leads to a wrong page where the site is reached under another host or "
-            "scheme."
-        ),
+        explanation="A relative canonical leads to a wrong page where the site is reached under another host "
+        "or scheme.",
         fix="Write the canonical link as a whole address, with https and the host.",
         find=_relative,
         columns=("canonicals",),
         measured="Canonical links in the head that do not begin with http:// or https:// and a host.",
         source=sources.CANONICALS,
     ),
-    Rule(
+    _rule(
         name="canonical_invalid",
         title="Canonical is no web address",
-        category="canonical",
-        type="issue",
         priority="high",
-        explanation=(
-            "The canonical link does not hold an address of the web, so search engines cannot use it."
-        ),
+        explanation="The canonical link does not hold an address of the web, so search engines cannot use "
+        "it.",
         fix="Write the canonical link as a whole address, with https and the host.",
         find=_invalid,
         columns=("canonical_state",),
@@ -191,30 +184,23 @@ RULES = (
         "to the page's.",
         source=sources.both(sources.CANONICALS, sources.rfc(6596, "3 (canonical)")),
     ),
-    Rule(
+    _rule(
         name="canonical_fragment",
         title="Canonical with a fragment",
-        category="canonical",
-        type="issue",
-        priority="medium",
-        explanation=(
-            "The canonical link has a fragment (#), which search engines do not take for a page of its own."
-        ),
+        explanation="The canonical link has a fragment (#), which search engines do not take for a page of "
+        "its own.",
         fix="Remove the fragment from the canonical link.",
         find=_fragment,
         columns=("canonicals",),
         measured="A # in a canonical link in the head.",
         source=sources.CANONICALS,
     ),
-    Rule(
+    _rule(
         name="canonical_failing",
         title="Canonical page redirects or fails",
-        category="canonical",
-        type="issue",
         priority="high",
-        explanation=(
-            "The page names a canonical page that redirects, answers with an error or does not answer."
-        ),
+        explanation="The page names a canonical page that redirects, answers with an error or does not "
+        "answer.",
         fix="Let the canonical link point to a page that answers with HTTP 200.",
         find=_failing,
         columns=("canonical_state",),
@@ -223,16 +209,12 @@ RULES = (
         "error, or did not answer. A crawl asks for it; other addresses outside of the audit are not judged.",
         source=sources.both(sources.CANONICALS, sources.CANONICALIZATION),
     ),
-    Rule(
+    _rule(
         name="canonical_not_indexable",
         title="Canonical page is not indexable",
-        category="canonical",
-        type="issue",
         priority="high",
-        explanation=(
-            "The page names a canonical page that may not be indexed, so neither may appear in search "
-            "results."
-        ),
+        explanation="The page names a canonical page that may not be indexed, so neither may appear in "
+        "search results.",
         fix="Let the canonical link point to an indexable page, or make the canonical page indexable.",
         find=_not_indexable,
         columns=("canonical_state",),
@@ -240,15 +222,12 @@ RULES = (
         "is not in the audit is not judged.",
         source=sources.both(sources.CANONICALS, sources.NOINDEX),
     ),
-    Rule(
+    _rule(
         name="canonical_chain",
         title="Chain of canonicals",
-        category="canonical",
-        type="issue",
         priority="high",
-        explanation=(
-            "The canonical page names yet another page as canonical; search engines may not follow the chain."
-        ),
+        explanation="The canonical page names yet another page as canonical; search engines may not follow "
+        "the chain.",
         fix="Let the canonical link point to the last page of the chain.",
         find=_chain,
         columns=("canonical_state",),
@@ -256,11 +235,9 @@ RULES = (
         "chain.",
         source=sources.both(sources.CANONICALS, sources.CANONICALIZATION),
     ),
-    Rule(
+    _rule(
         name="canonical_outside_head",
         title="Canonical outside of the head",
-        category="canonical",
-        type="issue",
         priority="high",
         explanation="Search engines ignore a canonical link in the body of a page, which anybody could have "
         "put there.",

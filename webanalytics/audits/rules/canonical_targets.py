@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.graph.site_links import listed, normal
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.canonical import following, targets
+from webanalytics.audits.rules.canonical import targets, ways
 from webanalytics.audits.rules.sources import AMP, AMP_DISCOVERY, CANONICALS, both, rfc
 from webanalytics.audits.site import Site
 
@@ -35,15 +36,7 @@ def _to_http(site: Site, _: Any) -> Iterator[Finding]:
 
 
 def _circle(site: Site, _: Any) -> Iterator[Finding]:
-    after = following(site)
-    for row in after:
-        path = [row]
-        while (step := after.get(path[-1])) is not None and len(path) <= _LONGEST_CIRCLE:
-            path.append(step)
-            if step in path[:-1]:
-                break
-        if len(path) > 2 and path[-1] == row:
-            yield Finding(row, len(path) - 1, " → ".join(site.name(step)[:100] for step in path))
+    return (one for one, path in ways(site, _LONGEST_CIRCLE + 1) if path[-1] == path[0])
 
 
 def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
@@ -85,13 +78,13 @@ def _amp_silent(site: Site, _: Any) -> Iterator[Finding]:
             )
 
 
+_rule = partial(Rule, category="canonical")
+
 RULES = (
-    Rule(
+    _rule(
         name="canonical_other_host",
         title="Canonical on another host",
-        category="canonical",
         type="warning",
-        priority="medium",
         explanation="The page asks search engines to show a page of another host in its place, which is "
         "right for copies alone.",
         fix="Check that the other host has the original; else let the canonical point to the page itself.",
@@ -100,12 +93,9 @@ RULES = (
         measured="A page whose canonical has another host than the page, subdomains and www included.",
         source=both(CANONICALS, rfc(6596, "3 (canonical)")),
     ),
-    Rule(
+    _rule(
         name="canonical_to_http",
         title="Canonical leads from https to http",
-        category="canonical",
-        type="issue",
-        priority="medium",
         explanation="An https page names an http address as canonical: search engines are asked to show "
         "the one that browsers call not secure.",
         fix="Write the canonical link with https.",
@@ -114,11 +104,9 @@ RULES = (
         measured="A page in https whose canonical is an address in http.",
         source=CANONICALS,
     ),
-    Rule(
+    _rule(
         name="canonical_loop",
         title="Canonicals in a circle",
-        category="canonical",
-        type="issue",
         priority="high",
         explanation="The canonical page names this page as canonical in turn, so search engines cannot tell "
         "which of them is meant.",
@@ -128,12 +116,10 @@ RULES = (
         measured="The canonical links of the audit's pages lead from the page back to it.",
         source=rfc(6596, "3 (canonical)"),
     ),
-    Rule(
+    _rule(
         name="canonical_unlinked",
         title="Canonical page without links",
-        category="canonical",
         type="warning",
-        priority="medium",
         explanation="No page links to the canonical page: visitors go to its copy, and search engines get "
         "opposite signs.",
         fix="Link to the canonical page wherever its copies are linked.",
@@ -143,11 +129,9 @@ RULES = (
         "pages are left out.",
         source=CANONICALS,
     ),
-    Rule(
+    _rule(
         name="amp_without_canonical",
         title="AMP page without canonical",
-        category="canonical",
-        type="issue",
         priority="high",
         explanation="An AMP page has to name the page that it is a version of, or itself; without that it "
         "is not valid.",
@@ -157,11 +141,9 @@ RULES = (
         measured="A page whose html element has the attribute amp or ⚡, and no canonical link.",
         source=AMP,
     ),
-    Rule(
+    _rule(
         name="amp_failing",
         title="AMP version redirects or fails",
-        category="canonical",
-        type="issue",
         priority="high",
         explanation="The page names an AMP version that redirects, answers with an error or does not answer.",
         fix="Let the amphtml link point to a page that answers with HTTP 200, or remove it.",
@@ -172,12 +154,9 @@ RULES = (
         "it; a crawl asks for it.",
         source=AMP_DISCOVERY,
     ),
-    Rule(
+    _rule(
         name="amp_without_return",
         title="AMP version that does not lead back",
-        category="canonical",
-        type="issue",
-        priority="medium",
         explanation="The page that is named as AMP version is none, or names another page as canonical; "
         "search engines do not pair the two.",
         fix="Let the AMP version name this page as canonical.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
@@ -112,12 +113,12 @@ def _is_enough(text: str) -> bool:
     return sum(map(str.isalpha, text[: 10 * ENOUGH_LETTERS])) >= ENOUGH_LETTERS
 
 
+_rule = partial(Rule, category="content")
+
 RULES = (
-    Rule(
+    _rule(
         name="content_empty",
         title="No content",
-        category="content",
-        type="issue",
         priority="high",
         explanation="No readable text was found in the page as the server sends it. Search engines may see "
         "none either where scripts have to fetch it.",
@@ -128,12 +129,10 @@ RULES = (
         "without a body is such a page too.",
         source=sources.HELPFUL,
     ),
-    Rule(
+    _rule(
         name="content_low",
         title="Low content",
-        category="content",
         type="opportunity",
-        priority="medium",
         explanation="Pages with few words of their own seldom answer what people search for. Languages that "
         "are written without spaces are not looked at.",
         fix="Extend the page by what its readers need, or merge it with another one on the same subject.",
@@ -146,10 +145,9 @@ RULES = (
         "least number: the default is the usual one of SEO tools.",
         source=sources.HELPFUL,
     ),
-    Rule(
+    _rule(
         name="readability_difficult",
         title="Readability difficult",
-        category="content",
         type="opportunity",
         priority="low",
         explanation="With a Flesch reading ease of 30 to 50, or what stands for it on the scale of the "
@@ -163,10 +161,9 @@ RULES = (
         "threshold, or the value of the scale of the language at the same place.",
         source=sources.FLESCH,
     ),
-    Rule(
+    _rule(
         name="readability_very_difficult",
         title="Readability very difficult",
-        category="content",
         type="opportunity",
         priority="low",
         explanation="With a Flesch reading ease below 30, or what stands for it on the scale of the page's "
@@ -180,10 +177,9 @@ RULES = (
         "the language at the same place.",
         source=sources.FLESCH,
     ),
-    Rule(
+    _rule(
         name="lorem_ipsum",
         title="Lorem ipsum",
-        category="content",
         type="warning",
         priority="low",
         explanation="Placeholder text shows that the page was published unfinished.",
@@ -193,10 +189,9 @@ RULES = (
         measured="The words lorem ipsum side by side in the visible text, the title or the description.",
         source=sources.HELPFUL,
     ),
-    Rule(
+    _rule(
         name="language_differs",
         title="Declared language differs from the text's",
-        category="content",
         type="warning",
         priority="low",
         explanation="Screen readers pronounce and browsers translate a page by the language it declares, "

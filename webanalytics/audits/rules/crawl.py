@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.graph.links import CLICKED
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.leads import sources
+from webanalytics.audits.rules.sources import LINKS
 from webanalytics.audits.site import WHOLE_CRAWL, Site
 
 VERY_DEEP = 6
@@ -17,27 +19,15 @@ OUT_OF_REACH = 10
 _CLICKS = (
     "Clicks on the shortest way from a start page along links that the crawl follows; redirects cost none. "
 )
-_LINKS = (
-    "Google Search Central, Link best practices: "
-    "https://developers.google.com/search/docs/crawling-indexing/links-crawlable"
-)
 
 
-def _deeper(site: Site, low: float, high: float) -> Iterator[Finding]:
+def _deeper(site: Site, threshold: float, most: float) -> Iterator[Finding]:
     depth, graph = site.values("crawl_depth"), site.graph
     for row in site.distinct:
-        if depth[row] is not None and low < depth[row] <= high:
+        if depth[row] is not None and threshold < depth[row] <= most:
             link = int(graph.found_on[row])
             found = f"Found on {graph.table.urls[graph.table.source[link]]}" if link >= 0 else ""
             yield Finding(row, depth[row], f"{depth[row]:,} clicks. {found}".strip())
-
-
-def _deep(site: Site, threshold: Any) -> Iterator[Finding]:
-    return _deeper(site, threshold, max(threshold, VERY_DEEP))
-
-
-def _very_deep(site: Site, threshold: Any) -> Iterator[Finding]:
-    return _deeper(site, threshold, max(threshold, OUT_OF_REACH))
 
 
 def _no_path(site: Site, threshold: Any) -> Iterator[Finding]:
@@ -98,35 +88,33 @@ RULES = (
         explanation="Visitors need many clicks to come here, and search engines fetch such pages later and "
         "more rarely.",
         fix="Link to the page from one nearer to the start, such as that of its section.",
-        find=_deep,
+        find=partial(_deeper, most=VERY_DEEP),
         threshold=3,
         unit="clicks",
         columns=("crawl_depth",),
         measured=f"{_CLICKS}Pages over {VERY_DEEP} clicks are left to another rule.",
-        source=_LINKS,
+        source=LINKS,
     ),
     Rule(
         name="page_very_deep",
         title="Page very deep in the site",
         category="links",
         type="opportunity",
-        priority="medium",
         explanation="So many clicks from the start few visitors arrive, and search engines may not fetch the "
         "page at all.",
         fix="Link to the page from one nearer to the start, or give its section an overview.",
-        find=_very_deep,
+        find=partial(_deeper, most=OUT_OF_REACH),
         threshold=VERY_DEEP,
         unit="clicks",
         columns=("crawl_depth",),
         measured=f"{_CLICKS}Pages over {OUT_OF_REACH} clicks are left to another rule.",
-        source=_LINKS,
+        source=LINKS,
     ),
     Rule(
         name="no_path_from_start",
         title="No way from the start page",
         category="links",
         type="warning",
-        priority="medium",
         explanation="Pages link to this one, but nobody who starts at the start page gets to them, or only "
         "after more clicks than anybody makes.",
         fix="Link to the page, or to those that lead to it, from the navigation or from their section.",
@@ -135,7 +123,7 @@ RULES = (
         unit="clicks",
         columns=("crawl_depth", WHOLE_CRAWL),
         measured=f"{_CLICKS}Pages to which no page links are orphans, and left to another rule.",
-        source=_LINKS,
+        source=LINKS,
     ),
     Rule(
         name="one_inlink",
@@ -149,14 +137,12 @@ RULES = (
         columns=("crawl_depth", "inlinks", WHOLE_CRAWL),
         measured="Different other pages with a link to this one, redirects followed; the start is left out, "
         "and a crawl that stopped early is not judged.",
-        source=_LINKS,
+        source=LINKS,
     ),
     Rule(
         name="crawl_trap",
         title="Crawl trap",
         category="url",
-        type="issue",
-        priority="medium",
         explanation="Links lead to an endless family of addresses, in which search engines spend the time "
         "that the site's real pages need.",
         fix="Leave out links to what is endless, or answer it with HTTP 404 beyond what exists. A sequence "
@@ -173,7 +159,6 @@ RULES = (
         name="soft_404",
         title="Missing page with status 200",
         category="response",
-        type="issue",
         priority="high",
         explanation="The page says that it is not there, but the server says that all is well: search "
         "engines "

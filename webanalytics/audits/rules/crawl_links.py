@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from webanalytics.audits.graph.links import LinkGraph
-from webanalytics.audits.graph.metrics import Mask, by_end
+from webanalytics.audits.graph.metrics import by_end
 from webanalytics.audits.graph.site_links import LONGEST, Target, listed
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.leads import Bad, Leads, how
+from webanalytics.audits.rules.sources import LINKS
 from webanalytics.audits.site import CHECKED_LINKS, Site
-
-_LINKS = (
-    "Google Search Central, Link best practices: "
-    "https://developers.google.com/search/docs/crawling-indexing/links-crawlable"
-)
 
 
 def _external(site: Site) -> Bad:
@@ -48,8 +45,9 @@ def _with_fragment(graph: LinkGraph, link: int) -> str:
     return f"{table.urls[table.target[link]]}#{table.fragments[table.fragment[link]]}"
 
 
-def _to_closed(site: Site, why: str, links: Mask) -> Bad:
+def _to_closed(site: Site, why: str, *, followed: bool = True) -> Bad:
     graph, closed = site.graph, {}
+    links = graph.hyperlinks & graph.followed if followed else graph.hyperlinks
     for place, row in enumerate(graph.page.tolist()):
         asked = int(graph.row[place])
         if row < 0 or (asked >= 0 and site.fault(Target(asked, graph.table.urls[place], asked != row))):
@@ -61,18 +59,6 @@ def _to_closed(site: Site, why: str, links: Mask) -> Bad:
         urls = skipped["url"][(skipped["reason"] == "robots").to_numpy(bool)]
         closed |= {place: "" for place in map(graph.place, urls.tolist()) if place >= 0}
     return closed, links & graph.internal & (graph.source_row != graph.target_row)
-
-
-def _to_noindex(site: Site) -> Bad:
-    return _to_closed(site, "noindex", site.graph.hyperlinks & site.graph.followed)
-
-
-def _to_canonicalised(site: Site) -> Bad:
-    return _to_closed(site, "canonicalised", site.graph.hyperlinks)
-
-
-def _to_blocked(site: Site) -> Bad:
-    return _to_closed(site, "blocked by robots.txt", site.graph.hyperlinks & site.graph.followed)
 
 
 def _one_text(site: Site, _: Any) -> Iterator[Finding]:
@@ -101,13 +87,12 @@ def _one_text(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, len(found), f'"{text[:60]}" leads to {urls}{more}.')
 
 
+_rule = partial(Rule, category="links", priority="low")
+
 RULES = (
-    Rule(
+    _rule(
         name="broken_anchor",
         title="Links to a place that is not on the page",
-        category="links",
-        type="issue",
-        priority="low",
         explanation="The link names a place of a page with #, and the page has no such place: visitors "
         "arrive at its top and have to look for what they were promised.",
         fix="Correct what stands behind the #, or give the place its id again.",
@@ -119,12 +104,9 @@ RULES = (
         source="HTML Standard, section 7.4.6.4: "
         "https://html.spec.whatwg.org/multipage/browsing-the-web.html#scrolling-to-a-fragment",
     ),
-    Rule(
+    _rule(
         name="external_links_broken",
         title="Broken links to other sites",
-        category="links",
-        type="issue",
-        priority="low",
         explanation="The page links to pages of other sites that are gone or fail, where visitors find "
         "nothing.",
         fix="Correct the links, lead them to what took the place of the page, or remove them.",
@@ -135,50 +117,44 @@ RULES = (
         "do not, as they refuse programs rather than visitors.",
         source="RFC 9110, sections 15.5 and 15.6: https://www.rfc-editor.org/rfc/rfc9110#section-15.5",
     ),
-    Rule(
+    _rule(
         name="links_to_noindex",
         title="Links to pages with noindex",
-        category="links",
         type="warning",
-        priority="low",
         explanation="The page leads visitors and search engines to pages that ask not to be indexed, and "
         "what "
         "such pages link to is followed less and less.",
         fix="Remove noindex from pages that should be found, or leave the links if they are for visitors "
         "alone.",
-        find=Leads(_to_noindex),
+        find=Leads(partial(_to_closed, why="noindex")),
         columns=("links", "noindex"),
         measured="Links without nofollow to other pages of the audit whose robots tag or header says "
         "noindex.",
         source="Google Search Central, Block Search indexing with noindex: "
         "https://developers.google.com/search/docs/crawling-indexing/block-indexing",
     ),
-    Rule(
+    _rule(
         name="links_to_canonicalised",
         title="Links to canonicalised pages",
-        category="links",
         type="warning",
-        priority="low",
         explanation="The page links to an address that names another one as canonical: the links speak "
         "against "
         "what the canonical says.",
         fix="Link to the canonical address.",
-        find=Leads(_to_canonicalised),
+        find=Leads(partial(_to_closed, why="canonicalised", followed=False)),
         columns=("links", "canonical_state"),
         measured="Links to other pages of the audit whose canonical link names another address.",
         source="Google Search Central, How to specify a canonical URL: "
         "https://developers.google.com/search/docs/crawling-indexing/consolidate-duplicate-urls",
     ),
-    Rule(
+    _rule(
         name="links_to_blocked",
         title="Links to pages that robots.txt closes",
-        category="links",
         type="warning",
-        priority="low",
         explanation="The page links to addresses of its own site that search engines may not fetch, so that "
         "nothing behind them is found by these links.",
         fix="Open the pages in robots.txt if they should be found, or remove the links.",
-        find=Leads(_to_blocked),
+        find=Leads(partial(_to_closed, why="blocked by robots.txt")),
         columns=("links",),
         needs=("robots",),
         measured="Links without nofollow to addresses of the site that its robots.txt disallows for the "
@@ -186,12 +162,10 @@ RULES = (
         "of the audit.",
         source="RFC 9309, section 2.2.2: https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2",
     ),
-    Rule(
+    _rule(
         name="link_text_for_several_pages",
         title="One link text for several pages",
-        category="links",
         type="opportunity",
-        priority="low",
         explanation="On this page links of one text lead to different pages: readers who go from link to "
         "link, "
         "and search engines, cannot tell them apart.",
@@ -201,6 +175,6 @@ RULES = (
         measured="Texts of links within one page, case and white space folded; numbers and texts that say "
         "nothing are left to other rules. Links that end at one page after redirects are one.",
         source="WCAG 2.2, success criterion 2.4.4: "
-        f"https://www.w3.org/TR/WCAG22/#link-purpose-in-context; {_LINKS}",
+        f"https://www.w3.org/TR/WCAG22/#link-purpose-in-context; {LINKS}",
     ),
 )

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Rule
 from webanalytics.audits.rules.searches import above, below, empty, listed, outside_head
 from webanalytics.thresholds import DESCRIPTION_PIXELS
 
+_rule = partial(Rule, category="description")
+
 RULES = (
-    Rule(
+    _rule(
         name="description_missing",
         title="Meta description missing",
-        category="description",
         type="opportunity",
         priority="low",
         explanation="Without a description, search engines show any passage of the page under its title.",
@@ -21,10 +24,9 @@ RULES = (
         measured="The first meta element named description that has content.",
         source=sources.SNIPPETS,
     ),
-    Rule(
+    _rule(
         name="description_too_long",
         title="Meta description too long",
-        category="description",
         type="opportunity",
         priority="low",
         explanation="Search results have room for a description of a certain width and cut what is longer, "
@@ -38,10 +40,9 @@ RULES = (
         "publish no limit: the default is the usual one of SEO tools.",
         source=sources.SNIPPETS,
     ),
-    Rule(
+    _rule(
         name="description_too_short",
         title="Meta description too short",
-        category="description",
         type="opportunity",
         priority="low",
         explanation="A short description leaves room unused that could win readers over.",
@@ -54,11 +55,9 @@ RULES = (
         "publishes a least width: the default is the usual one of SEO tools.",
         source=sources.SNIPPETS,
     ),
-    Rule(
+    _rule(
         name="description_multiple",
         title="Several meta descriptions",
-        category="description",
-        type="issue",
         priority="low",
         explanation="With several descriptions it is up to the search engine which one it shows.",
         fix="Keep the best meta description and remove the others, which often come from a plug-in.",
@@ -67,12 +66,9 @@ RULES = (
         measured="Meta elements named description are counted; those of Open Graph and of cards are others.",
         source=sources.both(sources.SNIPPETS, sources.DESCRIPTION),
     ),
-    Rule(
+    _rule(
         name="description_outside_head",
         title="Meta description outside of the head",
-        category="description",
-        type="issue",
-        priority="medium",
         explanation="Search engines look for the description in the head of the page and may not see one "
         "that stands after it.",
         fix="Move the meta description into the head, and look for an element before it that ends the head "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.directives.robots import directives
@@ -49,86 +50,75 @@ def _conflict(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, len(pairs), f"{', '.join(pairs)}: {'; '.join(filter(None, texts))[:200]}")
 
 
+_rule = partial(Rule, category="indexability", columns=("robots",))
+
 RULES = (
-    Rule(
+    _rule(
         name="directives_conflict",
         title="Directives for robots in conflict",
-        category="indexability",
         type="warning",
-        priority="medium",
         explanation="Robots meta tags and headers both allow and forbid the same; search engines obey what "
         "forbids.",
         fix="Say it once: remove the directive that is not meant.",
         find=_conflict,
-        columns=("robots",),
         measured="index beside noindex, follow beside nofollow, and all beside either, in robots and "
         "googlebot meta elements and X-Robots-Tag headers together.",
         source=sources.ROBOTS_META,
     ),
-    Rule(
+    _rule(
         name="nosnippet",
         title="Nosnippet",
-        category="indexability",
         type="warning",
         priority="low",
         explanation="Search results show no text of the page, nor may it be quoted in summaries.",
         fix="Remove nosnippet from pages whose text may be shown, or use data-nosnippet for a part of them.",
         find=_says("nosnippet"),
-        columns=("robots",),
         measured="nosnippet in a robots or googlebot meta element or an X-Robots-Tag header.",
         source=sources.ROBOTS_META,
     ),
-    Rule(
+    _rule(
         name="max_snippet_zero",
         title="Snippet of no length",
-        category="indexability",
         type="warning",
         priority="low",
         explanation="max-snippet:0 keeps all text of the page out of search results, as nosnippet does.",
         fix="Remove max-snippet:0, or set -1 for any length.",
         find=_no_snippet_length,
-        columns=("robots",),
         measured="max-snippet:0 in a robots or googlebot meta element or an X-Robots-Tag header.",
         source=sources.ROBOTS_META,
     ),
-    Rule(
+    _rule(
         name="noimageindex",
         title="Noimageindex",
-        category="indexability",
         type="warning",
         priority="low",
         explanation="The images of the page are kept out of image search.",
         fix="Remove noimageindex from pages whose images are meant to be found.",
         find=_says("noimageindex"),
-        columns=("robots",),
         measured="noimageindex in a robots or googlebot meta element or an X-Robots-Tag header.",
         source=sources.ROBOTS_META,
     ),
-    Rule(
+    _rule(
         name="noarchive",
         title="Noarchive",
-        category="indexability",
         type="warning",
         priority="low",
         explanation="Search engines are asked not to keep a copy of the page; Bing does not use it in chat "
         "answers then, and Google no longer reads the directive.",
         fix="Remove noarchive if copies and answers from the page are welcome.",
         find=_says("noarchive"),
-        columns=("robots",),
         measured="noarchive in a robots or googlebot meta element or an X-Robots-Tag header.",
         source=sources.both(sources.ROBOTS_NAMES, sources.ROBOTS_META),
     ),
-    Rule(
+    _rule(
         name="noodp",
         title="Directive about a closed directory",
-        category="indexability",
         type="opportunity",
         priority="low",
         explanation="noodp and noydir kept titles of the web directories DMOZ and Yahoo out of search "
         "results; both are closed, and search engines ignore the directives.",
         fix="Remove noodp and noydir.",
         find=_says("noodp", "noydir"),
-        columns=("robots",),
         measured="noodp or noydir in a robots or googlebot meta element or an X-Robots-Tag header.",
         source=sources.DIRECTORIES_CLOSED,
     ),

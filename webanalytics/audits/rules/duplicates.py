@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
-from webanalytics.audits.content.duplicates import MINIMUM_WORDS
+from webanalytics.audits.content.duplicates import MINIMUM_WORDS, THRESHOLD
 from webanalytics.audits.content.shared_blocks import difference
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule
@@ -66,19 +67,15 @@ def _by_language(site: Site, group: Sequence[int]) -> Iterator[list[int]]:
 
 
 def _clusters(site: Site, threshold: float) -> Sequence[Any]:
-    if threshold == site.near_duplicates:
+    if threshold == 100 * THRESHOLD:
         return site.values("near_duplicate_cluster")
     from webanalytics.audits.pages import near_clusters
 
     return near_clusters(site, site.indexable, threshold)
 
 
-def _title(site: Site, _: Any) -> Iterator[Finding]:
-    return _shared(site, site.values("title"))
-
-
-def _description(site: Site, _: Any) -> Iterator[Finding]:
-    return _shared(site, site.values("description"))
+def _same(site: Site, _: Any, column: str) -> Iterator[Finding]:
+    return _shared(site, site.values(column))
 
 
 def _heading(site: Site, _: Any) -> Iterator[Finding]:
@@ -94,11 +91,9 @@ RULES = (
         name="duplicate_page",
         title="Exact duplicates",
         category="content",
-        type="issue",
         priority="high",
-        explanation=(
-            "Several indexable pages have the very same text; search engines show one, perhaps the wrong one."
-        ),
+        explanation="Several indexable pages have the very same text; search engines show one, perhaps the "
+        "wrong one.",
         fix="Keep one page and redirect the others to it, or name it as canonical.",
         find=_exact,
         columns=("content_hash",),
@@ -111,10 +106,8 @@ RULES = (
         title="Near duplicates",
         category="content",
         type="warning",
-        priority="medium",
-        explanation=(
-            "Several indexable pages have nearly the same text and compete with each other in search results."
-        ),
+        explanation="Several indexable pages have nearly the same text and compete with each other in search "
+        "results.",
         fix="Join the pages, name one of them as canonical, or write what makes each of them different.",
         find=_near,
         threshold=90,
@@ -130,13 +123,10 @@ RULES = (
         title="Title duplicate",
         category="title",
         type="opportunity",
-        priority="medium",
-        explanation=(
-            "Several indexable pages have the same title, so people and search engines cannot tell them "
-            "apart."
-        ),
+        explanation="Several indexable pages have the same title, so people and search engines cannot tell "
+        "them apart.",
         fix="Write a title of its own for each page.",
-        find=_title,
+        find=partial(_same, column="title"),
         columns=("title",),
         measured="Titles of indexable pages are compared, white space folded; of several rows with one "
         "address, one counts.",
@@ -148,12 +138,10 @@ RULES = (
         category="description",
         type="opportunity",
         priority="low",
-        explanation=(
-            "Several indexable pages have the same meta description; search engines then often write "
-            "their own."
-        ),
+        explanation="Several indexable pages have the same meta description; search engines then often write "
+        "their own.",
         fix="Write a description of its own for each page that matters.",
-        find=_description,
+        find=partial(_same, column="description"),
         columns=("description",),
         measured="Meta descriptions of indexable pages are compared, white space folded; of several rows "
         "with one address, one counts.",

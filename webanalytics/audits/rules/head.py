@@ -9,7 +9,7 @@ from typing import Any
 from webanalytics.audits.graph.site_links import normal
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.searches import LONGEST, enumerated, listed, outside_head
+from webanalytics.audits.rules.searches import LONGEST, enumerated, listed, more, outside_head, said
 from webanalytics.audits.site import Site
 
 _FILE = re.compile(r"[^\s]*\.(?:jpe?g|jfif|png|gif|webp|avif|svg|bmp|tiff?|heic)", re.IGNORECASE)
@@ -32,24 +32,10 @@ def _charset_late(site: Site, _: Any) -> Iterator[Finding]:
 
 
 @page_by_page
-def _several_heads(site: Site, threshold: float) -> Iterator[Finding]:
-    for row, heads in site.read("heads"):
-        if heads is not None and heads > threshold:
-            yield Finding(row, int(heads), f"{heads:,} head tags")
-
-
-@page_by_page
-def _head_ended(site: Site, _: Any) -> Iterator[Finding]:
-    for row, what in site.read("head_ended_by"):
-        if what:
-            yield Finding(row, evidence=what[:LONGEST])
-
-
-@page_by_page
 def _title_is_description(site: Site, _: Any) -> Iterator[Finding]:
     for row, title, description in site.read("title", "description"):
-        said = " ".join((title or "").split()).casefold()
-        if said and said == " ".join((description or "").split()).casefold():
+        named = " ".join((title or "").split()).casefold()
+        if named and named == " ".join((description or "").split()).casefold():
             yield Finding(row, evidence=title[:LONGEST])
 
 
@@ -86,7 +72,6 @@ RULES = (
         name="doctype_missing",
         title="Document type missing",
         category="html",
-        type="issue",
         priority="low",
         explanation="Without a document type, browsers show the page as old ones did (quirks mode).",
         fix="Begin the page with <!doctype html>.",
@@ -100,7 +85,6 @@ RULES = (
         name="charset_late",
         title="Character encoding declared late",
         category="html",
-        type="issue",
         priority="low",
         explanation="Browsers look for the encoding in the first 1,024 bytes: if it comes later, they "
         "guess, and may have to read the page again.",
@@ -115,11 +99,10 @@ RULES = (
         name="head_multiple",
         title="Several heads",
         category="html",
-        type="issue",
         priority="low",
         explanation="A page has one head; what stands between and after the others may end up in the body.",
         fix="Merge the heads into one.",
-        find=_several_heads,
+        find=more("heads", "head tags"),
         threshold=1,
         unit="heads",
         columns=("heads",),
@@ -130,12 +113,10 @@ RULES = (
         name="head_ended_early",
         title="Head ended early",
         category="html",
-        type="issue",
-        priority="medium",
         explanation="An element or text that does not belong in the head ends it: canonical, hreflang and "
         "robots tags after it stand in the body, where search engines may ignore them.",
         fix="Move what is named into the body.",
-        find=_head_ended,
+        find=said("head_ended_by", bool, LONGEST),
         columns=("head_ended_by",),
         measured="The first element or text before </head> at which a browser ends the head.",
         source=sources.both(sources.HEAD_PARSING, sources.HEAD_METADATA),
@@ -145,7 +126,6 @@ RULES = (
         title="Robots meta tag outside the head",
         category="indexability",
         type="warning",
-        priority="medium",
         explanation="Search engines look for the robots meta tag in the head, and may ignore others.",
         fix="Move the tag into the head, before anything that ends it.",
         find=outside_head("robots"),
@@ -172,7 +152,6 @@ RULES = (
         name="images_alt_file_name",
         title="Alt text is a file name",
         category="images",
-        type="issue",
         priority="low",
         explanation="The name of a file tells neither people nor search engines what an image shows.",
         fix="Describe in the alt attribute what the image shows.",
@@ -213,7 +192,6 @@ RULES = (
         name="open_graph_image_relative",
         title="Open Graph image without full address",
         category="social",
-        type="issue",
         priority="low",
         explanation="Networks read og:image as it stands: one without scheme and host is not shown.",
         fix="Write the full address of the image, beginning with https://.",

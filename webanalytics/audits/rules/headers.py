@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.directives.headers import Headers
@@ -111,30 +112,25 @@ def _no_store(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, evidence=f"Cache-Control: {headers.get('cache-control')}")
 
 
+_rule = partial(Rule, category="security", scope="host", priority="low", needs=("headers",))
+
 RULES = (
-    Rule(
+    _rule(
         name="hsts_missing",
         title="HSTS missing",
-        category="security",
-        scope="host",
         type="warning",
-        priority="low",
         explanation="Without Strict-Transport-Security, a visitor's first request may go over http, where "
         "others can read and change it.",
         fix="Send Strict-Transport-Security: max-age=31536000; includeSubDomains on https pages.",
         find=_hsts_missing,
         columns=("headers",),
-        needs=("headers",),
         measured="An https page whose answer has no Strict-Transport-Security header with a max-age.",
         source=rfc(6797, "6.1 (Strict-Transport-Security)"),
     ),
-    Rule(
+    _rule(
         name="hsts_short",
         title="HSTS for a short time",
-        category="security",
-        scope="host",
         type="warning",
-        priority="low",
         explanation="Browsers forget after the max-age that the site is to be reached over https alone; "
         "lists of browsers take sites from a year on.",
         fix="Set max-age to at least 31536000 seconds, a year.",
@@ -142,122 +138,96 @@ RULES = (
         threshold=31_536_000,
         unit="seconds",
         columns=("headers",),
-        needs=("headers",),
         measured="An https page whose first Strict-Transport-Security header has a shorter max-age.",
         source=both(HSTS_PRELOAD, rfc(6797, "6.1.1 (max-age)")),
     ),
-    Rule(
+    _rule(
         name="csp_missing",
         title="No content security policy",
-        category="security",
-        scope="host",
         type="warning",
-        priority="low",
         explanation="Without a content security policy, a script that somebody smuggles into the page runs "
         "like the site's own.",
         fix="Send a Content-Security-Policy header that names where scripts may come from.",
         find=_no_policy,
         columns=("headers",),
-        needs=("headers",),
         measured="A page with neither a Content-Security-Policy header nor such a meta element; a policy "
         "that only reports does not count.",
         source=CSP,
     ),
-    Rule(
+    _rule(
         name="nosniff_missing",
         title="X-Content-Type-Options missing",
-        category="security",
-        scope="host",
         type="warning",
-        priority="low",
         explanation="Without nosniff, browsers may take a file for a script or a page that is sent as "
         "something else.",
         fix="Send X-Content-Type-Options: nosniff.",
         find=_sniffing,
         columns=("headers",),
-        needs=("headers",),
         measured="A page whose X-Content-Type-Options header is missing or does not begin with nosniff.",
         source=NOSNIFF,
     ),
-    Rule(
+    _rule(
         name="framing_allowed",
         title="Page may be framed by others",
-        category="security",
-        scope="host",
         type="warning",
-        priority="low",
         explanation="Another site can frame the page and lead visitors to click what they do not see.",
         fix="Send Content-Security-Policy: frame-ancestors 'self', or X-Frame-Options: SAMEORIGIN.",
         find=_framing,
         columns=("headers",),
-        needs=("headers",),
         measured="A page without X-Frame-Options DENY or SAMEORIGIN and without frame-ancestors in a "
         "policy of its headers; in a meta element neither counts.",
         source=both(FRAME_OPTIONS, CSP),
     ),
-    Rule(
+    _rule(
         name="referrer_policy_missing",
         title="No safe referrer policy",
-        category="security",
-        scope="host",
         type="warning",
-        priority="low",
         explanation="The site leaves to browsers, or allows, that whole addresses of its pages are told to "
         "the sites that it links to.",
         fix="Send Referrer-Policy: strict-origin-when-cross-origin.",
         find=_referrer,
         columns=("headers",),
-        needs=("headers",),
         measured="A page without a known referrer policy in the header or a meta element, or whose last one "
         "is unsafe-url or no-referrer-when-downgrade.",
         source=REFERRER_POLICY,
     ),
-    Rule(
+    _rule(
         name="compression_missing",
         title="Compression missing",
         category="response",
-        scope="host",
         type="opportunity",
-        priority="low",
         explanation="The HTML is sent as it is; compressed it takes far fewer bytes and arrives sooner.",
         fix="Let the server compress HTML with Brotli or gzip.",
         find=_uncompressed,
         threshold=1_400,
         unit="bytes",
         columns=("headers", "bytes"),
-        needs=("headers",),
         measured="A page of more bytes than the threshold, which is about one packet, whose answer has no "
         "Content-Encoding. Both encodings were offered.",
         source=both(DOCUMENT_LATENCY, rfc(9110, "8.4 (Content-Encoding)")),
     ),
-    Rule(
+    _rule(
         name="caching_missing",
         title="Caching not possible",
         category="response",
-        scope="host",
         type="opportunity",
-        priority="low",
         explanation="The answer says nothing of its age or version, so browsers and crawlers have to fetch "
         "the whole page anew each time.",
         fix="Send an ETag or Last-Modified, and a Cache-Control that suits the page.",
         find=_uncached,
         columns=("headers",),
-        needs=("headers",),
         measured="A page whose answer has none of Cache-Control, Expires, ETag and Last-Modified.",
         source=both(rfc(9111, "4.2 (freshness)"), rfc(9110, "8.8 (validators)")),
     ),
-    Rule(
+    _rule(
         name="caching_forbidden",
         title="Caching forbidden",
         category="response",
-        scope="host",
         type="warning",
-        priority="low",
         explanation="With no-store no copy of the page may be kept: going back in the browser loads it anew.",
         fix="Keep no-store for pages with personal content; elsewhere use no-cache or a short max-age.",
         find=_no_store,
         columns=("headers",),
-        needs=("headers",),
         measured="A page whose Cache-Control header has no-store.",
         source=both(rfc(9111, "5.2.2.5 (no-store)"), BACK_FORWARD),
     ),

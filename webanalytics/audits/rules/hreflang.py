@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.directives.languages import hreflang_problem
@@ -38,21 +39,13 @@ def _no_self(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, None, f"Alternates: {listed(url for _, url in entries)}")
 
 
-def _invalid(site: Site, part: str) -> Iterator[Finding]:
+def _invalid(site: Site, _: Any, part: str) -> Iterator[Finding]:
     for row, entries in site.alternates.items():
         wrong = list(dict.fromkeys(code for code, _ in entries if hreflang_problem(code) == part))
         if wrong:
             shown = ", ".join(f'"{code}"' for code in wrong[:_SHOWN])
             more = f" and {len(wrong) - _SHOWN} more" if len(wrong) > _SHOWN else ""
             yield Finding(row, wrong[0], f"hreflang={shown}{more}")
-
-
-def _invalid_language(site: Site, _: Any) -> Iterator[Finding]:
-    return _invalid(site, "language")
-
-
-def _invalid_region(site: Site, _: Any) -> Iterator[Finding]:
-    return _invalid(site, "region")
 
 
 def _conflicting(site: Site, _: Any) -> Iterator[Finding]:
@@ -99,12 +92,12 @@ def _no_default(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, None, "Languages: " + ", ".join(code for code, _ in entries[:_SHOWN]))
 
 
+_rule = partial(Rule, category="hreflang")
+
 RULES = (
-    Rule(
+    _rule(
         name="hreflang_missing_return",
         title="Hreflang without return link",
-        category="hreflang",
-        type="issue",
         priority="high",
         explanation="An alternate page does not name this page in turn; search engines then ignore the pair.",
         fix="Let every page of the group name all pages of the group, itself included.",
@@ -114,55 +107,46 @@ RULES = (
         "name it in turn are counted.",
         source=sources.LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_missing_self",
         title="Hreflang without the page itself",
-        category="hreflang",
         type="warning",
         priority="low",
-        explanation=(
-            "The page names alternates in other languages but not itself, which search engines recommend."
-        ),
+        explanation="The page names alternates in other languages but not itself, which search engines "
+        "recommend.",
         fix="Add an hreflang entry with the page's own language and address.",
         find=_no_self,
         columns=("hreflangs",),
         measured="Whether one of the alternates that the page names is the page's own address.",
         source=sources.LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_invalid_language",
         title="Hreflang with an invalid language",
-        category="hreflang",
-        type="issue",
         priority="high",
-        explanation=(
-            "The value does not start with a language of ISO 639-1, so search engines ignore the entry."
-        ),
+        explanation="The value does not start with a language of ISO 639-1, so search engines ignore the "
+        "entry.",
         fix="Use a language such as en, or a language and region joined by a hyphen such as en-GB.",
-        find=_invalid_language,
+        find=partial(_invalid, part="language"),
         columns=("hreflangs",),
         measured="Whether each hreflang value is x-default or begins with a language of ISO 639-1.",
         source=sources.LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_invalid_region",
         title="Hreflang with an invalid region",
-        category="hreflang",
-        type="issue",
         priority="high",
         explanation="The region is not one of ISO 3166-1 (it is en-GB, not en-UK; there is no region EU).",
         fix="Use a region of two letters of ISO 3166-1, or none at all.",
-        find=_invalid_region,
+        find=partial(_invalid, part="region"),
         columns=("hreflangs",),
         measured="Whether the region of each hreflang value, where it has one, is of ISO 3166-1 with two "
         "letters.",
         source=sources.LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_conflicting",
         title="Hreflang that contradicts itself",
-        category="hreflang",
-        type="issue",
         priority="high",
         explanation="One language leads to several pages, so search engines cannot tell which one is meant.",
         fix="Leave one entry for each language and region.",
@@ -171,11 +155,9 @@ RULES = (
         measured="Different addresses that one hreflang value of a page leads to.",
         source=sources.LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_failing",
         title="Hreflang to a page that redirects or fails",
-        category="hreflang",
-        type="issue",
         priority="high",
         explanation="An alternate page redirects, fails or does not answer; search engines then ignore it.",
         fix="Let hreflang entries point to pages that answer with HTTP 200.",
@@ -186,15 +168,12 @@ RULES = (
         "asks each once. Other addresses that are not in the audit are not judged.",
         source=sources.LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_not_indexable",
         title="Hreflang to a page that is not indexable",
-        category="hreflang",
-        type="issue",
         priority="high",
-        explanation=(
-            "An alternate page may not be indexed, so it cannot be shown to those who search in its language."
-        ),
+        explanation="An alternate page may not be indexed, so it cannot be shown to those who search in its "
+        "language.",
         fix="Let hreflang entries point to indexable, canonical pages.",
         find=_not_indexable,
         columns=("hreflangs",),
@@ -202,10 +181,9 @@ RULES = (
         "another page, or closed by robots.txt.",
         source=sources.both(sources.LANGUAGES, sources.NOINDEX),
     ),
-    Rule(
+    _rule(
         name="hreflang_missing_x_default",
         title="Hreflang without x-default",
-        category="hreflang",
         type="warning",
         priority="low",
         explanation="There is no page for visitors whose language has no alternate.",
@@ -215,11 +193,9 @@ RULES = (
         measured="Whether one of the hreflang values of a page with alternates is x-default.",
         source=sources.LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_outside_head",
         title="Hreflang outside of the head",
-        category="hreflang",
-        type="issue",
         priority="high",
         explanation="Search engines ignore alternate languages that are named in the body of a page.",
         fix="Move the link elements into the head, and look for an element before them that ends the head "

@@ -5,20 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from webanalytics.audits.directives.languages import same_language
+from webanalytics.audits.directives.languages import primary, same_language
 from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.sources import LANGUAGES
 from webanalytics.audits.site import Site
 
-_HREFLANG = (
-    "Google Search Central, Tell Google about localized versions of your page: "
-    "https://developers.google.com/search/docs/specialty/international/localized-versions"
-)
 _DEFAULT = "x-default"
-
-
-def _primary(code: object) -> str:
-    return str(code or "").strip().replace("_", "-").partition("-")[0].lower()
 
 
 def groups(site: Site) -> list[list[int]]:
@@ -67,14 +60,14 @@ def _called(site: Site) -> dict[int, dict[str, list[int]]]:
         for code, url in entries:
             target = site.find(url)
             if target is not None and code.lower() != _DEFAULT and not target.redirected:
-                found.setdefault(target.row, {}).setdefault(_primary(code), []).append(row)
+                found.setdefault(target.row, {}).setdefault(primary(code), []).append(row)
     return found
 
 
 def _other_language(site: Site, _: Any) -> Iterator[Finding]:
     languages = site.values("language")
     for row, codes in sorted(_called(site).items()):
-        text = _primary(languages[row])
+        text = primary(languages[row])
         right = {source for code in codes if same_language(code, text) for source in codes[code]}
         wrong = [
             code  # who calls it both is told by the rule on one address for several languages
@@ -91,8 +84,6 @@ RULES = (
         name="hreflang_incomplete",
         title="Hreflang group is incomplete",
         category="hreflang",
-        type="issue",
-        priority="medium",
         explanation="Pages of one group name different sets of pages: search engines then join only some of "
         "the languages.",
         fix="Let every page of the group name all pages of the group, itself included.",
@@ -101,14 +92,12 @@ RULES = (
         measured="Pages that hreflang joins, directly or over others, are a group; of each page that has "
         "hreflang, the pages of its group that it does not name. The page itself and x-default are left to "
         "other rules.",
-        source=_HREFLANG,
+        source=LANGUAGES,
     ),
     Rule(
         name="hreflang_other_language",
         title="Hreflang names a page in another language",
         category="hreflang",
-        type="issue",
-        priority="medium",
         explanation="Pages call this one a version in a language that its text is not in, so that search "
         "engines show it to the wrong readers.",
         fix="Translate the text, or correct the hreflang entries that lead here.",
@@ -116,6 +105,6 @@ RULES = (
         columns=("hreflangs", "language"),
         measured="The language that a model recognises in the main text, against the code of each hreflang "
         "entry of the audit that leads here; languages that it cannot tell apart are equal.",
-        source=_HREFLANG,
+        source=LANGUAGES,
     ),
 )

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.directives.alternates import PLACES, Place
-from webanalytics.audits.directives.languages import same_language
+from webanalytics.audits.directives.languages import primary, same_language
 from webanalytics.audits.graph.site_links import listed
 from webanalytics.audits.rules.base import Finding, Rule
 from webanalytics.audits.rules.sources import LANG, LANGUAGES, both
 from webanalytics.audits.site import Site
-
-
-def _language(code: str) -> str:
-    return code.strip().lower().replace("_", "-").split("-")[0]
 
 
 def _codes(entries: list[tuple[str, str]], url: str | None) -> set[str]:
@@ -49,7 +46,7 @@ def _shared(site: Site, _: Any) -> Iterator[Finding]:
         named: dict[str, dict[str, None]] = {}
         for code, url in entries:
             if code.lower() != "x-default":
-                named.setdefault(url, {})[_language(code)] = None
+                named.setdefault(url, {})[primary(code)] = None
         several = [f"{url} for {', '.join(codes)}" for url, codes in named.items() if len(codes) > 1]
         if several:
             yield Finding(row, len(several), listed(several))
@@ -59,7 +56,7 @@ def _against_lang(site: Site, _: Any) -> Iterator[Finding]:
     langs = site.values("lang")
     for row, entries in site.alternates.items():
         lang, own = langs[row], _codes(entries, site.addresses.final[row])
-        if lang and own and not any(same_language(_language(lang), _language(code)) for code in own):
+        if lang and own and not any(same_language(primary(lang), primary(code)) for code in own):
             named = " and ".join(f'"{code}"' for code in sorted(own)[:5])
             yield Finding(row, evidence=f'Calls itself {named} in hreflang, and "{lang[:50]}" in lang.')
 
@@ -74,12 +71,12 @@ def _places_differ(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, evidence=f"Entries in {counts}")
 
 
+_rule = partial(Rule, category="hreflang")
+
 RULES = (
-    Rule(
+    _rule(
         name="hreflang_return_differs",
         title="Hreflang return with another language",
-        category="hreflang",
-        type="issue",
         priority="high",
         explanation="The page names an alternate for a language for which that page does not name itself; "
         "search engines cannot pair them.",
@@ -89,12 +86,9 @@ RULES = (
         measured="An alternate of the audit names itself only under other values than this page gives it.",
         source=LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_not_canonical",
         title="Hreflang on a page that is not canonical",
-        category="hreflang",
-        type="issue",
-        priority="medium",
         explanation="The page names another one as canonical, so its own entries for other languages are "
         "ignored.",
         fix="Put the entries on the canonical page, or let the canonical point to the page itself.",
@@ -103,12 +97,10 @@ RULES = (
         measured="A page with hreflang entries whose canonical is another page.",
         source=LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_shared_address",
         title="One address for several languages in hreflang",
-        category="hreflang",
         type="warning",
-        priority="medium",
         explanation="One address is named for several languages, though a page is written in one; several "
         "regions of one language are right.",
         fix="Name for each language the page that is written in it, and leave the others out.",
@@ -117,10 +109,9 @@ RULES = (
         measured="An address under two or more languages, regions and x-default left aside.",
         source=LANGUAGES,
     ),
-    Rule(
+    _rule(
         name="hreflang_lang_differs",
         title="Hreflang and lang differ",
-        category="hreflang",
         type="warning",
         priority="low",
         explanation="The page calls itself by one language in hreflang and by another one in its lang "
@@ -132,12 +123,9 @@ RULES = (
         "are not compared.",
         source=both(LANGUAGES, LANG),
     ),
-    Rule(
+    _rule(
         name="hreflang_places_differ",
         title="Hreflang entries in several places differ",
-        category="hreflang",
-        type="issue",
-        priority="medium",
         explanation="The head, the Link header and the sitemap name different alternates; one place is "
         "enough, and several have to agree.",
         fix="Keep the entries in one place.",

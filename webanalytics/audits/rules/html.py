@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.directives.languages import is_language
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.searches import empty
+from webanalytics.audits.rules.searches import empty, said
 from webanalytics.audits.site import Site
 
 _TAG = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)
@@ -21,20 +22,6 @@ _AT_ONCE = re.compile(r"\s*[01]?(?:\.\d*)?\s*[;,]\s*\S", re.ASCII)
 """A meta refresh that leads elsewhere within a second (HTML Standard, section 4.2.5.3)."""
 _XML = "application/xhtml+xml"
 _HEADER_CHARSET = re.compile(r";\s*charset\s*=", re.IGNORECASE)
-
-
-@page_by_page
-def _viewport_fixed(site: Site, _: Any) -> Iterator[Finding]:
-    for row, viewport in site.read("viewport"):
-        if viewport and not _RESPONSIVE.search(viewport):
-            yield Finding(row, evidence=viewport[:300])
-
-
-@page_by_page
-def _zoom_blocked(site: Site, _: Any) -> Iterator[Finding]:
-    for row, viewport in site.read("viewport"):
-        if viewport and _NO_ZOOM.search(viewport[:1000]):
-            yield Finding(row, evidence=viewport[:300])
 
 
 @page_by_page
@@ -67,34 +54,16 @@ def _lang_missing(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, evidence=f'xml:lang="{xml}" alone, which browsers do not read in HTML')
 
 
-@page_by_page
-def _lang_invalid(site: Site, _: Any) -> Iterator[Finding]:
-    for row, lang in site.read("lang"):
-        if lang and lang.strip() and not (_TAG.fullmatch(lang.strip()) and is_language(lang)):
-            yield Finding(row, evidence=lang[:100])
+def _is_no_language(lang: str) -> bool:
+    return bool(lang.strip()) and not (_TAG.fullmatch(lang.strip()) and is_language(lang))
 
 
-@page_by_page
-def _refresh(site: Site, _: Any) -> Iterator[Finding]:
-    for row, refresh in site.read("refresh"):
-        if refresh and not _AT_ONCE.match(refresh):
-            yield Finding(row, evidence=refresh[:300])
-
-
-@page_by_page
-def _refresh_redirect(site: Site, _: Any) -> Iterator[Finding]:
-    for row, refresh in site.read("refresh"):
-        if refresh and _AT_ONCE.match(refresh):
-            yield Finding(row, evidence=refresh[:300])
-
+_rule = partial(Rule, category="html")
 
 RULES = (
-    Rule(
+    _rule(
         name="viewport_missing",
         title="Viewport missing",
-        category="html",
-        type="issue",
-        priority="medium",
         explanation="Without a viewport, phones show the page as wide as on a desk and far too small, "
         "and search engines look at the phone's page first.",
         fix='Add <meta name="viewport" content="width=device-width, initial-scale=1"> to the head.',
@@ -103,37 +72,33 @@ RULES = (
         measured="The content of the meta element named viewport.",
         source=sources.VIEWPORT,
     ),
-    Rule(
+    _rule(
         name="viewport_without_width",
         title="Viewport without width",
-        category="html",
         type="warning",
         priority="low",
         explanation="The viewport names no width and no scale, so phones show the page as wide as on a desk.",
         fix="Set the viewport to width=device-width, initial-scale=1.",
-        find=_viewport_fixed,
+        find=said("viewport", lambda viewport: not _RESPONSIVE.search(viewport)),
         columns=("viewport",),
         measured="Whether the viewport names a width or an initial scale.",
         source=sources.VIEWPORT,
     ),
-    Rule(
+    _rule(
         name="viewport_blocks_zoom",
         title="Viewport blocks zooming",
-        category="html",
         type="warning",
         priority="low",
         explanation="People with weak eyesight cannot enlarge the page where zooming is turned off.",
         fix="Remove user-scalable=no and maximum-scale from the viewport.",
-        find=_zoom_blocked,
+        find=said("viewport", lambda viewport: _NO_ZOOM.search(viewport[:1000])),
         columns=("viewport",),
         measured="user-scalable=no or 0, or a maximum scale below 2, in the viewport.",
         source=sources.both(sources.ZOOM, sources.wcag("1.4.4")),
     ),
-    Rule(
+    _rule(
         name="charset_missing",
         title="Character encoding missing",
-        category="html",
-        type="issue",
         priority="low",
         explanation="Without a declared encoding, browsers guess, and accented letters may come out wrong.",
         fix='Add <meta charset="utf-8"> as the first element of the head.',
@@ -143,10 +108,9 @@ RULES = (
         "encoding.",
         source=sources.CHARSET,
     ),
-    Rule(
+    _rule(
         name="charset_not_utf8",
         title="Character encoding is not UTF-8",
-        category="html",
         type="warning",
         priority="low",
         explanation="The HTML Standard requires UTF-8; other encodings cannot show every character, and "
@@ -157,11 +121,9 @@ RULES = (
         measured="The encoding that the page was read with, as declared in the header or in the page.",
         source=sources.CHARSET,
     ),
-    Rule(
+    _rule(
         name="charset_wrong",
         title="Character encoding declared wrongly",
-        category="html",
-        type="issue",
         priority="high",
         explanation="The page is written in UTF-8 and declares another encoding, so browsers show wrong "
         "characters in place of accented letters and other scripts.",
@@ -174,10 +136,9 @@ RULES = (
         "UTF-8 and leave the declaration as it was.",
         source=sources.CHARSET,
     ),
-    Rule(
+    _rule(
         name="lang_missing",
         title="Language missing",
-        category="html",
         type="warning",
         priority="low",
         explanation="Screen readers pronounce and browsers translate a page by the language it declares.",
@@ -187,52 +148,47 @@ RULES = (
         measured="The lang attribute of the html element.",
         source=sources.both(sources.wcag("3.1.1"), sources.LANG),
     ),
-    Rule(
+    _rule(
         name="lang_invalid",
         title="Language is not a language tag",
-        category="html",
         type="warning",
         priority="low",
         explanation="The lang attribute is no language tag of the registry, so it is ignored.",
         fix="Write a tag of BCP 47 such as en, en-GB or pt-BR, with hyphens.",
-        find=_lang_invalid,
+        find=said("lang", _is_no_language, 100),
         columns=("lang",),
         measured="Whether the lang attribute is well-formed, and begins with a language of the registry of "
         "BCP 47.",
         source=sources.both(sources.rfc(5646, "2.1 (syntax)"), sources.LANG),
     ),
-    Rule(
+    _rule(
         name="meta_refresh",
         title="Meta refresh",
-        category="html",
         type="warning",
         priority="low",
         explanation="A page that reloads or leaves by itself takes readers by surprise, and search engines "
         "follow a redirect of the server more surely.",
         fix="Redirect with status 301 instead, and let readers reload a page themselves.",
-        find=_refresh,
+        find=said("refresh", lambda refresh: not _AT_ONCE.match(refresh)),
         columns=("refresh",),
         measured="A meta refresh that reloads the page, or that leads elsewhere after more than a second.",
         source=sources.both(sources.wcag("2.2.1", "3.2.5"), sources.REFRESH),
     ),
-    Rule(
+    _rule(
         name="meta_refresh_redirect",
         title="Redirect by meta refresh",
         category="response",
-        type="issue",
-        priority="medium",
         explanation="The page leads to another address at once by a meta refresh. Search engines take that "
         "for a redirect, but later and less surely than one of the server, and readers see it flash up.",
         fix="Let the server redirect with status 301.",
-        find=_refresh_redirect,
+        find=said("refresh", _AT_ONCE.match),
         columns=("refresh",),
         measured="A meta refresh that leads elsewhere within a second.",
         source=sources.both(sources.REDIRECTS, sources.REFRESH),
     ),
-    Rule(
+    _rule(
         name="favicon_missing",
         title="Favicon missing",
-        category="html",
         type="opportunity",
         priority="low",
         explanation="Search results, tabs and bookmarks show a page's icon. The page links to none; "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
@@ -31,13 +32,13 @@ def _too_large(site: Site, threshold: float) -> Iterator[Finding]:
             yield Finding(row, large[0][0] / 1000, enumerated(shown))
 
 
+_rule = partial(Rule, category="images")
+
 RULES = (
-    Rule(
+    _rule(
         name="images_too_large",
         title="Images too large",
-        category="images",
         type="opportunity",
-        priority="medium",
         explanation="Large image files make a page slow to load, above all on phones.",
         fix="Scale the images to the size in which they are shown, and save them as WebP or AVIF.",
         find=_too_large,
@@ -48,11 +49,9 @@ RULES = (
         "`image_sizes=True` was given.",
         source=sources.both(sources.WEBP, sources.IMAGES),
     ),
-    Rule(
+    _rule(
         name="images_without_alt_attribute",
         title="Images without alt attribute",
-        category="images",
-        type="issue",
         priority="low",
         explanation="Without an alt attribute, screen readers read out the name of the file instead.",
         fix="Give every image an alt attribute: a description, or an empty one for a mere decoration.",
@@ -61,11 +60,9 @@ RULES = (
         measured="img elements that have no alt attribute are counted.",
         source=sources.both(sources.ALT, sources.IMAGES),
     ),
-    Rule(
+    _rule(
         name="images_without_alt_text",
         title="Images without alt text",
-        category="images",
-        type="issue",
         priority="low",
         explanation="Search engines and people who do not see an image learn from alt text what it shows.",
         fix="Describe in the alt attribute what the image shows; leave it empty only for mere decorations.",
@@ -75,10 +72,9 @@ RULES = (
         "are marked as decoration by their role or aria-hidden.",
         source=sources.both(sources.IMAGES, sources.WAI_IMAGES),
     ),
-    Rule(
+    _rule(
         name="images_alt_too_long",
         title="Alt text too long",
-        category="images",
         type="opportunity",
         priority="low",
         explanation="Alt text is read out in one go, so a long one is hard to follow.",
@@ -91,10 +87,9 @@ RULES = (
         "usual one of SEO tools.",
         source=sources.both(sources.WAI_IMAGES, sources.ALT),
     ),
-    Rule(
+    _rule(
         name="images_without_size",
         title="Images without size",
-        category="images",
         type="opportunity",
         priority="low",
         explanation="Without width and height, the browser keeps no room for an image, and the text jumps "

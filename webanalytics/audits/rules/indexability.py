@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.ai.access import UNKNOWN, verdicts
 from webanalytics.audits.directives.robots import directives, unavailable_after
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
+from webanalytics.audits.rules.searches import Find
 from webanalytics.audits.site import Site
 
 _SOURCES = {
@@ -19,30 +21,19 @@ _SOURCES = {
 }
 
 
-def _directive(site: Site, name: str, *columns: str) -> Iterator[Finding]:
-    for row, *texts in site.read(*columns):
-        said = [
-            f'{_SOURCES[column]}: "{text[:200]}"'
-            for column, text in zip(columns, texts, strict=True)
-            if text and name in directives(text)
-        ]
-        if said:
-            yield Finding(row, name, "; ".join(said))
+def _directive(name: str, *columns: str) -> Find:
+    @page_by_page
+    def find(site: Site, _: Any) -> Iterator[Finding]:
+        for row, *texts in site.read(*columns):
+            said = [
+                f'{_SOURCES[column]}: "{text[:200]}"'
+                for column, text in zip(columns, texts, strict=True)
+                if text and name in directives(text)
+            ]
+            if said:
+                yield Finding(row, name, "; ".join(said))
 
-
-@page_by_page
-def _noindex(site: Site, _: Any) -> Iterator[Finding]:
-    return _directive(site, "noindex", "robots", "googlebot")
-
-
-@page_by_page
-def _noindex_header(site: Site, _: Any) -> Iterator[Finding]:
-    return _directive(site, "noindex", "x_robots_tag")
-
-
-@page_by_page
-def _nofollow(site: Site, _: Any) -> Iterator[Finding]:
-    return _directive(site, "nofollow", "robots", "googlebot", "x_robots_tag")
+    return find
 
 
 @page_by_page
@@ -74,60 +65,46 @@ def _blocked(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, "robots.txt", said)
 
 
+_rule = partial(Rule, category="indexability", type="warning", priority="high")
+
 RULES = (
-    Rule(
+    _rule(
         name="noindex",
         title="Noindex in the page",
-        category="indexability",
-        type="warning",
-        priority="high",
         explanation="A robots or googlebot meta tag with noindex keeps the page out of search results.",
         fix="Remove noindex from the meta tag of pages that are meant to be found.",
-        find=_noindex,
+        find=_directive("noindex", "robots", "googlebot"),
         columns=("robots",),
         measured="noindex or none in a meta element named robots or googlebot.",
         source=sources.both(sources.NOINDEX, sources.ROBOTS_META),
     ),
-    Rule(
+    _rule(
         name="noindex_header",
         title="Noindex in the X-Robots-Tag header",
-        category="indexability",
-        type="warning",
-        priority="high",
-        explanation=(
-            "An X-Robots-Tag header with noindex keeps the page out of search results, unseen in the page."
-        ),
-        fix=(
-            "Remove noindex from the header in the server's configuration for pages that are meant to be "
-            "found."
-        ),
-        find=_noindex_header,
+        explanation="An X-Robots-Tag header with noindex keeps the page out of search results, unseen in the "
+        "page.",
+        fix="Remove noindex from the header in the server's configuration for pages that are meant to be "
+        "found.",
+        find=_directive("noindex", "x_robots_tag"),
         columns=("x_robots_tag",),
         needs=("headers",),
         measured="noindex or none in an X-Robots-Tag header for all crawlers or for Googlebot.",
         source=sources.both(sources.NOINDEX, sources.ROBOTS_META),
     ),
-    Rule(
+    _rule(
         name="nofollow",
         title="Nofollow for all links",
-        category="indexability",
-        type="warning",
-        priority="high",
-        explanation=(
-            "Search engines are asked not to follow any link of the page: what it links to may not be found."
-        ),
+        explanation="Search engines are asked not to follow any link of the page: what it links to may not "
+        "be found.",
         fix="Remove nofollow from the robots meta tag or header, and mark single links instead.",
-        find=_nofollow,
+        find=_directive("nofollow", *_SOURCES),
         columns=("robots",),
         measured="nofollow or none in a robots or googlebot meta element or an X-Robots-Tag header.",
         source=sources.ROBOTS_META,
     ),
-    Rule(
+    _rule(
         name="unavailable_after_passed",
         title="Date of unavailable_after has passed",
-        category="indexability",
-        type="warning",
-        priority="high",
         explanation="The page asks search engines to drop it after a date, and that date has passed.",
         fix="Remove unavailable_after from pages that are meant to be found, or name a later date.",
         find=_expired,
@@ -136,32 +113,23 @@ RULES = (
         "the time of the judgement; without a zone it is read as UTC.",
         source=sources.ROBOTS_META,
     ),
-    Rule(
+    _rule(
         name="canonicalised",
         title="Canonicalised to another page",
-        category="indexability",
-        type="warning",
-        priority="high",
-        explanation=(
-            "The page names another one as canonical: search engines are asked to index that one instead."
-        ),
-        fix=(
-            "Check that the other page is meant to be found; else let the canonical point to the page itself."
-        ),
+        explanation="The page names another one as canonical: search engines are asked to index that one "
+        "instead.",
+        fix="Check that the other page is meant to be found; else let the canonical point to the page "
+        "itself.",
         find=_canonicalised,
         columns=("canonical_state",),
         measured="The canonical address against the address at which the page was read, both in normal form.",
         source=sources.CANONICALS,
     ),
-    Rule(
+    _rule(
         name="blocked_by_robots",
         title="Blocked by robots.txt",
-        category="indexability",
-        type="warning",
-        priority="high",
-        explanation=(
-            "The site's robots.txt forbids fetching the page, so search engines cannot read what is on it."
-        ),
+        explanation="The site's robots.txt forbids fetching the page, so search engines cannot read what is "
+        "on it.",
         fix="Open the path in robots.txt if the page is meant to be found; to hide a page use noindex.",
         find=_blocked,
         columns=("error_type",),

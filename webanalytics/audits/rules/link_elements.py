@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.rules import sources
@@ -40,13 +41,12 @@ def _written(link: dict[str, str]) -> str:
     return f"{link['text'][:_SCRIPT] or 'without text'} ({href})"
 
 
+_rule = partial(Rule, category="links", priority="low")
+
 RULES = (
-    Rule(
+    _rule(
         name="links_without_name",
         title="Links without a name",
-        category="links",
-        type="issue",
-        priority="low",
         explanation="A link without text, alt text or label is read out as its address, and tells search "
         "engines nothing of the page that it leads to.",
         fix="Give the link a text, the image in it an alt text, or a link of a mere icon an aria-label.",
@@ -56,12 +56,10 @@ RULES = (
         "ones are left out.",
         source=sources.both(sources.wcag("2.4.4", "4.1.2"), sources.LINKS),
     ),
-    Rule(
+    _rule(
         name="links_generic_text",
         title="Link text says nothing",
-        category="links",
         type="opportunity",
-        priority="low",
         explanation='Texts such as "click here" and "read more" tell neither readers who go from link to '
         "link nor search engines what they lead to.",
         fix="Write what the other page is about into the text of the link.",
@@ -71,12 +69,10 @@ RULES = (
         "that say nothing; a label of ARIA that says more makes up for it.",
         source=sources.both(sources.LINK_TEXT, sources.LINKS, sources.wcag("2.4.4")),
     ),
-    Rule(
+    _rule(
         name="links_not_crawlable",
         title="Links that cannot be crawled",
-        category="links",
         type="warning",
-        priority="low",
         explanation="Search engines follow the address in href alone: an anchor without one, or with a "
         "script in its place, leads them nowhere.",
         fix="Give links to pages an address in href, and make what only runs a script a button.",
@@ -86,12 +82,10 @@ RULES = (
         "local file or an address without a host.",
         source=sources.LINKS,
     ),
-    Rule(
+    _rule(
         name="internal_nofollow",
         title="Nofollow on internal links",
-        category="links",
         type="warning",
-        priority="low",
         explanation="The page asks search engines not to follow links to pages of its own site, which may "
         "then be found late or not at all.",
         fix="Remove nofollow from links to own pages; keep others from being indexed with noindex.",
@@ -100,12 +94,9 @@ RULES = (
         measured="Links with rel=nofollow to pages of the page's own host are counted.",
         source=sources.both(sources.NOFOLLOW, sources.LINKS),
     ),
-    Rule(
+    _rule(
         name="links_to_http",
         title="Links to own pages over http",
-        category="links",
-        type="issue",
-        priority="low",
         explanation="A page in https links to its own site over http: a detour without encryption, "
         "and two addresses for one page.",
         fix="Link to the https addresses.",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.graph.site_links import LONGEST
 from webanalytics.audits.rules import sources
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.leads import Bad, Leads, faults
+from webanalytics.audits.rules.searches import more
 from webanalytics.audits.site import WHOLE_CRAWL, Site
 from webanalytics.runs.frames.link_table import KINDS
 
@@ -22,12 +24,6 @@ def _no_internal(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, 0, f"{external or 0:,} links, all to other sites" if external else "no links")
 
 
-def _over(site: Site, column: str, threshold: Any) -> Iterator[Finding]:
-    for row, count in site.read(column):
-        if count is not None and count > threshold:
-            yield Finding(row, int(count), f"{count:,} links")
-
-
 @page_by_page
 def _many_external(site: Site, threshold: Any) -> Iterator[Finding]:
     for row, external, own in site.read("external_links", "subdomain_links"):
@@ -35,10 +31,6 @@ def _many_external(site: Site, threshold: Any) -> Iterator[Finding]:
         if count > threshold:
             more = f", {own:,} more to other hosts of its domain" if own else ""
             yield Finding(row, count, f"{count:,} links{more}")
-
-
-def _many_internal(site: Site, threshold: Any) -> Iterator[Finding]:
-    return _over(site, "internal_links", threshold)
 
 
 def _no_inlinks(site: Site, _: Any) -> Iterator[Finding]:
@@ -82,56 +74,43 @@ def _broken(site: Site, redirects: bool) -> Bad:
     return bad, site.graph.hyperlinks
 
 
-def _to_failing(site: Site) -> Bad:
-    return _broken(site, redirects=False)
-
-
-def _to_redirects(site: Site) -> Bad:
-    return _broken(site, redirects=True)
-
+_rule = partial(Rule, category="links")
 
 RULES = (
-    Rule(
+    _rule(
         name="links_to_failing_pages",
         title="Links to pages that fail",
-        category="links",
-        type="issue",
         priority="high",
         explanation="The page links to pages of the site that answer with an error or not at all.",
         fix="Correct or remove the links.",
-        find=Leads(_to_failing),
+        find=Leads(partial(_broken, redirects=False)),
         columns=("links",),
         needs=("http_status",),
         measured="Links to addresses of the audit that answered with an error or not at all are counted. "
         "Addresses that are not in the audit are not judged.",
         source=sources.both(sources.HTTP_ERRORS, sources.LINKS),
     ),
-    Rule(
+    _rule(
         name="links_to_redirects",
         title="Links to pages that redirect",
-        category="links",
         type="warning",
         priority="low",
-        explanation=(
-            "The page links to addresses of the site that lead elsewhere, at the cost of one more "
-            "request each."
-        ),
+        explanation="The page links to addresses of the site that lead elsewhere, at the cost of one more "
+        "request each.",
         fix="Link to the address at the end of the redirect.",
-        find=Leads(_to_redirects),
+        find=Leads(partial(_broken, redirects=True)),
         columns=("links",),
         needs=("redirects",),
         measured="Links to addresses of the audit that redirected are counted.",
         source=sources.REDIRECTS,
     ),
-    Rule(
+    _rule(
         name="no_internal_links",
         title="No internal links",
-        category="links",
         type="warning",
         priority="high",
-        explanation=(
-            "The page links to no other page of the site: visitors and search engines come to a dead end."
-        ),
+        explanation="The page links to no other page of the site: visitors and search engines come to a dead "
+        "end.",
         fix="Link to related pages and to the site's navigation, in HTML rather than by script alone.",
         find=_no_internal,
         columns=("internal_links",),
@@ -139,15 +118,12 @@ RULES = (
         "are none.",
         source=sources.LINKS,
     ),
-    Rule(
+    _rule(
         name="no_inlinks",
         title="No links to the page",
-        category="links",
         type="warning",
-        priority="medium",
-        explanation=(
-            "No other page of the audit links to this one, so visitors and search engines may not find it."
-        ),
+        explanation="No other page of the audit links to this one, so visitors and search engines may not "
+        "find it.",
         fix="Link to the page from related ones, or remove it if it is not needed.",
         find=_no_inlinks,
         columns=("inlinks", WHOLE_CRAWL),
@@ -155,10 +131,9 @@ RULES = (
         "one page, or with a tenth of pages that were refused, are left out.",
         source=sources.LINKS,
     ),
-    Rule(
+    _rule(
         name="many_external_links",
         title="Many external links",
-        category="links",
         type="warning",
         priority="low",
         explanation="The page has a great many links to other sites, which may look like link spam.",
@@ -171,15 +146,14 @@ RULES = (
         "is meant to be looked at.",
         source=sources.SPAM,
     ),
-    Rule(
+    _rule(
         name="many_internal_links",
         title="Many internal links",
-        category="links",
         type="warning",
         priority="low",
         explanation="The page has a great many links to its own site, so that none of them stands out.",
         fix="Leave the links that visitors of this page need.",
-        find=_many_internal,
+        find=more("internal_links", "links"),
         threshold=1_000,
         unit="links",
         columns=("internal_links",),

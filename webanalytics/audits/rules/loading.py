@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.searches import Find, enumerated, listed
+from webanalytics.audits.rules.searches import Find, enumerated, listed, more
 from webanalytics.audits.rules.sources import (
     DOM_SIZE,
     LAZY_IMAGES,
@@ -21,13 +22,6 @@ from webanalytics.audits.rules.sources import (
 from webanalytics.audits.site import Site
 
 
-@page_by_page
-def _elements(site: Site, threshold: float) -> Iterator[Finding]:
-    for row, count in site.read("elements"):
-        if count is not None and count > threshold:
-            yield Finding(row, int(count), f"{count:,} elements")
-
-
 def _more(column: str) -> Find:
     @page_by_page
     def find(site: Site, threshold: float) -> Iterator[Finding]:
@@ -39,29 +33,27 @@ def _more(column: str) -> Find:
     return find
 
 
+_rule = partial(Rule, type="opportunity", priority="low")
+
 RULES = (
-    Rule(
+    _rule(
         name="dom_too_large",
         title="Very many elements",
         category="html",
-        type="opportunity",
-        priority="low",
         explanation="Each element costs browsers time and memory whenever the page is laid out, above all on "
         "phones.",
         fix="Leave out elements that only wrap others, and load long lists in parts.",
-        find=_elements,
+        find=more("elements", "elements"),
         threshold=1_500,
         unit="elements",
         columns=("elements",),
         measured="All elements of the page as a browser parses it, before scripts run.",
         source=DOM_SIZE,
     ),
-    Rule(
+    _rule(
         name="scripts_blocking",
         title="Scripts that block rendering",
         category="html",
-        type="opportunity",
-        priority="low",
         explanation="Browsers show nothing until these scripts of the head have been fetched and run.",
         fix="Add defer or async to the scripts, or move them to the end of the body.",
         find=listed("blocking_scripts"),
@@ -69,12 +61,10 @@ RULES = (
         measured="Scripts in the head with src and without async, defer, nomodule or the type module.",
         source=both(RENDER_BLOCKING, SCRIPT),
     ),
-    Rule(
+    _rule(
         name="styles_blocking",
         title="Many style sheets that block rendering",
         category="html",
-        type="opportunity",
-        priority="low",
         explanation="Browsers show nothing until all style sheets of the head have been fetched.",
         fix="Join style sheets, write the few styles that the top needs into the page, and load others "
         "later.",
@@ -86,12 +76,10 @@ RULES = (
         "one or two are common.",
         source=both(RENDER_BLOCKING, STYLE_SHEET),
     ),
-    Rule(
+    _rule(
         name="images_not_lazy",
         title="Images that are not loaded late",
         category="images",
-        type="opportunity",
-        priority="low",
         explanation="Images further down compete for the line with what visitors see first.",
         fix='Add loading="lazy" to images that are not in view when the page opens.',
         find=listed("images_not_lazy"),
@@ -100,12 +88,10 @@ RULES = (
         "scripts read; the limit is ours, since styles decide what is in view.",
         source=both(LAZY_IMAGES, LAZY_LOADING),
     ),
-    Rule(
+    _rule(
         name="images_old_format",
         title="Images without a modern format",
         category="images",
-        type="opportunity",
-        priority="low",
         explanation="WebP and AVIF take a quarter to a half less bytes than JPEG and PNG at the same "
         "quality.",
         fix="Save the images as WebP or AVIF, or offer them in a picture element.",
@@ -116,12 +102,10 @@ RULES = (
         "seen.",
         source=WEBP,
     ),
-    Rule(
+    _rule(
         name="images_without_srcset",
         title="Large images in one size",
         category="images",
-        type="opportunity",
-        priority="low",
         explanation="Phones load the same large file as wide screens, though they show it small.",
         fix="Offer the image in several widths with srcset and sizes.",
         find=listed("images_without_srcset"),

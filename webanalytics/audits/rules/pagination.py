@@ -113,7 +113,6 @@ RULES = (
         name="pagination_failing",
         title="Pagination leads to a page that redirects or fails",
         category="links",
-        type="issue",
         priority="high",
         explanation="The page before or after this one in its series redirects, fails or does not answer.",
         fix="Let rel=next and rel=prev name pages that answer with HTTP 200, and leave them out at the ends.",
@@ -129,7 +128,6 @@ RULES = (
         title="Paginated page with noindex",
         category="indexability",
         type="warning",
-        priority="medium",
         explanation="A later page of a series asks not to be indexed, so that what it alone links to may be "
         "lost to search engines in time.",
         fix="Let the pages of a series be indexed, each under its own address.",
@@ -142,8 +140,6 @@ RULES = (
         name="pagination_canonical_first",
         title="Paginated page names an earlier one as canonical",
         category="canonical",
-        type="issue",
-        priority="medium",
         explanation="A later page of a series is no copy of an earlier one: search engines then drop it, and "
         "what it lists.",
         fix="Give each page of a series a canonical link to itself.",
@@ -157,7 +153,6 @@ RULES = (
         title="Paginated page without a link",
         category="links",
         type="warning",
-        priority="medium",
         explanation="A page of a series is named in link elements alone: visitors cannot go there, and "
         "search "
         "engines do not find pages by rel=next any more.",
@@ -171,8 +166,6 @@ RULES = (
         name="pagination_loop",
         title="Pagination that runs in a circle",
         category="links",
-        type="issue",
-        priority="medium",
         explanation="Whoever goes from each page of the series to the next comes back to where they began.",
         fix="Leave out rel=next on the last page, and correct those that name an earlier one.",
         find=_loop,
@@ -184,8 +177,6 @@ RULES = (
         name="redirect_to_canonicalised",
         title="Redirect to a canonicalised page",
         category="response",
-        type="issue",
-        priority="medium",
         explanation="The address redirects to a page that names yet another one as canonical, which may be "
         "where it came from: search engines get two different answers.",
         fix="Redirect to the canonical page at once, and let its canonical link name itself.",

@@ -79,7 +79,6 @@ RULES = (
         title="Redirect to the home page",
         category="response",
         type="warning",
-        priority="medium",
         explanation="Visitors who want a page get the home page instead; search engines treat that like a "
         "page that does not exist (soft 404).",
         fix="Redirect to the page that replaces the old one, or answer 404 or 410 if there is none.",
@@ -93,7 +92,6 @@ RULES = (
         name="redirect_to_http",
         title="Redirect from https to http",
         category="response",
-        type="issue",
         priority="high",
         explanation="The way leads from an encrypted address to one that others can read and change.",
         fix="Redirect to https addresses only.",
@@ -107,7 +105,6 @@ RULES = (
         name="redirect_to_error",
         title="Redirect to a page that fails",
         category="response",
-        type="issue",
         priority="high",
         explanation="The address leads to one that answers with an error or not at all, so its visitors and "
         "links are lost.",

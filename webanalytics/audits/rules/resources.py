@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.rules.base import Finding, Rule, page_by_page
 from webanalytics.audits.rules.searches import Find, enumerated
 from webanalytics.audits.rules.sources import rfc
 from webanalytics.audits.site import Site
-
-_MEASURED = (
-    "Each address that the page loads is asked once, by HEAD and, where that fails, by GET. Those count that "
-    "are gone (404, 410, no such host) or fail (another error, no connection); a refusal does not."
-)
-_SOURCE = rfc(9110, "15.5 and 15.6 (client and server errors)")
 
 
 def _broken(kind: str) -> Find:
@@ -29,44 +24,39 @@ def _broken(kind: str) -> Find:
     return find
 
 
+_rule = partial(
+    Rule,
+    priority="high",
+    columns=("broken_resources",),
+    measured="Each address that the page loads is asked once, by HEAD and, where that fails, by GET. Those "
+    "count that are gone (404, 410, no such host) or fail (another error, no connection); a refusal "
+    "does not.",
+    source=rfc(9110, "15.5 and 15.6 (client and server errors)"),
+)
+
 RULES = (
-    Rule(
+    _rule(
         name="broken_image",
         title="Broken images",
         category="images",
-        type="issue",
-        priority="high",
         explanation="The page shows images whose addresses do not answer: visitors see a gap.",
         fix="Correct the addresses of the images, or remove them.",
         find=_broken("image"),
-        columns=("broken_resources",),
-        measured=_MEASURED,
-        source=_SOURCE,
     ),
-    Rule(
+    _rule(
         name="broken_script",
         title="Broken scripts",
         category="html",
-        type="issue",
-        priority="high",
         explanation="The page loads scripts whose addresses do not answer, so that parts of it may not work.",
         fix="Correct the addresses of the scripts, or remove them.",
         find=_broken("script"),
-        columns=("broken_resources",),
-        measured=_MEASURED,
-        source=_SOURCE,
     ),
-    Rule(
+    _rule(
         name="broken_stylesheet",
         title="Broken style sheets",
         category="html",
-        type="issue",
-        priority="high",
         explanation="The page loads style sheets whose addresses do not answer, and looks broken.",
         fix="Correct the addresses of the style sheets, or remove them.",
         find=_broken("stylesheet"),
-        columns=("broken_resources",),
-        measured=_MEASURED,
-        source=_SOURCE,
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.rules import sources
@@ -14,7 +15,7 @@ FAILING = ("client error", "server error", "no response", "timeout")
 _SHOWN = 5
 
 
-def _failed(site: Site, problem: str) -> Iterator[Finding]:
+def _failed(site: Site, _: Any, problem: str) -> Iterator[Finding]:
     errors = site.values("error")
     for row, trip in enumerate(site.fetches):
         # Addresses that redirect to such a page are left to another rule.
@@ -25,21 +26,9 @@ def _failed(site: Site, problem: str) -> Iterator[Finding]:
             yield Finding(row, None, f"{said.strip()} {site.linked_from(row)}".strip())
 
 
-def _client_error(site: Site, _: Any) -> Iterator[Finding]:
+def _client_error(site: Site, threshold: Any) -> Iterator[Finding]:
     # Links to such an address are faults of the pages that have them, and left to the rule on those.
-    return (one for one in _failed(site, "client error") if not site.linked_from(one.row))
-
-
-def _server_error(site: Site, _: Any) -> Iterator[Finding]:
-    return _failed(site, "server error")
-
-
-def _no_response(site: Site, _: Any) -> Iterator[Finding]:
-    return _failed(site, "no response")
-
-
-def _timeout(site: Site, _: Any) -> Iterator[Finding]:
-    return _failed(site, "timeout")
+    return (one for one in _failed(site, threshold, "client error") if not site.linked_from(one.row))
 
 
 def _loop(site: Site, _: Any) -> Iterator[Finding]:
@@ -83,12 +72,12 @@ def _large(site: Site, threshold: Any) -> Iterator[Finding]:
             yield Finding(row, int(size), f"The page has {size / 1e6:,.1f} MB.")
 
 
+_rule = partial(Rule, category="response")
+
 RULES = (
-    Rule(
+    _rule(
         name="client_error",
         title="Client error (4xx)",
-        category="response",
-        type="issue",
         priority="high",
         explanation="The page answers that it does not exist, so that it cannot be found.",
         fix="Restore the page, redirect it to the one that replaces it, or take it out of the list.",
@@ -100,65 +89,53 @@ RULES = (
         "it are left to other rules.",
         source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.5 (client errors)")),
     ),
-    Rule(
+    _rule(
         name="server_error",
         title="Server error (5xx)",
-        category="response",
-        type="issue",
         priority="high",
-        explanation=(
-            "The server fails to answer for the page; search engines come less often and drop it in the end."
-        ),
+        explanation="The server fails to answer for the page; search engines come less often and drop it in "
+        "the end.",
         fix="Find out from the server's logs why the page fails.",
-        find=_server_error,
+        find=partial(_failed, problem="server error"),
         columns=("error",),
         needs=("http_status",),
         measured="The status of the answer is 500 to 599; redirects to such a page are left to another rule.",
         source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.6 (server errors)")),
     ),
-    Rule(
+    _rule(
         name="no_response",
         title="No response",
-        category="response",
-        type="issue",
         priority="high",
-        explanation=(
-            "There was no valid answer: the host is unknown, refuses connections or has an invalid "
-            "certificate."
-        ),
+        explanation="There was no valid answer: the host is unknown, refuses connections or has an invalid "
+        "certificate.",
         fix="Correct the address, or repair the host's name, certificate or server.",
-        find=_no_response,
+        find=partial(_failed, problem="no response"),
         columns=("error",),
         needs=("http_status",),
         measured="The host has no address, refused the connection or showed an invalid certificate, or its "
         "answer was no valid HTTP.",
         source=sources.HTTP_ERRORS,
     ),
-    Rule(
+    _rule(
         name="timeout",
         title="Timeout",
-        category="response",
-        type="issue",
         priority="high",
-        explanation=(
-            "The page did not arrive in the time allowed; visitors and search engines do not wait longer."
-        ),
+        explanation="The page did not arrive in the time allowed; visitors and search engines do not wait "
+        "longer.",
         fix="Find out why the server takes so long, and try the page once more.",
-        find=_timeout,
+        find=partial(_failed, problem="timeout"),
         columns=("error",),
         needs=("http_status",),
         measured="The page did not arrive within the time of the option `timeout`.",
         source=sources.HTTP_ERRORS,
     ),
-    Rule(
+    _rule(
         name="redirect",
         title="Redirect",
-        category="response",
         type="warning",
         priority="low",
-        explanation=(
-            "The address leads to another one, which costs visitors and search engines one more request."
-        ),
+        explanation="The address leads to another one, which costs visitors and search engines one more "
+        "request.",
         fix="Use the address at the end in links, sitemaps and canonicals.",
         find=_redirect,
         columns=("final_url",),
@@ -166,16 +143,11 @@ RULES = (
         measured="One redirect between the address as it was given and a page that does not fail.",
         source=sources.both(sources.REDIRECTS, sources.rfc(9110, "15.4 (redirects)")),
     ),
-    Rule(
+    _rule(
         name="redirect_chain",
         title="Redirect chain",
-        category="response",
-        type="issue",
-        priority="medium",
-        explanation=(
-            "The address leads over others to its end, which is slow, and search engines may give up on "
-            "the way."
-        ),
+        explanation="The address leads over others to its end, which is slow, and search engines may give up "
+        "on the way.",
         fix="Redirect straight to the last address.",
         find=_chain,
         threshold=2,
@@ -185,11 +157,9 @@ RULES = (
         measured="Redirects between the address as it was given and the page are counted.",
         source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.4 (redirects)")),
     ),
-    Rule(
+    _rule(
         name="redirect_loop",
         title="Redirect loop",
-        category="response",
-        type="issue",
         priority="high",
         explanation="The address redirects in a circle or without an end, so that nobody ever sees a page.",
         fix="Correct the redirects so that they end at a page.",
@@ -199,16 +169,12 @@ RULES = (
         measured="The redirects came back to an address, or were more than the crawler follows.",
         source=sources.rfc(9110, "15.4 (redirects)"),
     ),
-    Rule(
+    _rule(
         name="slow_response",
         title="Slow response",
-        category="response",
         type="opportunity",
-        priority="medium",
-        explanation=(
-            "The fetch took long; visitors leave slow pages, and search engines read fewer pages of slow "
-            "sites."
-        ),
+        explanation="The fetch took long; visitors leave slow pages, and search engines read fewer pages of "
+        "slow sites.",
         fix="Look at caching, database queries and the distance between server and visitors.",
         find=_slow,
         threshold=1.0,
@@ -218,15 +184,11 @@ RULES = (
         "from this machine.",
         source=sources.FIRST_BYTE,
     ),
-    Rule(
+    _rule(
         name="html_too_large",
         title="Very large HTML",
-        category="response",
-        type="issue",
-        priority="medium",
-        explanation=(
-            "The HTML is larger than the 2 MB that Google reads of a page; what comes after is not indexed."
-        ),
+        explanation="The HTML is larger than the 2 MB that Google reads of a page; what comes after is not "
+        "indexed.",
         fix="Move inline styles, scripts, data and images out of the page, or divide it.",
         find=_large,
         threshold=2_000_000,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.ai.access import blocked, may_read
@@ -15,20 +16,12 @@ _COLUMNS = ("imgTags", "resources")
 _RULES = rfc(9309, "2.2 (the rules)")
 
 
-def _blocked(site: Site, token: str, *others: str) -> Iterator[Finding]:
+def _blocked(site: Site, _: Any, crawler: str, others: Sequence[str] = ()) -> Iterator[Finding]:
     """Yield the pages closed to a crawler, but not to all, nor to others: each is named by one rule."""
-    told = {row for other in others for row, _ in blocked(site, other)}
-    for row, verdict in blocked(site, token):
+    told = {row for other in others for row, _verdict in blocked(site, other)}
+    for row, verdict in blocked(site, crawler):
         if row not in told and site.fetches[row].problem != "blocked by robots.txt":
             yield Finding(row, None, f"robots.txt, line {verdict.line}: {verdict.rule}"[:400])
-
-
-def _for_googlebot(site: Site, _: Any) -> Iterator[Finding]:
-    return _blocked(site, "Googlebot")
-
-
-def _for_bingbot(site: Site, _: Any) -> Iterator[Finding]:
-    return _blocked(site, "bingbot", "Googlebot")
 
 
 def _loaded(site: Site) -> Iterator[tuple[int, set[str]]]:
@@ -59,17 +52,13 @@ RULES = (
         category="indexability",
         type="warning",
         priority="high",
-        explanation=(
-            "robots.txt closes the page to Google's crawler: Google may list the address from links to it, "
-            "but reads nothing on the page, not even a noindex."
-        ),
+        explanation="robots.txt closes the page to Google's crawler: Google may list the address from links "
+        "to it, but reads nothing on the page, not even a noindex.",
         fix="Open the path to Googlebot if the page is meant to be found; to hide a page use noindex.",
-        find=_for_googlebot,
+        find=partial(_blocked, crawler="Googlebot"),
         columns=("url",),
-        measured=(
-            "By the group of robots.txt that speaks to Googlebot, else that for all; the line that decides "
-            "is named. Pages that the audit could not read for robots.txt are left to another rule."
-        ),
+        measured="By the group of robots.txt that speaks to Googlebot, else that for all; the line that "
+        "decides is named. Pages that the audit could not read for robots.txt are left to another rule.",
         source=both(ROBOTS_TXT, _RULES),
     ),
     Rule(
@@ -77,18 +66,13 @@ RULES = (
         title="Blocked for Bingbot",
         category="indexability",
         type="warning",
-        priority="medium",
-        explanation=(
-            "robots.txt closes the page to Bing's crawler, and so to those who use its index, DuckDuckGo "
-            "among them."
-        ),
+        explanation="robots.txt closes the page to Bing's crawler, and so to those who use its index, "
+        "DuckDuckGo among them.",
         fix="Open the path to Bingbot if the page is meant to be found.",
-        find=_for_bingbot,
+        find=partial(_blocked, crawler="bingbot", others=("Googlebot",)),
         columns=("url",),
-        measured=(
-            "By the group of robots.txt that speaks to Bingbot, else that for all; the line that decides is "
-            "named. Pages that Googlebot may not read either are left to another rule."
-        ),
+        measured="By the group of robots.txt that speaks to Bingbot, else that for all; the line that "
+        "decides is named. Pages that Googlebot may not read either are left to another rule.",
         source=both(BING_ROBOTS_TXT, _RULES),
     ),
     Rule(
@@ -96,18 +80,13 @@ RULES = (
         title="Resources blocked for Googlebot",
         category="indexability",
         type="warning",
-        priority="medium",
-        explanation=(
-            "The page loads images, scripts or style sheets that robots.txt closes to Google, which then "
-            "sees another page than visitors do."
-        ),
+        explanation="The page loads images, scripts or style sheets that robots.txt closes to Google, which "
+        "then sees another page than visitors do.",
         fix="Open the paths of what the page needs to be shown.",
         find=_blocked_resources,
         columns=_COLUMNS,
-        measured=(
-            "By the robots.txt of each origin that was read, for the images, scripts and style sheets that "
-            "the page names; what scripts and style sheets load in turn is not known."
-        ),
+        measured="By the robots.txt of each origin that was read, for the images, scripts and style sheets "
+        "that the page names; what scripts and style sheets load in turn is not known.",
         source=both(ROBOTS_TXT, _RULES),
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -29,23 +30,19 @@ def above(measure: str, shown: str, beside: str = "") -> Find:
     >>> list(above("title_pixels", "title")(site, 561))
     [Finding(row=1, value=562, evidence='B')]
     """
-
-    @page_by_page
-    def find(site: Site, threshold: float) -> Iterator[Finding]:
-        for row, value, text, length in site.read(measure, shown, beside or measure):
-            if value is not None and value > threshold:
-                yield Finding(row, value, _with_length(text, length if beside else None))
-
-    return find
+    return _measured(measure, shown, beside, operator.gt)
 
 
 def below(measure: str, shown: str, beside: str = "") -> Find:
     """Return the search for pages where a column is below the threshold; zero is left to another rule."""
+    return _measured(measure, shown, beside, lambda value, threshold: 0 < value < threshold)
 
+
+def _measured(measure: str, shown: str, beside: str, is_wrong: Callable[[Any, float], bool]) -> Find:
     @page_by_page
     def find(site: Site, threshold: float) -> Iterator[Finding]:
         for row, value, text, length in site.read(measure, shown, beside or measure):
-            if value is not None and 0 < value < threshold:
+            if value is not None and is_wrong(value, threshold):
                 yield Finding(row, value, _with_length(text, length if beside else None))
 
     return find
@@ -58,6 +55,30 @@ def _with_length(text: str | None, characters: int | None) -> str:
         if characters is None
         else f"{characters:,} {'character' if characters == 1 else 'characters'}: {shown}"
     )
+
+
+def more(column: str, what: str) -> Find:
+    """Return the search for pages that have more of something than the threshold."""
+
+    @page_by_page
+    def find(site: Site, threshold: float) -> Iterator[Finding]:
+        for row, count in site.read(column):
+            if count is not None and count > threshold:
+                yield Finding(row, int(count), f"{count:,} {what}")
+
+    return find
+
+
+def said(column: str, is_wrong: Callable[[str], object], most: int = 300) -> Find:
+    """Return the search for pages that say something wrong, which is the evidence."""
+
+    @page_by_page
+    def find(site: Site, _: Any) -> Iterator[Finding]:
+        for row, text in site.read(column):
+            if text and is_wrong(text):
+                yield Finding(row, evidence=text[:most])
+
+    return find
 
 
 def empty(column: str) -> Find:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.graph.site_links import listed
@@ -17,20 +18,12 @@ def _http(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row)
 
 
-def _addresses(site: Site, column: str) -> Iterator[Finding]:
+def _addresses(site: Site, _: Any, column: str) -> Iterator[Finding]:
     for row, urls in site.read(column):
         headers = site.headers[row]
         # The facts know a policy in the page; one in the headers upgrades its requests just the same.
         if urls and not (headers is not None and headers.enforces("upgrade-insecure-requests")):
             yield Finding(row, len(urls), listed(urls))
-
-
-def _mixed(site: Site, _: Any) -> Iterator[Finding]:
-    return _addresses(site, "mixed_content")
-
-
-def _form(site: Site, _: Any) -> Iterator[Finding]:
-    return _addresses(site, "insecure_forms")
 
 
 RULES = (
@@ -39,11 +32,9 @@ RULES = (
         title="Page without https",
         category="security",
         scope="host",
-        type="issue",
         priority="high",
-        explanation=(
-            "The page is served over http: browsers call it not secure, and search engines prefer https."
-        ),
+        explanation="The page is served over http: browsers call it not secure, and search engines prefer "
+        "https.",
         fix="Serve the page over https and redirect the http address to it.",
         find=_http,
         columns=("final_url",),
@@ -54,11 +45,10 @@ RULES = (
         name="mixed_content",
         title="Mixed content",
         category="security",
-        type="issue",
         priority="high",
         explanation="An https page loads something over http, which browsers block or warn about.",
         fix="Load everything over https.",
-        find=_mixed,
+        find=partial(_addresses, column="mixed_content"),
         columns=("mixed_content",),
         measured="Addresses in http of images, scripts, style sheets, frames and media that a page in https "
         "loads are counted; a page that lets its requests be upgraded has none.",
@@ -68,11 +58,10 @@ RULES = (
         name="insecure_form",
         title="Form that sends over http",
         category="security",
-        type="issue",
         priority="high",
         explanation="A form on an https page sends what visitors type without encryption.",
         fix="Let the form send to an https address.",
-        find=_form,
+        find=partial(_addresses, column="insecure_forms"),
         columns=("insecure_forms",),
         measured="Forms of a page in https whose action is in http are counted; a page that lets its "
         "requests be upgraded has none.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.graph.site_links import origin
@@ -59,12 +60,12 @@ def _robots(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, len(problems), said, whole=True)
 
 
+_rule = partial(Rule, category="sitemap")
+
 RULES = (
-    Rule(
+    _rule(
         name="sitemap_not_indexable",
         title="Page in the sitemap is not indexable",
-        category="sitemap",
-        type="issue",
         priority="high",
         explanation="The sitemap asks search engines to index a page that may not be indexed.",
         fix="Remove the page from the sitemap, or make it indexable.",
@@ -74,11 +75,9 @@ RULES = (
         "robots.txt.",
         source=sources.SITEMAPS,
     ),
-    Rule(
+    _rule(
         name="sitemap_failing",
         title="Page in the sitemap redirects or fails",
-        category="sitemap",
-        type="issue",
         priority="high",
         explanation="The sitemap lists an address that redirects, answers with an error or does not answer.",
         fix="List only addresses that answer with HTTP 200.",
@@ -88,10 +87,9 @@ RULES = (
         measured="Addresses of the sitemap that redirected, answered with an error or did not answer.",
         source=sources.both(sources.SITEMAPS, sources.SITEMAP_PROTOCOL),
     ),
-    Rule(
+    _rule(
         name="sitemap_missing_page",
         title="Indexable page missing in the sitemap",
-        category="sitemap",
         type="warning",
         priority="low",
         explanation="An indexable page is not in the sitemap, so search engines may find it late.",
@@ -101,15 +99,12 @@ RULES = (
         measured="Indexable pages of the audit whose address, in normal form, no sitemap of it lists.",
         source=sources.SITEMAPS,
     ),
-    Rule(
+    _rule(
         name="sitemap_orphan",
         title="Orphan page",
-        category="sitemap",
         type="warning",
-        priority="medium",
-        explanation=(
-            "The page is in the sitemap, but no page of the audit links to it; such pages rank badly."
-        ),
+        explanation="The page is in the sitemap, but no page of the audit links to it; such pages rank "
+        "badly.",
         fix="Link to the page from related ones, or remove it from the sitemap if it is not needed.",
         find=_orphan,
         columns=("in_sitemap", "inlinks", WHOLE_CRAWL),
@@ -117,17 +112,13 @@ RULES = (
         "hosts with one page, or with a tenth of pages that were refused, are left out.",
         source=sources.both(sources.LINKS, sources.SITEMAPS),
     ),
-    Rule(
+    _rule(
         name="robots_txt_problems",
         title="Faults in robots.txt",
-        category="sitemap",
         scope="host",
         type="warning",
-        priority="medium",
-        explanation=(
-            "Search engines cannot read parts of robots.txt as they are meant, or it closes more than it "
-            "should."
-        ),
+        explanation="Search engines cannot read parts of robots.txt as they are meant, or it closes more "
+        "than it should.",
         fix="Correct the lines that the evidence names.",
         find=_robots,
         measured="The lines of robots.txt are read as search engines do: unknown directives, rules without "

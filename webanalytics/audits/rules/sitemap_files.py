@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.directives.sitemap_dates import day_of, moment_of
@@ -97,7 +98,7 @@ def _own_hosts(site: Site) -> dict[str, set[str]]:
     }
 
 
-def _elsewhere(site: Site, part: str) -> Iterator[Finding]:
+def _elsewhere(site: Site, _: Any, part: str) -> Iterator[Finding]:
     allowed = _own_hosts(site)
     for row, entries in _entries(site).items():
         for entry in entries:
@@ -111,14 +112,6 @@ def _elsewhere(site: Site, part: str) -> Iterator[Finding]:
                 continue
             yield Finding(row, page, f"Listed in {entry['sitemap']}")
             break
-
-
-def _other_host(site: Site, _: Any) -> Iterator[Finding]:
-    return _elsewhere(site, "host")
-
-
-def _other_scheme(site: Site, _: Any) -> Iterator[Finding]:
-    return _elsewhere(site, "scheme")
 
 
 def _repeated(site: Site, _: Any) -> Iterator[Finding]:
@@ -200,135 +193,103 @@ def _extensions(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, len(faults), f"{first['extension_faults']} ({first['sitemap']})"[:400])
 
 
+_rule = partial(Rule, category="sitemap", columns=("in_sitemap",))
+
 RULES = (
-    Rule(
+    _rule(
         name="sitemap_too_large",
         title="Sitemap over the limits",
-        category="sitemap",
-        type="issue",
-        priority="medium",
         explanation="Search engines read at most 50,000 addresses and 50 MB of one sitemap.",
         fix="Split the sitemap, and list its parts in an index.",
         find=_too_large,
         threshold=50_000,
         unit="addresses",
-        columns=("in_sitemap",),
         measured="Entries of each file, and its size without compression; the home page stands for its host.",
         source=SITEMAP_PROTOCOL,
     ),
-    Rule(
+    _rule(
         name="sitemap_other_host",
         title="Page in the sitemap of another host",
-        category="sitemap",
-        type="issue",
-        priority="medium",
-        explanation=(
-            "A sitemap speaks for its own host; search engines leave out pages of others, unless the "
-            "robots.txt of theirs names it."
-        ),
+        explanation="A sitemap speaks for its own host; search engines leave out pages of others, unless the "
+        "robots.txt of theirs names it.",
         fix="List the page in a sitemap of its own host, or name this sitemap in its host's robots.txt.",
-        find=_other_host,
-        columns=("in_sitemap",),
+        find=partial(_elsewhere, part="host"),
         measured="The host of the page, the port included, is not that of the sitemap.",
         source=f"{SITEMAP_PROTOCOL}#location",
     ),
-    Rule(
+    _rule(
         name="sitemap_other_scheme",
         title="Page in the sitemap with the wrong scheme",
-        category="sitemap",
-        type="issue",
-        priority="medium",
         explanation="A sitemap in https lists the page in http, or the other way round.",
         fix="List the page with the scheme under which it is served, in a sitemap of the same scheme.",
-        find=_other_scheme,
-        columns=("in_sitemap",),
+        find=partial(_elsewhere, part="scheme"),
         measured="The scheme of the page is not that of its sitemap, on the same host.",
         source=f"{SITEMAP_PROTOCOL}#location",
     ),
-    Rule(
+    _rule(
         name="sitemap_repeated",
         title="Page several times in sitemaps",
-        category="sitemap",
         type="warning",
         priority="low",
         explanation="Search engines read the address more than once, and dates may contradict each other.",
         fix="List each page once.",
         find=_repeated,
-        columns=("in_sitemap",),
         measured="Equal addresses in one file or in several ones.",
         source=SITEMAPS,
     ),
-    Rule(
+    _rule(
         name="sitemap_date_in_future",
         title="Date in the sitemap lies in the future",
-        category="sitemap",
-        type="issue",
         priority="low",
         explanation="A page cannot have changed tomorrow: search engines stop trusting dates that are wrong.",
         fix="Give the day of the last change of the page's content, or none.",
         find=_future,
-        columns=("in_sitemap",),
         measured="lastmod is more than a day later than when the sitemap was read.",
         source=SITEMAPS,
     ),
-    Rule(
+    _rule(
         name="sitemap_date_invalid",
         title="Date in the sitemap cannot be read",
-        category="sitemap",
-        type="issue",
         priority="low",
         explanation="Search engines read dates in the form of W3C Datetime alone, such as 2026-01-31.",
         fix="Write dates as year-month-day, with a time and its zone where it matters.",
         find=_invalid,
-        columns=("in_sitemap",),
         measured="lastmod is no date of W3C Datetime; in a feed, none of RFC 822 either.",
         source="W3C note on formats of dates and times: https://www.w3.org/TR/NOTE-datetime",
     ),
-    Rule(
+    _rule(
         name="sitemap_date_always_today",
         title="All dates in the sitemap are those of today",
-        category="sitemap",
         type="warning",
         priority="low",
-        explanation=(
-            "The dates are of the moment at which the sitemap was made and say nothing of the pages; search "
-            "engines ignore them then."
-        ),
+        explanation="The dates are of the moment at which the sitemap was made and say nothing of the pages; "
+        "search engines ignore them then.",
         fix="Give the day of the last change of each page's content, or none.",
         find=_always_today,
         threshold=FEWEST_ALIKE,
         unit="entries",
-        columns=("in_sitemap",),
         measured="All of at least so many dates of one file are of the day on which it was read.",
         source=SITEMAPS,
     ),
-    Rule(
+    _rule(
         name="sitemap_not_in_robots",
         title="Sitemap not named in robots.txt",
-        category="sitemap",
         type="opportunity",
         priority="low",
         explanation="Search engines to which the sitemap was not submitted find it by robots.txt alone.",
         fix='Add a line "Sitemap:" with its full address to robots.txt.',
         find=_unnamed,
-        columns=("in_sitemap",),
         measured="No robots.txt that was read names the sitemap; files that an index lists need no line.",
         source=f"{SITEMAP_PROTOCOL}#submit_robots",
     ),
-    Rule(
+    _rule(
         name="sitemap_extension_faults",
         title="Faults in image, video or news entries",
-        category="sitemap",
-        type="issue",
-        priority="medium",
         explanation="An image, video or article in the sitemap lacks what search engines require of it.",
         fix="Add what is missing, or remove the entry.",
         find=_extensions,
-        columns=("in_sitemap",),
-        measured=(
-            "Required: image:loc; video:thumbnail_loc, title, description and content_loc or player_loc; "
-            "news:name, language, publication_date and title."
-        ),
+        measured="Required: image:loc; video:thumbnail_loc, title, description and content_loc or "
+        "player_loc; news:name, language, publication_date and title.",
         source=VIDEO_SITEMAPS,
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.rules import sources
@@ -50,13 +51,12 @@ def _card_image_missing(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, evidence=f"card: {card[:100]}")
 
 
+_rule = partial(Rule, category="social", type="opportunity", priority="low")
+
 RULES = (
-    Rule(
+    _rule(
         name="open_graph_missing",
         title="Open Graph missing",
-        category="social",
-        type="opportunity",
-        priority="low",
         explanation="Without Open Graph tags, networks guess the title and picture of a shared page.",
         fix="Add og:title, og:type, og:url, og:image and og:description to the head.",
         find=_open_graph_missing,
@@ -65,12 +65,9 @@ RULES = (
         "of them.",
         source=sources.OPEN_GRAPH,
     ),
-    Rule(
+    _rule(
         name="open_graph_incomplete",
         title="Open Graph incomplete",
-        category="social",
-        type="opportunity",
-        priority="low",
         explanation="The Open Graph protocol asks every page for og:title, og:type and og:url, "
         "and one of them is missing.",
         fix="Add the tags that are named to the head.",
@@ -79,12 +76,9 @@ RULES = (
         measured="Which of og:title, og:type and og:url a page lacks that has another one of them.",
         source=sources.OPEN_GRAPH,
     ),
-    Rule(
+    _rule(
         name="open_graph_image_missing",
         title="Open Graph image missing",
-        category="social",
-        type="opportunity",
-        priority="low",
         explanation="Shared pages without an image get less attention than those with one.",
         fix="Add og:image with the full address of an image of 1200 by 630 pixels.",
         find=_open_graph_image_missing,
@@ -92,12 +86,9 @@ RULES = (
         measured="Whether og:image has an address, on pages that have other tags of Open Graph.",
         source=sources.OPEN_GRAPH,
     ),
-    Rule(
+    _rule(
         name="social_card_missing",
         title="Social card missing",
-        category="social",
-        type="opportunity",
-        priority="low",
         explanation="Without a card type, some networks show a shared page as a small or a bare link.",
         fix="Add the meta tag twitter:card, with summary_large_image for pages that have a good picture.",
         find=_card_missing,
@@ -105,12 +96,9 @@ RULES = (
         measured="Whether twitter:card has a value.",
         source=sources.CARDS,
     ),
-    Rule(
+    _rule(
         name="social_card_without_image",
         title="Social card without image",
-        category="social",
-        type="opportunity",
-        priority="low",
         explanation="The page asks for a card, but has no image to fill it with.",
         fix="Add og:image, which cards use too, with the full address of an image.",
         find=_card_image_missing,

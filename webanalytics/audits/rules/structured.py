@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.rules import sources
@@ -33,13 +34,12 @@ def _missing(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row)
 
 
+_rule = partial(Rule, category="structured data")
+
 RULES = (
-    Rule(
+    _rule(
         name="structured_data_broken",
         title="Structured data that does not parse",
-        category="structured data",
-        type="issue",
-        priority="medium",
         explanation="A block of structured data is not valid JSON, so programs that read JSON as its "
         "standard says get nothing of it.",
         fix="Correct the block at the place that is named; often a comma or a quotation mark is missing, or "
@@ -49,12 +49,9 @@ RULES = (
         measured="Blocks of JSON-LD that are no JSON are counted.",
         source=sources.both(sources.rfc(8259, "2 (JSON grammar)"), sources.STRUCTURED_DATA),
     ),
-    Rule(
+    _rule(
         name="structured_data_incomplete",
         title="Structured data lacks required properties",
-        category="structured data",
-        type="issue",
-        priority="medium",
         explanation="Without the properties that search engines require for the rich result that is named, "
         "the page does not get it. Rich results that are shown no longer, such as FAQs, ask for nothing.",
         fix="Add the properties that are named, with values that the page itself shows.",
@@ -64,12 +61,9 @@ RULES = (
         "lacks, by the table in the reference on structured data.",
         source=sources.STRUCTURED_DATA,
     ),
-    Rule(
+    _rule(
         name="structured_data_invalid",
         title="Structured data with invalid values",
-        category="structured data",
-        type="issue",
-        priority="medium",
         explanation="Search engines ignore a value that they cannot read, such as a price with a currency "
         "sign, and an offer or a posting that is over.",
         fix="Write dates as 2026-11-22, prices as 19.90, currencies as EUR, and enumerations by their names.",
@@ -79,10 +73,9 @@ RULES = (
         "enumerations, ratings out of range, offers and postings that are over.",
         source=sources.both(sources.SCHEMA_ORG, sources.STRUCTURED_DATA),
     ),
-    Rule(
+    _rule(
         name="structured_data_unknown",
         title="Structured data with unknown names",
-        category="structured data",
         type="warning",
         priority="low",
         explanation="schema.org has no type or property of this name, so nobody reads it; capitals count.",
@@ -92,10 +85,9 @@ RULES = (
         measured="Types and properties of schema.org's namespace that its vocabulary does not have.",
         source=sources.SCHEMA_ORG,
     ),
-    Rule(
+    _rule(
         name="structured_data_recommended",
         title="Structured data lacks recommended properties",
-        category="structured data",
         type="opportunity",
         priority="low",
         explanation="Search engines can show more of a page that has the recommended properties too.",
@@ -106,10 +98,9 @@ RULES = (
         "type lacks, by the table in the reference on structured data.",
         source=sources.STRUCTURED_DATA,
     ),
-    Rule(
+    _rule(
         name="structured_data_missing",
         title="No structured data",
-        category="structured data",
         type="opportunity",
         priority="low",
         explanation="Structured data tells search engines what a page is about and may earn a rich result.",

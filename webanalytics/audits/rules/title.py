@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 from webanalytics.audits.rules import sources
@@ -23,12 +24,12 @@ def _same_as_h1(site: Site, _: Any) -> Iterator[Finding]:
                 break
 
 
+_rule = partial(Rule, category="title")
+
 RULES = (
-    Rule(
+    _rule(
         name="title_missing",
         title="Title missing",
-        category="title",
-        type="issue",
         priority="high",
         explanation="The title is the headline of the page in search results and in browser tabs. "
         "Without one, search engines make up their own.",
@@ -39,12 +40,10 @@ RULES = (
         "is reported where none has text.",
         source=sources.both(sources.TITLE_LINKS, sources.TITLE),
     ),
-    Rule(
+    _rule(
         name="title_too_long",
         title="Title too long",
-        category="title",
         type="opportunity",
-        priority="medium",
         explanation="Search results have room for a title of a certain width and cut what is longer, so that "
         "readers do not see how it ends.",
         fix="Shorten the title and put what matters first; capital letters take the most room.",
@@ -56,12 +55,10 @@ RULES = (
         "each letter. Search engines publish no limit: the default is the usual one of SEO tools.",
         source=sources.TITLE_LINKS,
     ),
-    Rule(
+    _rule(
         name="title_too_short",
         title="Title too short",
-        category="title",
         type="opportunity",
-        priority="medium",
         explanation="A short title leaves room unused that could say what the page offers and for whom.",
         fix="Extend the title by what the page is about, in the words that readers search for.",
         find=below("title_pixels", "title", beside="title_length"),
@@ -72,12 +69,10 @@ RULES = (
         "publishes a least width: the default is the usual one of SEO tools.",
         source=sources.TITLE_LINKS,
     ),
-    Rule(
+    _rule(
         name="title_same_as_h1",
         title="Title same as h1",
-        category="title",
         type="opportunity",
-        priority="medium",
         explanation="Title and main heading say the same, so one of two places to tell readers and search "
         "engines more about the page is not used.",
         fix="Word one of the two differently, for example with a related search term in the title.",
@@ -87,12 +82,9 @@ RULES = (
         "space at their ends.",
         source=sources.TITLE_LINKS,
     ),
-    Rule(
+    _rule(
         name="title_multiple",
         title="Several titles",
-        category="title",
-        type="issue",
-        priority="medium",
         explanation="A page has one title. With several of them it is up to the search engine which one "
         "it shows.",
         fix="Keep the best title element and remove the others, which often come from a plug-in.",
@@ -101,11 +93,9 @@ RULES = (
         measured="Title elements are counted in the whole document; those of drawings (SVG) are left out.",
         source=sources.both(sources.TITLE, sources.HEAD_METADATA),
     ),
-    Rule(
+    _rule(
         name="title_outside_head",
         title="Title outside of the head",
-        category="title",
-        type="issue",
         priority="high",
         explanation="Search engines look for the title in the head of the page and may not see one "
         "that stands after it.",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 from urllib.parse import unquote
 
@@ -77,13 +78,13 @@ def _repeated_path(url: str) -> str:
     return ""
 
 
+_rule = partial(Rule, category="url", priority="low")
+
 RULES = (
-    Rule(
+    _rule(
         name="url_too_long",
         title="URL too long",
-        category="url",
         type="opportunity",
-        priority="low",
         explanation="Long addresses are hard to read, to share and to remember.",
         fix="Choose a shorter path for new pages; redirect the old address where you change one.",
         find=above("url_length", "url"),
@@ -94,12 +95,9 @@ RULES = (
         "usual one of SEO tools.",
         source=sources.URLS,
     ),
-    Rule(
+    _rule(
         name="url_with_space",
         title="URL contains a space",
-        category="url",
-        type="issue",
-        priority="low",
         explanation="Spaces are not allowed in addresses, and links with them break when they are copied.",
         fix="Put a hyphen in place of each space and redirect the old address.",
         find=_where(_spaces),
@@ -107,12 +105,10 @@ RULES = (
         measured="A space, or its escape %20, anywhere in the address as it was given.",
         source=sources.both(sources.rfc(3986, "2 (characters)"), sources.URLS),
     ),
-    Rule(
+    _rule(
         name="url_upper_case",
         title="URL with upper case",
-        category="url",
         type="warning",
-        priority="low",
         explanation="Paths are case-sensitive, so one page may have two addresses that differ in case alone.",
         fix="Write paths in lower case and redirect the other spelling.",
         find=_where(_upper_case),
@@ -120,12 +116,10 @@ RULES = (
         measured="An upper case letter in the path; escapes such as %C3 and the query are left out.",
         source=sources.both(sources.URLS, sources.rfc(3986, "6.2.2.1 (case normalization)")),
     ),
-    Rule(
+    _rule(
         name="url_underscores",
         title="URL with underscores",
-        category="url",
         type="opportunity",
-        priority="low",
         explanation="Search engines see hyphens as the end of a word, underscores not always.",
         fix="Separate words with hyphens in new paths; existing addresses are seldom worth a redirect.",
         find=_where(_underscores),
@@ -133,12 +127,10 @@ RULES = (
         measured="An underscore in the path.",
         source=sources.URLS,
     ),
-    Rule(
+    _rule(
         name="url_parameters",
         title="URL with parameters",
-        category="url",
         type="warning",
-        priority="low",
         explanation="Parameters make many addresses of one page, which search engines then all visit.",
         fix="Give pages that should be found a path without parameters, and a canonical link on the others.",
         find=_where(_parameters),
@@ -146,12 +138,10 @@ RULES = (
         measured="A query that is not empty.",
         source=sources.URLS,
     ),
-    Rule(
+    _rule(
         name="url_not_ascii",
         title="URL with non-ASCII characters",
-        category="url",
         type="warning",
-        priority="low",
         explanation="Characters outside of ASCII are sent in a coded form that is long and hard to read "
         "where an address is copied.",
         fix="Prefer letters without accents in new paths where the language allows it.",
@@ -160,12 +150,9 @@ RULES = (
         measured="A character outside of ASCII in the address, written as it is or as an escape.",
         source=sources.both(sources.URLS, sources.rfc(3986, "2.1 (percent-encoding)")),
     ),
-    Rule(
+    _rule(
         name="url_repeated_slashes",
         title="URL with repeated slashes",
-        category="url",
-        type="issue",
-        priority="low",
         explanation="Two slashes in a row come from faults in links and make a second address of a page.",
         fix="Correct the links and redirect the address to the one with single slashes.",
         find=_where(_repeated_slashes),
@@ -173,12 +160,10 @@ RULES = (
         measured="Two slashes in a row within the path.",
         source=sources.both(sources.URLS, sources.rfc(3986, "3.3 (path)")),
     ),
-    Rule(
+    _rule(
         name="url_repeated_path",
         title="URL repeats a part of its path",
-        category="url",
         type="warning",
-        priority="low",
         explanation="A path that repeats itself often comes from a relative link that is resolved "
         "over and over, and may lead to endless addresses.",
         fix="Correct the links that lead here, and let the server answer such addresses with 404.",

@@ -148,8 +148,6 @@ def _variant(name: str, title: str, explanation: str, fix: str, form: Form, meas
         name=name,
         title=title,
         category="url",
-        type="issue",
-        priority="medium",
         explanation=explanation,
         fix=fix,
         find=_same_page(form),

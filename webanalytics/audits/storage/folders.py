@@ -175,10 +175,9 @@ def _history(manifest: Mapping[str, Any]) -> tuple[str | None, float | None]:
 def _profile_parts(profile: Profile | None) -> dict[str, Any] | None:
     if profile is None:
         return None
-    changed = {"priorities": dict(profile.priorities), "thresholds": dict(profile.thresholds)}
     named = {*profile.off, *profile.priorities, *profile.thresholds}
     own = {"own": sorted(named - BUILT_IN)} if named - BUILT_IN else {}
-    return {"name": profile.name, "off": sorted(profile.off), **changed, **own}
+    return {**profile.as_dict(), **own}
 
 
 def _profile(parts: Mapping[str, Any] | None) -> Profile | None:

@@ -32,32 +32,18 @@ IMAGES = "str, bytes, path, iterable, Series, Index or DataFrame"
 
 @dataclass(frozen=True)
 class Docs:
-    """What the documentation of an operation's function says beyond its parameters.
+    """What the documentation of an operation's function says beyond its parameters."""
 
-    Attributes
-    ----------
-    summary : str
-        First line; empty for the operation's own.
-    inputs, inputs_type : str
-        Meaning and type of the first argument; empty for those of all operations of the kind.
-    returns : str
-        Content of the frame.
-    raises : str
-        What does not raise: the end of the sentence about `ParameterError`.
-    settings : mapping of str to str
-        Meanings of settings in Python, by keyword, if they differ from the declaration.
-    notes, examples : str
-        Separate sections, left out if empty; examples are doctests.
-    """
-
-    summary: str = ""
+    summary: str = ""  # first line; empty for the operation's own
+    # meaning and type of the first argument; empty for those of all operations of the kind
     inputs: str = ""
     inputs_type: str = ""
-    returns: str = ""
-    raises: str = ""
+    returns: str = ""  # content of the frame
+    raises: str = ""  # what does not raise: the end of the sentence about `ParameterError`
+    # meanings of settings in Python, by keyword, if they differ from the declaration
     settings: Mapping[str, str] = field(default_factory=dict)
-    notes: str = ""
-    examples: str = ""
+    notes: str = ""  # a section of its own, left out if empty
+    examples: str = ""  # doctests, likewise
 
 
 Kind = Literal["page", "image", "record"]
@@ -73,42 +59,21 @@ _DTYPES: dict[str, Dtype] = {
 
 @dataclass(frozen=True)
 class Field(Declared):
-    """One field of an operation's result.
+    """One field of an operation's result."""
 
-    Attributes
-    ----------
-    name : str
-        The name in an answer.
-    type : type
-        Python type of the value; ``X | None`` where an answer may hold null.
-    premium : bool
-        Absent on plans that do not include it.
-    extra : bool
-        Beyond the specification: a column of frames, never part of an answer of the service.
-    column : str, optional
-        Name of the column where it differs from the field's.
-    audit : str, optional
-        Name of the column in audits, where another operation has a field of the same name.
-    audited : bool
-        Whether an audit has the column.
-    path : tuple of str
-        For a column taken out of an object: where the value stands in the answer.
-    only_with : str
-        Keyword of the local setting that fills the field; without it the field is empty.
-    derived : callable, optional
-        For an extra column: makes its value of an answer that lacks it, as a service's does.
-    """
-
-    name: str
-    type: Any
+    name: str  # the name in an answer
+    type: Any  # Python type of the value; ``X | None`` where an answer may hold null
     meaning: str
-    premium: bool = False
+    premium: bool = False  # absent on plans that do not include it
+    # beyond the specification: a column of frames, never part of an answer of the service
     extra: bool = False
-    column: str | None = None
+    column: str | None = None  # name of the column where it differs from the field's
+    # name of the column in audits, where another operation has a field of the same name
     audit: str | None = None
-    audited: bool = True
-    path: tuple[str, ...] = ()
-    only_with: str = ""
+    audited: bool = True  # whether an audit has the column
+    path: tuple[str, ...] = ()  # for a column taken out of an object: where the value stands in the answer
+    only_with: str = ""  # keyword of the local setting that fills the field; without it the field is empty
+    # for an extra column: makes its value of an answer that lacks it, as a service's does
     derived: Callable[[Mapping[str, Any]], Any] | None = None
 
     @property
@@ -157,77 +122,38 @@ class Field(Declared):
 
 @dataclass(frozen=True)
 class Operation(Declared):
-    """One of the package's operations.
+    """One of the package's operations."""
 
-    Attributes
-    ----------
-    name : str
-        Name in the code, in errors and prices.
-    path : str
-        Last part of the service's path, ``/v1/<path>``; empty if no service offers it.
-    method : {"POST", "GET"}
-        HTTP method of the service.
-    kind : {"page", "image", "record"}
-        Whether an input is a page or an image to fetch, or a complete record.
-    subject : str
-        Name of the parameter that differs from row to row.
-    input_column : str
-        Column that shows the input as it was given.
-    parameters : tuple of Parameter
-        The subject first; sentences about wrong values go by this order.
-    fields : tuple of Field
-        What an answer holds, in order.
-    analysis : str
-        The pure function, as ``package.module:function``: worker processes import it from there.
-    function : str
-        Name in Python and on the command line; by default `name`.
-    inputs : str
-        Name of the function's first argument; by default the plural of `subject`.
-    column_names : tuple of str
-        Names, in lower case, by which the column of inputs in a DataFrame is detected.
-    column_pattern : str
-        Regular expression of inputs, case ignored, by which their column is found where no name fits; without
-        one, inputs are any text.
-    table : tuple of (str, str)
-        Columns of the table on a terminal, with their headings; by default the first ones.
-    title : str
-        Heading in documents and forms; by default the name with a capital.
-    chart : str
-        The chart of `webanalytics.charts` that shows the frame.
-    audited : bool
-        Whether audits have the operation's columns.
-    graphql : bool
-        Whether the GraphQL endpoint offers it.
-    example : mapping or str, optional
-        Example call of the service: its ``parameters`` and the ``data`` of the answer; or the JSON file that
-        has them, as ``package:file``.
-    docs : Docs
-        Documentation of the function.
-    """
-
-    name: str
-    path: str
-    method: Literal["POST", "GET"]
+    name: str  # name in the code, in errors and prices
+    path: str  # last part of the service's path, ``/v1/<path>``; empty if no service offers it
+    method: Literal["POST", "GET"]  # HTTP method of the service
     summary: str
-    kind: Kind
-    subject: str
-    input_column: str
-    parameters: tuple[Parameter, ...]
-    fields: tuple[Field, ...]
+    kind: Kind  # whether an input is a page or an image to fetch, or a complete record
+    subject: str  # name of the parameter that differs from row to row
+    input_column: str  # column that shows the input as it was given
+    parameters: tuple[Parameter, ...]  # the subject first; sentences about wrong values go by this order
+    fields: tuple[Field, ...]  # what an answer holds, in order
     credits: int
+    # the pure function, as ``package.module:function``: worker processes import it from there
     analysis: str = ""
-    function: str = ""
-    inputs: str = ""
+    function: str = ""  # name in Python and on the command line; by default `name`
+    inputs: str = ""  # name of the function's first argument; by default the plural of `subject`
+    # names, in lower case, by which the column of inputs in a DataFrame is detected
     column_names: tuple[str, ...] = ()
+    # regular expression of inputs, case ignored, by which their column is found where no name fits; without
+    # one, inputs are any text
     column_pattern: str = ""
+    # columns of the table on a terminal, with their headings; by default the first ones
     table: tuple[tuple[str, str], ...] = ()
-    title: str = ""
-    chart: str = ""
-    audited: bool = False
+    title: str = ""  # heading in documents and forms; by default the name with a capital
+    chart: str = ""  # the chart of `webanalytics.charts` that shows the frame
+    audited: bool = False  # whether audits have the operation's columns
     formats: tuple[str, ...] = ("json", "xml", "yaml", "csv")
-    graphql: bool = False
+    graphql: bool = False  # whether the GraphQL endpoint offers it
+    # example call of the service: its ``parameters`` and the ``data`` of the answer; or the JSON file that
+    # has them, as ``package:file``
     example: dict[str, Any] | str | None = field(default=None, hash=False, repr=False)
-    docs: Docs = field(default_factory=Docs, hash=False, repr=False)
+    docs: Docs = field(default_factory=Docs, hash=False, repr=False)  # documentation of the function
 
     def __post_init__(self) -> None:
         derived = {
@@ -291,10 +217,7 @@ class Operation(Declared):
     def check_settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Return all settings by Python keyword, defaults filled in.
 
-        Raises
-        ------
-        ParameterError
-            For the first wrong value in the order of declaration.
+        Raises `ParameterError` for the first wrong value in the order of declaration.
         """
         checked = {}
         for item in self.settings:
@@ -361,10 +284,7 @@ def declare(*operations: Operation) -> None:
 def register(operation: Operation) -> Iterator[Operation]:
     """Add an operation for the duration of the context, with its function, command, route and documentation.
 
-    Raises
-    ------
-    ValueError
-        Where its name, its path or the name of its function is taken.
+    Raises `ValueError` where its name, its path or the name of its function is taken.
     """
     _refuse_taken(operation)
     declare(operation)

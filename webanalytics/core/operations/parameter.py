@@ -39,59 +39,28 @@ class Declared:
 
 @dataclass(frozen=True)
 class Parameter(Declared):
-    """One request parameter.
+    """One request parameter."""
 
-    Attributes
-    ----------
-    name : str
-        The name in a request.
-    type : type
-        Python type; a ``Literal`` closes the set of choices.
-    default : object
-        Left out means required.
-    low, high : int, optional
-        Smallest and largest allowed integer.
-    expects : str
-        The end of the error after "must be"; derived for choices and integers.
-    premium : bool
-        Takes effect only on plans that include it.
-    local : bool
-        Not part of the service: a hosted call drops it silently.
-    served : object
-        The value that a local parameter has on the service; left out means its default.
-    applied_here : bool
-        A local parameter that takes effect before inputs are sent, so hosted calls may have it too.
-    digits : bool
-        A text of digits: tables may hold it as a number.
-    secret : bool
-        Checked values are wrapped in a `Secret`, which is never shown.
-    longest : int, optional
-        Most characters of a text.
-    alternative_to : str
-        Name of the subject that it may stand in place of: exactly one of the two is given.
-    more : tuple
-        Further choices of calls on this machine.
-    here : object
-        Default in Python and on the command line, where it differs from the service's.
-    """
-
-    name: str
-    type: Any
+    name: str  # the name in a request
+    type: Any  # Python type; a ``Literal`` closes the set of choices
     meaning: str
-    default: Any = REQUIRED
-    low: int | None = None
-    high: int | None = None
-    expects: str = ""
-    premium: bool = False
-    local: bool = False
+    default: Any = REQUIRED  # left out means required
+    low: int | None = None  # smallest allowed integer
+    high: int | None = None  # largest allowed integer
+    expects: str = ""  # the end of the error after "must be"; derived for choices and integers
+    premium: bool = False  # takes effect only on plans that include it
+    local: bool = False  # not part of the service: a hosted call drops it silently
+    # the value that a local parameter has on the service; left out means its default
     served: Any = AS_DEFAULT
+    # a local parameter that takes effect before inputs are sent, so hosted calls may have it too
     applied_here: bool = False
-    digits: bool = False
-    secret: bool = False
-    longest: int | None = None
+    digits: bool = False  # a text of digits: tables may hold it as a number
+    secret: bool = False  # checked values are wrapped in a `Secret`, which is never shown
+    longest: int | None = None  # most characters of a text
+    # name of the subject that it may stand in place of: exactly one of the two is given
     alternative_to: str = ""
-    more: tuple[Any, ...] = ()
-    here: Any = AS_DEFAULT
+    more: tuple[Any, ...] = ()  # further choices of calls on this machine
+    here: Any = AS_DEFAULT  # default in Python and on the command line, where it differs from the service's
 
     @property
     def service_value(self) -> Any:
@@ -166,10 +135,7 @@ class Parameter(Declared):
     def check(self, value: Any, name: str | None = None) -> Any:
         """Return the value if it is allowed.
 
-        Raises
-        ------
-        ParameterError
-            Naming the parameter (as ``name`` where given) and what it may be.
+        Raises `ParameterError` naming the parameter (as ``name`` where given) and what it may be.
         """
         if self._is_certain(value):
             return Secret(value) if self.secret else value

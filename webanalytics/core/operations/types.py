@@ -33,34 +33,18 @@ _SCALARS: dict[Any, Kind] = {str: "string", int: "integer", float: "number", boo
 
 @dataclass(frozen=True)
 class Shape:
-    """A parsed type: its kind of value and its parts.
+    """A parsed type: its kind of value and its parts."""
 
-    Attributes
-    ----------
-    kind : str
-        ``json`` is any value; ``map`` has keys of its own, ``object`` those of `members`.
-    nullable : bool
-        Whether the value may be None.
-    choices : tuple
-        The values of a closed set, in order.
-    items : Shape, optional
-        Elements of a list, or values of a map.
-    members : mapping
-        Members of an object by name, with whether each is required.
-    alternatives : tuple of Shape
-        More than one where values of several kinds are allowed; `kind` is then ``json``.
-    name, meaning : str
-        Name of an object's type and the first line of its docstring.
-    """
-
-    kind: Kind
-    nullable: bool = False
-    choices: tuple[Any, ...] = ()
-    items: Shape | None = None
+    kind: Kind  # ``json`` is any value; ``map`` has keys of its own, ``object`` those of `members`
+    nullable: bool = False  # whether the value may be None
+    choices: tuple[Any, ...] = ()  # the values of a closed set, in order
+    items: Shape | None = None  # elements of a list, or values of a map
+    # members of an object by name, with whether each is required
     members: Mapping[str, tuple[Shape, bool]] | None = None
+    # more than one where values of several kinds are allowed; `kind` is then ``json``
     alternatives: tuple[Shape, ...] = ()
-    name: str = ""
-    meaning: str = ""
+    name: str = ""  # name of an object's type
+    meaning: str = ""  # first line of its docstring
 
     def __hash__(self) -> int:
         return hash((self.kind, self.nullable, self.choices, self.name))

@@ -24,30 +24,19 @@ _EARLIEST = datetime.min.replace(tzinfo=UTC)
 
 @dataclass(slots=True)
 class Answer:
-    """An answer in an archive, as the heads of its record and of itself say it.
-
-    Attributes
-    ----------
-    order : int
-        How many records came before it.
-    status : int or None
-        Its HTTP status, if it is known.
-    truncated : str
-        Why it was cut off when it was stored.
-    refers : tuple of str
-        Of a revisit the name of the record that has its content, and that record's address and date.
-    """
+    """An answer in an archive, as the heads of its record and of itself say it."""
 
     url: str
     stored: Stored
     name: str
     date: str
-    order: int
-    status: int | None = None
+    order: int  # how many records came before it
+    status: int | None = None  # its HTTP status, if it is known
     location: str = ""
     kind: str = ""
     digest: str = ""
-    truncated: str = ""
+    truncated: str = ""  # why it was cut off when it was stored
+    # of a revisit the name of the record that has its content, and that record's address and date
     refers: tuple[str, str, str] | None = None
     has_head: bool = True
 
@@ -59,38 +48,25 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A stretch of an archive, or a whole one, that gives no page.
-
-    Attributes
-    ----------
-    url : str
-        The address of the record, "" if it is not known.
-    """
+    """A stretch of an archive, or a whole one, that gives no page."""
 
     stored: Stored
     key: str
     order: int
-    url: str = ""
+    url: str = ""  # the address of the record, "" if it is not known
     reason: str = ""
 
 
 @dataclass
 class Found:
-    """What is in archives.
-
-    Attributes
-    ----------
-    rows : dict
-        Of runs that say which of their fetches are rows: number to place and address.
-    counts : Counter
-        How many records there were of each kind.
-    """
+    """What is in archives."""
 
     answers: list[Answer] = field(default_factory=list)
     notes: list[tuple[FetchNote, int]] = field(default_factory=list)
+    # of runs that say which of their fetches are rows: number to place and address
     rows: dict[str, dict[int, tuple[int, str]]] = field(default_factory=dict)
     faults: list[Unreadable] = field(default_factory=list)
-    counts: Counter[str] = field(default_factory=Counter)
+    counts: Counter[str] = field(default_factory=Counter)  # how many records there were of each kind
 
 
 def moment(date: str) -> datetime:

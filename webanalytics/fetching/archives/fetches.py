@@ -32,29 +32,15 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class FetchNote(FetchEnd):
-    """The outcome of a fetch.
+    """The outcome of a fetch."""
 
-    Attributes
-    ----------
-    purpose : str
-        "page", or "robots" for the robots.txt of an origin.
-    url : str
-        What was asked for, as it was given.
-    run, number : str, int
-        The run that asked, and the place of the input in it.
-    answers : tuple of str
-        Names of the records of its answers, the last one that of the page.
-    values : tuple
-        Name and value of what the message of ``error`` shows.
-    """
-
-    purpose: str
-    url: str
-    run: str = ""
-    number: int = 0
+    purpose: str  # "page", or "robots" for the robots.txt of an origin
+    url: str  # what was asked for, as it was given
+    run: str = ""  # the run that asked
+    number: int = 0  # the place of the input in it
     fetched_at: str | None = None
-    answers: tuple[str, ...] = ()
-    values: tuple[tuple[str, Any], ...] = ()
+    answers: tuple[str, ...] = ()  # names of the records of its answers, the last one that of the page
+    values: tuple[tuple[str, Any], ...] = ()  # name and value of what the message of ``error`` shows
 
     def as_json(self) -> bytes:
         """Return it as the block of a record."""

@@ -61,10 +61,7 @@ def _text(value: bytes) -> str:
 def decoded(raw: bytes, head: Head, limit: int) -> bytes:
     """Return a body without its transfer and content encodings, at most so many bytes and one more.
 
-    Raises
-    ------
-    Problem
-        With the key ``encoding`` or ``interrupted``.
+    Raises `Problem` with the key ``encoding`` or ``interrupted``.
     """
     if "chunked" in head.first("transfer-encoding").lower():
         raw = _joined(raw)

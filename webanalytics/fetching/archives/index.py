@@ -27,21 +27,12 @@ MOST_REDIRECTS = 20
 
 @dataclass(frozen=True)
 class Index:
-    """The pages of archives, in order.
+    """The pages of archives, in order."""
 
-    Attributes
-    ----------
-    pages : list of ArchivedPage
-        One for each page, and one for each stretch that gives none.
-    robots : dict
-        The latest robots.txt of each origin.
-    counts : dict
-        How many records there were of each kind, and what became of them: ``pages``, ``duplicates``,
-        ``not_pages`` (answers that are no page: images, scripts, robots.txt) and ``damaged``.
-    """
-
-    pages: list[ArchivedPage]
-    robots: Mapping[str, RobotsOf]
+    pages: list[ArchivedPage]  # one for each page, and one for each stretch that gives none
+    robots: Mapping[str, RobotsOf]  # the latest robots.txt of each origin
+    # how many records there were of each kind, and what became of them: ``pages``, ``duplicates``,
+    # ``not_pages`` (answers that are no page: images, scripts, robots.txt) and ``damaged``
     counts: dict[str, int]
 
 

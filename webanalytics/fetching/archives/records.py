@@ -19,24 +19,12 @@ _PIECE = 65_536
 
 @dataclass
 class Record:
-    """One record.
+    """One record."""
 
-    Attributes
-    ----------
-    place : Place
-        Where it begins.
-    kind : str
-        Its WARC-Type, such as "response".
-    fields : dict of str to str
-        Its named fields, names in lower case; of repeated ones the first.
-    size : int
-        Bytes of its block that were announced.
-    """
-
-    place: Place
-    kind: str
-    fields: dict[str, str]
-    size: int
+    place: Place  # where it begins
+    kind: str  # its WARC-Type, such as "response"
+    fields: dict[str, str]  # its named fields, names in lower case; of repeated ones the first
+    size: int  # bytes of its block that were announced
     _read: Callable[[int], bytes] = field(repr=False)
     _line: Callable[[], bytes] = field(repr=False)
 

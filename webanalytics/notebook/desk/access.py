@@ -39,10 +39,7 @@ class AccessFields:
     def options(self, site: str) -> dict[str, Any]:
         """Return the options of a run over a site.
 
-        Raises
-        ------
-        ParameterError
-            For values that no request can carry, and without a host.
+        Raises `ParameterError` for values that no request can carry, and without a host.
         """
         chosen: dict[str, Any] = {}
         if self.proxy.value.strip():

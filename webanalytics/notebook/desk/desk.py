@@ -164,10 +164,7 @@ class AuditDesk(w.VBox):  # type: ignore[misc]
     def plan(self) -> Plan:
         """Return the form's choices as a plan.
 
-        Raises
-        ------
-        ParameterError
-            If one of its values is not valid.
+        Raises `ParameterError` if one of its values is not valid.
         """
         inputs: Any = self._without_logins(self.form.urls)
         site = " ".join(self._without_logins(self.form.site)) or self.form.site.value.strip()

@@ -59,10 +59,7 @@ def urls_in_text(text: str) -> Urls:
 def read_upload(name: str, content: bytes) -> pd.DataFrame:
     """Return an uploaded table: CSV with any usual separator, or a text file with one URL per line.
 
-    Raises
-    ------
-    ParameterError
-        For any other file, or a table of more than 1,000 columns.
+    Raises `ParameterError` for any other file, or a table of more than 1,000 columns.
     """
     if b"\0" in content[:1000]:
         raise ParameterError("The `upload` parameter must be a CSV or text file.", "upload")
@@ -92,10 +89,7 @@ def _columns(line: str, separator: str) -> int:
 def urls_in_table(table: pd.DataFrame, column: str | None = None) -> Urls:
     """Return the URLs of a table; their column is detected unless it is ambiguous.
 
-    Raises
-    ------
-    ParameterError
-        If the column is ambiguous; the message names the candidates.
+    Raises `ParameterError` if the column is ambiguous; the message names the candidates.
     """
     return urls_in(read_values(table, METADATA, "urls", column).tolist())
 
@@ -252,13 +246,7 @@ class Form:
         return _column(w.GridBox([left, right], layout=columns), self.accordion)
 
     def chosen(self) -> tuple[str, ...]:
-        """Return the selected operations.
-
-        Raises
-        ------
-        ParameterError
-            If none is selected.
-        """
+        """Return the selected operations, or raise `ParameterError` if none is selected."""
         names = tuple(name for name, box in self.operations.items() if box.value)
         if not names:
             raise ParameterError("The `operations` parameter must be at least one of them.", "operations")
@@ -267,10 +255,7 @@ class Form:
     def run_options(self) -> dict[str, Any]:
         """Return the options of a run.
 
-        Raises
-        ------
-        ParameterError
-            For an invalid backend, or a budget that is not a number.
+        Raises `ParameterError` for an invalid backend, or a budget that is not a number.
         """
         opened = self.access.options(self.site.value.strip())
         if self.where.value == HERE:

@@ -48,24 +48,14 @@ _ALWAYS = (
 
 @dataclass(frozen=True)
 class Plan:
-    """The pages, the operations of an audit to run on them, and the options of the run.
-
-    Attributes
-    ----------
-    site : str
-        A site or a sitemap whose pages come after the given ones.
-    most : int
-        Most pages that are taken where a site is given.
-    crawl : bool
-        Whether the site's pages are found by following links.
-    """
+    """The pages, the operations of an audit to run on them, and the options of the run."""
 
     inputs: Any
     operations: tuple[str, ...]
     options: Mapping[str, Any] = field(default_factory=dict)
-    site: str = ""
-    most: int = 1_000
-    crawl: bool = False
+    site: str = ""  # a site or a sitemap whose pages come after the given ones
+    most: int = 1_000  # most pages that are taken where a site is given
+    crawl: bool = False  # whether the site's pages are found by following links
 
     @property
     def calls(self) -> tuple[str, ...]:

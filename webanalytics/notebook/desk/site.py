@@ -29,21 +29,11 @@ LONGEST_ADDRESS = 80
 
 @dataclass(frozen=True)
 class Found:
-    """Where the pages of a site are listed.
+    """Where the pages of a site are listed."""
 
-    Attributes
-    ----------
-    sitemaps : tuple of str
-        Addresses of sitemaps; empty where none was found.
-    said : str
-        A sentence on what was found where.
-    page : str
-        The address that was typed, for a site without a sitemap.
-    """
-
-    sitemaps: tuple[str, ...]
-    said: str
-    page: str = ""
+    sitemaps: tuple[str, ...]  # addresses of sitemaps; empty where none was found
+    said: str  # a sentence on what was found where
+    page: str = ""  # the address that was typed, for a site without a sitemap
 
 
 @dataclass(frozen=True)
@@ -95,10 +85,7 @@ def is_sitemap(address: str) -> bool:
 async def find_sitemaps(text: str, options: Mapping[str, Any]) -> Found:
     """Return the sitemaps of a site: those that its robots.txt names, else one at a usual place.
 
-    Raises
-    ------
-    ParameterError
-        For something that is no address of a site.
+    Raises `ParameterError` for something that is no address of a site.
     """
     tries = addresses_of(text)
     if is_sitemap(tries[0]):
@@ -152,10 +139,7 @@ async def _is_there(fetcher: Fetcher, address: str) -> bool:
 async def list_pages(text: str, given: list[str], most: int, options: Mapping[str, Any]) -> Listing:
     """Return the pages of a site or sitemap, after those given, and what was found where.
 
-    Raises
-    ------
-    ParameterError
-        For something that is no address of a site, and a sitemap without a page.
+    Raises `ParameterError` for something that is no address of a site, and a sitemap without a page.
     """
     resolved = resolve({key: value for key, value in options.items() if key not in ("backend", "budget")})
     found = await find_sitemaps(text, resolved)

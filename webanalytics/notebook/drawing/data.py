@@ -26,18 +26,14 @@ def pick(
 ) -> pd.DataFrame:
     """Return the columns a chart needs, those of the row's state included, with the index of the frame.
 
-    Raises
-    ------
-    ParameterError
-        If it is not a DataFrame; or naming the columns that are missing or duplicated.
+    Raises `ParameterError` if it is not a DataFrame; or naming the columns that are missing or duplicated.
 
     Examples
     --------
     >>> pick(pd.DataFrame({"url": []}), ["url", "wordCount"], ["readability"])
     Traceback (most recent call last):
-    webanalytics.errors.ParameterError: The `frame` parameter must have the column `wordCount`, as a frame \
-of webanalytics.readability has.
-    """
+    webanalytics.errors.ParameterError: The `frame` parameter must have the column `wordCount`, as a frame of webanalytics.readability has.
+    """  # noqa: E501
     made = " or ".join(f"webanalytics.{maker}" for maker in makers)
     frame = pages(frame, columns)
     if not isinstance(frame, pd.DataFrame):
@@ -203,13 +199,7 @@ def why_empty(frame: pd.DataFrame, none: str, one: str, several: str) -> str:
 
 
 def whole_number(value: Any, parameter: str, low: int, high: int = MOST_ROWS) -> int:
-    """Return the integer.
-
-    Raises
-    ------
-    ParameterError
-        If it is not an integer from `low` to `high`.
-    """
+    """Return the integer, or raise `ParameterError` if it is not an integer from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not low <= value <= high:
         raise ParameterError(
             f"The `{parameter}` parameter must be an integer from {low} to {high}.", parameter
@@ -218,13 +208,7 @@ def whole_number(value: Any, parameter: str, low: int, high: int = MOST_ROWS) ->
 
 
 def real_number(value: Any, parameter: str, above: float) -> float:
-    """Return the number.
-
-    Raises
-    ------
-    ParameterError
-        If it is not a finite number above the given one.
-    """
+    """Return the number, or raise `ParameterError` if it is not a finite number above the given one."""
     if (
         isinstance(value, bool)
         or not isinstance(value, (int, float, np.integer, np.floating))

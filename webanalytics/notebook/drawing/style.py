@@ -174,10 +174,7 @@ def new_axes(height: float, width: float = WIDTH) -> Axes:
 def start(ax: Axes | None, height: float) -> Axes:
     """Return the axes to draw in, with the style applied: the given ones, or new ones of this height.
 
-    Raises
-    ------
-    ParameterError
-        When `ax` is something else.
+    Raises `ParameterError` when `ax` is something else.
     """
     if ax is None:
         ax = new_axes(height)

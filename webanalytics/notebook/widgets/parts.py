@@ -248,15 +248,9 @@ class Tool(w.VBox):  # type: ignore[misc]
 
 
 class OneAnswer(Tool):
-    """Base of the tools that ask for one input and show one answer.
+    """Base of the tools that ask for one input and show one answer."""
 
-    Attributes
-    ----------
-    answer : Mapping or None
-        The row of the last answer.
-    """
-
-    answer: Mapping[str, Any] | None = None
+    answer: Mapping[str, Any] | None = None  # the row of the last answer
 
     def clear(self) -> None:
         """Remove the last answer."""

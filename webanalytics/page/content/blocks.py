@@ -18,34 +18,18 @@ Piece = tuple[str, Element]
 
 
 class Blocks:
-    """The blocks of a page in order, and the block-level elements ("nodes") that hold them.
-
-    Attributes
-    ----------
-    texts : list of str
-        The text of each block, white space folded.
-    pieces : list of list of tuple of str and Element
-        What a block consists of: texts with the elements that they stand in.
-    hosts : list of int
-        The node around each block.
-    linked : list of int
-        Characters of each block that stand in links.
-    inner : list of int
-        Bits of the names of inline elements in each block.
-    nodes : list of Element
-        Block-level elements.
-    parents, starts, ends, names, repeats : list of int
-        Of each node: the node around it, its first block and the first behind it, bits of its own name,
-        and how many of its siblings look like it.
-    """
+    """The blocks of a page in order, and the block-level elements ("nodes") that hold them."""
 
     def __init__(self) -> None:
-        self.texts: list[str] = []
+        self.texts: list[str] = []  # the text of each block, white space folded
+        # what a block consists of: texts with the elements that they stand in
         self.pieces: list[list[Piece]] = []
-        self.hosts: list[int] = []
-        self.linked: list[int] = []
-        self.inner: list[int] = []
-        self.nodes: list[Element] = []
+        self.hosts: list[int] = []  # the node around each block
+        self.linked: list[int] = []  # characters of each block that stand in links
+        self.inner: list[int] = []  # bits of the names of inline elements in each block
+        self.nodes: list[Element] = []  # block-level elements
+        # of each node: the node around it, its first block and the first behind it, bits of its own name, and
+        # how many of its siblings look like it
         self.parents: list[int] = []
         self.starts: list[int] = []
         self.ends: list[int] = []

@@ -71,24 +71,14 @@ class Chosen(NamedTuple):
 
 
 class Content:
-    """The content of a page.
-
-    Attributes
-    ----------
-    page_type : str
-        One of `TYPES`, or "other".
-    confidence : float
-        Probability that the text found is right (word F1 above 0.8).
-    note : str
-        Why it is low: ``no_text``, ``by_scripts``, ``fragment``, or empty.
-    """
+    """The content of a page."""
 
     def __init__(
         self, page_type: str, confidence: float, note: str, chosen: Chosen | None, page: Page
     ) -> None:
-        self.page_type = page_type
-        self.confidence = confidence
-        self.note = note
+        self.page_type = page_type  # one of `TYPES`, or "other"
+        self.confidence = confidence  # probability that the text found is right (word F1 above 0.8)
+        self.note = note  # why it is low: ``no_text``, ``by_scripts``, ``fragment``, or empty
         self._chosen = chosen
         self._absolute = page.links.absolute
 

@@ -20,24 +20,12 @@ AT_A_TIME = 2_048
 
 
 class Trees(NamedTuple):
-    """Trees of one model.
+    """Trees of one model."""
 
-    Attributes
-    ----------
-    columns : ndarray of int, shape (trees, levels)
-        The columns that are asked for.
-    borders : ndarray of float, shape (trees, levels)
-        The values that are to be exceeded.
-    leaves : ndarray of float, shape (trees, 2 ** levels, outputs)
-        What each tree adds.
-    bias : ndarray of float, shape (outputs,)
-        What is added to all.
-    """
-
-    columns: NDArray[np.intp]
-    borders: Numbers
-    leaves: Numbers
-    bias: Numbers
+    columns: NDArray[np.intp]  # the columns that are asked for
+    borders: Numbers  # the values that are to be exceeded
+    leaves: Numbers  # what each tree adds
+    bias: Numbers  # what is added to all
 
     def raw(self, table: Numbers) -> Numbers:
         """Return the sums of the trees' answers for each column of a table of measures."""

@@ -125,18 +125,10 @@ def count_keywords(
 
 
 class Counted(NamedTuple):
-    """Terms of one length in a text.
+    """Terms of one length in a text."""
 
-    Attributes
-    ----------
-    counts
-        Term to frequency, by falling frequency, then first appearance.
-    total
-        All words of the text, or for longer terms all n-grams.
-    """
-
-    counts: dict[str, int]
-    total: int
+    counts: dict[str, int]  # term to frequency, by falling frequency, then first appearance
+    total: int  # all words of the text, or for longer terms all n-grams
 
 
 def count_terms(
@@ -301,18 +293,13 @@ def analyse(
     top: int = 50,
     min_length: int = 4,
     stop_words: Iterable[str] | str | None = None,
+    # ``"main"`` for the main text, without menus, banners and footers; ``"page"`` for all visible text
     source: Source = "main",
+    # whether to find out where the keywords stand, and to give the counts that tell how distinctive they are
+    # of the page
     details: bool = True,
 ) -> dict[str, Any]:
     """Count the keywords of a page; the parameters of the count are those of `count_keywords`.
-
-    Parameters
-    ----------
-    source
-        ``"main"`` for the main text, without menus, banners and footers; ``"page"`` for all visible text.
-    details
-        Whether to find out where the keywords stand, and to give the counts that tell how distinctive they
-        are of the page.
 
     Returns
     -------

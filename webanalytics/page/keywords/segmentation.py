@@ -81,19 +81,12 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Segmented:
-    """Words of a text.
+    """Words of a text."""
 
-    Attributes
-    ----------
-    runs
-        The words in order. Each run ends where something else than a space or a hyphen stands between
-        two words: punctuation, a digit, a line break, the change to or from a script without spaces.
-    unread
-        Characters left out because no word segmenter for their script is installed.
-    """
-
+    # the words in order. Each run ends where something else than a space or a hyphen stands between two
+    # words: punctuation, a digit, a line break, the change to or from a script without spaces.
     runs: list[Run]
-    unread: int = 0
+    unread: int = 0  # characters left out because no word segmenter for their script is installed
 
     @property
     def words(self) -> list[str]:

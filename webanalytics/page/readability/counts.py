@@ -34,46 +34,21 @@ _COMBINING_DOT = "\u0307"
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Counts over a text, each as textstat defines it.
+    """Counts over a text, each as textstat defines it."""
 
-    Attributes
-    ----------
-    words
-        Pieces between white space that hold a letter, digit or underscore.
-    pieces
-        All pieces between white space, including punctuation alone.
-    sentences
-        Stretches up to the next ``.``, ``!`` or ``?`` that have at least three words; at least one
-        where there is any text.
-    characters
-        Characters other than white space.
-    letters
-        Letters, digits and underscores.
-    syllables
-        Syllables of all words.
-    polysyllables
-        Words of three syllables or more.
-    hard_words
-        Words that are not on the English list of easy words.
-    complex_words
-        Hard words with at least as many syllables as the threshold asked for.
-    long_words
-        Words of more than six letters, as LIX and the Wiener Sachtextformel count them.
-    monosyllables
-        Words of one syllable.
-    """
-
-    words: int
-    pieces: int
+    words: int  # pieces between white space that hold a letter, digit or underscore
+    pieces: int  # all pieces between white space, including punctuation alone
+    # stretches up to the next ``.``, ``!`` or ``?`` that have at least three words; at least one where there
+    # is any text
     sentences: int
-    characters: int
-    letters: int
-    syllables: int = 0
-    polysyllables: int = 0
-    hard_words: int = 0
-    complex_words: int = 0
-    long_words: int = 0
-    monosyllables: int = 0
+    characters: int  # characters other than white space
+    letters: int  # letters, digits and underscores
+    syllables: int = 0  # syllables of all words
+    polysyllables: int = 0  # words of three syllables or more
+    hard_words: int = 0  # words that are not on the English list of easy words
+    complex_words: int = 0  # hard words with at least as many syllables as the threshold asked for
+    long_words: int = 0  # words of more than six letters, as LIX and the Wiener Sachtextformel count them
+    monosyllables: int = 0  # words of one syllable
 
 
 @cache
@@ -165,12 +140,8 @@ def _measures(patterns: str, threshold: int) -> _Measures:
 def count_text(text: str, language: str = "en", complex_from: int = 3, max_kept: int = 30_000) -> Counts:
     """Count what the formulas need, the text being split once and each distinct piece measured once.
 
-    A hard word is complex from `complex_from` syllables on.
-
-    Raises
-    ------
-    LookupError
-        For a language without hyphenation patterns.
+    A hard word is complex from `complex_from` syllables on. Raises `LookupError` for a language without
+    hyphenation patterns.
     """
     measures = _measures(patterns_of(language), complex_from)
     pieces = text.split()

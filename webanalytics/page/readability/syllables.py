@@ -55,10 +55,7 @@ _ONES = {str(level): (1 << level) - 1 for level in range(10)}
 def patterns_name(tag: str) -> str:
     """Return the name of the pattern file that serves a language tag.
 
-    Raises
-    ------
-    LookupError
-        For a language without hyphenation patterns.
+    Raises `LookupError` for a language without hyphenation patterns.
 
     Examples
     --------
@@ -243,10 +240,7 @@ def primary(language: str) -> str:
 def patterns_of(language: str) -> str:
     """Return the name of the hyphenation patterns that serve a language, or of the language without any.
 
-    Raises
-    ------
-    LookupError
-        For a language without hyphenation patterns.
+    Raises `LookupError` for a language without hyphenation patterns.
     """
     root = primary(language)
     return root if root in _BY_VOWELS else patterns_name(_DEFAULT_TAGS.get(language.lower(), language))
@@ -255,10 +249,7 @@ def patterns_of(language: str) -> str:
 def syllable_counter(language: str) -> Callable[[str], int]:
     """Return the function that counts the syllables of a lower-case word of the language.
 
-    Raises
-    ------
-    LookupError
-        For a language without hyphenation patterns.
+    Raises `LookupError` for a language without hyphenation patterns.
     """
     return _counter(patterns_of(language))
 

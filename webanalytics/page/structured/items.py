@@ -20,21 +20,11 @@ _EMPTY: tuple[Any, ...] = (None, "", [], {})
 
 
 class Item(NamedTuple):
-    """An object of structured data.
+    """An object of structured data."""
 
-    Attributes
-    ----------
-    node : dict
-        Its properties, and its types under ``@type``.
-    within : str
-        The property of another item whose value it is, '' for none.
-    plain : bool
-        Whether every name without a prefix in it is one of schema.org.
-    """
-
-    node: Node
-    within: str
-    plain: bool = True
+    node: Node  # its properties, and its types under ``@type``
+    within: str  # the property of another item whose value it is, '' for none
+    plain: bool = True  # whether every name without a prefix in it is one of schema.org
 
 
 def property_name(key: str) -> str:

@@ -50,21 +50,11 @@ _ACTION_SUFFIXES = ("-input", "-output")
 
 
 class Vocabulary(NamedTuple):
-    """The names of schema.org.
+    """The names of schema.org."""
 
-    Attributes
-    ----------
-    parents : dict
-        The types, each with its more general ones.
-    properties : frozenset of str
-        The properties.
-    members : dict
-        The members of each enumeration.
-    """
-
-    parents: dict[str, tuple[str, ...]]
-    properties: frozenset[str]
-    members: dict[str, frozenset[str]]
+    parents: dict[str, tuple[str, ...]]  # the types, each with its more general ones
+    properties: frozenset[str]  # the properties
+    members: dict[str, frozenset[str]]  # the members of each enumeration
 
 
 def rows_of(name: str) -> Iterator[dict[str, str]]:

@@ -38,30 +38,19 @@ WAIT_SECONDS = 3.0
 
 
 async def open_accounts(
+    # ``sqlite:///relative.db``, ``sqlite:////absolute.db`` or ``postgresql://user:password@host/name``
     url: str,
-    settings: ServiceSettings,
+    settings: ServiceSettings,  # plans, notices, and how long saved answers and reservations last
     *,
-    clock: Callable[[], float] = time.time,
+    clock: Callable[[], float] = time.time,  # Unix time
+    # whether the accounts are opened to serve: then an SQLite file is locked, and reservations left by its
+    # last server are released
     server: bool = False,
-    wait: float = WAIT_SECONDS,
+    wait: float = WAIT_SECONDS,  # seconds to wait for another server of an SQLite file that is about to end
 ) -> Accounts:
     """Open a store of accounts; its tables are created or migrated as needed.
 
     An SQLite file has one server at a time; commands that change keys may open it beside that.
-
-    Parameters
-    ----------
-    url : str
-        ``sqlite:///relative.db``, ``sqlite:////absolute.db`` or ``postgresql://user:password@host/name``.
-    settings : ServiceSettings
-        Plans, notices, and how long saved answers and reservations last.
-    clock : callable
-        Unix time.
-    server : bool
-        Whether the accounts are opened to serve: then an SQLite file is locked, and reservations left by its
-        last server are released.
-    wait : float
-        Seconds to wait for another server of an SQLite file that is about to end.
 
     Raises
     ------

@@ -43,35 +43,17 @@ def digest(key: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """One API key as stored: never the key itself.
+    """One API key as stored: never the key itself."""
 
-    Attributes
-    ----------
-    id : int
-        Number of the key.
-    account : int
-        Number of its account.
-    prefix : str
-        First eight characters of the key: its name in logs and commands.
-    plan : str
-        Plan of the account.
-    operations : frozenset of str or None
-        Names of the operations it may call (``Operation.name``); None for all.
-    networks : tuple of Network
-        Networks that calls may come from; empty for any.
-    expires : float or None
-        Unix time from which it is expired.
-    revoked : float or None
-        Unix time from which it is revoked; after a rotation this may lie in the future.
-    """
-
-    id: int
-    account: int
-    prefix: str
-    plan: str
+    id: int  # number of the key
+    account: int  # number of its account
+    prefix: str  # first eight characters of the key: its name in logs and commands
+    plan: str  # plan of the account
+    # names of the operations it may call (``Operation.name``); None for all
     operations: frozenset[str] | None = None
-    networks: tuple[Network, ...] = ()
-    expires: float | None = None
+    networks: tuple[Network, ...] = ()  # networks that calls may come from; empty for any
+    expires: float | None = None  # Unix time from which it is expired
+    # Unix time from which it is revoked; after a rotation this may lie in the future
     revoked: float | None = None
 
     def state(self, now: float) -> Literal["active", "revoked", "expired"]:
@@ -120,24 +102,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """Credits held for a call in progress: a whole number of prices, maybe fewer than requested.
+    """Credits held for a call in progress: a whole number of prices, maybe fewer than requested."""
 
-    Attributes
-    ----------
-    id : int
-        Number of the reservation; never given twice.
-    credits : int
-        Credits held.
-    remaining : int
-        Credits left in the account besides them.
-    call : Call or None
-        The call they are held for; every store sets it.
-    """
-
-    id: int
-    credits: int
-    remaining: int
-    call: Call | None = None
+    id: int  # number of the reservation; never given twice
+    credits: int  # credits held
+    remaining: int  # credits left in the account besides them
+    call: Call | None = None  # the call they are held for; every store sets it
 
 
 @dataclass(slots=True)
@@ -162,18 +132,10 @@ class Replay:
 
 @dataclass(frozen=True, slots=True)
 class NoCredits:
-    """The credits left do not cover one success.
+    """The credits left do not cover one success."""
 
-    Attributes
-    ----------
-    remaining : int
-        Credits left in the account.
-    held : int
-        Credits held by calls in progress: some of them may be returned.
-    """
-
-    remaining: int
-    held: int = 0
+    remaining: int  # credits left in the account
+    held: int = 0  # credits held by calls in progress: some of them may be returned
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,42 +182,18 @@ class Hold:
 
 @dataclass(slots=True)
 class Account:
-    """The credits of one account.
+    """The credits of one account."""
 
-    Attributes
-    ----------
-    id : int
-        Number of the account.
-    plan : str
-        Name of its plan.
-    balance : int
-        All its credits: the sum of its ledger.
-    bonus : int
-        Bonus credits in the balance, without those held.
-    held : int
-        Credits in the balance that are held for calls under way.
-    cycle : str
-        The month that was granted last, as ``YYYY-MM``.
-    allowance : int
-        What the plan granted for this cycle.
-    granted : int
-        Credits available for this cycle, bonus included: the base of the notices.
-    used : int
-        Credits charged in this cycle.
-    noticed : int
-        Highest percentage that a notice was sent for in this cycle.
-    """
-
-    id: int
-    plan: str
-    balance: int
-    bonus: int
-    held: int
-    cycle: str
-    allowance: int
-    granted: int
-    used: int
-    noticed: int
+    id: int  # number of the account
+    plan: str  # name of its plan
+    balance: int  # all its credits: the sum of its ledger
+    bonus: int  # bonus credits in the balance, without those held
+    held: int  # credits in the balance that are held for calls under way
+    cycle: str  # the month that was granted last, as ``YYYY-MM``
+    allowance: int  # what the plan granted for this cycle
+    granted: int  # credits available for this cycle, bonus included: the base of the notices
+    used: int  # credits charged in this cycle
+    noticed: int  # highest percentage that a notice was sent for in this cycle
 
     @classmethod
     def opened(cls, plan: Plan, cycle: str) -> Account:

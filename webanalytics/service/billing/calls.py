@@ -62,36 +62,16 @@ async def weight(operation: Operation, result: Result, *, premium: bool) -> int:
 
 @dataclass(slots=True)
 class Caller:
-    """Who makes a request, and what holds for all of it.
+    """Who makes a request, and what holds for all of it."""
 
-    Attributes
-    ----------
-    api_key : str
-        The key in clear, only to key fingerprints with; never shown.
-    key : Key
-        The key as it is stored.
-    plan : Plan
-        The account's plan.
-    record : Record
-        What is logged.
-    idempotency_key : str or None
-        The ``Idempotency-Key`` header.
-    fresh : bool
-        Whether pages are to be fetched anew.
-    base_url : str
-        Public address of the service, for links.
-    answer_bytes : int
-        Bytes of results that are held for the answer.
-    """
-
-    api_key: str = field(repr=False)
-    key: Key
-    plan: Plan
-    record: Record
-    idempotency_key: str | None = None
-    fresh: bool = False
-    base_url: str = ""
-    answer_bytes: int = 0
+    api_key: str = field(repr=False)  # the key in clear, only to key fingerprints with; never shown
+    key: Key  # the key as it is stored
+    plan: Plan  # the account's plan
+    record: Record  # what is logged
+    idempotency_key: str | None = None  # the ``Idempotency-Key`` header
+    fresh: bool = False  # whether pages are to be fetched anew
+    base_url: str = ""  # public address of the service, for links
+    answer_bytes: int = 0  # bytes of results that are held for the answer
 
 
 @dataclass(slots=True)
@@ -279,13 +259,7 @@ TURN_SECONDS = 0.01
 
 
 def check_inputs(body: Mapping[str, Any], most: int) -> list[Any]:
-    """Return the inputs of a batch.
-
-    Raises
-    ------
-    Problem
-        400 naming ``inputs``.
-    """
+    """Return the inputs of a batch, or raise `Problem` 400 naming ``inputs``."""
     inputs = body.get("inputs")
     if inputs is None:
         raise Problem(400, required("inputs"))

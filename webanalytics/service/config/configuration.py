@@ -65,10 +65,7 @@ def flag(key: str) -> str:
 def operation_name(given: str, parameter: str = "operations") -> str:
     """Return an operation's name for its name or its path in the service.
 
-    Raises
-    ------
-    ParameterError
-        Naming the choices.
+    Raises `ParameterError` naming the choices.
 
     Examples
     --------

@@ -17,30 +17,14 @@ __all__ = ["LOG_LEVELS", "RECORDS", "ServiceSettings", "Setting", "unknown_key"]
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """One plan.
+    """One plan."""
 
-    Attributes
-    ----------
-    name : str
-        Its name.
-    monthly_credits : int
-        Allowance of a calendar month, UTC; what is left of it is not carried over.
-    bonus_credits : int
-        Credits given once; they are used after the month's and stay until then.
-    premium : bool
-        Whether Premium fields are present and Premium parameters take effect.
-    requests_a_minute : int or None
-        Ceiling of requests a minute; None for no throttling.
-    upload_bytes : int
-        Largest image in bytes; other bodies are also bounded by the setting ``body_bytes``.
-    """
-
-    name: str
-    monthly_credits: int
-    bonus_credits: int
-    premium: bool
-    requests_a_minute: int | None
-    upload_bytes: int
+    name: str  # its name
+    monthly_credits: int  # allowance of a calendar month, UTC; what is left of it is not carried over
+    bonus_credits: int  # credits given once; they are used after the month's and stay until then
+    premium: bool  # whether Premium fields are present and Premium parameters take effect
+    requests_a_minute: int | None  # ceiling of requests a minute; None for no throttling
+    upload_bytes: int  # largest image in bytes; other bodies are also bounded by the setting ``body_bytes``
 
 
 PLANS: dict[str, Plan] = {

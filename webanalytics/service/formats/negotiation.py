@@ -166,15 +166,10 @@ _QUALITY = re.compile(r"0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?")  # RFC 9110 section 
 def choose_format(accept: str | None, query: str | None, offered: Sequence[str]) -> str:
     """Return the format for an answer, one of ``offered``, which lists the preferred one first.
 
-    The ``format`` parameter of the ``query`` wins over the ``Accept`` header. Of the formats with the
-    highest quality, the one that the header names most precisely is taken, then the one it names first:
+    The ``format`` parameter of the ``query`` wins over the ``Accept`` header. Of the formats with the highest
+    quality, the one that the header names most precisely is taken, then the one it names first:
     ``application/xml, */*`` asks for XML. A header that accepts none of them is disregarded, as RFC 9110
-    section 12.5.1 allows.
-
-    Raises
-    ------
-    Problem
-        400 when ``query`` names a format that is not offered.
+    section 12.5.1 allows. Raises `Problem` 400 when ``query`` names a format that is not offered.
 
     Examples
     --------

@@ -56,19 +56,12 @@ def refusal(demand: str) -> Problem:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A query that may be executed.
+    """A query that may be executed."""
 
-    Attributes
-    ----------
-    calls : dict of str to (Operation, dict)
-        The operations called and their parameters, unchecked, by the name they answer under; each is
-        called once, however often the query repeats it under one name.
-    about_schema : ExecutionResult
-        The result of the query besides the calls.
-    """
-
+    # the operations called and their parameters, unchecked, by the name they answer under; each is called
+    # once, however often the query repeats it under one name
     calls: dict[str, Call]
-    about_schema: ExecutionResult = field(repr=False)
+    about_schema: ExecutionResult = field(repr=False)  # the result of the query besides the calls
     document: DocumentNode = field(repr=False)
     variables: dict[str, Any] = field(repr=False)
     operation_name: str | None = None
@@ -88,10 +81,7 @@ class GraphQLEndpoint:
     def parse(self, query: Any, variables: Any, operation_name: Any) -> Prepared:
         """Parse a query and collect its calls, without calling anything.
 
-        Raises
-        ------
-        Problem
-            400 with one sentence that names one of the three.
+        Raises `Problem` 400 with one sentence that names one of the three.
         """
         _check_types(query, variables, operation_name)
         document = self._read(query)
@@ -305,10 +295,7 @@ class Queries:
     async def run(self, caller: Caller, body: Mapping[str, Any]) -> Answer:
         """Answer one request; each operation in it that succeeds costs its credits.
 
-        Raises
-        ------
-        Problem
-            400 for a wrong query, 429 where no credits are left.
+        Raises `Problem` 400 for a wrong query, 429 where no credits are left.
         """
         prepared = self._endpoint.parse(body.get("query"), body.get("variables"), body.get("operationName"))
         caller.record.inputs = len(prepared.calls)

@@ -129,10 +129,7 @@ def announce(sock: socket.socket, log: Log) -> None:
 def bind(host: str, port: int) -> socket.socket:
     """Return a listening socket.
 
-    Raises
-    ------
-    ParameterError
-        When the address is not this machine's, or the port is taken or not allowed.
+    Raises `ParameterError` when the address is not this machine's, or the port is taken or not allowed.
     """
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -176,10 +173,7 @@ async def _run(settings: ServiceSettings, sock: socket.socket, opening: Opening)
 def serve(settings: ServiceSettings, opening: Opening = open_service) -> int:
     """Serve until a signal, and return the exit status: 0 after a graceful stop, 2 for a failed start.
 
-    Raises
-    ------
-    ParameterError
-        When the port cannot be listened on.
+    Raises `ParameterError` when the port cannot be listened on.
     """
     with bind(settings.host, settings.port) as sock:
         asyncio.run(_run(settings.replace(port=sock.getsockname()[1]), sock, opening))
