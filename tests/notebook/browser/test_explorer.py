@@ -74,7 +74,7 @@ def test_sorting_and_filtering_the_pages(lab: Lab, site: SampleSite) -> None:
     open_tab(notebook, "Overview")
     # what to fix first leads to the issue and its pages
     notebook.output().get_by_role(
-        "button", name="Hreflang without return link, high priority, 8 pages"
+        "button", name=re.compile("^Hreflang without return link on 8 pages.* high priority$")
     ).click()
     found = notebook.output().get_by_role("grid", name="Pages with the issue Hreflang without return link")
     found.wait_for()
@@ -381,7 +381,7 @@ def test_pictures_of_every_tab(lab: Lab, site: SampleSite) -> None:
     notebook = lab(DESK, height=2200)
     notebook.shot("desk-before")
     audit(notebook, site.pages, "Overview")
-    notebook.output().locator(".jupyter-widget-Collapse-header").click()
+    notebook.output().locator(".jupyter-widget-Collapse-header", has_text="Options").click()
     notebook.execute("desk.explorer.selected = 3")
     for theme in ("Light", "Dark"):
         notebook.theme(f"JupyterLab {theme}")

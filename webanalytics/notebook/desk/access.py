@@ -23,14 +23,14 @@ class AccessFields:
 
         self.host = text("that of the site", "Host that is opened, or *. and a domain")
         self.user = text("", "User name")
-        self.secret = SecretField()
+        self.secret = SecretField("Password, or token")
         self.cookies = text("cookies.txt", "File with cookies: cookies.txt, or a browser's export in JSON")
         self.proxy = text("env or http://user@proxy:3128", "Proxy; env is that of the environment")
-        self.proxy_secret = SecretField()
+        self.proxy_secret = SecretField("Password of the proxy")
         self.box = row(
             labelled("Host that is opened", self.host),
             labelled("User name", self.user),
-            labelled("Password; a token without a user name", self.secret),
+            labelled("Password, or a token where there is no user name", self.secret),
             labelled("File with cookies", self.cookies),
             labelled("Proxy", self.proxy),
             labelled("Password of the proxy", self.proxy_secret),

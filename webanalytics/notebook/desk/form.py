@@ -170,7 +170,7 @@ class Form:
             tooltip="Address of the API",
             layout=w.Layout(width="260px"),
         )
-        self.key = SecretField()
+        self.key = SecretField("API key")
         self.budget = w.Text(placeholder="no limit", tooltip="Most credits to spend", layout=_NARROW)
         self.hosted = _column(
             labelled("Address of the API", self.base_url),

@@ -3,7 +3,7 @@ function render({ model, el }) {
   input.type = "password";
   input.autocomplete = "off";
   input.spellcheck = false;
-  input.setAttribute("aria-label", "Secret");
+  input.setAttribute("aria-label", model.get("label"));
   input.className = "webanalytics-secret";
   const send = () => model.send({ secret: input.value });
   const hint = () => {

@@ -38,6 +38,11 @@ _OLD = frozenset({"sha1", "md5"})
 class SecretField(anywidget.AnyWidget):
     """A password field whose content is not widget state: it is in no saved notebook, log or repr.
 
+    Parameters
+    ----------
+    label : str, default "Secret"
+        What readers of the screen are told.
+
     Attributes
     ----------
     is_set : bool
@@ -49,10 +54,11 @@ class SecretField(anywidget.AnyWidget):
     _esm = Path(__file__).with_name("secret-field.js").read_text("utf-8")
     _css = Path(__file__).with_name("secret-field.css").read_text("utf-8")
     is_set = traitlets.Bool(False).tag(sync=True)
+    label = traitlets.Unicode("Secret").tag(sync=True)
 
-    def __init__(self) -> None:
+    def __init__(self, label: str = "Secret") -> None:
         self.secret: Secret | None = None
-        super().__init__()
+        super().__init__(label=label)
         self.on_msg(self._on_message)
 
     def _on_message(self, _widget: Any, content: Any, _buffers: Any) -> None:
