@@ -243,9 +243,9 @@ def test_signals_leave_the_rows_in_the_file(
 
 def test_a_closed_terminal_leaves_the_rows_in_the_file(half_slow: list[str], tmp_path: Path) -> None:
     output, kept = tmp_path / "rows.csv", tmp_path / "kept"
-    options = ["--allow-private", "--no-robots", "-o", str(output), "--store", str(kept)]
+    options = ["--allow-private", "--no-robots", "-o", str(output), "--store", str(kept), "--no-progress"]
     command = [sys.executable, "-m", "webanalytics", "metadata", *half_slow, *options]
-    child, terminal = pty.fork()
+    child, terminal = pty.fork()  # of which nobody reads
     if child == 0:
         os.execv(sys.executable, command)
     end = time.monotonic() + 3 * BUSY_SECONDS
