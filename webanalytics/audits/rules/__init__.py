@@ -1,6 +1,6 @@
 """All rules of an audit, in a fixed order.
 
-A rule is one entry in the tuple ``RULES`` of the file of its category; nothing else names it.
+A rule is a search in the file of its category and a table of the same name in the TOML file beside it.
 """
 
 from __future__ import annotations
@@ -11,40 +11,24 @@ import pandas as pd
 
 from webanalytics.audits.rules import (
     accessibility,
-    ai,
     canonical,
-    canonical_targets,
     content,
     crawl,
-    crawl_links,
-    description,
-    directives,
-    duplicates,
-    head,
-    headers,
     headings,
     hreflang,
-    hreflang_groups,
-    hreflang_sets,
     html,
-    images,
     indexability,
-    link_elements,
     links,
-    loading,
-    pagination,
-    redirects,
+    rendering,
     resources,
     response,
     robots,
     security,
     sitemap,
-    sitemap_files,
+    snippet,
     social,
     structured,
-    title,
     url,
-    variants,
 )
 from webanalytics.audits.rules.base import Rule
 from webanalytics.core import plugins
@@ -53,39 +37,23 @@ from webanalytics.runs.frames.schema import make_series
 
 _FILES = (
     response,
-    redirects,
     security,
-    headers,
     indexability,
-    directives,
     canonical,
-    canonical_targets,
     sitemap,
-    sitemap_files,
     robots,
-    ai,
     links,
-    crawl_links,
-    link_elements,
     crawl,
-    pagination,
     hreflang,
-    hreflang_sets,
-    hreflang_groups,
-    title,
-    description,
+    snippet,
     headings,
     content,
-    duplicates,
     url,
-    variants,
-    images,
     resources,
+    rendering,
     structured,
     social,
     html,
-    head,
-    loading,
     accessibility,
 )
 

@@ -35,6 +35,9 @@ Type = Literal["issue", "warning", "opportunity"]
 Scope = Literal["page", "host"]
 """What a finding is of: one page, or the host, whose pages are then counted in one issue."""
 
+Find = Callable[[Site, Any], "Iterable[Finding]"]
+"""The search of a rule: what it finds in a site with a threshold, at most one finding for each page."""
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
@@ -62,14 +65,14 @@ class Finding:
 class PageByPage:
     """A search that looks at each page alone: `Site.read` may show it the pages in portions."""
 
-    search: Callable[[Site, Any], Iterable[Finding]]
+    search: Find
 
     def __call__(self, site: Site, threshold: Any) -> Iterable[Finding]:
         """Yield what is found on the pages that `site` shows."""
         return self.search(site, threshold)
 
 
-def page_by_page(search: Callable[[Site, Any], Iterable[Finding]]) -> PageByPage:
+def page_by_page(search: Find) -> PageByPage:
     """Mark a search that looks at each page alone, and reads columns by `Site.read` only.
 
     Examples
@@ -132,7 +135,7 @@ class Rule:
     category: Category
     explanation: str
     fix: str
-    find: Callable[[Site, Any], Iterable[Finding]]
+    find: Find
     type: Type = "issue"
     priority: Priority = "medium"
     threshold: float | None = None

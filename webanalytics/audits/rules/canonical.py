@@ -1,15 +1,14 @@
-"""Rules about canonical links."""
+"""Rules about canonical links and where they lead, and about AMP versions."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
-from webanalytics.audits.graph.site_links import Target, in_head, listed
-from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule, page_by_page
+from webanalytics.audits.graph.site_links import Target, in_head, listed, normal
+from webanalytics.audits.rules.base import Finding, page_by_page
+from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.searches import outside_head
 from webanalytics.audits.site import Site
 
@@ -119,134 +118,91 @@ def _chain(site: Site, _: Any) -> Iterator[Finding]:
     return (one for one, path in ways(site, _LONGEST_CHAIN) if path[-1] != path[0])
 
 
-_rule = partial(Rule, category="canonical")
+_LONGEST_CIRCLE = 10
 
-RULES = (
-    _rule(
-        name="canonical_missing",
-        title="Canonical missing",
-        type="warning",
-        explanation="Without a canonical link search engines choose which of several addresses of a page "
-        "they show.",
-        fix="Give every page a canonical link, to itself where no other page is meant.",
-        find=_missing,
-        columns=("canonical_state",),
-        measured="Canonical links with an address in the head of the page.",
-        source=sources.CANONICALS,
-    ),
-    _rule(
-        name="canonical_conflicting",
-        title="Canonicals that contradict each other",
-        priority="high",
-        explanation="The page names several different canonical pages; search engines then ignore them all.",
-        fix="Leave one canonical link in the page.",
-        find=_conflicting,
-        columns=("canonicals",),
-        measured="Different canonical addresses in the head are counted, in normal form.",
-        source=sources.both(sources.CANONICALS, sources.rfc(6596, "3 (canonical)")),
-    ),
-    _rule(
-        name="canonical_multiple",
-        title="Several canonicals",
-        type="warning",
-        priority="low",
-        explanation="The page has the same canonical link several times, which often is the work of two "
-        "plugins.",
-        fix="Leave one canonical link in the page.",
-        find=_multiple,
-        columns=("canonicals",),
-        measured="Canonical links in the head are counted where all of them name one address.",
-        source=sources.CANONICALS,
-    ),
-    _rule(
-        name="canonical_relative",
-        title="Canonical is relative",
-        type="warning",
-        priority="low",
-        explanation="A relative canonical leads to a wrong page where the site is reached under another host "
-        "or scheme.",
-        fix="Write the canonical link as a whole address, with https and the host.",
-        find=_relative,
-        columns=("canonicals",),
-        measured="Canonical links in the head that do not begin with http:// or https:// and a host.",
-        source=sources.CANONICALS,
-    ),
-    _rule(
-        name="canonical_invalid",
-        title="Canonical is no web address",
-        priority="high",
-        explanation="The canonical link does not hold an address of the web, so search engines cannot use "
-        "it.",
-        fix="Write the canonical link as a whole address, with https and the host.",
-        find=_invalid,
-        columns=("canonical_state",),
-        measured="A canonical link in the head that is not an address of http or https, once it is joined "
-        "to the page's.",
-        source=sources.both(sources.CANONICALS, sources.rfc(6596, "3 (canonical)")),
-    ),
-    _rule(
-        name="canonical_fragment",
-        title="Canonical with a fragment",
-        explanation="The canonical link has a fragment (#), which search engines do not take for a page of "
-        "its own.",
-        fix="Remove the fragment from the canonical link.",
-        find=_fragment,
-        columns=("canonicals",),
-        measured="A # in a canonical link in the head.",
-        source=sources.CANONICALS,
-    ),
-    _rule(
-        name="canonical_failing",
-        title="Canonical page redirects or fails",
-        priority="high",
-        explanation="The page names a canonical page that redirects, answers with an error or does not "
-        "answer.",
-        fix="Let the canonical link point to a page that answers with HTTP 200.",
-        find=_failing,
-        columns=("canonical_state",),
-        needs=("http_status",),
-        measured="What the audit knows of the canonical address: whether it redirected, answered with an "
-        "error, or did not answer. A crawl asks for it; other addresses outside of the audit are not judged.",
-        source=sources.both(sources.CANONICALS, sources.CANONICALIZATION),
-    ),
-    _rule(
-        name="canonical_not_indexable",
-        title="Canonical page is not indexable",
-        priority="high",
-        explanation="The page names a canonical page that may not be indexed, so neither may appear in "
-        "search results.",
-        fix="Let the canonical link point to an indexable page, or make the canonical page indexable.",
-        find=_not_indexable,
-        columns=("canonical_state",),
-        measured="What the audit knows of the canonical page: noindex, or closed by robots.txt. A page that "
-        "is not in the audit is not judged.",
-        source=sources.both(sources.CANONICALS, sources.NOINDEX),
-    ),
-    _rule(
-        name="canonical_chain",
-        title="Chain of canonicals",
-        priority="high",
-        explanation="The canonical page names yet another page as canonical; search engines may not follow "
-        "the chain.",
-        fix="Let the canonical link point to the last page of the chain.",
-        find=_chain,
-        columns=("canonical_state",),
-        measured="Canonical links are followed from page to page within the audit; two steps or more are a "
-        "chain.",
-        source=sources.both(sources.CANONICALS, sources.CANONICALIZATION),
-    ),
-    _rule(
-        name="canonical_outside_head",
-        title="Canonical outside of the head",
-        priority="high",
-        explanation="Search engines ignore a canonical link in the body of a page, which anybody could have "
-        "put there.",
-        fix="Move the link element into the head, and look for an element before it that ends the head "
-        "too early.",
-        find=outside_head("canonical"),
-        columns=("outside_head",),
-        measured="Whether a canonical link comes after the start of the body, in the tree that a browser "
-        "builds.",
-        source=sources.both(sources.CANONICALS, sources.HEAD_METADATA),
-    ),
+
+def _addresses(site: Site) -> Iterator[tuple[int, str, str]]:
+    """Yield the pages with another canonical, their own address and that, both in normal form."""
+    for row, state, url in site.read("canonical_state", "canonical_url"):
+        own, target = site.addresses.final[row], normal(url)
+        if state == "other" and own is not None and target is not None:
+            yield row, own, target
+
+
+def _other_host(site: Site, _: Any) -> Iterator[Finding]:
+    for row, own, target in _addresses(site):
+        if own.split("/", 3)[2] != target.split("/", 3)[2]:
+            yield Finding(row, evidence=listed([target]))
+
+
+def _to_http(site: Site, _: Any) -> Iterator[Finding]:
+    for row, own, target in _addresses(site):
+        if own.startswith("https:") and target.startswith("http:"):
+            yield Finding(row, evidence=listed([target]))
+
+
+def _circle(site: Site, _: Any) -> Iterator[Finding]:
+    return (one for one, path in ways(site, _LONGEST_CIRCLE + 1) if path[-1] == path[0])
+
+
+def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
+    if site.inlinks is None or site.stopped:
+        return
+    for row, url, target in targets(site):
+        page = site.addresses.page(target)
+        path = (site.addresses.final[page] or "").split("/", 3)[-1]
+        if path and not site.fault(target) and not site.inlinks.counts[page]:
+            yield Finding(row, evidence=f"No page of the audit links to {listed([url])}.")
+
+
+@page_by_page
+def _amp_alone(site: Site, _: Any) -> Iterator[Finding]:
+    for row, amp, state in site.read("amp", "canonical_state"):
+        if amp and state == "missing":
+            yield Finding(row)
+
+
+def _amp_fails(site: Site, _: Any) -> Iterator[Finding]:
+    for row, url in site.read("amphtml"):
+        if fault := site.fault_at(url):
+            yield Finding(row, evidence=f"{listed([url])} {fault}.")
+
+
+def _amp_silent(site: Site, _: Any) -> Iterator[Finding]:
+    canonicals = site.values("canonical_url")
+    amp = site.values("amp")
+    for row, url in site.read("amphtml"):
+        target = site.find(url) if url else None
+        if target is None or site.fault(target) or not site.good[target.row]:
+            continue
+        own = site.addresses.final[row]
+        if not amp[target.row]:
+            yield Finding(row, evidence=f"{listed([url])} is no AMP page.")
+        elif normal(canonicals[target.row]) not in (own, normal(canonicals[row]) or own):
+            yield Finding(
+                row, evidence=f"{listed([url])} names {canonicals[target.row] or 'no page'} instead."
+            )
+
+
+RULES = rules_of(
+    __name__,
+    {
+        "canonical_missing": _missing,
+        "canonical_conflicting": _conflicting,
+        "canonical_multiple": _multiple,
+        "canonical_relative": _relative,
+        "canonical_invalid": _invalid,
+        "canonical_fragment": _fragment,
+        "canonical_failing": _failing,
+        "canonical_not_indexable": _not_indexable,
+        "canonical_chain": _chain,
+        "canonical_outside_head": outside_head("canonical"),
+        "canonical_other_host": _other_host,
+        "canonical_to_http": _to_http,
+        "canonical_loop": _circle,
+        "canonical_unlinked": _unlinked,
+        "amp_without_canonical": _amp_alone,
+        "amp_failing": _amp_fails,
+        "amp_without_return": _amp_silent,
+    },
 )

@@ -1,4 +1,4 @@
-"""Rules for the text of a page.
+"""Rules for the text of a page: how much of its own, how well it reads, and which pages have the same.
 
 How much there is of it is told by what the page has of its own (`audits.content.shared_blocks`). What judges
 sentences looks at the main text, and leaves out one without any: the column ``readability_note`` says so.
@@ -7,15 +7,18 @@ sentences looks at the main text, and leaves out one without any: the column ``r
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from webanalytics.audits.content.duplicates import MINIMUM_WORDS, THRESHOLD
 from webanalytics.audits.content.shared_blocks import COLUMNS as CONTENT_COLUMNS
+from webanalytics.audits.content.shared_blocks import difference
 from webanalytics.audits.directives.languages import same_language
-from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule, page_by_page
+from webanalytics.audits.rules.base import Finding, page_by_page
+from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.site import Site
+from webanalytics.runs.storage.temporary_texts import SpilledSequence
 from webanalytics.thresholds import SCALES_BY_NAME, not_prose
 
 VERY_DIFFICULT = 30
@@ -28,14 +31,20 @@ _LOREM = re.compile(r"\blorem\s+ipsum\b", re.IGNORECASE)
 _IPSUM = ("ipsum", "Ipsum", "IPSUM")
 _LANGUAGE = re.compile(r"\s*([a-z]{2})(?:[-_].*)?", re.IGNORECASE | re.DOTALL)
 
+_DOUBTS = {
+    "by_scripts": "Next to nothing is shown before scripts run, perhaps not all there is: ",
+    "fragment": "The text that was found may be a part of it: ",
+}
+
+_SCRIPTS = 'Scripts may bring its content: `render="auto"` lets a browser run them.'
 # Their words are a matter of definition: a limit in words does not hold for them.
-_WITHOUT_SPACES = frozenset(("zh", "ja", "th", "lo", "km", "my", "bo"))
+WITHOUT_SPACES = frozenset(("zh", "ja", "th", "lo", "km", "my", "bo"))
 
 
 def _empty(site: Site, _: Any) -> Iterator[Finding]:
-    for row, visible, main in site.read("visible_text", "text"):
+    for row, visible, main, scripts, rendered in site.read("visible_text", "text", "scripts", "rendered"):
         if not (visible or main or "").strip() and (visible, main) != (None, None):
-            yield Finding(row)
+            yield Finding(row, evidence=_SCRIPTS if scripts and rendered is not True else "")
     for row, key in enumerate(site.values("error_key")):
         if key == "page_empty" and site.addresses.first(row):
             yield Finding(row, evidence="The body of the answer is empty.")
@@ -45,10 +54,12 @@ def _empty(site: Site, _: Any) -> Iterator[Finding]:
 def _low(site: Site, threshold: float) -> Iterator[Finding]:
     columns = ("content_words", "language", "final_url", *CONTENT_COLUMNS)
     for row, words, language, url, *said in site.read(*columns):
-        if words is None or language in _WITHOUT_SPACES or words >= threshold:
+        if words is None or language in WITHOUT_SPACES or words >= threshold:
             continue
         if words:
-            yield Finding(row, words, (site.shared_blocks.content(url, *said).text or "")[:500])
+            content = site.shared_blocks.content(url, *said)
+            doubt = _DOUBTS.get(said[-1], "") if content.is_doubtful(said[-1]) else ""
+            yield Finding(row, words, f"{doubt}{content.text or ''}"[:500])
         elif any(said[:2]):
             yield Finding(row, words, "All that the page shows stands on most pages of the site.")
 
@@ -113,94 +124,92 @@ def _is_enough(text: str) -> bool:
     return sum(map(str.isalpha, text[: 10 * ENOUGH_LETTERS])) >= ENOUGH_LETTERS
 
 
-_rule = partial(Rule, category="content")
+_LONGEST = 200
 
-RULES = (
-    _rule(
-        name="content_empty",
-        title="No content",
-        priority="high",
-        explanation="No readable text was found in the page as the server sends it. Search engines may see "
-        "none either where scripts have to fetch it.",
-        fix="Let the server send the content of the page, or leave the page out of the index.",
-        find=_empty,
-        columns=("text",),
-        measured="The visible text of the page as the server sends it; scripts are not run. An answer "
-        "without a body is such a page too.",
-        source=sources.HELPFUL,
-    ),
-    _rule(
-        name="content_low",
-        title="Low content",
-        type="opportunity",
-        explanation="Pages with few words of their own seldom answer what people search for. Languages that "
-        "are written without spaces are not looked at.",
-        fix="Extend the page by what its readers need, or merge it with another one on the same subject.",
-        find=_low,
-        threshold=200,
-        unit="words",
-        columns=("text", "content_words"),
-        measured="Words of the visible text without the blocks that most pages of the site, or of its first "
-        "folder, have; of a site of one or two pages those of the main text. No search engine publishes a "
-        "least number: the default is the usual one of SEO tools.",
-        source=sources.HELPFUL,
-    ),
-    _rule(
-        name="readability_difficult",
-        title="Readability difficult",
-        type="opportunity",
-        priority="low",
-        explanation="With a Flesch reading ease of 30 to 50, or what stands for it on the scale of the "
-        "language, the text takes readers with higher education.",
-        fix="Shorten sentences and use common words where the subject allows it.",
-        find=_difficult,
-        threshold=50,
-        unit="Flesch reading ease",
-        columns=("fleschReadingEase",),
-        measured="Flesch reading ease of the main text from the rule for very difficult texts up to the "
-        "threshold, or the value of the scale of the language at the same place.",
-        source=sources.FLESCH,
-    ),
-    _rule(
-        name="readability_very_difficult",
-        title="Readability very difficult",
-        type="opportunity",
-        priority="low",
-        explanation="With a Flesch reading ease below 30, or what stands for it on the scale of the page's "
-        "language, the text reads like a scientific paper.",
-        fix="Break up long sentences, one thought each, and explain or replace long words.",
-        find=_very_difficult,
-        threshold=VERY_DIFFICULT,
-        unit="Flesch reading ease",
-        columns=("fleschReadingEase",),
-        measured="Flesch reading ease of the main text below the threshold, or the value of the scale of "
-        "the language at the same place.",
-        source=sources.FLESCH,
-    ),
-    _rule(
-        name="lorem_ipsum",
-        title="Lorem ipsum",
-        type="warning",
-        priority="low",
-        explanation="Placeholder text shows that the page was published unfinished.",
-        fix="Replace the placeholder by real content, or take the page offline.",
-        find=_lorem_ipsum,
-        columns=("text",),
-        measured="The words lorem ipsum side by side in the visible text, the title or the description.",
-        source=sources.HELPFUL,
-    ),
-    _rule(
-        name="language_differs",
-        title="Declared language differs from the text's",
-        type="warning",
-        priority="low",
-        explanation="Screen readers pronounce and browsers translate a page by the language it declares, "
-        "and the text seems to be written in another one.",
-        fix="Set the lang attribute of the html element to the language of the text.",
-        find=_language_differs,
-        columns=("lang", "language"),
-        measured="The lang attribute against the language detected from the main text, where that has at "
-        "least 200 letters and sentences.",
-        source=sources.both(sources.wcag("3.1.1"), sources.LANG),
-    ),
+
+def _shared(site: Site, values: Sequence[Any]) -> Iterator[Finding]:
+    for group in site.alike(values):
+        for row in group:
+            text = " ".join(values[row].split())
+            yield Finding(row, text[:_LONGEST], f"Also on {site.others(group, row)}")
+
+
+def _exact(site: Site, _: Any) -> Iterator[Finding]:
+    words, notes = site.values("content_words"), site.values("content_note")
+    for group in site.alike(site.values("content_hash")):
+        judged = [row for row in group if words[row] >= MINIMUM_WORDS and notes[row] != "by_scripts"]
+        for alike in _by_language(site, judged):
+            for row in alike:
+                yield Finding(row, len(alike), f"Same text as {site.others(alike, row)}")
+
+
+def _near(site: Site, threshold: Any) -> Iterator[Finding]:
+    groups: dict[int, list[int]] = {}
+    for row, cluster in enumerate(_clusters(site, float(threshold))):
+        if cluster is not None:
+            groups.setdefault(int(cluster), []).append(row)
+    if not groups:
+        return
+    in_one = {row for group in groups.values() for row in group}
+    texts = SpilledSequence(item.text if row in in_one else None for row, item in enumerate(site.contents()))
+    hashes = site.values("content_hash")
+    for cluster in (own for group in groups.values() for own in site.by_domain(group)):
+        for alike in _by_language(site, cluster):
+            first = alike[0]
+            second = next((row for row in alike if hashes[row] != hashes[first]), None)
+            if second is None:
+                continue  # pages with exactly the same text are left to another rule
+            for row in alike:
+                other = first if hashes[row] != hashes[first] else second
+                more = f" and {len(alike) - 2:,} more" if len(alike) > 2 else ""
+                parts = difference(texts[row], texts[other]) or "The same main text, and more beside it"
+                yield Finding(row, len(alike), f"{parts}, on {site.name(other)}{more}")
+
+
+def _by_language(site: Site, group: Sequence[int]) -> Iterator[list[int]]:
+    """Yield the pages of a group that declare one language, or none; what declares none is with the first."""
+    found: dict[str, list[int]] = {}
+    langs = site.values("lang")
+    declared = {row: (langs[row] or "").strip().lower() for row in group}
+    first = next(filter(None, declared.values()), "")
+    for row, lang in declared.items():
+        found.setdefault(lang or first, []).append(row)
+    return (rows for rows in found.values() if len(rows) > 1)
+
+
+def _clusters(site: Site, threshold: float) -> Sequence[Any]:
+    if threshold == 100 * THRESHOLD:
+        return site.values("near_duplicate_cluster")
+    from webanalytics.audits.pages import near_clusters
+
+    return near_clusters(site, site.indexable, threshold)
+
+
+def _same(site: Site, _: Any, column: str) -> Iterator[Finding]:
+    return _shared(site, site.values(column))
+
+
+def _heading(site: Site, _: Any) -> Iterator[Finding]:
+    first = [
+        next((entry["text"] for entry in headings or () if entry["level"] == "h1"), None)
+        for headings in site.values("headings")
+    ]
+    return _shared(site, first)
+
+
+RULES = rules_of(
+    __name__,
+    {
+        "content_empty": _empty,
+        "content_low": _low,
+        "readability_difficult": _difficult,
+        "readability_very_difficult": _very_difficult,
+        "lorem_ipsum": _lorem_ipsum,
+        "language_differs": _language_differs,
+        "duplicate_page": _exact,
+        "near_duplicate": _near,
+        "title_duplicate": partial(_same, column="title"),
+        "description_duplicate": partial(_same, column="description"),
+        "h1_duplicate": _heading,
+    },
 )

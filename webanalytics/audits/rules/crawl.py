@@ -1,4 +1,4 @@
-"""Rules about how a site is crawled: depth, ways from the start, traps, pages that say they are not there."""
+"""Rules about how a site is crawled: depth, ways from the start, traps, soft 404s, and series of pages."""
 
 from __future__ import annotations
 
@@ -6,19 +6,18 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from webanalytics.audits.graph.links import CLICKED
-from webanalytics.audits.rules.base import Finding, Rule
-from webanalytics.audits.rules.leads import sources
-from webanalytics.audits.rules.sources import LINKS
-from webanalytics.audits.site import WHOLE_CRAWL, Site
+from webanalytics.audits.graph.site_links import LONGEST, listed
+from webanalytics.audits.rules.base import Finding
+from webanalytics.audits.rules.declarations import rules_of
+from webanalytics.audits.rules.leads import Bad, Leads, faults, sources
+from webanalytics.audits.site import Site
 
 VERY_DEEP = 6
 OUT_OF_REACH = 10
 """Clicks over which a page is very deep, and counts as without a way."""
-
-_CLICKS = (
-    "Clicks on the shortest way from a start page along links that the crawl follows; redirects cost none. "
-)
 
 
 def _deeper(site: Site, threshold: float, most: float) -> Iterator[Finding]:
@@ -78,97 +77,112 @@ def _soft(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, None, f'HTTP 200, titled "{said[:80]}".{linked}')
 
 
-RULES = (
-    Rule(
-        name="page_deep",
-        title="Page deep in the site",
-        category="links",
-        type="opportunity",
-        priority="low",
-        explanation="Visitors need many clicks to come here, and search engines fetch such pages later and "
-        "more rarely.",
-        fix="Link to the page from one nearer to the start, such as that of its section.",
-        find=partial(_deeper, most=VERY_DEEP),
-        threshold=3,
-        unit="clicks",
-        columns=("crawl_depth",),
-        measured=f"{_CLICKS}Pages over {VERY_DEEP} clicks are left to another rule.",
-        source=LINKS,
-    ),
-    Rule(
-        name="page_very_deep",
-        title="Page very deep in the site",
-        category="links",
-        type="opportunity",
-        explanation="So many clicks from the start few visitors arrive, and search engines may not fetch the "
-        "page at all.",
-        fix="Link to the page from one nearer to the start, or give its section an overview.",
-        find=partial(_deeper, most=OUT_OF_REACH),
-        threshold=VERY_DEEP,
-        unit="clicks",
-        columns=("crawl_depth",),
-        measured=f"{_CLICKS}Pages over {OUT_OF_REACH} clicks are left to another rule.",
-        source=LINKS,
-    ),
-    Rule(
-        name="no_path_from_start",
-        title="No way from the start page",
-        category="links",
-        type="warning",
-        explanation="Pages link to this one, but nobody who starts at the start page gets to them, or only "
-        "after more clicks than anybody makes.",
-        fix="Link to the page, or to those that lead to it, from the navigation or from their section.",
-        find=_no_path,
-        threshold=OUT_OF_REACH,
-        unit="clicks",
-        columns=("crawl_depth", WHOLE_CRAWL),
-        measured=f"{_CLICKS}Pages to which no page links are orphans, and left to another rule.",
-        source=LINKS,
-    ),
-    Rule(
-        name="one_inlink",
-        title="Only one page links here",
-        category="links",
-        type="warning",
-        priority="low",
-        explanation="The page hangs on one link: without it nobody finds it, and it seems unimportant.",
-        fix="Link to the page from related ones.",
-        find=_one_inlink,
-        columns=("crawl_depth", "inlinks", WHOLE_CRAWL),
-        measured="Different other pages with a link to this one, redirects followed; the start is left out, "
-        "and a crawl that stopped early is not judged.",
-        source=LINKS,
-    ),
-    Rule(
-        name="crawl_trap",
-        title="Crawl trap",
-        category="url",
-        explanation="Links lead to an endless family of addresses, in which search engines spend the time "
-        "that the site's real pages need.",
-        fix="Leave out links to what is endless, or answer it with HTTP 404 beyond what exists. A sequence "
-        "that does end is none: `max_sequence=` lets a crawl follow it.",
-        find=_traps,
-        columns=("crawl_depth",),
-        measured="The crawl groups addresses by pattern and stops in one that grows while its pages are "
-        "nearly equal or its paths repeat; a sequence of numbers has thousands of pages to end in. One "
-        "finding for each pattern, on its first page.",
-        source="Google Search Central, Managing crawling of faceted navigation URLs: "
-        "https://developers.google.com/search/docs/crawling-indexing/crawling-managing-faceted-navigation",
-    ),
-    Rule(
-        name="soft_404",
-        title="Missing page with status 200",
-        category="response",
-        priority="high",
-        explanation="The page says that it is not there, but the server says that all is well: search "
-        "engines "
-        "fetch it again and again, and may show it.",
-        fix="Answer with HTTP 404 or 410, or redirect to the page that took its place.",
-        find=_soft,
-        columns=("crawl_depth",),
-        measured="The crawl asks each host for an address that cannot exist: pages nearly equal to an answer "
-        "with status 200, or with all the words of one with 404 or 410, are taken for missing ones.",
-        source="Google Search Central, Soft 404 errors: "
-        "https://developers.google.com/search/docs/crawling-indexing/troubleshoot-crawling-errors",
-    ),
+_LONGEST_SERIES = 10_000
+
+
+def _ends(site: Site, *kinds: str) -> Iterator[tuple[int, int]]:
+    """Yield the rows that name another page as next or previous, and the places of those."""
+    graph = site.graph
+    for link in np.flatnonzero(graph.of_kind(*kinds)).tolist():
+        row = int(graph.source_row[link])
+        if row >= 0 and site.good[row]:
+            yield row, int(graph.table.target[link])
+
+
+def _failing(site: Site) -> Bad:
+    places, asked = site.graph.places, site.checked.items()
+    known = {places[url]: fault for url, (_, fault) in asked if fault and url in places}
+    return known | faults(site), site.graph.of_kind("next", "prev")
+
+
+def _later(site: Site) -> dict[int, int]:
+    """Return the rows of pages after the first of a series, with the row of the page before, or -1."""
+    page = site.graph.page
+    found = {row: int(page[place]) for row, place in _ends(site, "prev")}
+    for row, place in _ends(site, "next"):
+        found.setdefault(int(page[place]), row)
+    return {row: before for row, before in found.items() if row >= 0 and row != before}
+
+
+def _noindex(site: Site, _: Any) -> Iterator[Finding]:
+    closed = site.values("noindex")
+    for row, before in sorted(_later(site).items()):
+        if closed[row] and site.good[row]:
+            after = f"It comes after {site.name(before)}." if before >= 0 else ""
+            yield Finding(row, None, after)
+
+
+def _canonical_first(site: Site, _: Any) -> Iterator[Finding]:
+    later, states, urls = _later(site), site.values("canonical_state"), site.values("canonical_url")
+    for row in sorted(later):
+        target = site.find(urls[row]) if states[row] == "other" else None
+        page = None if target is None else site.addresses.page(target)
+        if page is not None and page in _before(later, row):
+            yield Finding(row, None, f"The canonical is {site.name(page)}, an earlier page of the series.")
+
+
+def _before(later: dict[int, int], row: int) -> set[int]:
+    """Return the pages of a series before one of its pages."""
+    found: set[int] = set()
+    before = later.get(row, -1)
+    while before >= 0 and before not in found and len(found) < _LONGEST_SERIES:
+        found.add(before)
+        before = later.get(before, -1)
+    return found
+
+
+def _unlinked(site: Site, _: Any) -> Iterator[Finding]:
+    if site.stopped:
+        return
+    graph = site.graph
+    linked = {int(row) for row in graph.target_row[graph.hyperlinks & (graph.source_row != graph.target_row)]}
+    pages: dict[int, list[str]] = {}
+    for row, place in _ends(site, "next", "prev"):
+        target = int(graph.page[place])
+        if target >= 0 and target not in linked:
+            pages.setdefault(row, []).append(graph.table.urls[place])
+    for row, urls in sorted(pages.items()):
+        yield Finding(row, len(urls), f"No page has a link to {listed(dict.fromkeys(urls))}.")
+
+
+def _loop(site: Site, _: Any) -> Iterator[Finding]:
+    page = site.graph.page
+    following = {row: int(page[place]) for row, place in reversed(list(_ends(site, "next")))}
+    told: set[int] = set()
+    for row in sorted(following):
+        way = [row]
+        while (after := following.get(way[-1], -1)) >= 0 and after not in way and len(way) < _LONGEST_SERIES:
+            way.append(after)
+        if after == row and not told & set(way):
+            told |= set(way)
+            yield Finding(row, len(way), " → ".join(site.name(step)[:100] for step in (*way[:4], row)))
+
+
+def _redirected_on(site: Site, _: Any) -> Iterator[Finding]:
+    states, urls = site.values("canonical_state"), site.values("canonical_url")
+    for row, outcome in enumerate(site.fetches):
+        end = site.addresses.final[row]
+        if outcome.problem == "redirected" and states[row] == "other" and end is not None:
+            start = site.addresses.requested[row] or ""
+            back = " again" if site.find(urls[row]) and urls[row] == start else ""
+            way = f"{start[:LONGEST]} redirects to {end[:LONGEST]}, whose canonical is {urls[row]}{back}."
+            yield Finding(row, outcome.hops, way)
+
+
+RULES = rules_of(
+    __name__,
+    {
+        "page_deep": partial(_deeper, most=VERY_DEEP),
+        "page_very_deep": partial(_deeper, most=OUT_OF_REACH),
+        "no_path_from_start": _no_path,
+        "one_inlink": _one_inlink,
+        "crawl_trap": _traps,
+        "soft_404": _soft,
+        "pagination_failing": Leads(_failing),
+        "pagination_noindex": _noindex,
+        "pagination_canonical_first": _canonical_first,
+        "pagination_unlinked": _unlinked,
+        "pagination_loop": _loop,
+        "redirect_to_canonicalised": _redirected_on,
+    },
 )

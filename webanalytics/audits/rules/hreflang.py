@@ -1,4 +1,4 @@
-"""Rules about hreflang: alternates of a page in other languages."""
+"""Rules about alternates in other languages: of one page, of its set, and of the groups of a crawl."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from webanalytics.audits.directives.languages import hreflang_problem
+from webanalytics.audits.directives.alternates import PLACES, Place
+from webanalytics.audits.directives.languages import hreflang_problem, primary, same_language
 from webanalytics.audits.graph.site_links import Target, listed
-from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding
+from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.searches import outside_head
 from webanalytics.audits.site import Site
 
@@ -92,118 +93,149 @@ def _no_default(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, None, "Languages: " + ", ".join(code for code, _ in entries[:_SHOWN]))
 
 
-_rule = partial(Rule, category="hreflang")
+def _codes(entries: list[tuple[str, str]], url: str | None) -> set[str]:
+    """Return the languages under which entries name an address; x-default is none."""
+    return {code.lower() for code, named in entries if named == url and code.lower() != "x-default"}
 
-RULES = (
-    _rule(
-        name="hreflang_missing_return",
-        title="Hreflang without return link",
-        priority="high",
-        explanation="An alternate page does not name this page in turn; search engines then ignore the pair.",
-        fix="Let every page of the group name all pages of the group, itself included.",
-        find=_missing_return,
-        columns=("hreflangs",),
-        measured="Alternates of the page that are in the audit, were read at their own address and do not "
-        "name it in turn are counted.",
-        source=sources.LANGUAGES,
-    ),
-    _rule(
-        name="hreflang_missing_self",
-        title="Hreflang without the page itself",
-        type="warning",
-        priority="low",
-        explanation="The page names alternates in other languages but not itself, which search engines "
-        "recommend.",
-        fix="Add an hreflang entry with the page's own language and address.",
-        find=_no_self,
-        columns=("hreflangs",),
-        measured="Whether one of the alternates that the page names is the page's own address.",
-        source=sources.LANGUAGES,
-    ),
-    _rule(
-        name="hreflang_invalid_language",
-        title="Hreflang with an invalid language",
-        priority="high",
-        explanation="The value does not start with a language of ISO 639-1, so search engines ignore the "
-        "entry.",
-        fix="Use a language such as en, or a language and region joined by a hyphen such as en-GB.",
-        find=partial(_invalid, part="language"),
-        columns=("hreflangs",),
-        measured="Whether each hreflang value is x-default or begins with a language of ISO 639-1.",
-        source=sources.LANGUAGES,
-    ),
-    _rule(
-        name="hreflang_invalid_region",
-        title="Hreflang with an invalid region",
-        priority="high",
-        explanation="The region is not one of ISO 3166-1 (it is en-GB, not en-UK; there is no region EU).",
-        fix="Use a region of two letters of ISO 3166-1, or none at all.",
-        find=partial(_invalid, part="region"),
-        columns=("hreflangs",),
-        measured="Whether the region of each hreflang value, where it has one, is of ISO 3166-1 with two "
-        "letters.",
-        source=sources.LANGUAGES,
-    ),
-    _rule(
-        name="hreflang_conflicting",
-        title="Hreflang that contradicts itself",
-        priority="high",
-        explanation="One language leads to several pages, so search engines cannot tell which one is meant.",
-        fix="Leave one entry for each language and region.",
-        find=_conflicting,
-        columns=("hreflangs",),
-        measured="Different addresses that one hreflang value of a page leads to.",
-        source=sources.LANGUAGES,
-    ),
-    _rule(
-        name="hreflang_failing",
-        title="Hreflang to a page that redirects or fails",
-        priority="high",
-        explanation="An alternate page redirects, fails or does not answer; search engines then ignore it.",
-        fix="Let hreflang entries point to pages that answer with HTTP 200.",
-        find=_failing,
-        columns=("hreflangs",),
-        needs=("http_status",),
-        measured="Alternates of the page that the audit knows to redirect or to fail are counted: a crawl "
-        "asks each once. Other addresses that are not in the audit are not judged.",
-        source=sources.LANGUAGES,
-    ),
-    _rule(
-        name="hreflang_not_indexable",
-        title="Hreflang to a page that is not indexable",
-        priority="high",
-        explanation="An alternate page may not be indexed, so it cannot be shown to those who search in its "
-        "language.",
-        fix="Let hreflang entries point to indexable, canonical pages.",
-        find=_not_indexable,
-        columns=("hreflangs",),
-        measured="Alternates of the page are counted that the audit knows as noindex, canonicalised to "
-        "another page, or closed by robots.txt.",
-        source=sources.both(sources.LANGUAGES, sources.NOINDEX),
-    ),
-    _rule(
-        name="hreflang_missing_x_default",
-        title="Hreflang without x-default",
-        type="warning",
-        priority="low",
-        explanation="There is no page for visitors whose language has no alternate.",
-        fix="Add an x-default entry, to the page where visitors choose a language or to the main version.",
-        find=_no_default,
-        columns=("hreflangs",),
-        measured="Whether one of the hreflang values of a page with alternates is x-default.",
-        source=sources.LANGUAGES,
-    ),
-    _rule(
-        name="hreflang_outside_head",
-        title="Hreflang outside of the head",
-        priority="high",
-        explanation="Search engines ignore alternate languages that are named in the body of a page.",
-        fix="Move the link elements into the head, and look for an element before them that ends the head "
-        "too early.",
-        find=outside_head("hreflang"),
-        columns=("outside_head",),
-        measured="Whether an alternate with hreflang comes after the start of the body, in the tree that a "
-        "browser builds.",
-        source=sources.both(sources.LANGUAGES, sources.HEAD_METADATA),
-    ),
+
+def _return_differs(site: Site, _: Any) -> Iterator[Finding]:
+    for row, entries in site.alternates.items():
+        wrong = []
+        for url in dict.fromkeys(url for _, url in entries):
+            target = site.find(url)
+            if target is None or target.redirected or target.row == row:
+                continue
+            given = _codes(entries, url)
+            own = _codes(site.alternates.get(target.row, []), url)
+            if given and own and not given & own:
+                wrong.append(f"{url} as {', '.join(sorted(given))}, itself as {', '.join(sorted(own))}")
+        if wrong:
+            yield Finding(row, len(wrong), listed(wrong))
+
+
+def _not_canonical(site: Site, _: Any) -> Iterator[Finding]:
+    states, urls = site.values("canonical_state"), site.values("canonical_url")
+    for row in site.alternates:
+        if states[row] == "other":
+            yield Finding(row, evidence=f"The canonical page is {listed([urls[row]])}.")
+
+
+def _shared(site: Site, _: Any) -> Iterator[Finding]:
+    for row, entries in site.alternates.items():
+        named: dict[str, dict[str, None]] = {}
+        for code, url in entries:
+            if code.lower() != "x-default":
+                named.setdefault(url, {})[primary(code)] = None
+        several = [f"{url} for {', '.join(codes)}" for url, codes in named.items() if len(codes) > 1]
+        if several:
+            yield Finding(row, len(several), listed(several))
+
+
+def _against_lang(site: Site, _: Any) -> Iterator[Finding]:
+    langs = site.values("lang")
+    for row, entries in site.alternates.items():
+        lang, own = langs[row], _codes(entries, site.addresses.final[row])
+        if lang and own and not any(same_language(primary(lang), primary(code)) for code in own):
+            named = " and ".join(f'"{code}"' for code in sorted(own)[:5])
+            yield Finding(row, evidence=f'Calls itself {named} in hreflang, and "{lang[:50]}" in lang.')
+
+
+def _places_differ(site: Site, _: Any) -> Iterator[Finding]:
+    for row, entries in site.alternate_entries.items():
+        named: dict[Place, set[tuple[str, str]]] = {}
+        for entry in entries:
+            named.setdefault(entry.place, set()).add((entry.lang.lower(), entry.url))
+        if len(named) > 1 and any(pairs != named[entries[0].place] for pairs in named.values()):
+            counts = ", ".join(f"{PLACES[place]}: {len(pairs)}" for place, pairs in named.items())
+            yield Finding(row, evidence=f"Entries in {counts}")
+
+
+_DEFAULT = "x-default"
+
+
+def groups(site: Site) -> list[list[int]]:
+    """Return the pages that hreflang joins, directly or over others: the components of their graph."""
+    parent: dict[int, int] = {}
+
+    def root(row: int) -> int:
+        while parent.setdefault(row, row) != row:
+            parent[row] = row = parent[parent[row]]
+        return row
+
+    for row, entries in site.alternates.items():
+        for code, url in entries:
+            target = site.find(url)
+            if target is not None and code.lower() != _DEFAULT and site.good[site.addresses.page(target)]:
+                parent[root(row)] = root(site.addresses.page(target))
+    found: dict[int, list[int]] = {}
+    for row in sorted(parent):
+        found.setdefault(root(row), []).append(row)
+    return [group for group in found.values() if len(group) > 1]
+
+
+def _incomplete(site: Site, _: Any) -> Iterator[Finding]:
+    for group in groups(site):
+        named = {row: set(_pages(site, row)) for row in group}
+        everything = set().union(*named.values())
+        for row, pages in named.items():
+            missing = sorted(everything - pages - {row})
+            if missing and row in site.alternates:
+                counts = f"{len(pages | {row})} of the {len(everything | {row})} pages"
+                shown = listed(site.name(other) for other in missing)
+                yield Finding(row, len(missing), f"Names {counts} of its group: without {shown}")
+
+
+def _pages(site: Site, row: int) -> Iterator[int]:
+    for code, url in site.alternates.get(row, ()):
+        target = site.find(url)
+        if target is not None and code.lower() != _DEFAULT and site.good[site.addresses.page(target)]:
+            yield site.addresses.page(target)
+
+
+def _called(site: Site) -> dict[int, dict[str, list[int]]]:
+    """Return for each page the languages that pages call it, and which ones do."""
+    found: dict[int, dict[str, list[int]]] = {}
+    for row, entries in site.alternates.items():
+        for code, url in entries:
+            target = site.find(url)
+            if target is not None and code.lower() != _DEFAULT and not target.redirected:
+                found.setdefault(target.row, {}).setdefault(primary(code), []).append(row)
+    return found
+
+
+def _other_language(site: Site, _: Any) -> Iterator[Finding]:
+    languages = site.values("language")
+    for row, codes in sorted(_called(site).items()):
+        text = primary(languages[row])
+        right = {source for code in codes if same_language(code, text) for source in codes[code]}
+        wrong = [
+            code  # who calls it both is told by the rule on one address for several languages
+            for code, sources in codes.items()
+            if code and text and not same_language(code, text) and not right >= set(sources)
+        ]
+        if wrong and site.good[row]:
+            by = listed(site.name(source) for source in codes[wrong[0]])
+            yield Finding(row, wrong[0], f'Called "{wrong[0]}" by {by}, but the text is in "{text}".')
+
+
+RULES = rules_of(
+    __name__,
+    {
+        "hreflang_missing_return": _missing_return,
+        "hreflang_missing_self": _no_self,
+        "hreflang_invalid_language": partial(_invalid, part="language"),
+        "hreflang_invalid_region": partial(_invalid, part="region"),
+        "hreflang_conflicting": _conflicting,
+        "hreflang_failing": _failing,
+        "hreflang_not_indexable": _not_indexable,
+        "hreflang_missing_x_default": _no_default,
+        "hreflang_outside_head": outside_head("hreflang"),
+        "hreflang_return_differs": _return_differs,
+        "hreflang_not_canonical": _not_canonical,
+        "hreflang_shared_address": _shared,
+        "hreflang_lang_differs": _against_lang,
+        "hreflang_places_differ": _places_differ,
+        "hreflang_incomplete": _incomplete,
+        "hreflang_other_language": _other_language,
+    },
 )

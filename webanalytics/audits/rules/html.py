@@ -1,16 +1,16 @@
-"""Rules for the markup that browsers and search engines start from."""
+"""Rules for the markup that browsers and search engines start from, and how fast it loads."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 from webanalytics.audits.directives.languages import is_language
-from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.searches import empty, said
+from webanalytics.audits.graph.site_links import normal
+from webanalytics.audits.rules.base import Find, Finding, page_by_page
+from webanalytics.audits.rules.declarations import rules_of
+from webanalytics.audits.rules.searches import LONGEST, empty, enumerated, listed, more, outside_head, said
 from webanalytics.audits.site import Site
 
 _TAG = re.compile(r"[a-z]{2,8}(?:-[a-z0-9]{1,8})*", re.IGNORECASE)
@@ -58,145 +58,101 @@ def _is_no_language(lang: str) -> bool:
     return bool(lang.strip()) and not (_TAG.fullmatch(lang.strip()) and is_language(lang))
 
 
-_rule = partial(Rule, category="html")
+_FILE = re.compile(r"[^\s]*\.(?:jpe?g|jfif|png|gif|webp|avif|svg|bmp|tiff?|heic)", re.IGNORECASE)
+_CAMERA = re.compile(r"(?:IMG|DSC[FN]?|PXL|MVIMG|DCIM|P?\d{6,})[_-]?[\d_-]+(?:\.\w+)?", re.IGNORECASE)
+"""Names that cameras and phones give to pictures."""
 
-RULES = (
-    _rule(
-        name="viewport_missing",
-        title="Viewport missing",
-        explanation="Without a viewport, phones show the page as wide as on a desk and far too small, "
-        "and search engines look at the phone's page first.",
-        fix='Add <meta name="viewport" content="width=device-width, initial-scale=1"> to the head.',
-        find=empty("viewport"),
-        columns=("viewport",),
-        measured="The content of the meta element named viewport.",
-        source=sources.VIEWPORT,
-    ),
-    _rule(
-        name="viewport_without_width",
-        title="Viewport without width",
-        type="warning",
-        priority="low",
-        explanation="The viewport names no width and no scale, so phones show the page as wide as on a desk.",
-        fix="Set the viewport to width=device-width, initial-scale=1.",
-        find=said("viewport", lambda viewport: not _RESPONSIVE.search(viewport)),
-        columns=("viewport",),
-        measured="Whether the viewport names a width or an initial scale.",
-        source=sources.VIEWPORT,
-    ),
-    _rule(
-        name="viewport_blocks_zoom",
-        title="Viewport blocks zooming",
-        type="warning",
-        priority="low",
-        explanation="People with weak eyesight cannot enlarge the page where zooming is turned off.",
-        fix="Remove user-scalable=no and maximum-scale from the viewport.",
-        find=said("viewport", lambda viewport: _NO_ZOOM.search(viewport[:1000])),
-        columns=("viewport",),
-        measured="user-scalable=no or 0, or a maximum scale below 2, in the viewport.",
-        source=sources.both(sources.ZOOM, sources.wcag("1.4.4")),
-    ),
-    _rule(
-        name="charset_missing",
-        title="Character encoding missing",
-        priority="low",
-        explanation="Without a declared encoding, browsers guess, and accented letters may come out wrong.",
-        fix='Add <meta charset="utf-8"> as the first element of the head.',
-        find=_charset_missing,
-        columns=("declared_charset",),
-        measured="Whether a meta element, a byte order mark or the Content-Type header declares the "
-        "encoding.",
-        source=sources.CHARSET,
-    ),
-    _rule(
-        name="charset_not_utf8",
-        title="Character encoding is not UTF-8",
-        type="warning",
-        priority="low",
-        explanation="The HTML Standard requires UTF-8; other encodings cannot show every character, and "
-        "forms may send broken text.",
-        fix="Save the page as UTF-8 and declare it.",
-        find=_charset_not_utf8,
-        columns=("charset",),
-        measured="The encoding that the page was read with, as declared in the header or in the page.",
-        source=sources.CHARSET,
-    ),
-    _rule(
-        name="charset_wrong",
-        title="Character encoding declared wrongly",
-        priority="high",
-        explanation="The page is written in UTF-8 and declares another encoding, so browsers show wrong "
-        "characters in place of accented letters and other scripts.",
-        fix='Declare UTF-8 in the Content-Type header, or by <meta charset="utf-8"> where that names none.',
-        find=_charset_wrong,
-        columns=("charset_mislabelled", "headers"),
-        needs=("headers",),
-        measured="Whether all bytes beyond ASCII are valid UTF-8 where the header, or else the page, names "
-        "another encoding. Of saved pages without headers nothing is said: tools that save pages write "
-        "UTF-8 and leave the declaration as it was.",
-        source=sources.CHARSET,
-    ),
-    _rule(
-        name="lang_missing",
-        title="Language missing",
-        type="warning",
-        priority="low",
-        explanation="Screen readers pronounce and browsers translate a page by the language it declares.",
-        fix='Add the language to the html element, such as <html lang="en">.',
-        find=_lang_missing,
-        columns=("lang",),
-        measured="The lang attribute of the html element.",
-        source=sources.both(sources.wcag("3.1.1"), sources.LANG),
-    ),
-    _rule(
-        name="lang_invalid",
-        title="Language is not a language tag",
-        type="warning",
-        priority="low",
-        explanation="The lang attribute is no language tag of the registry, so it is ignored.",
-        fix="Write a tag of BCP 47 such as en, en-GB or pt-BR, with hyphens.",
-        find=said("lang", _is_no_language, 100),
-        columns=("lang",),
-        measured="Whether the lang attribute is well-formed, and begins with a language of the registry of "
-        "BCP 47.",
-        source=sources.both(sources.rfc(5646, "2.1 (syntax)"), sources.LANG),
-    ),
-    _rule(
-        name="meta_refresh",
-        title="Meta refresh",
-        type="warning",
-        priority="low",
-        explanation="A page that reloads or leaves by itself takes readers by surprise, and search engines "
-        "follow a redirect of the server more surely.",
-        fix="Redirect with status 301 instead, and let readers reload a page themselves.",
-        find=said("refresh", lambda refresh: not _AT_ONCE.match(refresh)),
-        columns=("refresh",),
-        measured="A meta refresh that reloads the page, or that leads elsewhere after more than a second.",
-        source=sources.both(sources.wcag("2.2.1", "3.2.5"), sources.REFRESH),
-    ),
-    _rule(
-        name="meta_refresh_redirect",
-        title="Redirect by meta refresh",
-        category="response",
-        explanation="The page leads to another address at once by a meta refresh. Search engines take that "
-        "for a redirect, but later and less surely than one of the server, and readers see it flash up.",
-        fix="Let the server redirect with status 301.",
-        find=said("refresh", _AT_ONCE.match),
-        columns=("refresh",),
-        measured="A meta refresh that leads elsewhere within a second.",
-        source=sources.both(sources.REDIRECTS, sources.REFRESH),
-    ),
-    _rule(
-        name="favicon_missing",
-        title="Favicon missing",
-        type="opportunity",
-        priority="low",
-        explanation="Search results, tabs and bookmarks show a page's icon. The page links to none; "
-        "a favicon.ico at the root of the site is not looked for.",
-        fix='Add <link rel="icon" href="/favicon.ico"> to the head.',
-        find=empty("favicons"),
-        columns=("favicons",),
-        measured="Link elements whose rel is icon or one of Apple's names for it.",
-        source=sources.both(sources.FAVICONS, sources.ICON),
-    ),
+
+@page_by_page
+def _no_doctype(site: Site, _: Any) -> Iterator[Finding]:
+    for row, present in site.read("doctype"):
+        if present is not None and not present:
+            yield Finding(row)
+
+
+@page_by_page
+def _charset_late(site: Site, _: Any) -> Iterator[Finding]:
+    for row, late, declared in site.read("charset_late", "declared_charset"):
+        if late:
+            yield Finding(row, evidence=f"{declared or ''} after the first 1,024 bytes".strip())
+
+
+@page_by_page
+def _title_is_description(site: Site, _: Any) -> Iterator[Finding]:
+    for row, title, description in site.read("title", "description"):
+        named = " ".join((title or "").split()).casefold()
+        if named and named == " ".join((description or "").split()).casefold():
+            yield Finding(row, evidence=title[:LONGEST])
+
+
+@page_by_page
+def _alt_is_file(site: Site, _: Any) -> Iterator[Finding]:
+    for row, images in site.read("imgTags"):
+        texts = [text for image in images or () if _is_file(text := image["alt"].strip())]
+        if texts:
+            yield Finding(row, len(texts), enumerated(texts))
+
+
+def _is_file(text: str) -> bool:
+    return len(text) < LONGEST and (_FILE.fullmatch(text) or _CAMERA.fullmatch(text)) is not None
+
+
+@page_by_page
+def _h1_image(site: Site, _: Any) -> Iterator[Finding]:
+    for row, headings in site.read("image_headings"):
+        texts = [heading["alt"] for heading in headings or () if heading["level"] == "h1"]
+        if texts:
+            yield Finding(row, len(texts), enumerated(texts))
+
+
+@page_by_page
+def _other_url(site: Site, _: Any) -> Iterator[Finding]:
+    for row, shared, canonical, given in site.read("og:url", "canonical_url", "url"):
+        known = {normal(url) for url in (site.name(row), canonical, given) if url}
+        if shared and (normal(shared) or shared) not in known:
+            yield Finding(row, evidence=f"og:url {shared[:300]}, the page is {canonical or site.name(row)}")
+
+
+def _more(column: str) -> Find:
+    @page_by_page
+    def find(site: Site, threshold: float) -> Iterator[Finding]:
+        for row, urls in site.read(column):
+            distinct = list(dict.fromkeys(urls or ()))
+            if len(distinct) > threshold:
+                yield Finding(row, len(distinct), enumerated(distinct))
+
+    return find
+
+
+RULES = rules_of(
+    __name__,
+    {
+        "viewport_missing": empty("viewport"),
+        "viewport_without_width": said("viewport", lambda viewport: not _RESPONSIVE.search(viewport)),
+        "viewport_blocks_zoom": said("viewport", lambda viewport: _NO_ZOOM.search(viewport[:1000])),
+        "charset_missing": _charset_missing,
+        "charset_not_utf8": _charset_not_utf8,
+        "charset_wrong": _charset_wrong,
+        "lang_missing": _lang_missing,
+        "lang_invalid": said("lang", _is_no_language, 100),
+        "meta_refresh": said("refresh", lambda refresh: not _AT_ONCE.match(refresh)),
+        "meta_refresh_redirect": said("refresh", _AT_ONCE.match),
+        "favicon_missing": empty("favicons"),
+        "doctype_missing": _no_doctype,
+        "charset_late": _charset_late,
+        "head_multiple": more("heads", "head tags"),
+        "head_ended_early": said("head_ended_by", bool, LONGEST),
+        "robots_outside_head": outside_head("robots"),
+        "title_same_as_description": _title_is_description,
+        "images_alt_file_name": _alt_is_file,
+        "h1_only_image": _h1_image,
+        "og_url_differs": _other_url,
+        "open_graph_image_relative": listed("relative_images"),
+        "dom_too_large": more("elements", "elements"),
+        "scripts_blocking": listed("blocking_scripts"),
+        "styles_blocking": _more("blocking_styles"),
+        "images_not_lazy": listed("images_not_lazy"),
+        "images_old_format": listed("images_in_old_formats"),
+        "images_without_srcset": listed("images_without_srcset"),
+    },
 )

@@ -1,17 +1,16 @@
-"""Rules about what search engines may index and follow."""
+"""Rules about what may be indexed, and the directives that say so."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from functools import partial
 from typing import Any
 
 from webanalytics.audits.ai.access import UNKNOWN, verdicts
 from webanalytics.audits.directives.robots import directives, unavailable_after
-from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.searches import Find
+from webanalytics.audits.rules.base import Find, Finding, page_by_page
+from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.site import Site
 
 _SOURCES = {
@@ -65,77 +64,53 @@ def _blocked(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, "robots.txt", said)
 
 
-_rule = partial(Rule, category="indexability", type="warning", priority="high")
+_COLUMNS = ("robots", "googlebot", "x_robots_tag")
+_NO_LENGTH = re.compile(r"(?:^|[,\s:])max-snippet\s*:\s*0+(?!\d)", re.IGNORECASE)
+_CONFLICTS = (("index", "noindex"), ("follow", "nofollow"), ("all", "noindex"), ("all", "nofollow"))
 
-RULES = (
-    _rule(
-        name="noindex",
-        title="Noindex in the page",
-        explanation="A robots or googlebot meta tag with noindex keeps the page out of search results.",
-        fix="Remove noindex from the meta tag of pages that are meant to be found.",
-        find=_directive("noindex", "robots", "googlebot"),
-        columns=("robots",),
-        measured="noindex or none in a meta element named robots or googlebot.",
-        source=sources.both(sources.NOINDEX, sources.ROBOTS_META),
-    ),
-    _rule(
-        name="noindex_header",
-        title="Noindex in the X-Robots-Tag header",
-        explanation="An X-Robots-Tag header with noindex keeps the page out of search results, unseen in the "
-        "page.",
-        fix="Remove noindex from the header in the server's configuration for pages that are meant to be "
-        "found.",
-        find=_directive("noindex", "x_robots_tag"),
-        columns=("x_robots_tag",),
-        needs=("headers",),
-        measured="noindex or none in an X-Robots-Tag header for all crawlers or for Googlebot.",
-        source=sources.both(sources.NOINDEX, sources.ROBOTS_META),
-    ),
-    _rule(
-        name="nofollow",
-        title="Nofollow for all links",
-        explanation="Search engines are asked not to follow any link of the page: what it links to may not "
-        "be found.",
-        fix="Remove nofollow from the robots meta tag or header, and mark single links instead.",
-        find=_directive("nofollow", *_SOURCES),
-        columns=("robots",),
-        measured="nofollow or none in a robots or googlebot meta element or an X-Robots-Tag header.",
-        source=sources.ROBOTS_META,
-    ),
-    _rule(
-        name="unavailable_after_passed",
-        title="Date of unavailable_after has passed",
-        explanation="The page asks search engines to drop it after a date, and that date has passed.",
-        fix="Remove unavailable_after from pages that are meant to be found, or name a later date.",
-        find=_expired,
-        columns=("robots",),
-        measured="The date of unavailable_after in a robots meta element or X-Robots-Tag header, against "
-        "the time of the judgement; without a zone it is read as UTC.",
-        source=sources.ROBOTS_META,
-    ),
-    _rule(
-        name="canonicalised",
-        title="Canonicalised to another page",
-        explanation="The page names another one as canonical: search engines are asked to index that one "
-        "instead.",
-        fix="Check that the other page is meant to be found; else let the canonical point to the page "
-        "itself.",
-        find=_canonicalised,
-        columns=("canonical_state",),
-        measured="The canonical address against the address at which the page was read, both in normal form.",
-        source=sources.CANONICALS,
-    ),
-    _rule(
-        name="blocked_by_robots",
-        title="Blocked by robots.txt",
-        explanation="The site's robots.txt forbids fetching the page, so search engines cannot read what is "
-        "on it.",
-        fix="Open the path in robots.txt if the page is meant to be found; to hide a page use noindex.",
-        find=_blocked,
-        columns=("error_type",),
-        needs=("robots",),
-        measured="Whether the rules of robots.txt for the crawler of the audit forbid the address, unless "
-        "they allow it to Googlebot.",
-        source=sources.both(sources.rfc(9309, "2.2 (protocol)"), sources.ROBOTS_TXT),
-    ),
+
+def _says(*names: str) -> Find:
+    @page_by_page
+    def find(site: Site, _: Any) -> Iterator[Finding]:
+        for row, *texts in site.read(*_COLUMNS):
+            said = [text[:200] for text in texts if text and not directives(text).isdisjoint(names)]
+            if said:
+                yield Finding(row, evidence="; ".join(said))
+
+    return find
+
+
+@page_by_page
+def _no_snippet_length(site: Site, _: Any) -> Iterator[Finding]:
+    for row, *texts in site.read(*_COLUMNS):
+        said = [text[:200] for text in texts if text and _NO_LENGTH.search(text)]
+        if said:
+            yield Finding(row, evidence="; ".join(said))
+
+
+@page_by_page
+def _conflict(site: Site, _: Any) -> Iterator[Finding]:
+    for row, *texts in site.read(*_COLUMNS):
+        found = frozenset[str]().union(*(directives(text) for text in texts if text))
+        pairs = [" and ".join(pair) for pair in _CONFLICTS if found.issuperset(pair)]
+        if pairs:
+            yield Finding(row, len(pairs), f"{', '.join(pairs)}: {'; '.join(filter(None, texts))[:200]}")
+
+
+RULES = rules_of(
+    __name__,
+    {
+        "noindex": _directive("noindex", "robots", "googlebot"),
+        "noindex_header": _directive("noindex", "x_robots_tag"),
+        "nofollow": _directive("nofollow", *_SOURCES),
+        "unavailable_after_passed": _expired,
+        "canonicalised": _canonicalised,
+        "blocked_by_robots": _blocked,
+        "directives_conflict": _conflict,
+        "nosnippet": _says("nosnippet"),
+        "max_snippet_zero": _no_snippet_length,
+        "noimageindex": _says("noimageindex"),
+        "noarchive": _says("noarchive"),
+        "noodp": _says("noodp", "noydir"),
+    },
 )

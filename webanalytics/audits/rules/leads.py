@@ -23,14 +23,9 @@ Bad: TypeAlias = tuple[Mapping[int, str], Mask]
 
 @dataclass(frozen=True)
 class Leads:
-    """A search for pages with links to bad addresses; the value of a finding counts addresses.
+    """A search for pages with links to bad addresses; the value of a finding counts addresses."""
 
-    Attributes
-    ----------
-    find : callable
-        Returns what is wrong with the bad addresses, by their places, and the links that may lead there.
-    """
-
+    # returns what is wrong with the bad addresses, by their places, and the links that may lead there
     find: Callable[[Site], Bad]
 
     def __call__(self, site: Site, _: Any) -> Iterator[Finding]:

@@ -1,4 +1,4 @@
-"""Rules about links between pages."""
+"""Rules about links: those of a page, what a crawl knows of them, and the elements that hold them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
-from webanalytics.audits.graph.site_links import LONGEST
-from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.leads import Bad, Leads, faults
-from webanalytics.audits.rules.searches import more
-from webanalytics.audits.site import WHOLE_CRAWL, Site
+import numpy as np
+
+from webanalytics.audits.graph.links import LinkGraph
+from webanalytics.audits.graph.metrics import by_end
+from webanalytics.audits.graph.site_links import LONGEST, Target, listed
+from webanalytics.audits.rules import searches
+from webanalytics.audits.rules.base import Finding, page_by_page
+from webanalytics.audits.rules.declarations import rules_of
+from webanalytics.audits.rules.leads import Bad, Leads, faults, how
+from webanalytics.audits.site import Site
 from webanalytics.runs.frames.link_table import KINDS
 
 
@@ -74,91 +78,134 @@ def _broken(site: Site, redirects: bool) -> Bad:
     return bad, site.graph.hyperlinks
 
 
-_rule = partial(Rule, category="links")
+def _external(site: Site) -> Bad:
+    broken = {
+        place: fault
+        for url, (kind, fault) in site.checked.items()
+        if kind == "external" and fault and not fault.startswith("redirects")
+        if (place := site.graph.place(url)) >= 0
+    }
+    return broken, site.graph.hyperlinks
 
-RULES = (
-    _rule(
-        name="links_to_failing_pages",
-        title="Links to pages that fail",
-        priority="high",
-        explanation="The page links to pages of the site that answer with an error or not at all.",
-        fix="Correct or remove the links.",
-        find=Leads(partial(_broken, redirects=False)),
-        columns=("links",),
-        needs=("http_status",),
-        measured="Links to addresses of the audit that answered with an error or not at all are counted. "
-        "Addresses that are not in the audit are not judged.",
-        source=sources.both(sources.HTTP_ERRORS, sources.LINKS),
-    ),
-    _rule(
-        name="links_to_redirects",
-        title="Links to pages that redirect",
-        type="warning",
-        priority="low",
-        explanation="The page links to addresses of the site that lead elsewhere, at the cost of one more "
-        "request each.",
-        fix="Link to the address at the end of the redirect.",
-        find=Leads(partial(_broken, redirects=True)),
-        columns=("links",),
-        needs=("redirects",),
-        measured="Links to addresses of the audit that redirected are counted.",
-        source=sources.REDIRECTS,
-    ),
-    _rule(
-        name="no_internal_links",
-        title="No internal links",
-        type="warning",
-        priority="high",
-        explanation="The page links to no other page of the site: visitors and search engines come to a dead "
-        "end.",
-        fix="Link to related pages and to the site's navigation, in HTML rather than by script alone.",
-        find=_no_internal,
-        columns=("internal_links",),
-        measured="Links to pages of the page's own host are counted; those to a place on the page itself "
-        "are none.",
-        source=sources.LINKS,
-    ),
-    _rule(
-        name="no_inlinks",
-        title="No links to the page",
-        type="warning",
-        explanation="No other page of the audit links to this one, so visitors and search engines may not "
-        "find it.",
-        fix="Link to the page from related ones, or remove it if it is not needed.",
-        find=_no_inlinks,
-        columns=("inlinks", WHOLE_CRAWL),
-        measured="Pages of the audit that link to the page, redirects followed; home pages and hosts with "
-        "one page, or with a tenth of pages that were refused, are left out.",
-        source=sources.LINKS,
-    ),
-    _rule(
-        name="many_external_links",
-        title="Many external links",
-        type="warning",
-        priority="low",
-        explanation="The page has a great many links to other sites, which may look like link spam.",
-        fix="Check that the links are useful and lead to trusted pages.",
-        find=_many_external,
-        threshold=100,
-        unit="links",
-        columns=("external_links",),
-        measured="Links to other hosts, repeated ones too. No search engine publishes a limit: the default "
-        "is meant to be looked at.",
-        source=sources.SPAM,
-    ),
-    _rule(
-        name="many_internal_links",
-        title="Many internal links",
-        type="warning",
-        priority="low",
-        explanation="The page has a great many links to its own site, so that none of them stands out.",
-        fix="Leave the links that visitors of this page need.",
-        find=more("internal_links", "links"),
-        threshold=1_000,
-        unit="links",
-        columns=("internal_links",),
-        measured="Links to the page's own host, repeated ones too. No search engine publishes a limit: the "
-        "default is meant to be looked at.",
-        source=sources.LINKS,
-    ),
+
+def _anchors(site: Site, _: Any) -> Iterator[Finding]:
+    graph = site.graph
+    links = np.flatnonzero(graph.table.missing)
+    rows = by_end(graph.source_row[links], graph.rows)
+    for row in np.unique(graph.source_row[links]).tolist():
+        if row >= 0 and site.good[row]:
+            named: dict[str, list[int]] = {}
+            for link in links[rows.of(row)].tolist():
+                named.setdefault(_with_fragment(graph, link), []).append(link)
+            shown = (f"{url[:LONGEST]}{how(graph, found)}" for url, found in named.items())
+            yield Finding(row, len(named), listed(shown, len(named)))
+
+
+def _with_fragment(graph: LinkGraph, link: int) -> str:
+    table = graph.table
+    return f"{table.urls[table.target[link]]}#{table.fragments[table.fragment[link]]}"
+
+
+def _to_closed(site: Site, why: str, *, followed: bool = True) -> Bad:
+    graph, closed = site.graph, {}
+    links = graph.hyperlinks & graph.followed if followed else graph.hyperlinks
+    for place, row in enumerate(graph.page.tolist()):
+        asked = int(graph.row[place])
+        if row < 0 or (asked >= 0 and site.fault(Target(asked, graph.table.urls[place], asked != row))):
+            continue
+        if site.closed(Target(row, graph.table.urls[place], False)) == why:
+            closed[place] = ""
+    if why == "blocked by robots.txt" and site.crawl is not None:
+        skipped = site.crawl.skipped
+        urls = skipped["url"][(skipped["reason"] == "robots").to_numpy(bool)]
+        closed |= {place: "" for place in map(graph.place, urls.tolist()) if place >= 0}
+    return closed, links & graph.internal & (graph.source_row != graph.target_row)
+
+
+def _one_text(site: Site, _: Any) -> Iterator[Finding]:
+    """Yield the pages of which one text of links leads to several pages of the site."""
+    graph = site.graph
+    folded = np.array([" ".join(text.casefold().split()) for text in graph.table.anchors], object)
+    generic = site.values("generic_links")
+    links = np.flatnonzero(graph.hyperlinks & graph.internal & (graph.table.anchor > 0))
+    pages: dict[int, dict[str, dict[int, int]]] = {}
+    ends = zip(graph.source_row[links], graph.table.anchor[links], graph.table.target[links], strict=True)
+    for row, anchor, target in ((int(row), int(anchor), int(target)) for row, anchor, target in ends):
+        text = folded[anchor]
+        if row >= 0 and text and not text.isdecimal():
+            end = int(graph.page[target])
+            pages.setdefault(row, {}).setdefault(text, {}).setdefault(
+                end if end >= 0 else -2 - target, target
+            )
+    for row, texts in sorted(pages.items()):
+        known = {" ".join(link["text"].casefold().split()) for link in generic[row] or ()}
+        several = {text: list(ends.values()) for text, ends in texts.items() if len(ends) > 1}
+        found = [(text, targets) for text, targets in several.items() if text not in known]
+        if found and site.good[row]:
+            text, targets = found[0]
+            urls = " and ".join(graph.table.urls[target][:100] for target in targets[:2])
+            more = f" and {len(targets) - 2:,} more" if len(targets) > 2 else ""
+            yield Finding(row, len(found), f'"{text[:60]}" leads to {urls}{more}.')
+
+
+_SCRIPT = 60
+
+
+@page_by_page
+def _nameless(site: Site, _: Any) -> Iterator[Finding]:
+    for row, links in site.read("links_without_name"):
+        if links:
+            shown = (f"{link['href']} ({link['inside'] or 'empty'})" for link in links)
+            yield Finding(row, len(links), searches.enumerated(shown))
+
+
+@page_by_page
+def _generic(site: Site, _: Any) -> Iterator[Finding]:
+    for row, links in site.read("generic_links"):
+        if links:
+            yield Finding(
+                row, len(links), searches.enumerated(f'"{link["text"]}" {link["href"]}' for link in links)
+            )
+
+
+@page_by_page
+def _uncrawlable(site: Site, _: Any) -> Iterator[Finding]:
+    for row, links in site.read("uncrawlable_links"):
+        if links:
+            yield Finding(row, len(links), searches.enumerated(map(_written, links)))
+
+
+@page_by_page
+def _internal_nofollow(site: Site, _: Any) -> Iterator[Finding]:
+    for row, links, own in site.read("nofollow_links", "final_url"):
+        if others := [link for link in links or () if link != own]:
+            yield Finding(row, len(others), searches.enumerated(others))
+
+
+def _written(link: dict[str, str]) -> str:
+    href = f'href="{link["href"][:_SCRIPT]}"' if link["href"] else "no href"
+    return f"{link['text'][:_SCRIPT] or 'without text'} ({href})"
+
+
+RULES = rules_of(
+    __name__,
+    {
+        "links_to_failing_pages": Leads(partial(_broken, redirects=False)),
+        "links_to_redirects": Leads(partial(_broken, redirects=True)),
+        "no_internal_links": _no_internal,
+        "no_inlinks": _no_inlinks,
+        "many_external_links": _many_external,
+        "many_internal_links": searches.more("internal_links", "links"),
+        "broken_anchor": _anchors,
+        "external_links_broken": Leads(_external),
+        "links_to_noindex": Leads(partial(_to_closed, why="noindex")),
+        "links_to_canonicalised": Leads(partial(_to_closed, why="canonicalised", followed=False)),
+        "links_to_blocked": Leads(partial(_to_closed, why="blocked by robots.txt")),
+        "link_text_for_several_pages": _one_text,
+        "links_without_name": _nameless,
+        "links_generic_text": _generic,
+        "links_not_crawlable": _uncrawlable,
+        "internal_nofollow": _internal_nofollow,
+        "links_to_http": searches.listed("insecure_links"),
+    },
 )

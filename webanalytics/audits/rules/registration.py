@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import inspect
 import re
-from collections.abc import Callable, Sequence
-from typing import Any, get_args
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Literal, get_args
 
-from webanalytics.audits.rules import BUILT_IN, rules
-from webanalytics.audits.rules.base import Category, Rule, Type
-from webanalytics.audits.rules.own import Which, add, finder, remove, takes_pages
+import numpy as np
+import pandas as pd
+
+from webanalytics.audits.rules import BUILT_IN, REMOVED, RULES, rules
+from webanalytics.audits.rules.base import Category, Find, Finding, Rule, Type
+from webanalytics.audits.site import Site
 from webanalytics.core.run_options import WEB_ADDRESS
 from webanalytics.errors import ParameterError
 from webanalytics.thresholds import PRIORITIES, Priority
@@ -21,6 +25,8 @@ LONGEST = 1_000
 _NAME = re.compile("[a-z][a-z0-9_]{0,59}")
 
 Function = Callable[..., Any]
+Which = Literal["read", "all"]
+"""The pages that a rule looks at: those that were read, or all rows."""
 
 
 class OwnRule:
@@ -34,7 +40,9 @@ class OwnRule:
         self._function = function
         self.rule = declared
         """The declaration."""
-        add(declared)
+        RULES.own.pop(declared.name, None)
+        RULES[declared.name] = declared
+        REMOVED.discard(declared.name)
 
     @property
     def name(self) -> str:
@@ -47,7 +55,8 @@ class OwnRule:
 
     def remove(self) -> None:
         """Take the rule out of the list; audits are judged without it from then on."""
-        remove(self.name)
+        if RULES.own.pop(self.name, None) is not None:
+            REMOVED.add(self.name)
 
     def __enter__(self) -> OwnRule:
         return self
@@ -211,3 +220,98 @@ def _address(address: Any) -> str:
     if address != "" and not (isinstance(address, str) and WEB_ADDRESS.fullmatch(address)):
         raise ParameterError.must_be("help", "a web address")
     return str(address)
+
+
+def takes_threshold(function: Function) -> bool:
+    """Return whether a function takes the threshold besides the pages.
+
+    Examples
+    --------
+    >>> takes_threshold(lambda pages: None), takes_threshold(lambda pages, threshold: None)
+    (False, True)
+    """
+    kinds = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # of a function written in C
+        return False
+    return sum(parameter.kind in kinds for parameter in parameters) > 1
+
+
+def takes_pages(function: Function) -> bool:
+    """Return whether a function can be called with the pages, or with the pages and the threshold.
+
+    Examples
+    --------
+    >>> takes_pages(lambda pages: None), takes_pages(lambda: None), takes_pages(lambda a, b, c: None)
+    (True, False, False)
+    """
+    try:
+        inspect.signature(function).bind(*range(1 + takes_threshold(function)))
+    except TypeError:
+        return False
+    except ValueError:  # of a function written in C
+        return True
+    return True
+
+
+def finder(function: Function, which: Which) -> Find:
+    """Return the search of a rule whose function takes a frame of pages."""
+    with_threshold = takes_threshold(function)
+
+    def find(site: Site, threshold: Any) -> Iterator[Finding]:
+        rows = range(len(site.pages)) if which == "all" else [row for row, *_ in site.read()]
+        pages = site.pages.iloc[list(rows)].copy()
+        yield from findings(function(pages, threshold) if with_threshold else function(pages), pages)
+
+    return find
+
+
+def findings(found: Any, pages: pd.DataFrame) -> Iterator[Finding]:
+    """Yield what a function found among pages, whose index says which rows they are.
+
+    Examples
+    --------
+    >>> pages = pd.DataFrame({"price": ["1", None]}, index=[0, 3])
+    >>> list(findings(pages["price"].isna(), pages))
+    [Finding(row=3, value=None, evidence='')]
+    >>> list(findings(pages["price"], pages))
+    [Finding(row=0, value=None, evidence='1')]
+    """
+    if isinstance(found, pd.DataFrame):
+        yield from _of_frame(found, pages)
+        return
+    if not isinstance(found, pd.Series):
+        found = pd.Series(_as_list(found), index=pages.index, dtype=object)
+    if found.index.has_duplicates or not found.index.isin(pages.index).all():
+        raise ValueError("the rule returned rows that are not those of its pages")
+    for row, cell in zip(found.index.tolist(), found.astype(object).tolist(), strict=True):
+        if isinstance(cell, (bool, np.bool_)):
+            if cell:
+                yield Finding(row)
+        elif isinstance(cell, str):
+            if cell:
+                yield Finding(row, evidence=cell)
+        elif not _is_missing(cell):
+            yield Finding(row, cell)
+
+
+def _as_list(found: Any) -> list[Any]:
+    if found is None or isinstance(found, (str, bytes, dict)):
+        raise TypeError("the rule returned neither a Series, nor a frame, nor one value for each page")
+    return list(found)
+
+
+def _of_frame(found: pd.DataFrame, pages: pd.DataFrame) -> Iterator[Finding]:
+    if not found.index.isin(pages.index).all():
+        raise ValueError("the rule returned rows that are not those of its pages")
+    value, evidence = (
+        found[name].astype(object).tolist() if name in found else [None] * len(found)
+        for name in ("value", "evidence")
+    )
+    for row, number, text in zip(found.index.tolist(), value, evidence, strict=True):
+        yield Finding(row, None if _is_missing(number) else number, "" if _is_missing(text) else str(text))
+
+
+def _is_missing(cell: Any) -> bool:
+    return bool(pd.api.types.is_scalar(cell) and pd.isna(cell))

@@ -1,15 +1,35 @@
-"""Rules for what a page loads: images, scripts and style sheets that do not answer."""
+"""Rules for images, and for what else a page loads."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
-from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.searches import Find, enumerated
-from webanalytics.audits.rules.sources import rfc
+from webanalytics.audits.rules.base import Find, Finding, page_by_page
+from webanalytics.audits.rules.declarations import rules_of
+from webanalytics.audits.rules.searches import LONGEST, enumerated, listed
 from webanalytics.audits.site import Site
+
+
+@page_by_page
+def _alt_too_long(site: Site, threshold: float) -> Iterator[Finding]:
+    for row, images in site.read("imgTags"):
+        texts = [image["alt"] for image in images or () if len(image["alt"]) > threshold]
+        if texts:
+            longest = max(texts, key=len)
+            yield Finding(row, len(longest), longest[:LONGEST])
+
+
+@page_by_page
+def _too_large(site: Site, threshold: float) -> Iterator[Finding]:
+    for row, sizes in site.read("image_bytes"):
+        large = sorted(
+            ((size, source) for source, size in (sizes or {}).items() if size and size > threshold * 1000),
+            key=lambda pair: (-pair[0], pair[1]),
+        )
+        if large:
+            shown = (f"{source[:200]} ({size / 1000:,.0f} kB)" for size, source in large)
+            yield Finding(row, large[0][0] / 1000, enumerated(shown))
 
 
 def _broken(kind: str) -> Find:
@@ -24,39 +44,16 @@ def _broken(kind: str) -> Find:
     return find
 
 
-_rule = partial(
-    Rule,
-    priority="high",
-    columns=("broken_resources",),
-    measured="Each address that the page loads is asked once, by HEAD and, where that fails, by GET. Those "
-    "count that are gone (404, 410, no such host) or fail (another error, no connection); a refusal "
-    "does not.",
-    source=rfc(9110, "15.5 and 15.6 (client and server errors)"),
-)
-
-RULES = (
-    _rule(
-        name="broken_image",
-        title="Broken images",
-        category="images",
-        explanation="The page shows images whose addresses do not answer: visitors see a gap.",
-        fix="Correct the addresses of the images, or remove them.",
-        find=_broken("image"),
-    ),
-    _rule(
-        name="broken_script",
-        title="Broken scripts",
-        category="html",
-        explanation="The page loads scripts whose addresses do not answer, so that parts of it may not work.",
-        fix="Correct the addresses of the scripts, or remove them.",
-        find=_broken("script"),
-    ),
-    _rule(
-        name="broken_stylesheet",
-        title="Broken style sheets",
-        category="html",
-        explanation="The page loads style sheets whose addresses do not answer, and looks broken.",
-        fix="Correct the addresses of the style sheets, or remove them.",
-        find=_broken("stylesheet"),
-    ),
+RULES = rules_of(
+    __name__,
+    {
+        "images_too_large": _too_large,
+        "images_without_alt_attribute": listed("images_without_alt"),
+        "images_without_alt_text": listed("images_with_empty_alt"),
+        "images_alt_too_long": _alt_too_long,
+        "images_without_size": listed("images_without_size"),
+        "broken_image": _broken("image"),
+        "broken_script": _broken("script"),
+        "broken_stylesheet": _broken("stylesheet"),
+    },
 )

@@ -1,14 +1,17 @@
-"""Rules about how the server answered: errors, redirects, time and size."""
+"""Rules about how a page was fetched: answers, and the redirects on the way."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 from typing import Any
 
-from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule, page_by_page
+from webanalytics.audits.graph.site_links import normal
+from webanalytics.audits.rules.base import Finding, page_by_page
+from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.site import Site
+from webanalytics.urls import registrable_domain
 
 FAILING = ("client error", "server error", "no response", "timeout")
 """Problems of a page at the end of redirects."""
@@ -72,129 +75,67 @@ def _large(site: Site, threshold: Any) -> Iterator[Finding]:
             yield Finding(row, int(size), f"The page has {size / 1e6:,.1f} MB.")
 
 
-_rule = partial(Rule, category="response")
+_TEMPORARY = frozenset(("302", "303", "307"))
 
-RULES = (
-    _rule(
-        name="client_error",
-        title="Client error (4xx)",
-        priority="high",
-        explanation="The page answers that it does not exist, so that it cannot be found.",
-        fix="Restore the page, redirect it to the one that replaces it, or take it out of the list.",
-        find=_client_error,
-        columns=("error",),
-        needs=("http_status",),
-        measured="The status of the answer is 400 to 499, but for 401, 403, 407, 429 and 451, which refuse "
-        "programs more than visitors, and no page of the audit links to the address; links and redirects to "
-        "it are left to other rules.",
-        source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.5 (client errors)")),
-    ),
-    _rule(
-        name="server_error",
-        title="Server error (5xx)",
-        priority="high",
-        explanation="The server fails to answer for the page; search engines come less often and drop it in "
-        "the end.",
-        fix="Find out from the server's logs why the page fails.",
-        find=partial(_failed, problem="server error"),
-        columns=("error",),
-        needs=("http_status",),
-        measured="The status of the answer is 500 to 599; redirects to such a page are left to another rule.",
-        source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.6 (server errors)")),
-    ),
-    _rule(
-        name="no_response",
-        title="No response",
-        priority="high",
-        explanation="There was no valid answer: the host is unknown, refuses connections or has an invalid "
-        "certificate.",
-        fix="Correct the address, or repair the host's name, certificate or server.",
-        find=partial(_failed, problem="no response"),
-        columns=("error",),
-        needs=("http_status",),
-        measured="The host has no address, refused the connection or showed an invalid certificate, or its "
-        "answer was no valid HTTP.",
-        source=sources.HTTP_ERRORS,
-    ),
-    _rule(
-        name="timeout",
-        title="Timeout",
-        priority="high",
-        explanation="The page did not arrive in the time allowed; visitors and search engines do not wait "
-        "longer.",
-        fix="Find out why the server takes so long, and try the page once more.",
-        find=partial(_failed, problem="timeout"),
-        columns=("error",),
-        needs=("http_status",),
-        measured="The page did not arrive within the time of the option `timeout`.",
-        source=sources.HTTP_ERRORS,
-    ),
-    _rule(
-        name="redirect",
-        title="Redirect",
-        type="warning",
-        priority="low",
-        explanation="The address leads to another one, which costs visitors and search engines one more "
-        "request.",
-        fix="Use the address at the end in links, sitemaps and canonicals.",
-        find=_redirect,
-        columns=("final_url",),
-        needs=("redirects",),
-        measured="One redirect between the address as it was given and a page that does not fail.",
-        source=sources.both(sources.REDIRECTS, sources.rfc(9110, "15.4 (redirects)")),
-    ),
-    _rule(
-        name="redirect_chain",
-        title="Redirect chain",
-        explanation="The address leads over others to its end, which is slow, and search engines may give up "
-        "on the way.",
-        fix="Redirect straight to the last address.",
-        find=_chain,
-        threshold=2,
-        unit="redirects",
-        columns=("redirects",),
-        needs=("redirects",),
-        measured="Redirects between the address as it was given and the page are counted.",
-        source=sources.both(sources.HTTP_ERRORS, sources.rfc(9110, "15.4 (redirects)")),
-    ),
-    _rule(
-        name="redirect_loop",
-        title="Redirect loop",
-        priority="high",
-        explanation="The address redirects in a circle or without an end, so that nobody ever sees a page.",
-        fix="Correct the redirects so that they end at a page.",
-        find=_loop,
-        columns=("error",),
-        needs=("redirects",),
-        measured="The redirects came back to an address, or were more than the crawler follows.",
-        source=sources.rfc(9110, "15.4 (redirects)"),
-    ),
-    _rule(
-        name="slow_response",
-        title="Slow response",
-        type="opportunity",
-        explanation="The fetch took long; visitors leave slow pages, and search engines read fewer pages of "
-        "slow sites.",
-        fix="Look at caching, database queries and the distance between server and visitors.",
-        find=_slow,
-        threshold=1.0,
-        unit="seconds",
-        columns=("elapsed",),
-        measured="Seconds that the fetch of the page took, all redirects and the body included, as seen "
-        "from this machine.",
-        source=sources.FIRST_BYTE,
-    ),
-    _rule(
-        name="html_too_large",
-        title="Very large HTML",
-        explanation="The HTML is larger than the 2 MB that Google reads of a page; what comes after is not "
-        "indexed.",
-        fix="Move inline styles, scripts, data and images out of the page, or divide it.",
-        find=_large,
-        threshold=2_000_000,
-        unit="bytes",
-        columns=("bytes",),
-        measured="Bytes of the page after decompression.",
-        source=sources.GOOGLEBOT,
-    ),
+
+def _ways(site: Site) -> Iterator[tuple[int, list[str]]]:
+    """Yield the rows that were redirected, with the addresses that they went through, the last one too."""
+    for row, passed in enumerate(site.values("redirects")):
+        if passed:
+            yield row, [*map(str, passed), site.name(row)]
+
+
+def _temporary(site: Site, _: Any) -> Iterator[Finding]:
+    kinds = site.values("redirect_kinds")
+    for row, _urls in _ways(site):
+        found = [kind for kind in kinds[row] or () if kind in _TEMPORARY]
+        if found:
+            yield Finding(row, len(found), hops(site, row))
+
+
+def _to_home(site: Site, _: Any) -> Iterator[Finding]:
+    for row, urls in _ways(site):
+        if not site.good[row]:
+            continue
+        first, last = normal(urls[0]), normal(urls[-1])
+        if first is None or last is None:
+            continue
+        asked, given = first.split("/", 3), last.split("/", 3)
+        if asked[3] and not given[3] and registrable_domain(asked[2]) == registrable_domain(given[2]):
+            yield Finding(row, evidence=hops(site, row))
+
+
+def _to_http(site: Site, _: Any) -> Iterator[Finding]:
+    for row, urls in _ways(site):
+        steps = [(one, two) for one, two in pairwise(urls) if one[:6].lower() == "https:"]
+        if any(two[:5].lower() == "http:" for _, two in steps):
+            yield Finding(row, evidence=hops(site, row))
+
+
+def _to_error(site: Site, _: Any) -> Iterator[Finding]:
+    for row, _urls in _ways(site):
+        problem, status, _hops = site.fetches[row]
+        if problem in FAILING:
+            said = f"HTTP {status}" if status else "not at all"
+            way = f"{hops(site, row)} answers {said}. {site.linked_from(row)}"
+            yield Finding(row, None, way.strip())
+
+
+RULES = rules_of(
+    __name__,
+    {
+        "client_error": _client_error,
+        "server_error": partial(_failed, problem="server error"),
+        "no_response": partial(_failed, problem="no response"),
+        "timeout": partial(_failed, problem="timeout"),
+        "redirect": _redirect,
+        "redirect_chain": _chain,
+        "redirect_loop": _loop,
+        "slow_response": _slow,
+        "html_too_large": _large,
+        "redirect_temporary": _temporary,
+        "redirect_to_home": _to_home,
+        "redirect_to_http": _to_http,
+        "redirect_to_error": _to_error,
+    },
 )

@@ -1,4 +1,4 @@
-"""Rules about what robots.txt closes to the crawlers of search engines: pages, and what pages load."""
+"""Rules about what robots.txt closes to search engines, and what a site says to AI services."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
-from webanalytics.audits.ai.access import blocked, may_read
+from webanalytics.audits.ai.access import blocked, may_read, use_frame
 from webanalytics.audits.graph.site_links import listed
-from webanalytics.audits.rules.base import Finding, Rule
-from webanalytics.audits.rules.sources import BING_ROBOTS_TXT, ROBOTS_TXT, both, rfc
+from webanalytics.audits.rules.base import Finding, page_by_page
+from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.site import Site
 
 _COLUMNS = ("imgTags", "resources")
-_RULES = rfc(9309, "2.2 (the rules)")
 
 
 def _blocked(site: Site, _: Any, crawler: str, others: Sequence[str] = ()) -> Iterator[Finding]:
@@ -45,48 +44,34 @@ def _blocked_resources(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, len(found), listed(found))
 
 
-RULES = (
-    Rule(
-        name="blocked_for_googlebot",
-        title="Blocked for Googlebot",
-        category="indexability",
-        type="warning",
-        priority="high",
-        explanation="robots.txt closes the page to Google's crawler: Google may list the address from links "
-        "to it, but reads nothing on the page, not even a noindex.",
-        fix="Open the path to Googlebot if the page is meant to be found; to hide a page use noindex.",
-        find=partial(_blocked, crawler="Googlebot"),
-        columns=("url",),
-        measured="By the group of robots.txt that speaks to Googlebot, else that for all; the line that "
-        "decides is named. Pages that the audit could not read for robots.txt are left to another rule.",
-        source=both(ROBOTS_TXT, _RULES),
-    ),
-    Rule(
-        name="blocked_for_bingbot",
-        title="Blocked for Bingbot",
-        category="indexability",
-        type="warning",
-        explanation="robots.txt closes the page to Bing's crawler, and so to those who use its index, "
-        "DuckDuckGo among them.",
-        fix="Open the path to Bingbot if the page is meant to be found.",
-        find=partial(_blocked, crawler="bingbot", others=("Googlebot",)),
-        columns=("url",),
-        measured="By the group of robots.txt that speaks to Bingbot, else that for all; the line that "
-        "decides is named. Pages that Googlebot may not read either are left to another rule.",
-        source=both(BING_ROBOTS_TXT, _RULES),
-    ),
-    Rule(
-        name="blocked_resources",
-        title="Resources blocked for Googlebot",
-        category="indexability",
-        type="warning",
-        explanation="The page loads images, scripts or style sheets that robots.txt closes to Google, which "
-        "then sees another page than visitors do.",
-        fix="Open the paths of what the page needs to be shown.",
-        find=_blocked_resources,
-        columns=_COLUMNS,
-        measured="By the robots.txt of each origin that was read, for the images, scripts and style sheets "
-        "that the page names; what scripts and style sheets load in turn is not known.",
-        source=both(ROBOTS_TXT, _RULES),
-    ),
+def _signals(site: Site, _: Any) -> Iterator[Finding]:
+    if not site.robots_files:
+        return
+    rows = site.row_of
+    seen: set[str] = set()
+    uses = use_frame(site)
+    for url, faults in zip(uses["url"], uses["signal_faults"], strict=True):
+        place = "/".join(str(url).split("/", 3)[:3])
+        if faults and place not in seen and url in rows:
+            seen.add(place)  # robots.txt speaks for all pages of its origin: it is named once
+            yield Finding(rows[url], None, f"{place}: {faults}"[:400], whole=True)
+
+
+@page_by_page
+def _script_only(site: Site, _: Any) -> Iterator[Finding]:
+    for row, words, scripts in site.read("wordCount", "scripts"):
+        if scripts and words is not None and words < 1:
+            count = "1 script" if scripts == 1 else f"{scripts} scripts"
+            yield Finding(row, scripts, f"No main text, and {count}.")
+
+
+RULES = rules_of(
+    __name__,
+    {
+        "blocked_for_googlebot": partial(_blocked, crawler="Googlebot"),
+        "blocked_for_bingbot": partial(_blocked, crawler="bingbot", others=("Googlebot",)),
+        "blocked_resources": _blocked_resources,
+        "content_signal_faults": _signals,
+        "content_by_scripts": _script_only,
+    },
 )

@@ -6,10 +6,8 @@ import operator
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from webanalytics.audits.rules.base import Finding, page_by_page
+from webanalytics.audits.rules.base import Find, Finding, page_by_page
 from webanalytics.audits.site import Site
-
-Find = Callable[[Site, Any], Iterable[Finding]]
 
 SHOWN = 5
 """Most items of one page that its evidence names."""

@@ -1,4 +1,4 @@
-"""Rules about pages and what they load without encryption."""
+"""Rules about what protects visitors, and the headers of an answer."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Iterator
 from functools import partial
 from typing import Any
 
+from webanalytics.audits.directives.headers import Headers
 from webanalytics.audits.graph.site_links import listed
-from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.rules.base import Finding
+from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.site import Site
 
 
@@ -26,45 +27,111 @@ def _addresses(site: Site, _: Any, column: str) -> Iterator[Finding]:
             yield Finding(row, len(urls), listed(urls))
 
 
-RULES = (
-    Rule(
-        name="http_page",
-        title="Page without https",
-        category="security",
-        scope="host",
-        priority="high",
-        explanation="The page is served over http: browsers call it not secure, and search engines prefer "
-        "https.",
-        fix="Serve the page over https and redirect the http address to it.",
-        find=_http,
-        columns=("final_url",),
-        measured="The scheme of the address at which the page was read.",
-        source=sources.both(sources.CANONICALIZATION, sources.MIXED_CONTENT),
-    ),
-    Rule(
-        name="mixed_content",
-        title="Mixed content",
-        category="security",
-        priority="high",
-        explanation="An https page loads something over http, which browsers block or warn about.",
-        fix="Load everything over https.",
-        find=partial(_addresses, column="mixed_content"),
-        columns=("mixed_content",),
-        measured="Addresses in http of images, scripts, style sheets, frames and media that a page in https "
-        "loads are counted; a page that lets its requests be upgraded has none.",
-        source=sources.MIXED_CONTENT,
-    ),
-    Rule(
-        name="insecure_form",
-        title="Form that sends over http",
-        category="security",
-        priority="high",
-        explanation="A form on an https page sends what visitors type without encryption.",
-        fix="Let the form send to an https address.",
-        find=partial(_addresses, column="insecure_forms"),
-        columns=("insecure_forms",),
-        measured="Forms of a page in https whose action is in http are counted; a page that lets its "
-        "requests be upgraded has none.",
-        source=sources.MIXED_CONTENT,
-    ),
+_UNSAFE_REFERRERS = frozenset(("unsafe-url", "no-referrer-when-downgrade"))
+_REFERRERS = _UNSAFE_REFERRERS | {
+    *("no-referrer", "origin", "origin-when-cross-origin", "same-origin"),
+    *("strict-origin", "strict-origin-when-cross-origin"),
+}
+_VALIDATORS = ("cache-control", "expires", "etag", "last-modified")
+
+
+def _answers(site: Site, *columns: str) -> Iterator[tuple[Any, ...]]:
+    """Yield the row, the headers and columns of each page that was read and whose headers are known."""
+    for row, *values in site.read(*columns):
+        headers = site.headers[row]
+        if headers is not None:
+            yield row, headers, *values
+
+
+def _is_secure(site: Site, row: int) -> bool:
+    return site.name(row).startswith("https:")
+
+
+def _hsts_missing(site: Site, _: Any) -> Iterator[Finding]:
+    for row, headers in _answers(site):
+        if _is_secure(site, row) and headers.transport_seconds is None:
+            said = headers.get("strict-transport-security")
+            yield Finding(row, evidence=f"Strict-Transport-Security: {said}" if said else "")
+
+
+def _hsts_short(site: Site, threshold: float) -> Iterator[Finding]:
+    for row, headers in _answers(site):
+        seconds = headers.transport_seconds
+        if _is_secure(site, row) and seconds is not None and seconds < threshold:
+            yield Finding(
+                row, seconds, f"Strict-Transport-Security: {headers.get('strict-transport-security')}"
+            )
+
+
+def _no_policy(site: Site, _: Any) -> Iterator[Finding]:
+    for row, headers, meta in _answers(site, "meta_policy"):
+        if not headers.policies and not meta:
+            reports = "content-security-policy-report-only" in headers
+            yield Finding(row, evidence="Content-Security-Policy-Report-Only alone" if reports else "")
+
+
+def _sniffing(site: Site, _: Any) -> Iterator[Finding]:
+    for row, headers in _answers(site):
+        said = headers.get("x-content-type-options")
+        if said.split(",")[0].strip().lower() != "nosniff":
+            yield Finding(row, evidence=f"X-Content-Type-Options: {said}" if said else "")
+
+
+def _framing(site: Site, _: Any) -> Iterator[Finding]:
+    for row, headers in _answers(site):
+        said = headers.get("x-frame-options")
+        kept = {part.strip().lower() for part in said.split(",")} & {"deny", "sameorigin"}
+        if not kept and not headers.enforces("frame-ancestors"):
+            yield Finding(row, evidence=f"X-Frame-Options: {said}" if said else "")
+
+
+def _referrer(site: Site, _: Any) -> Iterator[Finding]:
+    for row, headers, meta in _answers(site, "meta_referrer"):
+        said = headers.get("referrer-policy") or meta or ""
+        # The last policy that a browser knows is the one that counts.
+        known = [part for part in map(str.strip, said.lower().split(",")) if part in _REFERRERS]
+        if not known or known[-1] in _UNSAFE_REFERRERS:
+            yield Finding(row, evidence=f"Referrer-Policy: {said}" if said else "")
+
+
+def _is_compressed(headers: Headers) -> bool:
+    # Archives of the web keep the header under another name, since they keep bodies decoded.
+    said = f"{headers.get('content-encoding')},{headers.get('x-crawler-content-encoding')}"
+    return any(part.strip().lower() not in ("", "identity", "none") for part in said.split(","))
+
+
+def _uncompressed(site: Site, threshold: float) -> Iterator[Finding]:
+    for row, headers, size in _answers(site, "bytes"):
+        if size is not None and size > threshold and not _is_compressed(headers):
+            yield Finding(row, int(size), f"{size / 1000:,.1f} kB without Content-Encoding")
+
+
+def _uncached(site: Site, _: Any) -> Iterator[Finding]:
+    for row, headers in _answers(site):
+        if not any(name in headers for name in _VALIDATORS):
+            yield Finding(row)
+
+
+def _no_store(site: Site, _: Any) -> Iterator[Finding]:
+    for row, headers in _answers(site):
+        if "no-store" in headers.directives("cache-control"):
+            yield Finding(row, evidence=f"Cache-Control: {headers.get('cache-control')}")
+
+
+RULES = rules_of(
+    __name__,
+    {
+        "http_page": _http,
+        "mixed_content": partial(_addresses, column="mixed_content"),
+        "insecure_form": partial(_addresses, column="insecure_forms"),
+        "hsts_missing": _hsts_missing,
+        "hsts_short": _hsts_short,
+        "csp_missing": _no_policy,
+        "nosniff_missing": _sniffing,
+        "framing_allowed": _framing,
+        "referrer_policy_missing": _referrer,
+        "compression_missing": _uncompressed,
+        "caching_missing": _uncached,
+        "caching_forbidden": _no_store,
+    },
 )

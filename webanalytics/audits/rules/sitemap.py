@@ -1,16 +1,19 @@
-"""Rules about sitemaps and robots.txt."""
+"""Rules about sitemaps: which pages they name, and their files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
 
-from webanalytics.audits.graph.site_links import origin
-from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule
+from webanalytics.audits.directives.sitemap_dates import day_of, moment_of
+from webanalytics.audits.graph.site_links import listed, normal, origin
+from webanalytics.audits.rules.base import Finding
+from webanalytics.audits.rules.declarations import rules_of
 from webanalytics.audits.rules.links import unlinked
-from webanalytics.audits.site import WHOLE_CRAWL, Site
+from webanalytics.audits.site import Site
+from webanalytics.runs.frames.sitemap import sitemap_files
 
 _LONGEST = 400
 
@@ -60,69 +63,199 @@ def _robots(site: Site, _: Any) -> Iterator[Finding]:
             yield Finding(row, len(problems), said, whole=True)
 
 
-_rule = partial(Rule, category="sitemap")
+LARGEST_FILE = 52_428_800
+"""Bytes of a sitemap without compression."""
 
-RULES = (
-    _rule(
-        name="sitemap_not_indexable",
-        title="Page in the sitemap is not indexable",
-        priority="high",
-        explanation="The sitemap asks search engines to index a page that may not be indexed.",
-        fix="Remove the page from the sitemap, or make it indexable.",
-        find=_not_indexable,
-        columns=("in_sitemap",),
-        measured="Pages of the sitemap that are noindex, canonicalised to another page, or closed by "
-        "robots.txt.",
-        source=sources.SITEMAPS,
-    ),
-    _rule(
-        name="sitemap_failing",
-        title="Page in the sitemap redirects or fails",
-        priority="high",
-        explanation="The sitemap lists an address that redirects, answers with an error or does not answer.",
-        fix="List only addresses that answer with HTTP 200.",
-        find=_failing,
-        columns=("in_sitemap",),
-        needs=("http_status",),
-        measured="Addresses of the sitemap that redirected, answered with an error or did not answer.",
-        source=sources.both(sources.SITEMAPS, sources.SITEMAP_PROTOCOL),
-    ),
-    _rule(
-        name="sitemap_missing_page",
-        title="Indexable page missing in the sitemap",
-        type="warning",
-        priority="low",
-        explanation="An indexable page is not in the sitemap, so search engines may find it late.",
-        fix="Add the page to the sitemap if it is meant to be found.",
-        find=_not_listed,
-        columns=("in_sitemap",),
-        measured="Indexable pages of the audit whose address, in normal form, no sitemap of it lists.",
-        source=sources.SITEMAPS,
-    ),
-    _rule(
-        name="sitemap_orphan",
-        title="Orphan page",
-        type="warning",
-        explanation="The page is in the sitemap, but no page of the audit links to it; such pages rank "
-        "badly.",
-        fix="Link to the page from related ones, or remove it from the sitemap if it is not needed.",
-        find=_orphan,
-        columns=("in_sitemap", "inlinks", WHOLE_CRAWL),
-        measured="Indexable pages of the sitemap that no other page of the audit links to; home pages and "
-        "hosts with one page, or with a tenth of pages that were refused, are left out.",
-        source=sources.both(sources.LINKS, sources.SITEMAPS),
-    ),
-    _rule(
-        name="robots_txt_problems",
-        title="Faults in robots.txt",
-        scope="host",
-        type="warning",
-        explanation="Search engines cannot read parts of robots.txt as they are meant, or it closes more "
-        "than it should.",
-        fix="Correct the lines that the evidence names.",
-        find=_robots,
-        measured="The lines of robots.txt are read as search engines do: unknown directives, rules without "
-        "a user agent, a file that is no text or too large, all closed, long delays.",
-        source=sources.both(sources.rfc(9309, "2.2 (protocol)"), sources.ROBOTS_TXT),
-    ),
+Entry = dict[str, Any]
+
+
+def _entries(site: Site) -> dict[int, list[Entry]]:
+    """Return the entries of the sitemap of each page of the audit; found once."""
+    known = site.__dict__.get("_sitemap_entries")
+    if known is None:
+        known = site.__dict__["_sitemap_entries"] = _found(site)
+    found: dict[int, list[Entry]] = known
+    return found
+
+
+def _found(site: Site) -> dict[int, list[Entry]]:
+    found: dict[int, list[Entry]] = {}
+    if site.sitemap is None:
+        return found
+    names = [name for name in ("url", "sitemap", "lastmod", "extension_faults") if name in site.sitemap]
+    for values in zip(*(site.sitemap[name].tolist() for name in names), strict=True):
+        entry = {
+            name: value if isinstance(value, str) else "" for name, value in zip(names, values, strict=True)
+        }
+        target = site.find(entry["url"])
+        if target is not None:
+            found.setdefault(target.row, []).append(entry)
+    return found
+
+
+def _rows_of_files(site: Site) -> dict[str, int]:
+    """Return the page that stands for each sitemap: the home page of its origin, else its first page."""
+    first: dict[str, int] = {}
+    homes: dict[str, int] = {}
+    for row, url in enumerate(site.addresses.requested):
+        place = origin(url)
+        if place is not None and (url == f"{place}/" or place not in homes):
+            homes[place] = row
+    for row, entries in _entries(site).items():
+        for entry in entries:
+            first[entry["sitemap"]] = min(row, first.get(entry["sitemap"], row))
+    if site.sitemap is not None:
+        for file in sitemap_files(site.sitemap)["url"]:
+            place = origin(file)
+            if place in homes:
+                first[file] = homes[place]
+    return first
+
+
+def _by_page(site: Site, files: list[tuple[str, Any, str]]) -> Iterator[Finding]:
+    """Yield one finding for each page that stands for some files."""
+    rows = _rows_of_files(site)
+    found: dict[int, list[tuple[Any, str]]] = {}
+    for url, value, evidence in files:
+        if url in rows:
+            found.setdefault(rows[url], []).append((value, evidence))
+    for row, items in sorted(found.items()):
+        more = f" And {len(items) - 3:,} more." if len(items) > 3 else ""
+        yield Finding(row, items[0][0], (" ".join(evidence for _, evidence in items[:3]) + more)[:600])
+
+
+def _too_large(site: Site, threshold: float) -> Iterator[Finding]:
+    if site.sitemap is None:
+        return iter(())
+    large = []
+    for row in sitemap_files(site.sitemap).to_dict("records"):
+        count = int(row["entries"]) + int(row["sitemaps"])
+        if count > threshold:
+            large.append((row["url"], count, f"{row['url']} lists {count:,} addresses."))
+        elif row["bytes"] > LARGEST_FILE or row["error_key"] == "too_large":
+            large.append((row["url"], int(row["bytes"]), f"{row['url']} has more than 50 MB."))
+    return _by_page(site, large)
+
+
+def _own_hosts(site: Site) -> dict[str, set[str]]:
+    """Return the sitemaps that the robots.txt of each origin names: those may stand on another host."""
+    return {
+        origin(place) or place: {normal(url) or url for url in copy.file.sitemaps}
+        for place, copy in site.robots_files.items()
+    }
+
+
+def _elsewhere(site: Site, _: Any, part: str) -> Iterator[Finding]:
+    allowed = _own_hosts(site)
+    for row, entries in _entries(site).items():
+        for entry in entries:
+            page, file = origin(entry["url"]), origin(entry["sitemap"])
+            if page is None or file is None or page == file:
+                continue
+            same_host = page.partition("://")[2] == file.partition("://")[2]
+            if same_host != (part == "scheme"):
+                continue
+            if not same_host and normal(entry["sitemap"]) in allowed.get(page, ()):
+                continue
+            yield Finding(row, page, f"Listed in {entry['sitemap']}")
+            break
+
+
+def _repeated(site: Site, _: Any) -> Iterator[Finding]:
+    for row, entries in _entries(site).items():
+        same: dict[str, list[str]] = {}
+        for entry in entries:
+            same.setdefault(normal(entry["url"]) or entry["url"], []).append(entry["sitemap"])
+        most = max(same.values(), key=len)
+        if len(most) > 1:
+            files = dict.fromkeys(most)
+            where = listed(files) if len(files) > 1 else f"{most[0]}, {len(most)} times"
+            yield Finding(row, len(most), f"Listed in {where}.")
+
+
+def _now(site: Site) -> datetime:
+    """Return when the sitemaps were read, or now."""
+    made = {} if site.sitemap is None else site.sitemap.attrs.get("webanalytics", {})
+    return moment_of(str(made.get("date") or "")) or datetime.now(UTC)
+
+
+def _future(site: Site, _: Any) -> Iterator[Finding]:
+    limit = _now(site) + timedelta(days=1)  # a day in another zone may have begun already
+    for row, entries in _entries(site).items():
+        for entry in entries:
+            moment = moment_of(entry.get("lastmod", ""))
+            if moment is not None and moment > limit:
+                yield Finding(row, entry["lastmod"], f"{entry['lastmod']} in {entry['sitemap']}")
+                break
+
+
+def _invalid(site: Site, _: Any) -> Iterator[Finding]:
+    for row, entries in _entries(site).items():
+        for entry in entries:
+            said = entry.get("lastmod", "")
+            if said and moment_of(said) is None:
+                yield Finding(row, said[:60], f'"{said[:60]}" in {entry["sitemap"]}')
+                break
+
+
+def _always_today(site: Site, threshold: float) -> Iterator[Finding]:
+    if site.sitemap is None or "lastmod" not in site.sitemap:
+        return iter(())
+    read = _now(site)
+    days: dict[str, list[str]] = {}
+    for file, said in zip(site.sitemap["sitemap"].tolist(), site.sitemap["lastmod"].tolist(), strict=True):
+        if isinstance(file, str) and isinstance(said, str) and said:
+            days.setdefault(file, []).append(day_of(said))
+    today = {(read + timedelta(hours=hours)).date().isoformat() for hours in (-14, 0, 14)}
+    fresh = [
+        (file, len(found), f"{file}: all {len(found):,} dates are {found[0]}, the day on which it was read.")
+        for file, found in days.items()
+        if len(found) >= threshold and len(set(found)) == 1 and found[0] in today
+    ]
+    return _by_page(site, fresh)
+
+
+def _unnamed(site: Site, _: Any) -> Iterator[Finding]:
+    if site.sitemap is None:
+        return iter(())
+    allowed = _own_hosts(site)
+    known = {origin(place) for place, copy in site.robots_files.items() if copy.is_known}
+    named = set().union(*allowed.values()) if allowed else set()
+    unnamed = [
+        (row["url"], None, f"{row['url']} is not in the robots.txt of its host.")
+        for row in sitemap_files(site.sitemap).to_dict("records")
+        if row["source"] == "given"
+        and not row["url"].endswith("/robots.txt")
+        and origin(row["url"]) in known
+        and (normal(row["url"]) or row["url"]) not in named
+    ]
+    return _by_page(site, unnamed)
+
+
+def _extensions(site: Site, _: Any) -> Iterator[Finding]:
+    for row, entries in _entries(site).items():
+        faults = [entry for entry in entries if entry.get("extension_faults")]
+        if faults:
+            first = faults[0]
+            yield Finding(row, len(faults), f"{first['extension_faults']} ({first['sitemap']})"[:400])
+
+
+RULES = rules_of(
+    __name__,
+    {
+        "sitemap_not_indexable": _not_indexable,
+        "sitemap_failing": _failing,
+        "sitemap_missing_page": _not_listed,
+        "sitemap_orphan": _orphan,
+        "robots_txt_problems": _robots,
+        "sitemap_too_large": _too_large,
+        "sitemap_other_host": partial(_elsewhere, part="host"),
+        "sitemap_other_scheme": partial(_elsewhere, part="scheme"),
+        "sitemap_repeated": _repeated,
+        "sitemap_date_in_future": _future,
+        "sitemap_date_invalid": _invalid,
+        "sitemap_date_always_today": _always_today,
+        "sitemap_not_in_robots": _unnamed,
+        "sitemap_extension_faults": _extensions,
+    },
 )

@@ -1,16 +1,16 @@
-"""Rules for the address of a page, as it was given."""
+"""Rules for the address of a page, and for addresses that differ in spelling and show one page."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import partial
 from typing import Any
-from urllib.parse import unquote
+from urllib.parse import unquote, unquote_plus
 
-from webanalytics.audits.rules import sources
-from webanalytics.audits.rules.base import Finding, Rule, page_by_page
-from webanalytics.audits.rules.searches import LONGEST, Find, above
+from webanalytics.audits.graph.site_links import listed
+from webanalytics.audits.rules.base import Find, Finding, page_by_page
+from webanalytics.audits.rules.declarations import rules_of
+from webanalytics.audits.rules.searches import LONGEST, above
 from webanalytics.audits.site import Site
 
 _PARTS = re.compile(r"(?:[a-z][a-z0-9+.-]*:)?(?://[^/?#]*)?([^?#]*)(?:\?([^#]*))?", re.IGNORECASE)
@@ -78,99 +78,153 @@ def _repeated_path(url: str) -> str:
     return ""
 
 
-_rule = partial(Rule, category="url", priority="low")
+Form = Callable[[str], str]
 
-RULES = (
-    _rule(
-        name="url_too_long",
-        title="URL too long",
-        type="opportunity",
-        explanation="Long addresses are hard to read, to share and to remember.",
-        fix="Choose a shorter path for new pages; redirect the old address where you change one.",
-        find=above("url_length", "url"),
-        threshold=115,
-        unit="characters",
-        columns=("url_length",),
-        measured="Characters of the address as it was given. No standard has a limit: the default is the "
-        "usual one of SEO tools.",
-        source=sources.URLS,
-    ),
-    _rule(
-        name="url_with_space",
-        title="URL contains a space",
-        explanation="Spaces are not allowed in addresses, and links with them break when they are copied.",
-        fix="Put a hyphen in place of each space and redirect the old address.",
-        find=_where(_spaces),
-        columns=("url",),
-        measured="A space, or its escape %20, anywhere in the address as it was given.",
-        source=sources.both(sources.rfc(3986, "2 (characters)"), sources.URLS),
-    ),
-    _rule(
-        name="url_upper_case",
-        title="URL with upper case",
-        type="warning",
-        explanation="Paths are case-sensitive, so one page may have two addresses that differ in case alone.",
-        fix="Write paths in lower case and redirect the other spelling.",
-        find=_where(_upper_case),
-        columns=("url",),
-        measured="An upper case letter in the path; escapes such as %C3 and the query are left out.",
-        source=sources.both(sources.URLS, sources.rfc(3986, "6.2.2.1 (case normalization)")),
-    ),
-    _rule(
-        name="url_underscores",
-        title="URL with underscores",
-        type="opportunity",
-        explanation="Search engines see hyphens as the end of a word, underscores not always.",
-        fix="Separate words with hyphens in new paths; existing addresses are seldom worth a redirect.",
-        find=_where(_underscores),
-        columns=("url",),
-        measured="An underscore in the path.",
-        source=sources.URLS,
-    ),
-    _rule(
-        name="url_parameters",
-        title="URL with parameters",
-        type="warning",
-        explanation="Parameters make many addresses of one page, which search engines then all visit.",
-        fix="Give pages that should be found a path without parameters, and a canonical link on the others.",
-        find=_where(_parameters),
-        columns=("url",),
-        measured="A query that is not empty.",
-        source=sources.URLS,
-    ),
-    _rule(
-        name="url_not_ascii",
-        title="URL with non-ASCII characters",
-        type="warning",
-        explanation="Characters outside of ASCII are sent in a coded form that is long and hard to read "
-        "where an address is copied.",
-        fix="Prefer letters without accents in new paths where the language allows it.",
-        find=_where(_not_ascii),
-        columns=("url",),
-        measured="A character outside of ASCII in the address, written as it is or as an escape.",
-        source=sources.both(sources.URLS, sources.rfc(3986, "2.1 (percent-encoding)")),
-    ),
-    _rule(
-        name="url_repeated_slashes",
-        title="URL with repeated slashes",
-        explanation="Two slashes in a row come from faults in links and make a second address of a page.",
-        fix="Correct the links and redirect the address to the one with single slashes.",
-        find=_where(_repeated_slashes),
-        columns=("url",),
-        measured="Two slashes in a row within the path.",
-        source=sources.both(sources.URLS, sources.rfc(3986, "3.3 (path)")),
-    ),
-    _rule(
-        name="url_repeated_path",
-        title="URL repeats a part of its path",
-        type="warning",
-        explanation="A path that repeats itself often comes from a relative link that is resolved "
-        "over and over, and may lead to endless addresses.",
-        fix="Correct the links that lead here, and let the server answer such addresses with 404.",
-        find=_where(_repeated_path),
-        columns=("url",),
-        measured="One or more parts of the path that come again at once, such as /shop/tin/shop/tin/; parts "
-        "that are numbers alone are dates.",
-        source=sources.URLS,
-    ),
+_ABSOLUTE = re.compile(r"(https?)://([^/?#]*)([^?#]*)(?:\?([^#]*))?")
+_TRACKING = re.compile(
+    r"utm_\w+|gclid|gclsrc|dclid|gbraid|wbraid|fbclid|msclkid|yclid|twclid|ttclid|igshid|li_fat_id|srsltid"
+    r"|mc_cid|mc_eid|_hsenc|_hsmi|mkt_tok|_ga|_gl|pk_\w+|mtm_\w+",
+    re.IGNORECASE,
+)
+"""Parameters by which analytics, advertisements and newsletters know where a visit comes from."""
+_SESSION = re.compile(
+    r"phpsessid|jsessionid|aspsessionid\w*|sessionid|session_id|sid|cfid|cftoken", re.IGNORECASE
+)
+_SESSION_IN_PATH = re.compile(r";jsessionid=[^/;]*", re.IGNORECASE)
+
+
+def lower_case(url: str) -> str:
+    """Return an address with its path in lower case."""
+    scheme, host, path, query = _parts(url)
+    return _joined(scheme, host, path.lower(), query)
+
+
+def without_slash(url: str) -> str:
+    """Return an address without slashes at the end of its path."""
+    scheme, host, path, query = _parts(url)
+    return _joined(scheme, host, path.rstrip("/"), query)
+
+
+def without_www(url: str) -> str:
+    """Return an address without www."""
+    scheme, host, path, query = _parts(url)
+    return _joined(scheme, host.removeprefix("www."), path, query)
+
+
+def without_scheme(url: str) -> str:
+    """Return an address as if it were in https."""
+    _, host, path, query = _parts(url)
+    return _joined("https", host, path, query)
+
+
+def without_tracking(url: str) -> str:
+    """Return an address without parameters that say where a visit comes from.
+
+    Examples
+    --------
+    >>> without_tracking("https://a.example/tea?utm_source=mail&page=2")
+    'https://a.example/tea?page=2'
+    """
+    scheme, host, path, query = _parts(url)
+    return _joined(scheme, host, path, _kept(query, _TRACKING))
+
+
+def without_session(url: str) -> str:
+    """Return an address without the number of a session.
+
+    Examples
+    --------
+    >>> without_session("https://a.example/tea;jsessionid=1A?page=2&PHPSESSID=9")
+    'https://a.example/tea?page=2'
+    """
+    scheme, host, path, query = _parts(url)
+    return _joined(scheme, host, _SESSION_IN_PATH.sub("", path), _kept(query, _SESSION))
+
+
+def _parts(url: str) -> tuple[str, str, str, str]:
+    found = _ABSOLUTE.match(url)
+    return (found[1], found[2], found[3], found[4] or "") if found else ("", "", url, "")
+
+
+def _joined(scheme: str, host: str, path: str, query: str) -> str:
+    return f"{scheme}://{host}{path}" + (f"?{query}" if query else "")
+
+
+def _kept(query: str, unwanted: re.Pattern[str]) -> str:
+    pairs = (pair for pair in query.split("&") if pair)
+    return "&".join(pair for pair in pairs if not unwanted.fullmatch(unquote_plus(pair.partition("=")[0])))
+
+
+def _same_page(form: Form) -> Find:
+    """Return the search for indexable pages with one text whose addresses have one form."""
+
+    def find(site: Site, _: Any) -> Iterator[Finding]:
+        hashes = site.values("content_hash")
+        groups: dict[tuple[str, str], list[int]] = {}
+        for row in site.distinct:
+            url = site.addresses.final[row]
+            if url is not None and hashes[row]:
+                groups.setdefault((form(url), hashes[row]), []).append(row)
+        for group in groups.values():
+            if len(group) > 1:
+                for row in group:
+                    yield Finding(row, len(group), f"The same page as {site.others(group, row)}")
+
+    return find
+
+
+def plain_form(url: str) -> str:
+    """Return an address without all that its variants differ in.
+
+    Examples
+    --------
+    >>> plain_form("http://www.a.example/Tea/?utm_source=mail")
+    'https://a.example/tea'
+    """
+    _, host, path, query = _parts(url)
+    if ";" in path:
+        path = _SESSION_IN_PATH.sub("", path)
+    if query:
+        query = _kept(_kept(query, _TRACKING), _SESSION)
+    return _joined("https", host.removeprefix("www."), path.lower().rstrip("/"), query)
+
+
+def _linked(site: Site, _: Any) -> Iterator[Finding]:
+    """Find pages that link to a spelling of an address that is not the one of the page behind it."""
+    known: dict[str, str] = {}
+    for row in site.distinct:
+        url = site.addresses.final[row]
+        if url is not None:
+            known.setdefault(plain_form(url), url)
+    spelt: dict[str, str] = {}
+    for row, links in site.read("links"):
+        found = []
+        for link in links or ():
+            if link not in spelt:
+                spelt[link] = "" if site.find(link) is not None else known.get(plain_form(link), "")
+            if spelt[link]:
+                found.append(f"{link} for {spelt[link]}")
+        if found:
+            yield Finding(row, len(found), listed(found))
+
+
+RULES = rules_of(
+    __name__,
+    {
+        "url_too_long": above("url_length", "url"),
+        "url_with_space": _where(_spaces),
+        "url_upper_case": _where(_upper_case),
+        "url_underscores": _where(_underscores),
+        "url_parameters": _where(_parameters),
+        "url_not_ascii": _where(_not_ascii),
+        "url_repeated_slashes": _where(_repeated_slashes),
+        "url_repeated_path": _where(_repeated_path),
+        "url_variant_case": _same_page(lower_case),
+        "url_variant_slash": _same_page(without_slash),
+        "url_variant_www": _same_page(without_www),
+        "url_variant_scheme": _same_page(without_scheme),
+        "url_variant_tracking": _same_page(without_tracking),
+        "url_variant_session": _same_page(without_session),
+        "links_to_variants": _linked,
+    },
 )
