@@ -19,6 +19,7 @@ import pytest
 
 from tests.effort import PROCESS_SECONDS
 from webanalytics.cli import main
+from webanalytics.cli.tables import parser
 from webanalytics.core.run_options import RECORDS
 from webanalytics.fetching.testing import SiteServer
 from webanalytics.operations import OPERATIONS
@@ -250,3 +251,13 @@ def test_a_message_that_is_named_like_a_file_is_a_message(tmp_path: Path) -> Non
     (tmp_path / "secret").write_text("Jefe")
     done = run("hmac", "notes.txt", "--secret-file", "secret", "-f", "csv", cwd=tmp_path)
     assert [line.partition(",")[0] for line in done.stdout.splitlines()[1:]] == ["notes.txt"]
+
+
+def test_the_help_is_that_of_the_whole_command_line_and_loads_none_of_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    code = "import sys; from webanalytics.cli import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == parser().format_help()
+    assert {"pandas", "aiohttp", "pydantic", "numpy"}.isdisjoint(done.stderr.split())

@@ -15,7 +15,8 @@ import pytest
 
 import webanalytics as wa
 from tests.answers import rows_of
-from webanalytics.cli import main, row_spool
+from webanalytics.cli import main
+from webanalytics.cli import row_safety as row_spool
 from webanalytics.runs.frames import output_files
 from webanalytics.runs.frames.input_files import read_frame
 from webanalytics.runs.storage.lazy_columns import parts_of

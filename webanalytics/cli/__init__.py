@@ -12,20 +12,36 @@ import os
 import sys
 from collections.abc import Sequence
 
-from webanalytics.cli.names import SERVICE_COMMANDS
+from webanalytics.cli.names import SERVICE_COMMANDS, root
 from webanalytics.errors import WebAnalyticsError, WriteError
 
 
-def _run(arguments: Sequence[str]) -> int:
+def _run(arguments: list[str]) -> int:
     if arguments[:1] == ["--"]:
         arguments = arguments[1:]
     if arguments and arguments[0] in SERVICE_COMMANDS:
         from webanalytics.service.commands import main as run_service
 
         return run_service(arguments)
+    if arguments in (["-h"], ["--help"]) and _listed():
+        return 0
     from webanalytics.cli.tables import run
 
     return run(arguments)
+
+
+def _listed() -> bool:
+    """Print the sub-commands without a look at their modules; not if another package adds operations."""
+    from webanalytics.cli.summaries import SUMMARIES
+    from webanalytics.core.plugins import OPERATIONS, installed
+
+    if installed(OPERATIONS):
+        return False
+    parser, commands = root()
+    for name, summary in SUMMARIES.items():
+        commands.add_parser(name, help=summary)
+    parser.print_help()
+    return True
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -47,7 +63,7 @@ def _ignore_signals() -> None:
         signal.signal(number, signal.SIG_IGN)
 
 
-def _status(arguments: Sequence[str]) -> int:
+def _status(arguments: list[str]) -> int:
     try:
         return _run(arguments)
     except WriteError as error:

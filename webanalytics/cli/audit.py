@@ -14,6 +14,7 @@ from typing import IO, Any
 import pandas as pd
 
 from webanalytics.audits.audit import Audit
+from webanalytics.audits.excel import checked_rules
 from webanalytics.audits.overview.display import as_text, audit_overview, counted
 from webanalytics.cli.names import as_flags
 from webanalytics.cli.row_safety import tried
@@ -29,6 +30,7 @@ MOST_RULES = 500
 """Rules that a summary names: all of them."""
 
 _OWN = ("rules", "sitemap", "profile", "thresholds", "image_sizes", "resources", "report", "save", "fail_on")
+_OF_WORKBOOK = ("columns", "only_rules")
 _KEYWORDS = ("sitemap", "profile", "thresholds", "image_sizes", "resources", "extract")
 """Flags that are arguments of `webanalytics.audit`."""
 
@@ -72,6 +74,12 @@ def add_issue_flags(parser: argparse.ArgumentParser) -> Any:
     meaning = "a Python file that adds rules of your own with webanalytics.rule; it is run as it is"
     group.add_argument("--rules", metavar="FILE.py", action="append", help=meaning)
     group.add_argument("--report", metavar="FILE", help="write a report: one HTML file")
+    meaning = (
+        "columns of the pages in a workbook (-o FILE.xlsx), with commas, or all (default: 30 of most use)"
+    )
+    group.add_argument("--columns", metavar="NAMES", type=names_of, help=meaning)
+    meaning = "rules whose causes and issues a workbook shows, with commas (default: all)"
+    group.add_argument("--only-rules", metavar="NAMES", type=names_of, help=meaning)
     _docs_flag(group)
     group.add_argument(
         "--save", metavar="FOLDER", help="keep the audit in a folder, for `webanalytics compare`"
@@ -105,9 +113,14 @@ def add_compare(commands: Any) -> None:
     parser.set_defaults(run=run_compare)
 
 
+def names_of(text: str) -> list[str]:
+    """Return the names of a list with commas; named as errors of the command line call them."""
+    return [name.strip() for name in text.split(",")]
+
+
 def is_wanted(arguments: argparse.Namespace) -> bool:
     """Return whether a call asks for issues, not only for the table of pages."""
-    return any(getattr(arguments, name, None) for name in _OWN)
+    return any(getattr(arguments, name, None) for name in (*_OWN, *_OF_WORKBOOK))
 
 
 def keywords(arguments: argparse.Namespace) -> dict[str, Any]:
@@ -121,8 +134,6 @@ def keywords(arguments: argparse.Namespace) -> dict[str, Any]:
 def _selector(text: str) -> tuple[str, Any]:
     """Return name and selector of an own column.
 
-    Examples
-    --------
     >>> _selector("price=.price::text"), _selector("tags[]=//a[@rel='tag']")
     (('price', '.price::text'), ('tags', ["//a[@rel='tag']"]))
     """
@@ -146,6 +157,7 @@ def add_rules(paths: Iterable[str]) -> None:
 def check(arguments: argparse.Namespace) -> None:
     """Refuse files that cannot be written, before any page is fetched, and add the user's rules."""
     add_rules(getattr(arguments, "rules", None) or ())
+    checked_rules(getattr(arguments, "only_rules", None), "only_rules")
     for name in ("report", "save"):
         path = getattr(arguments, name, None)
         if path and not Path(path).absolute().parent.is_dir():
@@ -156,7 +168,8 @@ def write_pages(frame: pd.DataFrame, audit: Audit | None, arguments: argparse.Na
     """Write the table of pages; a workbook of a call about issues has a sheet for each part."""
     path = Path(arguments.output)
     if audit is not None and path.suffix.lower() == ".xlsx":
-        return audit.to_excel(path)
+        columns, rules = (getattr(arguments, name, None) for name in _OF_WORKBOOK)
+        return audit.to_excel(path, columns="all" if columns == ["all"] else columns, rules=rules)
     return write_frame(frame, path, raw=arguments.raw)
 
 

@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from webanalytics import sync
+from webanalytics.cli.flags import add_command
 from webanalytics.cli.names import as_flags
+from webanalytics.cli.saved import show
 from webanalytics.errors import ParameterError
-from webanalytics.runs.frames.output_files import write_frame, write_text
-from webanalytics.runs.frames.terminal import print_table
+from webanalytics.runs.frames.output_files import write_text
 from webanalytics.urls import address, is_archive
 
 BAD = frozenset(("fails", "not redirected", "elsewhere"))
@@ -22,10 +23,11 @@ _SOURCE = "folder of a saved audit or crawl, web archive, sitemap's address, or 
 def add_moves(commands: Any) -> None:
     """Add the sub-commands ``redirect-map`` and ``check-redirects``."""
     summary = "Say which page of a new site takes the place of each page of an old one."
-    parser = commands.add_parser(
+    parser = add_command(
+        commands,
         "redirect-map",
-        help=summary,
-        description=f"{summary} Example: webanalytics redirect-map old/ new/ -o plan.csv -o moved.map",
+        summary,
+        "Example: webanalytics redirect-map old/ new/ -o plan.csv -o moved.map",
     )
     parser.add_argument("old", metavar="OLD", help=_SOURCE)
     parser.add_argument("new", metavar="NEW", help="the same of the new site")
@@ -40,10 +42,8 @@ def add_moves(commands: Any) -> None:
     _private_flag(parser)
     parser.set_defaults(run=run_map)
     summary = "Ask each old address where it leads now, beside the plan."
-    parser = commands.add_parser(
-        "check-redirects",
-        help=summary,
-        description=f"{summary} Exit status 1: an address does not lead where it should.",
+    parser = add_command(
+        commands, "check-redirects", summary, "Exit status 1: an address does not lead where it should."
     )
     parser.add_argument("plan", metavar="PLAN", help="table with the columns old and new")
     meaning = "ask the old addresses there instead of on their own hosts"
@@ -91,12 +91,7 @@ def run_check(arguments: argparse.Namespace) -> int:
         raise ParameterError("The `plan` parameter must be a file.", "plan")
     old = None if arguments.old is None else _source(arguments.old)
     found = sync.check_redirects(arguments.plan, site=arguments.site, old=old, **_options(arguments))
-    if arguments.output:
-        print(f"written to {write_frame(found, Path(arguments.output))}", file=sys.stderr)
-    elif sys.stdout.isatty():
-        print_table(found, sys.stdout)
-    else:
-        write_text(found, sys.stdout, "csv")
+    show(found, arguments)
     counts = found["verdict"].value_counts()
     print(", ".join(f"{count:,} {verdict}" for verdict, count in counts.items()), file=sys.stderr)
     return int(bool(BAD & set(counts.index)))

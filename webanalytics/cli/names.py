@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import argparse
 import re
+from typing import Any
+
+from webanalytics._version import __version__
 
 DESCRIPTION = "Page metadata, text, keywords, readability and more: as tables, or as a service."
 
@@ -13,11 +17,16 @@ SERVICE_COMMANDS = {
 """Sub-commands that import neither pandas nor charts, with their summaries."""
 
 
+def root() -> tuple[argparse.ArgumentParser, Any]:
+    """Return the parser of the command line, and what its sub-commands are added to."""
+    parser = argparse.ArgumentParser(prog="webanalytics", description=DESCRIPTION)
+    parser.add_argument("--version", action="version", version=f"webanalytics {__version__}")
+    return parser, parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+
+
 def as_flags(text: str) -> str:
     """Return text in which options are named as the command line has them.
 
-    Examples
-    --------
     >>> as_flags("`robots=False` fetches it, `timeout=` sets it, `allow_private=True` lets it in")
     '--no-robots fetches it, --timeout sets it, --allow-private lets it in'
     >>> as_flags('`redo="failed"` asks again')

@@ -11,178 +11,78 @@ import re
 import sys
 import threading
 import warnings
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from webanalytics import sync
-from webanalytics._version import __version__
 from webanalytics.audits.audit import Audit
 from webanalytics.cli import audit as audits
-from webanalytics.cli import crawl as crawls
-from webanalytics.cli.access_files import PLACES, refuse_passwords
-from webanalytics.cli.crawlers import add_crawlers
+from webanalytics.cli.access_files import refuse_passwords
+from webanalytics.cli.flags import (
+    SECRET_VARIABLE,
+    SETTING,
+    TAKEN,
+    common,
+    crawl_flags,
+    option_flag,
+    setting_flag,
+)
 from webanalytics.cli.moves import add_moves
-from webanalytics.cli.names import DESCRIPTION, SERVICE_COMMANDS, as_flags
+from webanalytics.cli.names import SERVICE_COMMANDS, as_flags, root
 from webanalytics.cli.row_safety import (
     UNWRITTEN,
     can_be_written,
     keeping,
+    kept_on_disk,
     printed,
     say,
     status_of,
     terminable,
     written,
 )
-from webanalytics.cli.row_spool import kept_on_disk
-from webanalytics.core.messages.visible import for_terminal
-from webanalytics.core.run_options import RECORDS, Setting, option_context, options_for
+from webanalytics.cli.saved import add_saved
+from webanalytics.cli.updates import add_crawlers
+from webanalytics.core.messages import for_terminal
+from webanalytics.core.run_options import RECORDS, option_context
 from webanalytics.core.strings import did_you_mean
 from webanalytics.errors import AuditInterrupted, HostedError, ParameterError, WriteError
-from webanalytics.operations import METADATA, OPERATIONS, Operation, Parameter, by_function
+from webanalytics.operations import METADATA, OPERATIONS, Operation, by_function
 from webanalytics.runs.backends.hosted import Hosted
-from webanalytics.runs.backends.hosted.backend import KEY_VARIABLE
 from webanalytics.runs.frames.input_files import SUFFIXES, read_csv, read_frame
 from webanalytics.runs.frames.output_files import FORMATS, write_text, wrong_suffix
 from webanalytics.runs.frames.terminal import print_errors, print_table
 
-SECRET_VARIABLE = "WEBANALYTICS_SECRET"  # noqa: S105 - the name of a variable
-TAKEN = ("format",)
-"""Settings of operations whose flags are called otherwise: the command line has such a flag itself."""
-SETTING = "setting_"
-"""What the names of their values begin with."""
 MANY = 1_000
 """Rows whose frame takes so long to make that it is said."""
-TEXT_FORMATS = ("table", "csv", "tsv", "json", "jsonl")
 
 
-def _option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool) -> None:
-    flag, key = "--" + option.key.replace("_", "-"), option.key
-    api = "; with --base-url, requests under way at once, at most 8 by default"
-    meaning = f"{option.meaning} (default: {option.default}{api if hosted and key == 'concurrency' else ''})"
-    if key == "redo":
-        parser.add_argument(flag, dest=key, choices=("missing", "failed"), help=meaning)
-    elif key in PLACES:
-        metavar, kind = PLACES[key]
-        parser.add_argument(flag, dest=key, metavar=metavar, type=kind, help=option.meaning)
-    elif option.kind is tuple:
-        meaning = f"{option.meaning} (default: {option.none}; separated by commas)"
-        parser.add_argument(flag, dest=key, type=numbers, metavar="N,N", help=meaning)
-    elif isinstance(option.default, bool) or key == "progress":
-        parser.add_argument(flag, dest=key, action=argparse.BooleanOptionalAction, help=option.meaning)
-    elif isinstance(option.default, str):
-        parser.add_argument(flag, dest=key, metavar="TEXT", help=meaning)
-    else:
-        kind = float if isinstance(option.default, float) else int
-        parser.add_argument(flag, dest=key, type=kind, metavar="N", help=meaning)
-
-
-def numbers(text: str) -> tuple[int, ...]:
-    """Return the integers of a list with commas; named as errors of the command line call them."""
-    return tuple(int(part) for part in text.split(","))
-
-
-def _setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None:
-    flag, key = "--" + parameter.keyword.replace("_", "-"), parameter.keyword
-    if key in TAKEN:
-        flag, key = f"--text-{key}", f"{SETTING}{key}"
-    if parameter.secret:  # arguments are seen by every user of the machine: never a secret
-        meaning = f"file that holds the secret (else ${SECRET_VARIABLE}, else a prompt)"
-        parser.add_argument("--secret-file", metavar="FILE", help=meaning)
-    elif parameter.shape.kind == "boolean":
-        parser.add_argument(flag, dest=key, action=argparse.BooleanOptionalAction, help=parameter.meaning)
-    elif _takes_list(parameter):
-        parser.add_argument(flag, dest=key, nargs="*", metavar="WORD", help=parameter.meaning)
-    else:
-        kind = {"integer": int, "number": float}.get(parameter.shape.kind, str)
-        default = (
-            ""
-            if parameter.required or parameter.default_here is None
-            else f" (default: {parameter.default_here})"
-        )
-        known = (*parameter.choices, *parameter.more)
-        choices = f" One of: {', '.join(known)}." if known else ""
-        parser.add_argument(
-            flag,
-            dest=key,
-            type=kind,
-            metavar=parameter.keyword.upper(),
-            required=parameter.required,
-            help=parameter.meaning + choices + default,
-        )
-
-
-def _takes_list(parameter: Parameter) -> bool:
-    return any(part.kind == "list" for part in (parameter.shape, *parameter.shape.alternatives))
-
-
-def _common(
-    parser: argparse.ArgumentParser,
-    what: str,
-    kind: str = "page",
-    hosted: bool = True,
-    taken: Collection[str] = (),
-) -> None:
-    meaning = "one or more, or one file with a table of them; see also --input"
-    parser.add_argument("inputs", nargs="*", metavar=what.upper(), help=meaning)
-    meaning = f"table of inputs: {' '.join(SUFFIXES)}; - is CSV from standard input"
-    parser.add_argument("-i", "--input", metavar="FILE", help=meaning)
-    parser.add_argument("-c", "--column", help="column of --input that holds the inputs")
-    _output_flags(parser)
-    group = parser.add_argument_group("options of the run")
-    for option in options_for(kind).values():
-        if option.key != "backend" and option.key not in taken:
-            _option_flag(group, option, hosted)
-    if hosted:
-        _hosted_flags(parser)
-
-
-def _hosted_flags(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("hosted API, or another backend")
-    meaning = "name of a backend that an installed package has"
-    group.add_argument("--backend", metavar="NAME", help=meaning)
-    meaning = "address of a hosted API that does the work in the place of this machine"
-    group.add_argument("--base-url", metavar="URL", help=meaning)
-    # arguments are seen by every user of the machine: never a key
-    meaning = f"file that holds the API key (else ${KEY_VARIABLE}, else a prompt)"
-    group.add_argument("--api-key-file", metavar="FILE", help=meaning)
-
-
-def _output_flags(parser: argparse.ArgumentParser) -> None:
-    meaning = f"file to write; the suffix names the format: {', '.join('.' + kind for kind in FORMATS)}"
-    parser.add_argument("-o", "--output", metavar="FILE", help=meaning)
-    meaning = "what to print: a table on a terminal, csv into a pipe"
-    parser.add_argument("-f", "--format", choices=TEXT_FORMATS, help=meaning)
-    meaning = "write CSV and TSV without the apostrophe before what a spreadsheet would take for a formula"
-    parser.add_argument("--raw", action="store_true", help=meaning)
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="webanalytics", description=DESCRIPTION)
-    parser.add_argument("--version", action="version", version=f"webanalytics {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+def parser() -> argparse.ArgumentParser:
+    """Return the parser of the whole command line."""
+    parser, commands = root()
     audit = commands.add_parser(
         "audit", help="Metadata, text, readability and keywords of pages, and their issues."
     )
     audits.add_compare(commands)
     add_moves(commands)
-    _common(audit, "url")
-    _setting_flag(audit, METADATA.parameter("body"))
+    add_saved(commands)
+    common(audit, "url")
+    setting_flag(audit, METADATA.parameter("body"))
     audits.add_flags(audit)
     audit.set_defaults(run=_run_operation, function="audit")
     crawl = commands.add_parser("crawl", help="Audit the pages of a site, found by following links.")
-    _common(crawl, "start")
-    _setting_flag(crawl, METADATA.parameter("body"))
-    crawls.add_flags(crawl)
+    common(crawl, "start")
+    setting_flag(crawl, METADATA.parameter("body"))
+    crawl_flags(crawl)
     audits.add_extract(crawl)
     audits.add_issue_flags(crawl)
     crawl.set_defaults(run=_run_operation, function="crawl")
     for operation in OPERATIONS.values():
         _operation_parser(commands, operation)
     sitemap = commands.add_parser("sitemap", help="Read a sitemap, or an index of them, into a list of URLs.")
-    _common(sitemap, "url", "site", hosted=False)
+    common(sitemap, "url", "site", hosted=False)
     sitemap.set_defaults(run=_run_operation, function="sitemap")
     add_crawlers(commands)
     demo = commands.add_parser("demo", help="Serve the sample site, audit it and write tables and charts.")
@@ -202,12 +102,12 @@ def _operation_parser(commands: Any, operation: Operation) -> None:
     name = operation.function
     extra = "".join(f" {sentence}" for sentence, _ in ACTIONS.get(name, {}).values())
     parser = commands.add_parser(name, help=operation.summary, description=operation.summary + extra)
-    _common(parser, operation.subject, operation.kind, taken=[item.keyword for item in operation.settings])
+    common(parser, operation.subject, operation.kind, taken=[item.keyword for item in operation.settings])
     if name in ACTIONS and operation.kind not in RECORDS["allow_private"].serves:
         group = parser.add_argument_group(f"options of {' and '.join(ACTIONS[name])}")
-        _option_flag(group, RECORDS["allow_private"], hosted=False)  # of an address that the action fetches
+        option_flag(group, RECORDS["allow_private"], hosted=False)  # of an address that the action fetches
     for parameter in operation.settings:
-        _setting_flag(parser, parameter)
+        setting_flag(parser, parameter)
     if "save_to" in inspect.signature(getattr(sync, name)).parameters:
         parser.add_argument(
             "--save-to", metavar="FOLDER", default="converted", help="folder of the converted files"
@@ -412,7 +312,7 @@ def _print(frame: pd.DataFrame, kind: str | None, *, raw: bool) -> None:
 
 
 def _update_phones(sources: Sequence[str], arguments: argparse.Namespace) -> int:
-    from webanalytics.cli.phone_update import update_from
+    from webanalytics.cli.updates import update_from
 
     if len(sources) != 1:
         raise ParameterError("The `update` parameter must be one file or URL.", "update")
@@ -448,13 +348,13 @@ def _run_site(arguments: argparse.Namespace) -> int:
 
 def run(arguments: Sequence[str]) -> int:
     """Run a sub-command that makes a table, and return the exit status."""
-    parser = _parser()
-    parsed, unknown = parser.parse_known_args(arguments)
+    made = parser()
+    parsed, unknown = made.parse_known_args(arguments)
     if unknown:
         known = re.findall(r"--[a-z][a-z-]*", parsed.usage())
         flags = (text.partition("=")[0] for text in unknown if text.startswith("--"))
         hint = next((did_you_mean(flag, known) for flag in flags), "")
-        parser.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
+        made.error(f"unrecognized arguments: {' '.join(unknown)}{hint}")
     given = {"docs_url": parsed.docs_url} if getattr(parsed, "docs_url", None) is not None else {}
     with option_context(**given):
         return int(parsed.run(parsed))

@@ -1,15 +1,53 @@
-"""Merge a newer list of disposable phone numbers into the user's own."""
+"""Lists that a user may bring up to date: of crawlers, also shown, and of disposable phone numbers."""
 
 from __future__ import annotations
 
+import argparse
+import sys
 from pathlib import Path
+from typing import Any
 
+from webanalytics.audits.ai.roster import ai_crawlers, update_roster
 from webanalytics.core.run_options import resolve
 from webanalytics.errors import ParameterError, RowError
 from webanalytics.fetching import Fetcher
 from webanalytics.records.phones.phone_list import UpdateReport, update
 from webanalytics.runs.backends.local import fetch_settings
 from webanalytics.runs.boundary import Run, run_plain
+from webanalytics.runs.frames.output_files import write_text
+from webanalytics.runs.frames.terminal import print_table
+
+
+def add_crawlers(commands: Any) -> None:
+    """Add the sub-command ``ai-crawlers``."""
+    summary = "List the crawlers of search engines and AI services that audits know."
+    parser = commands.add_parser(
+        "ai-crawlers",
+        help=summary,
+        description=f"{summary} 'ai-crawlers update FILE|URL' puts a newer list in its place.",
+    )
+    parser.add_argument("action", nargs="*", metavar="update FILE|URL", help="a CSV file or its address")
+    parser.add_argument(
+        "--allow-private", action="store_true", help="the list may be on a private or local host"
+    )
+    parser.set_defaults(run=run_crawlers)
+
+
+def run_crawlers(arguments: argparse.Namespace) -> int:
+    """Run the sub-command ``ai-crawlers``."""
+    action = arguments.action
+    if not action:
+        show = print_table if sys.stdout.isatty() else _as_csv
+        show(ai_crawlers(), sys.stdout)
+    elif action[0] == "update" and len(action) == 2:
+        print(update_roster(content_of(action[1], arguments.allow_private)))
+    else:
+        raise ParameterError("The `update` parameter must be one file or URL.", "update")
+    return 0
+
+
+def _as_csv(frame: Any, file: Any) -> None:
+    write_text(frame, file, "csv")
 
 
 def update_from(source: str, *, allow_private: bool = False) -> str:

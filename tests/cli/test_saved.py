@@ -1,0 +1,67 @@
+"""Work on a saved audit on the command line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+import webanalytics as wa
+from webanalytics.cli import main
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> str:
+    texts = ["A brass lamp has a wick of cotton.", "Trim the wick of a brass lamp with sharp scissors."]
+    html = [
+        f"<title>{name}</title><p>{text}" for name, text in zip(["Brass lamp", "Wicks"], texts, strict=True)
+    ]
+    html.append("<title>Cart</title><meta name=robots content=noindex>")
+    urls = [f"https://a.example/{name}" for name in ("lamp", "wick", "cart")]
+    wa.audit(pd.DataFrame({"url": urls, "html": html})).save(tmp_path / "saved")
+    return str(tmp_path / "saved")
+
+
+def test_a_sitemap_is_written(saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["write-sitemap", saved, str(tmp_path / "out")]) == 0
+    out, said = capsys.readouterr()
+    assert out.splitlines()[3].startswith("https://a.example/cart,,noindex,")
+    assert said == "2 pages in 1 file, 1 left out\n"
+    assert (tmp_path / "out" / "sitemap.xml").read_text().count("<loc>") == 2
+
+
+def test_ideas_for_links_are_listed(saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["link-ideas", saved, "--to", "https://a.example/lamp"]) == 0
+    assert (
+        capsys.readouterr()
+        .out.splitlines()[1]
+        .startswith("https://a.example/lamp,https://a.example/wick,brass lamp,")
+    )
+    assert main(["link-ideas", saved, "-o", str(tmp_path / "ideas.csv")]) == 0
+    assert len(pd.read_csv(tmp_path / "ideas.csv")) == 1
+    assert main(["link-ideas", saved, "--to", "https://b.example/"]) == 2
+    assert main(["link-ideas", str(tmp_path)]) == 2
+
+
+def test_what_to_do_with_pages_is_listed(
+    saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["prune", saved, "--thin", "5"]) == 0
+    out, said = capsys.readouterr()
+    assert out.splitlines()[0].startswith("url,advice,target,reasons,content_words")
+    assert said == "keep 3\n"
+    assert main(["prune", saved, "-o", str(tmp_path / "pages.csv")]) == 0
+    assert len(pd.read_csv(tmp_path / "pages.csv")) == 3
+    assert main(["prune", saved, "--similar", "2"]) == 2
+
+
+def test_search_data_are_joined(saved: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "Seiten.csv").write_text(
+        "Häufigste Seiten,Klicks,Impressionen\n/cart,7,90\n/gone,1,2\n", "utf-8"
+    )
+    assert main(["search-issues", saved, str(tmp_path / "Seiten.csv")]) == 0
+    out, said = capsys.readouterr()
+    assert out.splitlines()[1].startswith("https://a.example/cart,noindex,7,90,")
+    assert said == f"{tmp_path / 'Seiten.csv'}: 1 row of no page of the audit\n"
+    assert main(["search-issues", saved, str(tmp_path / "none.csv")]) == 2

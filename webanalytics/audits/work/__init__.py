@@ -1,0 +1,1 @@
+"""From findings to work: the sitemap that a site should have."""

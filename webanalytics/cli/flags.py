@@ -1,0 +1,172 @@
+"""Flags of the sub-commands that make tables, made from the declarations of parameters and options."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Collection
+from typing import Any, get_args
+
+from webanalytics.cli.access_files import PLACES
+from webanalytics.core.run_options import Setting, options_for
+from webanalytics.crawls.scope import FOLLOWED, MAX_SEQUENCE, PAGE_KINDS, External, Handling, Resources
+from webanalytics.operations import Parameter
+from webanalytics.runs.backends.hosted.backend import KEY_VARIABLE
+from webanalytics.runs.frames.input_files import SUFFIXES
+from webanalytics.runs.frames.output_files import FORMATS
+
+SECRET_VARIABLE = "WEBANALYTICS_SECRET"  # noqa: S105 - the name of a variable
+TAKEN = ("format",)
+"""Settings of operations whose flags are called otherwise: the command line has such a flag itself."""
+SETTING = "setting_"
+"""What the names of their values begin with."""
+TEXT_FORMATS = ("table", "csv", "tsv", "json", "jsonl")
+
+
+def add_command(commands: Any, name: str, summary: str, more: str) -> argparse.ArgumentParser:
+    """Add a sub-command of its own; its help goes on with an example, or what its exit status says."""
+    parser: argparse.ArgumentParser = commands.add_parser(name, help=summary, description=f"{summary} {more}")
+    return parser
+
+
+def option_flag(parser: argparse._ArgumentGroup, option: Setting, hosted: bool) -> None:
+    """Add the flag of an option."""
+    flag, key = "--" + option.key.replace("_", "-"), option.key
+    api = "; with --base-url, requests under way at once, at most 8 by default"
+    meaning = f"{option.meaning} (default: {option.default}{api if hosted and key == 'concurrency' else ''})"
+    if key == "redo":
+        parser.add_argument(flag, dest=key, choices=("missing", "failed"), help=meaning)
+    elif key in PLACES:
+        metavar, kind = PLACES[key]
+        parser.add_argument(flag, dest=key, metavar=metavar, type=kind, help=option.meaning)
+    elif option.kind is tuple:
+        meaning = f"{option.meaning} (default: {option.none}; separated by commas)"
+        parser.add_argument(flag, dest=key, type=numbers, metavar="N,N", help=meaning)
+    elif isinstance(option.default, bool) or key == "progress":
+        parser.add_argument(flag, dest=key, action=argparse.BooleanOptionalAction, help=option.meaning)
+    elif isinstance(option.default, str):
+        parser.add_argument(flag, dest=key, metavar="TEXT", help=meaning)
+    else:
+        kind = float if isinstance(option.default, float) else int
+        parser.add_argument(flag, dest=key, type=kind, metavar="N", help=meaning)
+
+
+def numbers(text: str) -> tuple[int, ...]:
+    """Return the integers of a list with commas; named as errors of the command line call them."""
+    return tuple(int(part) for part in text.split(","))
+
+
+def setting_flag(parser: argparse.ArgumentParser, parameter: Parameter) -> None:
+    """Add the flag of an operation's own parameter; a secret is read from a file."""
+    flag, key = "--" + parameter.keyword.replace("_", "-"), parameter.keyword
+    if key in TAKEN:
+        flag, key = f"--text-{key}", f"{SETTING}{key}"
+    if parameter.secret:  # arguments are seen by every user of the machine: never a secret
+        meaning = f"file that holds the secret (else ${SECRET_VARIABLE}, else a prompt)"
+        parser.add_argument("--secret-file", metavar="FILE", help=meaning)
+    elif parameter.shape.kind == "boolean":
+        parser.add_argument(flag, dest=key, action=argparse.BooleanOptionalAction, help=parameter.meaning)
+    elif _takes_list(parameter):
+        parser.add_argument(flag, dest=key, nargs="*", metavar="WORD", help=parameter.meaning)
+    else:
+        kind = {"integer": int, "number": float}.get(parameter.shape.kind, str)
+        default = (
+            ""
+            if parameter.required or parameter.default_here is None
+            else f" (default: {parameter.default_here})"
+        )
+        known = (*parameter.choices, *parameter.more)
+        choices = f" One of: {', '.join(known)}." if known else ""
+        parser.add_argument(
+            flag,
+            dest=key,
+            type=kind,
+            metavar=parameter.keyword.upper(),
+            required=parameter.required,
+            help=parameter.meaning + choices + default,
+        )
+
+
+def _takes_list(parameter: Parameter) -> bool:
+    return any(part.kind == "list" for part in (parameter.shape, *parameter.shape.alternatives))
+
+
+def common(
+    parser: argparse.ArgumentParser,
+    what: str,
+    kind: str = "page",
+    hosted: bool = True,
+    taken: Collection[str] = (),
+) -> None:
+    """Add the inputs, the output, and the options that do something for inputs of this kind."""
+    meaning = "one or more, or one file with a table of them; see also --input"
+    parser.add_argument("inputs", nargs="*", metavar=what.upper(), help=meaning)
+    meaning = f"table of inputs: {' '.join(SUFFIXES)}; - is CSV from standard input"
+    parser.add_argument("-i", "--input", metavar="FILE", help=meaning)
+    parser.add_argument("-c", "--column", help="column of --input that holds the inputs")
+    _output_flags(parser)
+    group = parser.add_argument_group("options of the run")
+    for option in options_for(kind).values():
+        if option.key != "backend" and option.key not in taken:
+            option_flag(group, option, hosted)
+    if hosted:
+        _hosted_flags(parser)
+
+
+def _hosted_flags(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("hosted API, or another backend")
+    meaning = "name of a backend that an installed package has"
+    group.add_argument("--backend", metavar="NAME", help=meaning)
+    meaning = "address of a hosted API that does the work in the place of this machine"
+    group.add_argument("--base-url", metavar="URL", help=meaning)
+    # arguments are seen by every user of the machine: never a key
+    meaning = f"file that holds the API key (else ${KEY_VARIABLE}, else a prompt)"
+    group.add_argument("--api-key-file", metavar="FILE", help=meaning)
+
+
+def _output_flags(parser: argparse.ArgumentParser) -> None:
+    meaning = f"file to write; the suffix names the format: {', '.join('.' + kind for kind in FORMATS)}"
+    parser.add_argument("-o", "--output", metavar="FILE", help=meaning)
+    meaning = "what to print: a table on a terminal, csv into a pipe"
+    parser.add_argument("-f", "--format", choices=TEXT_FORMATS, help=meaning)
+    meaning = "write CSV and TSV without the apostrophe before what a spreadsheet would take for a formula"
+    parser.add_argument("--raw", action="store_true", help=meaning)
+
+
+def crawl_flags(parser: argparse.ArgumentParser) -> None:
+    """Add the flags that only ``crawl`` has: the parameters of `webanalytics.crawl`."""
+    group = parser.add_argument_group("what is crawled")
+    add = group.add_argument
+    add("--max-pages", type=int, metavar="N", help="most pages that are fetched (default: 10000)")
+    add("--max-depth", type=int, metavar="N", help="most clicks from a start (default: no limit)")
+    meaning = "fetch only addresses in a folder (/docs/*), that fit a pattern which begins with *, or in "
+    meaning += "which this regular expression is found; may be repeated"
+    add("--include", metavar="PATTERN", action="append", help=meaning)
+    add("--exclude", metavar="PATTERN", action="append", help="do not fetch such addresses; may be repeated")
+    flag = argparse.BooleanOptionalAction
+    add("--subdomains", action=flag, help="take other hosts of the same domain as part of the site")
+    meaning = "keep, drop, tracking, or the name of a parameter to drop; may be repeated (default: keep)"
+    add("--query", metavar="NAME", action="append", help=meaning)
+    add("--nofollow", action=flag, help="follow links that say nofollow, ugc or sponsored too")
+    choices = get_args(External)
+    add("--external", choices=choices, help="what to do with links to elsewhere (default: list)")
+    choices = get_args(Resources)
+    add("--resources", choices=choices, help="what to do with images, scripts and the like (default: ignore)")
+    meaning = "leave endless families of addresses (default), only report them, or do not look for them"
+    add("--traps", choices=get_args(Handling), help=meaning)
+    meaning = f"most pages of a sequence of numbers that bring nothing new (default: {MAX_SEQUENCE})"
+    add("--max-sequence", type=int, metavar="N", help=meaning)
+    meaning = "sitemap whose pages are crawled too, instead of those of the site; may be repeated"
+    add("--sitemap", metavar="URL", action="append", help=meaning)
+    meaning = "look for no sitemap"
+    add("--no-sitemap", dest="no_sitemap", action="store_true", default=None, help=meaning)
+    meaning = (
+        "on hosts that --access opens, do not follow what looks like logout, delete, basket or a pattern; "
+    )
+    add(
+        "--avoid",
+        metavar="WORD",
+        action="append",
+        help=f"{meaning}may be repeated (default: actions, all three)",
+    )
+    meaning = f"kind of links to follow; may be repeated (default: {', '.join(FOLLOWED)})"
+    add("--follow", metavar="KIND", action="append", choices=PAGE_KINDS, help=meaning)

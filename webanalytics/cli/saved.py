@@ -1,0 +1,126 @@
+"""Work on a saved audit on the command line: its sitemap, links it lacks, pages to drop, search data."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from webanalytics.audits.audit import Audit
+from webanalytics.cli.flags import add_command
+from webanalytics.core.strings import counted
+from webanalytics.runs.frames.output_files import write_frame, write_text
+from webanalytics.runs.frames.terminal import print_table
+
+LIMITS = (
+    ("thin", 200.0, "words of content below which a page is thin"),
+    ("similar", 0.8, "similarity from which on two pages are about the same"),
+    ("clicks", 1.0, "clicks from which on a page is neither merged nor removed"),
+    ("inlinks", 10.0, "pages linking to a page, from which on it is neither merged nor removed"),
+)
+
+
+def add_saved(commands: Any) -> None:
+    """Add the sub-commands ``write-sitemap``, ``link-ideas``, ``prune`` and ``search-issues``."""
+    summary = "Write the sitemap that a site should have, and say what was left out and why."
+    parser = add_command(
+        commands, "write-sitemap", summary, "Example: webanalytics write-sitemap audit-2026-11 sitemaps"
+    )
+    _audit_and_output(parser)
+    parser.add_argument("folder", metavar="FOLDER", help="where sitemap.xml goes")
+    meaning = "where the folder is served (default: the top of the pages' host)"
+    parser.add_argument("--base-url", metavar="URL", dest="sitemap_base_url", help=meaning)
+    parser.add_argument("--compressed", action="store_true", help="write the files with pages as .xml.gz")
+    parser.set_defaults(run=run_sitemap)
+    summary = "List words in the text of pages that name another page and lead nowhere yet."
+    parser = add_command(
+        commands, "link-ideas", summary, "Example: webanalytics link-ideas audit-2026-11 -o ideas.xlsx"
+    )
+    _audit_and_output(parser)
+    meaning = "page that should be linked to; may be repeated (default: all that may be indexed)"
+    parser.add_argument("--to", metavar="URL", action="append", help=meaning)
+    meaning = "most ideas for each page (default: 5)"
+    parser.add_argument("--per-page", type=int, metavar="N", default=5, help=meaning)
+    parser.set_defaults(run=run_ideas)
+    summary = "Say what to do with each page: keep, improve, merge, redirect, noindex or remove."
+    parser = add_command(
+        commands, "prune", summary, "Example: webanalytics prune audit-2026-11 -o pages.xlsx"
+    )
+    _audit_and_output(parser)
+    for name, default, meaning in LIMITS:
+        parser.add_argument(
+            f"--{name}", type=float, metavar="N", default=default, help=f"{meaning} (default: {default:g})"
+        )
+    meaning = "take pages that the search data does not have as pages without clicks"
+    parser.add_argument("--whole", action="store_true", help=meaning)
+    parser.set_defaults(run=run_prune)
+    summary = "List what an audit and an export of a search engine know only together."
+    parser = add_command(
+        commands,
+        "search-issues",
+        summary,
+        "Example: webanalytics search-issues audit-2026-11 Pages.csv -o work.xlsx",
+    )
+    _audit_and_output(parser)
+    meaning = (
+        "export of Search Console or Bing Webmaster Tools: .csv .tsv .gz .zip .xlsx; queries after pages"
+    )
+    parser.add_argument("exports", metavar="FILE", nargs="+", help=meaning)
+    parser.set_defaults(run=run_search)
+
+
+def _audit_and_output(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("audit", metavar="AUDIT", help="folder of a saved audit or crawl")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the table to a file")
+
+
+def run_sitemap(arguments: argparse.Namespace) -> int:
+    """Run the sub-command ``write-sitemap``."""
+    given = {"base_url": arguments.sitemap_base_url, "compressed": arguments.compressed}
+    found = Audit.of(arguments.audit, "audit").write_sitemap(arguments.folder, **given)
+    show(found, arguments)
+    files, listed = found["file"].nunique(), int(found["file"].notna().sum())
+    said = f"{counted(listed)} in {counted(files, 'file')}, {len(found) - listed:,} left out"
+    print(said, file=sys.stderr)
+    return 0
+
+
+def run_ideas(arguments: argparse.Namespace) -> int:
+    """Run the sub-command ``link-ideas``."""
+    audit = Audit.of(arguments.audit, "audit")
+    show(audit.link_ideas(arguments.to, per_page=arguments.per_page), arguments)
+    return 0
+
+
+def run_prune(arguments: argparse.Namespace) -> int:
+    """Run the sub-command ``prune``."""
+    audit = Audit.of(arguments.audit, "audit")
+    limits = {name: getattr(arguments, name) for name, *_ in LIMITS}
+    found = audit.prune(**limits, whole=arguments.whole)
+    show(found, arguments)
+    counts = found["advice"].value_counts().items()
+    print(", ".join(f"{advice} {count:,}" for advice, count in counts), file=sys.stderr)
+    return 0
+
+
+def run_search(arguments: argparse.Namespace) -> int:
+    """Run the sub-command ``search-issues``."""
+    audit = Audit.of(arguments.audit, "audit")
+    for path in arguments.exports:
+        audit = audit.with_search_data(path)
+        print(f"{path}: {counted(len(audit.unmatched), 'row')} of no page of the audit", file=sys.stderr)
+    show(audit.search_issues(), arguments)
+    return 0
+
+
+def show(found: pd.DataFrame, arguments: argparse.Namespace) -> None:
+    """Write a table where ``--output`` says, else print it: as a table on a terminal, as CSV into a pipe."""
+    if arguments.output:
+        print(f"written to {write_frame(found, Path(arguments.output))}", file=sys.stderr)
+    elif sys.stdout.isatty():
+        print_table(found, sys.stdout)
+    else:
+        write_text(found, sys.stdout, "csv")
