@@ -13,7 +13,7 @@ from typing import Any
 from tests.service import postgres
 from webanalytics.service.accounts import open_accounts
 from webanalytics.service.accounts.base import Call, Idempotency, Key
-from webanalytics.service.config.settings import Plan, ServiceSettings
+from webanalytics.service.settings import Plan, ServiceSettings
 
 KINDS = ("sqlite", "postgresql")
 

@@ -12,10 +12,10 @@ from uuid import uuid4
 from aiohttp.abc import AbstractResolver
 
 from webanalytics.operations import OPERATIONS
-from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.engine import Engine
 from webanalytics.service.images import ImageStore
 from webanalytics.service.results import Result
+from webanalytics.service.settings import ServiceSettings
 
 Reply = bytes | Callable[[asyncio.StreamWriter, Mapping[str, str]], Awaitable[None]]
 

@@ -23,7 +23,7 @@ import psutil
 
 from webanalytics.service.accounts import open_accounts
 from webanalytics.service.addresses import read_networks
-from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.settings import ServiceSettings
 
 READY = re.compile(r"listening on (http://\S+)")
 START_SECONDS = 120

@@ -18,8 +18,8 @@ from aiohttp import web
 
 from tests.effort import BUSY_SECONDS
 from webanalytics.service.accounts.base import AccountsError
-from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.results import Record
+from webanalytics.service.settings import ServiceSettings
 
 SERVICE = "open_stub"
 BROKEN = "open_broken"
@@ -29,7 +29,7 @@ import json, sys
 from tests.service import supervised
 from webanalytics.errors import WebAnalyticsError
 from webanalytics.service.accounts.base import AccountsError
-from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.settings import ServiceSettings
 from webanalytics.service.server.process import serve
 
 settings, service = json.loads(sys.stdin.readline())

@@ -291,7 +291,7 @@ async def load(accounts: Any, name: str) -> None:
 def main(url: str, name: str) -> None:
     from tests.service.account_stores import PLANS
     from webanalytics.service.accounts import open_accounts
-    from webanalytics.service.config.settings import Plan, ServiceSettings
+    from webanalytics.service.settings import Plan, ServiceSettings
 
     plans = {**PLANS, "pro": Plan("pro", 10**9, 0, True, None, 1)}
 

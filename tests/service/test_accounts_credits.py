@@ -11,7 +11,8 @@ import pytest
 from tests.service.account_stores import KINDS, PLANS, Stores, call, moment, new_key
 from webanalytics.service.accounts import AccountsError
 from webanalytics.service.accounts.base import NoCredits, Receipt
-from webanalytics.service.config.settings import Plan
+from webanalytics.service.accounts.charges import Charging
+from webanalytics.service.settings import Plan
 
 
 @pytest.fixture(params=KINDS)
@@ -190,10 +191,31 @@ def test_an_overdue_reservation_is_charged_anew_while_credits_last(stores: Store
             assert await accounts.settle(slow, 60, None) == Receipt(60, 30)
             with pytest.raises(AccountsError, match="do not cover"):
                 await accounts.settle(slower, 40, None)
-            assert await accounts.settle(slower, 0, None) == Receipt(0, 30)
+            assert await accounts.settle(slower, 30, None) == Receipt(30, 0, 95), "just what is left"
 
     asyncio.run(body())
-    assert stores.ledger() == [("grant", "100"), ("charge", "-10"), ("charge", "-60")]
+    assert stores.ledger() == [("grant", "100"), *[("charge", amount) for amount in ("-10", "-60", "-30")]]
+    stores.check()
+
+
+def test_the_last_uses_in_memory_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("webanalytics.service.accounts.charges.SEEN_KEYS", 3)
+    rules = Charging(PLANS)
+    noted = [bool(list(rules._see(key, 0.0))) for key in (1, 1, 2, 3, 4, 5)]
+    assert noted == [True, False, True, True, True, True]
+    assert sorted(rules._seen) == [4, 5]
+
+
+def test_a_month_that_begins_with_a_refusal_is_in_the_books(stores: Stores) -> None:
+    async def body() -> None:
+        async with stores.open() as accounts:
+            key = await new_key(accounts, plan="small")
+            await accounts.charge(call(key, 30), None)
+            stores.clock.now = moment("2026-12-01T00:01")
+            assert await accounts.charge(call(key, 101), None) == NoCredits(100)
+
+    asyncio.run(body())
+    assert stores.ledger() == [("grant", "100"), ("charge", "-30"), ("expire", "-70"), ("grant", "100")]
     stores.check()
 
 
@@ -248,7 +270,8 @@ def test_notices_at_80_and_95_percent_once_a_month(stores: Stores) -> None:
             reservation = await accounts.reserve(call(key, 100, 10))
             assert (await accounts.settle(reservation, 800, None)).notice == 80
             stores.clock.now = moment("2027-01-01T00:00")
-            assert (await accounts.charge(call(key, 1_000), None)).notice == 95
+            told = [(await accounts.charge(call(key, price), None)).notice for price in (799, 1, 149, 1)]
+            assert told == [None, 80, None, 95], "a month begins with nothing used"
             stores.clock.now = moment("2027-02-01T00:00")
             assert (await accounts.charge(call(key, 1), None)).notice is None
 

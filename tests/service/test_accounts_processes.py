@@ -13,7 +13,7 @@ from webanalytics.core.messages import Message
 from webanalytics.service.accounts import AccountsError
 from webanalytics.service.accounts.base import Conflict, Receipt, Replay, Reservation
 from webanalytics.service.accounts.postgres import MISSED_BEATS
-from webanalytics.service.billing.payment import conflict
+from webanalytics.service.payment import conflict
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from tests.service.postgres import program
 from webanalytics.errors import MissingExtraError, ParameterError
 from webanalytics.service.accounts import AccountsError, open_accounts, postgres, schema
 from webanalytics.service.accounts.base import Receipt
-from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.settings import ServiceSettings
 
 NEWER = (*schema.MIGRATIONS, ("ALTER TABLE accounts ADD COLUMN note TEXT",))
 BROKEN = (
@@ -137,7 +137,7 @@ def test_servers_may_start_together(tmp_path: Path) -> None:
 import asyncio
 from tests.service.account_stores import new_key
 from webanalytics.service.accounts import open_accounts
-from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.settings import ServiceSettings
 
 async def main():
     accounts = await open_accounts({stores.url!r}, ServiceSettings())

@@ -16,7 +16,7 @@ from tests.service.account_stores import PLANS, Stores, call, new_key
 from webanalytics.service.accounts import AccountsError, digest, open_accounts
 from webanalytics.service.accounts.base import Key, Receipt
 from webanalytics.service.accounts.store import Accounts
-from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.settings import ServiceSettings
 
 FREE: dict[str, Any] = {"operations": None, "networks": (), "expires": None}
 
@@ -24,7 +24,7 @@ OTHER_SERVER = """
 import asyncio, sys
 from tests.service.account_stores import PLANS, call, new_key
 from webanalytics.service.accounts import open_accounts
-from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.settings import ServiceSettings
 
 async def main(url):
     accounts = await open_accounts(url, ServiceSettings(plans=PLANS), server=True)
@@ -41,7 +41,7 @@ CHANGES = """
 import asyncio, sys
 from tests.service.account_stores import PLANS
 from webanalytics.service.accounts import open_accounts
-from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.settings import ServiceSettings
 
 FREE = {"operations": None, "networks": (), "expires": None}
 

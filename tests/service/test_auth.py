@@ -11,7 +11,7 @@ from aiohttp.test_utils import make_mocked_request
 from multidict import CIMultiDict
 
 from webanalytics.service.accounts.base import Key
-from webanalytics.service.addresses import read_networks
+from webanalytics.service.addresses import read_address, read_networks, within
 from webanalytics.service.headers import caller_address, check_address, check_key
 from webanalytics.service.results import Problem
 
@@ -83,3 +83,8 @@ def test_an_unknown_address_is_on_no_list() -> None:
             check_address(key(networks=PROXIES), request(remote), ())
         check_address(key(), request(remote), ())
     check_address(key(networks=PROXIES), request("10.0.0.1"), ())
+
+
+def test_the_zone_of_an_address_is_left_out() -> None:
+    assert read_address("fe80::1%eth0") == ip_address("fe80::1")
+    assert within(read_address("fe80::1%eth0"), read_networks(["fe80::/10"]))

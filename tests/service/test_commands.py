@@ -20,9 +20,9 @@ from webanalytics.cli import main
 from webanalytics.errors import MissingExtraError, ParameterError
 from webanalytics.operations import OPERATIONS
 from webanalytics.service.accounts.base import Key
-from webanalytics.service.config.configuration import flag
-from webanalytics.service.config.settings import RECORDS
+from webanalytics.service.configuration import flag
 from webanalytics.service.key_commands import parse_duration, parse_expiry, parse_networks, state, table
+from webanalytics.service.settings import RECORDS
 
 
 @pytest.fixture
@@ -288,7 +288,7 @@ def test_a_missing_extra_is_named_and_keys_in_sqlite_need_none(
     keys(capsys, "create")
     code = (
         "import sys\n"
-        "for name in ('asyncpg', 'fsspec', 'graphql', 'limits', 'orjson', 'prometheus_client', 'structlog', 'yaml'):\n"
+        "for name in ('asyncpg', 'fsspec', 'graphql', 'limits', 'orjson', 'prometheus_client', 'yaml'):\n"
         "    sys.modules[name] = None\n"
         "from webanalytics.cli import main\n"
         "sys.exit(main(sys.argv[1:]))\n"

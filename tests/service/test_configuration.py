@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from webanalytics.errors import ParameterError
 from webanalytics.operations import OPERATIONS
-from webanalytics.service.config.configuration import (
+from webanalytics.service.configuration import (
     flag,
     misspelt_variables,
     operation_name,
@@ -19,7 +19,7 @@ from webanalytics.service.config.configuration import (
     settings_table,
     variable,
 )
-from webanalytics.service.config.settings import PLANS, RECORDS, Plan, ServiceSettings, mask, mask_all
+from webanalytics.service.settings import PLANS, RECORDS, Plan, ServiceSettings, mask, mask_all
 
 
 def write(folder: Path, text: str) -> Path:

@@ -12,9 +12,9 @@ import pytest
 from lxml import html
 
 from webanalytics.operations import OPERATIONS, Field, Operation, Parameter
-from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.reference.docs import CONTENT_SECURITY_POLICY, docs_page
 from webanalytics.service.reference.openapi import document
+from webanalytics.service.settings import ServiceSettings
 
 DOCUMENT = document(ServiceSettings(), base_url="https://api.example")
 PAGE = docs_page(DOCUMENT)

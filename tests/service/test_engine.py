@@ -83,7 +83,7 @@ def record(operation: str, **given: Any) -> Result | None:
 
 
 def _settings() -> Any:
-    from webanalytics.service.config.settings import ServiceSettings
+    from webanalytics.service.settings import ServiceSettings
 
     return ServiceSettings({"workers": 1})
 
@@ -381,6 +381,6 @@ def test_an_engine_closes_with_work_under_way() -> None:
 
 
 def test_the_upload_limit_used_here_is_the_smallest_plans() -> None:
-    from webanalytics.service.config.settings import PLANS
+    from webanalytics.service.settings import PLANS
 
     assert min(plan.upload_bytes for plan in PLANS.values()) == UPLOAD

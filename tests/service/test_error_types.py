@@ -9,7 +9,7 @@ import pytest
 from tests.service.live import Server
 from webanalytics.core.messages import Message
 from webanalytics.fetching.testing import Reply, SiteServer
-from webanalytics.runs.backends.hosted.error_rules import failure_of
+from webanalytics.runs.backends.hosted.wire import failure_of
 from webanalytics.service.results import Result, error_type
 
 CALLED = "The `url` parameter names a server that does not accept connections."

@@ -18,8 +18,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from webanalytics.operations import OPERATIONS, Field
-from webanalytics.service.formats import negotiation as formats
-from webanalytics.service.formats.negotiation import MEDIA_TYPES, choose_format, plain, render
+from webanalytics.service import answer_formats as formats
+from webanalytics.service.answer_formats import MEDIA_TYPES, choose_format, plain, render
 from webanalytics.service.results import Problem
 
 ALL = ("json", "xml", "yaml", "csv")

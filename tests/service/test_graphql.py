@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 
 from tests.effort import Steps
 from webanalytics.operations import OPERATIONS, Field, Operation, Parameter
-from webanalytics.service.billing.calls import STATUS_FIELD
-from webanalytics.service.config.settings import ServiceSettings
-from webanalytics.service.graphql.endpoint import GraphQLEndpoint, Prepared
-from webanalytics.service.graphql.schema import build_schema
+from webanalytics.service.calls import STATUS_FIELD
+from webanalytics.service.graphql_endpoint import GraphQLEndpoint, Prepared, build_schema
 from webanalytics.service.results import Problem, Result
+from webanalytics.service.settings import ServiceSettings
 
 ENDPOINT = GraphQLEndpoint(ServiceSettings())
 MOST_STEPS = 1_500_000

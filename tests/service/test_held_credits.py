@@ -8,7 +8,7 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from webanalytics.service.billing.payment import HeldCredits
+from webanalytics.service.payment import HeldCredits
 
 
 async def share_out(held: int, outcomes: list[bool], window: int) -> tuple[HeldCredits, list[bool | None]]:

@@ -19,7 +19,7 @@ import pytest
 from tests.effort import BUSY_SECONDS
 from tests.service.evil import Evil, Reply, ask, http, open_engine, streaming
 from webanalytics.operations import AUDIT, OPERATIONS
-from webanalytics.service.formats.negotiation import render
+from webanalytics.service.answer_formats import render
 from webanalytics.service.results import Result, envelope
 
 MB = 1_000_000

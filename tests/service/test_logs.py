@@ -25,9 +25,9 @@ from aiohttp.multipart import parse_content_disposition
 
 from tests.effort import BUSY_SECONDS
 from webanalytics.service import logs
-from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.logs import Log, Writer, describe
 from webanalytics.service.results import Record
+from webanalytics.service.settings import ServiceSettings
 
 
 @contextmanager
@@ -200,11 +200,11 @@ def test_a_reader_that_falls_behind_costs_lines_not_time(monkeypatch: pytest.Mon
     line = b'{"line":"' + b"x" * 990 + b'"}\n'
     began = time.perf_counter()
     for _ in range(1000):  # a pipe holds 64 KiB, which nobody reads yet
-        writer.msg(line)
+        writer.add(line)
     assert time.perf_counter() - began < BUSY_SECONDS  # a writer that waits would wait for ever
     time.sleep(0.2)
     for _ in range(150):
-        writer.msg(line)
+        writer.add(line)
     received = io.BytesIO()
 
     def read() -> None:
@@ -228,7 +228,7 @@ def test_a_reader_that_has_gone_is_no_error() -> None:
     reader, file = os.pipe()
     os.close(reader)
     writer = Writer(file)
-    writer.msg(b"{}\n")
+    writer.add(b"{}\n")
     writer.close()
     os.close(file)
 
@@ -236,7 +236,7 @@ def test_a_reader_that_has_gone_is_no_error() -> None:
 def test_a_stuck_reader_does_not_keep_a_process_from_ending() -> None:
     code = (
         "from webanalytics.service import logs\n"
-        "from webanalytics.service.config.settings import ServiceSettings\n"
+        "from webanalytics.service.settings import ServiceSettings\n"
         "logs.CLOSE_SECONDS = 0.2\n"
         "log = logs.Log(ServiceSettings())\n"
         "for _ in range(5000): log.warning('x' * 100)\n"
@@ -252,7 +252,7 @@ def test_lines_of_several_processes_do_not_mix(tmp_path: Path) -> None:
     code = (
         "import sys\n"
         "from webanalytics.service.logs import Log\n"
-        "from webanalytics.service.config.settings import ServiceSettings\n"
+        "from webanalytics.service.settings import ServiceSettings\n"
         "log = Log(ServiceSettings())\n"
         "for _ in range(2000): log.warning('e', text=sys.argv[1] * 300)\n"
         "log.close()\n"

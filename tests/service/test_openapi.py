@@ -12,11 +12,11 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from tests.service.examples import ORIGIN, RECORDS, record_example
 from webanalytics.core.operations.model import example_of
 from webanalytics.operations import OPERATIONS, Field, Operation, Parameter
-from webanalytics.service.billing.calls import STATUS_FIELD
-from webanalytics.service.config.settings import ServiceSettings
-from webanalytics.service.graphql.endpoint import STATUS_EXTENSION
+from webanalytics.service.calls import STATUS_FIELD
+from webanalytics.service.graphql_endpoint import STATUS_EXTENSION
 from webanalytics.service.reference.openapi import document
 from webanalytics.service.results import Result, envelope, failure
+from webanalytics.service.settings import ServiceSettings
 
 DOCUMENT = document(ServiceSettings())
 

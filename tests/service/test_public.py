@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from aiohttp.test_utils import make_mocked_request
 
-from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.metrics import Metrics
 from webanalytics.service.public_routes import PublicPages
 from webanalytics.service.results import Problem, Record
+from webanalytics.service.settings import ServiceSettings
 
 REQUEST_ID = "22bce1bb-4929-4c08-a13f-6061b2c16adc"
 

@@ -17,11 +17,11 @@ import pytest
 from aiohttp import web
 
 from tests.effort import BUSY_SECONDS
-from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.results import Record
 from webanalytics.service.server import transport
 from webanalytics.service.server.process import bind
 from webanalytics.service.server.transport import Listener, start
+from webanalytics.service.settings import ServiceSettings
 
 SHORT = 0.4
 """The tests' time for headers, in seconds."""
@@ -168,22 +168,6 @@ def test_sentences_do_not_repeat_the_request() -> None:
 def test_a_long_malformed_request_is_answered_while_it_is_still_sent() -> None:
     with serving() as server:
         assert_envelope(exchange(server, b"GET /" + b"a" * 500_000 + b" HTTP/1.1\r\n\r\n"), 400)
-
-
-def test_chunks_that_break_in_the_middle_of_a_body_end_its_reading() -> None:
-    async def handle(request: web.BaseRequest) -> web.Response:
-        try:
-            await request.content.read()
-        except web.RequestPayloadError:
-            return web.Response(status=400, text="broken")
-        return web.Response()
-
-    with serving(handle) as server, connect(server) as sock:
-        sock.sendall(b"POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n")
-        time.sleep(SHORT / 4)
-        sock.sendall(b"zz\r\nabc\r\n")
-        answer = Answer(read_all(sock))
-    assert (answer.status, answer.body) == (400, b"broken")
 
 
 @pytest.mark.parametrize(("path", "status"), [("/fail", 500), ("/http-error", 400)])

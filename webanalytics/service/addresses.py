@@ -13,11 +13,6 @@ def read_networks(items: Iterable[str]) -> tuple[Network, ...]:
     """Return networks in CIDR notation (RFC 4632, RFC 4291); an address is a network of one.
 
     Raises `ValueError` for anything else, and for an address with bits set behind its prefix.
-
-    Examples
-    --------
-    >>> read_networks(["192.0.2.0/24", "2001:db8::1"])
-    (IPv4Network('192.0.2.0/24'), IPv6Network('2001:db8::1/128'))
     """
     return tuple(ip_network(item.strip()) for item in items)
 
@@ -25,8 +20,6 @@ def read_networks(items: Iterable[str]) -> tuple[Network, ...]:
 def read_address(text: str | None) -> Address | None:
     """Return an address in the form compared with networks: IPv4 also inside IPv6 (RFC 4291, 2.5.5.2).
 
-    Examples
-    --------
     >>> read_address("::ffff:192.0.2.1"), read_address("nonsense")
     (IPv4Address('192.0.2.1'), None)
     """

@@ -1,6 +1,6 @@
 """How much may be under way at once, in calls and in bytes, and that no account takes it all.
 
-`billing.calls` asks before a call and before its answer goes out, `parameters` while a body comes in.
+`calls` asks before a call and before its answer goes out, `parameters` while a body comes in.
 """
 
 from __future__ import annotations
@@ -40,16 +40,6 @@ class Admission:
     before the others.
 
     ``on_change`` gets the number of places taken whenever that changes.
-
-    Examples
-    --------
-    >>> admission = Admission(1)
-    >>> async def main():
-    ...     async with admission.place(1), admission.place(2):
-    ...         pass
-    >>> asyncio.run(main())
-    Traceback (most recent call last):
-    webanalytics.service.results.Problem: The service has as many requests under way as it takes; ...
     """
 
     def __init__(
@@ -196,8 +186,6 @@ class ByteBudget:
 
     One account may hold half of them: what it sends or takes slowly must not keep others out.
 
-    Examples
-    --------
     >>> budget = ByteBudget(100)
     >>> budget.take(1, 50), budget.take(1, 1), budget.take(2, 49)
     (True, False, True)
@@ -264,8 +252,6 @@ class RateLimiter:
     service nor lift the limit. What it lets through it always counts, so that it lets no account through more
     often than the limit in any minute, also when Redis was restarted and has forgotten.
 
-    Notes
-    -----
     A moving window gives the exact time at which a request is allowed: when the oldest of the last minute
     is a minute old. A fixed one would let twice the limit through around its boundary.
     """

@@ -1,7 +1,7 @@
 """From a request to an answer, one rule after another.
 
 `server.transport` passes every request in; `headers` identifies the caller, `body` reads the parameters, and
-`billing.calls` makes the call and charges it.
+`calls` makes the call and charges it.
 """
 
 from __future__ import annotations
@@ -24,13 +24,11 @@ from webanalytics.service.accounts.base import AccountsError, Key
 from webanalytics.service.accounts.store import Accounts
 from webanalytics.service.addresses import read_address, read_networks, within
 from webanalytics.service.admission import Admission, ByteBudget, RateLimiter
-from webanalytics.service.billing.calls import Answer, Batch, Caller, Calls, check_inputs
-from webanalytics.service.billing.payment import Notices
-from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.answer_formats import choose_format, render
+from webanalytics.service.calls import Answer, Batch, Caller, Calls, check_inputs
 from webanalytics.service.engine import Engine
-from webanalytics.service.formats.negotiation import choose_format, render
-from webanalytics.service.graphql.endpoint import OPERATION as GRAPHQL
-from webanalytics.service.graphql.endpoint import GraphQLEndpoint, Queries
+from webanalytics.service.graphql_endpoint import OPERATION as GRAPHQL
+from webanalytics.service.graphql_endpoint import GraphQLEndpoint, Queries
 from webanalytics.service.headers import (
     KEY_HEADER,
     REMAINING_HEADER,
@@ -57,9 +55,11 @@ from webanalytics.service.parameters import (
     read_object,
     texts,
 )
+from webanalytics.service.payment import Notices
 from webanalytics.service.public_routes import PublicPages
 from webanalytics.service.results import Problem, Record, refusal
 from webanalytics.service.server.connection import SENT
+from webanalytics.service.settings import ServiceSettings
 
 PREFIX = "/v1/"
 BATCH = "/batch"
@@ -336,8 +336,6 @@ IMAGES_FOLDER = "webanalytics-images"
 def images_url(settings: ServiceSettings) -> str:
     """Return where converted images are kept: as configured, else in a folder next to the database.
 
-    Examples
-    --------
     >>> images_url(ServiceSettings({"database": "sqlite:////var/lib/accounts.db"}))
     '/var/lib/webanalytics-images'
     """

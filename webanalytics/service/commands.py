@@ -14,7 +14,7 @@ from itertools import groupby
 from pathlib import Path
 
 from webanalytics.errors import MissingExtraError
-from webanalytics.service.config.configuration import (
+from webanalytics.service.configuration import (
     FILE_VARIABLE,
     PREFIX,
     flag,
@@ -22,8 +22,8 @@ from webanalytics.service.config.configuration import (
     read_settings,
     variable,
 )
-from webanalytics.service.config.settings import RECORDS, ServiceSettings, Setting
 from webanalytics.service.key_commands import add_key_commands
+from webanalytics.service.settings import RECORDS, ServiceSettings, Setting
 
 EXTRA = "service"
 EXTRA_PACKAGES = {
@@ -33,7 +33,6 @@ EXTRA_PACKAGES = {
     "limits": "limits",
     "orjson": "orjson",
     "prometheus_client": "prometheus-client",
-    "structlog": "structlog",
     "yaml": "PyYAML",
 }
 """What the extra installs: module and package name."""

@@ -1,6 +1,6 @@
 """The work of one call to the service: pages and images go to worker processes, records are computed at once.
 
-`billing.calls` asks it once a call is authorised; fetching and analysis are those of `backends.answering`.
+`calls` asks it once a call is authorised; fetching and analysis are those of `backends.answering`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Self
 
 from aiohttp.abc import AbstractResolver
 
@@ -22,13 +22,13 @@ from webanalytics.core.outcomes import PackedOutcomes, TextRecord
 from webanalytics.errors import BackendError, ParameterError, RowError
 from webanalytics.fetching import Fetcher, FetchError, FetchSettings, Response
 from webanalytics.operations import METADATA, OPERATIONS, Operation
-from webanalytics.records.images.formats import EXTENSIONS, ImageLimits
+from webanalytics.records.images.formats import ImageLimits
 from webanalytics.runs.backends.pipeline import Answering, worker_count
 from webanalytics.runs.workers.pool import START_SECONDS, WorkerPool
 from webanalytics.runs.workers.worker import analysis_function
 from webanalytics.service.admission import BUSY, RETRY_SECONDS, FairSlots
-from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.images import ImageStore
+from webanalytics.service.metrics import Metrics
 from webanalytics.service.page_cache import FetchedPage, PageCache
 from webanalytics.service.parameters import image_bytes, image_too_large, is_address
 from webanalytics.service.results import (
@@ -40,6 +40,7 @@ from webanalytics.service.results import (
     fetch_failure,
     service_failure,
 )
+from webanalytics.service.settings import ServiceSettings
 
 log = logging.getLogger("webanalytics.service")
 
@@ -53,27 +54,9 @@ WAIT_SECONDS = 30.0
 """Longest time, in addition to the fetch's own, that a call waits for a busy site."""
 
 
-class Observer(Protocol):
-    """What is notified of the work: the service's metrics."""
-
-    def fetched(self, outcome: str, seconds: float) -> None:
-        """Count a fetch: ``ok``, ``cancelled``, or the error type of its failure."""
-        ...
-
-    def analysed(self, operation: str, outcome: str, seconds: float) -> None:
-        """Count an analysis: ``ok``, ``error``, ``timeout``, ``died`` or ``cancelled``."""
-        ...
-
-    def page_cache(self, hit: bool) -> None:
-        """Count a requested page, and whether it was cached."""
-        ...
-
-
 def fetch_settings(settings: ServiceSettings) -> FetchSettings:
     """Return the service's settings about fetching.
 
-    Examples
-    --------
     >>> fetch_settings(ServiceSettings()).ports
     (80, 443, 8000, 8080, 8443, 8888)
     >>> fetch_settings(ServiceSettings({"allow_private": True})).ports is None
@@ -151,8 +134,6 @@ def is_quick(parameters: Mapping[str, Any]) -> bool:
 class Engine:
     """Does the work of calls; an asynchronous context manager, for one event loop.
 
-    Notes
-    -----
     Nothing that a call does may harm another: pages and images are analysed in worker processes that
     are ended at a deadline, accounts take turns at the workers, no account has more than half of the
     fetches under way, and no page fetched for one is shown to another.
@@ -164,7 +145,7 @@ class Engine:
         images: ImageStore,
         *,
         names: AbstractResolver | None = None,
-        metrics: Observer | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
         self._settings = settings
         self._images = images
@@ -295,7 +276,7 @@ class Engine:
         answer = await self._analyse(work, settings, content, len(content), account)
         if not isinstance(answer, Mapping):
             return answer
-        extension = EXTENSIONS[answer["outputFormat"]].removeprefix(".")
+        extension = answer["outputFormat"]
         stored = await self._images.save(answer["content"], extension)
         return work.result({**answer, **stored.fields(base_url)})
 

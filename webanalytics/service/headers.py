@@ -42,8 +42,6 @@ PREFLIGHT = {
 def key_shaped(value: str | None) -> bool:
     """Return whether a header's value has the shape of a key, a UUID (RFC 9562 section 4).
 
-    Examples
-    --------
     >>> key_shaped("6f1c2b4a-7d8e-4f90-a1b2-c3d4e5f60718"), key_shaped("YOUR_API_KEY")
     (True, False)
     """
@@ -69,8 +67,6 @@ def trace_context(request_id: str) -> str:
 def caller_request_id(value: str | None, request_id: str) -> str:
     """Return the caller's own identifier if it is valid in a header, else ours.
 
-    Examples
-    --------
     >>> caller_request_id("order-7", "ours"), caller_request_id("two words", "ours")
     ('order-7', 'ours')
     """
@@ -80,8 +76,6 @@ def caller_request_id(value: str | None, request_id: str) -> str:
 def error_headers(status: int, failure: Message | str | None) -> dict[str, str]:
     """Return the headers by which a program recognises a failure, whatever its message.
 
-    Examples
-    --------
     >>> error_headers(400, Message("status", {"parameter": "url", "status": 404}))
     {'x-error-type': 'http', 'x-error-key': 'status'}
     """

@@ -28,7 +28,7 @@ from fsspec.implementations.local import LocalFileSystem
 
 from webanalytics.core.messages import Message
 from webanalytics.errors import ParameterError
-from webanalytics.records.images.formats import EXTENSIONS, MIME_TYPES
+from webanalytics.records.images.formats import MIME_TYPES
 from webanalytics.service.results import Problem
 
 log = logging.getLogger("webanalytics.service")
@@ -39,7 +39,7 @@ PATH = "/v1/downloads/"
 
 RETRY_SECONDS = 30.0
 
-_TYPES = {EXTENSIONS[name].removeprefix("."): MIME_TYPES[name] for name in EXTENSIONS}
+_TYPES = {str(name): kind for name, kind in MIME_TYPES.items()}
 _NAME = re.compile(rf"([1-9][0-9]{{0,11}})-([0-9a-f]{{32}})\.({'|'.join(_TYPES)})")
 _UNFINISHED = re.compile(r"([1-9][0-9]{0,11})-[0-9a-f]{32}\.part")
 
@@ -55,8 +55,6 @@ class StoredImage:
     def fields(self, base_url: str) -> dict[str, Any]:
         """Return the fields of an answer that link to the image.
 
-        Examples
-        --------
         >>> StoredImage("8c5a", "1-a.png", 1).fields("https://api.example.com")["downloadURL"]
         'https://api.example.com/v1/downloads/1-a.png'
         """
@@ -184,19 +182,7 @@ def _cannot_be_opened(url: str, error: Exception) -> ParameterError:
 class ImageStore:
     """Keeps converted images until they expire, as an asynchronous context manager that sweeps its folder.
 
-    Raises
-    ------
-    ParameterError
-        fsspec does not know the protocol of the URL, or a package for it is missing.
-
-    Examples
-    --------
-    >>> async def main():
-    ...     async with ImageStore("memory://examples", 60) as images:
-    ...         stored = await images.save(b"GIF89a", "gif")
-    ...         return await images.open(stored.name), await images.open("../secret.gif")
-    >>> asyncio.run(main())
-    (Download(content=b'GIF89a', mime_type='image/gif'), None)
+    Raises `ParameterError` where fsspec does not know the protocol of the URL, or has no package for it.
     """
 
     def __init__(

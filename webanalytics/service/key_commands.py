@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from webanalytics.core.strings import table_lines
 from webanalytics.errors import ParameterError
 from webanalytics.service.addresses import read_networks
-from webanalytics.service.config.configuration import operation_name
-from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.configuration import operation_name
+from webanalytics.service.settings import ServiceSettings
 
 if TYPE_CHECKING:
     from webanalytics.service.accounts.base import Key, KeyRow
@@ -36,13 +36,7 @@ COLUMNS = ("key", "account", "plan", "credits", "operations", "ip", "expires", "
 
 
 def parse_duration(text: str, parameter: str) -> float:
-    """Return the seconds of a duration such as ``90s``, ``24h`` or ``30d``.
-
-    Examples
-    --------
-    >>> parse_duration("24h", "keep")
-    86400.0
-    """
+    """Return the seconds of a duration such as ``90s``, ``24h`` or ``30d``."""
     match = _DURATION.fullmatch(text.strip().lower())
     if match is None:
         raise ParameterError(
@@ -52,15 +46,7 @@ def parse_duration(text: str, parameter: str) -> float:
 
 
 def parse_expiry(text: str, now: float) -> float:
-    """Return the Unix time of a duration from now, a date (00:00 UTC) or a time.
-
-    Examples
-    --------
-    >>> parse_expiry("30d", now=0.0)
-    2592000.0
-    >>> parse_expiry("2027-01-31", now=0.0)
-    1801353600.0
-    """
+    """Return the Unix time of a duration from now, a date (00:00 UTC) or a time."""
     word = text.strip()
     if _DURATION.fullmatch(word.lower()):
         moment = now + parse_duration(word, "expires")

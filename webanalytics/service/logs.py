@@ -1,7 +1,7 @@
 """Structured logs: one JSON line per request on standard error, never a key, a secret or a message.
 
-structlog renders lines where they arise, and the thread of a standard `QueueListener` writes them, so that a
-slow reader does not hold the service up; when too many wait, further ones are dropped and counted.
+Lines are made where they arise, and the thread of a standard `QueueListener` writes them, so that a slow
+reader does not hold the service up; when too many wait, further ones are dropped and counted.
 """
 
 from __future__ import annotations
@@ -24,10 +24,9 @@ from queue import SimpleQueue
 from typing import Any, BinaryIO
 
 import orjson
-import structlog
 
-from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.results import Record
+from webanalytics.service.settings import ServiceSettings
 
 CAPACITY = 20_000
 """Lines that may wait to be written."""
@@ -60,8 +59,6 @@ def describe(error: BaseException) -> dict[str, Any]:
     A message may quote what a caller sent, a key or a secret included, so none is logged; neither are
     source lines. The number of a system error has a name of its own.
 
-    Examples
-    --------
     >>> try:
     ...     int("a secret")
     ... except ValueError as error:
@@ -93,7 +90,7 @@ def _type_name(value: Any) -> str:
 
 
 class Writer(QueueListener):
-    """Writes lines to a file descriptor in its own thread; structlog uses it as a logger."""
+    """Writes lines to a file descriptor in its own thread."""
 
     def __init__(self, file: int, capacity: int = CAPACITY) -> None:
         self.dropped = 0
@@ -103,14 +100,12 @@ class Writer(QueueListener):
         super().__init__(self._waiting)
         self.start()
 
-    def msg(self, line: bytes) -> None:
+    def add(self, line: bytes) -> None:
         """Put a line into the queue; does not wait."""
         if self._waiting.qsize() >= self._capacity:
             self.dropped += 1
         else:
             self._waiting.put(line)
-
-    debug = info = warning = error = msg
 
     def handle(self, record: Any) -> None:
         """Write a line: in one call, so that those of several processes do not mix (POSIX, write)."""
@@ -172,15 +167,6 @@ class Log:
         # Without a standard error, as of some daemons, its number may be that of any other file.
         self.writer = Writer(target.fileno() if target else os.open(os.devnull, os.O_WRONLY))
         level = logging.getLevelNamesMapping()[settings.log_level.upper()]
-        self._logger = structlog.wrap_logger(
-            self.writer,
-            processors=[
-                structlog.processors.add_log_level,
-                structlog.processors.TimeStamper(fmt="iso", utc=True, key="time"),
-                lambda _logger, _method, event: _dump(event),
-            ],
-            wrapper_class=structlog.make_filtering_bound_logger(level),
-        ).bind()
         self._level = level
         self._captured = ExitStack()
         if capture:
@@ -220,14 +206,8 @@ class Log:
         self.error("log", logger="asyncio", text=str(context.get("message", ""))[:MAX_TEXT], **fields)
 
     def request(self, record: Record, seconds: float) -> None:
-        """Write the line of a finished request; past structlog, whose chain takes twice as long."""
-        if self._level > logging.INFO:
-            return
-        line = {
-            "time": datetime.now(UTC),
-            "level": "info",
-            "event": "request",
-            **record.notes,
+        """Write the line of a finished request."""
+        known = {
             "id": record.request_id,
             "key": record.key,
             "operation": record.operation,
@@ -236,23 +216,25 @@ class Log:
             "milliseconds": round(seconds * 1e6) / 1000,
             "inputs": record.inputs,
         }
-        self.writer.msg(_dump(line))
+        self.write(logging.INFO, "request", **{**record.notes, **known})
 
     def info(self, event: str, **fields: Any) -> None:
         """Write a line of level info."""
-        self._logger.info(event, **fields)
+        self.write(logging.INFO, event, **fields)
 
     def warning(self, event: str, **fields: Any) -> None:
         """Write a line of level warning."""
-        self._logger.warning(event, **fields)
+        self.write(logging.WARNING, event, **fields)
 
     def error(self, event: str, **fields: Any) -> None:
         """Write a line of level error."""
-        self._logger.error(event, **fields)
+        self.write(logging.ERROR, event, **fields)
 
     def write(self, level: int, event: str, **fields: Any) -> None:
         """Write a line of a level of the module `logging`."""
-        self._logger.log(min(level, logging.ERROR), event, **fields)
+        if level >= self._level:
+            name = logging.getLevelName(min(level, logging.ERROR)).lower()
+            self.writer.add(_dump({"time": datetime.now(UTC), "level": name, "event": event, **fields}))
 
     def close(self) -> None:
         """Write the remaining lines, and restore the standard library's loggers."""

@@ -39,8 +39,6 @@ class _Flight:
 class PageCache:
     """Fetches pages, each once for all concurrent callers, and keeps them for a while.
 
-    Notes
-    -----
     Failures are not kept. When a caller is cancelled, the fetch continues for the others that wait for it;
     with the last one it is cancelled, too.
     """

@@ -24,8 +24,8 @@ from webanalytics.errors import ParameterError, RowError
 from webanalytics.fetching.data_urls import base64_content, data_url_content, is_data_url
 from webanalytics.operations import Operation, Parameter
 from webanalytics.service.admission import ByteBudget
-from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.results import Problem
+from webanalytics.service.settings import ServiceSettings
 
 T = TypeVar("T")
 
@@ -57,8 +57,6 @@ def read_object(text: bytes) -> dict[str, Any]:
 
     Raises `Problem` 400 when it is something else; RFC 8259 is taken at its word: no NaN, no lone surrogate.
 
-    Examples
-    --------
     >>> read_object(b'{"phone": "+12085813945"}')
     {'phone': '+12085813945'}
     """
@@ -195,13 +193,7 @@ class Body:
         return b"".join(chunks)
 
     async def json(self, *, plain: bool = False) -> dict[str, Any]:
-        """Return the JSON object that the body is, as `read_object` does.
-
-        Parameters
-        ----------
-        plain : bool
-            Refuse one of many parts: its size is that of an image, and parsing is not bounded by size.
-        """
+        """Return the JSON object that the body is; with `plain`, one of many parts is refused."""
         text = await self.read()
         if plain and sum(map(text.count, (b",", b"[", b"{"))) > COMPLEX:
             raise Problem(400, Message("body_parts", {"limit": COMPLEX}))
@@ -248,8 +240,6 @@ IN_PLACE_OF_IMAGE = "url"
 def from_text(parameter: Parameter, text: str) -> Any:
     """Return a query's or a form's text as the parameter's type.
 
-    Examples
-    --------
     >>> from webanalytics.operations import OPERATIONS
     >>> from_text(OPERATIONS["convert"].parameter("quality"), "80")
     80
@@ -319,8 +309,6 @@ def _left_out(operation: Operation, given: Mapping[str, Any]) -> str:
 def is_address(text: str) -> bool:
     """Return whether an image is given by an address: no base64 holds a colon (RFC 4648 section 4).
 
-    Examples
-    --------
     >>> is_address("https://example.com/a.png"), is_address("iVBORw0KGgo="), is_address("data:,a")
     (True, False, False)
     """
@@ -338,8 +326,6 @@ def image_bytes(operation: Operation, text: str, limit: int) -> bytes:
     ``operation`` is the one whose subject the image is, ``limit`` the most bytes of an image. Raises
     `RowError` when it is neither, or too large.
 
-    Examples
-    --------
     >>> from webanalytics.operations import OPERATIONS
     >>> image_bytes(OPERATIONS["convert"], "data:image/gif;base64,R0lGODlh", 100)
     b'GIF89a'

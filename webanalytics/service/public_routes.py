@@ -10,14 +10,14 @@ from aiohttp import web
 
 from webanalytics.core.messages import Message
 from webanalytics.service.accounts.store import Accounts
-from webanalytics.service.config.settings import ServiceSettings
-from webanalytics.service.formats.negotiation import render
+from webanalytics.service.answer_formats import render
 from webanalytics.service.headers import caller_request_id, error_headers, trace_context
 from webanalytics.service.images import PATH, ImageStore
 from webanalytics.service.metrics import Metrics
 from webanalytics.service.reference.docs import CONTENT_SECURITY_POLICY, docs_page
 from webanalytics.service.reference.openapi import document
 from webanalytics.service.results import Problem, Record, failure
+from webanalytics.service.settings import ServiceSettings
 
 TEXT = "text/plain; charset=utf-8"
 INNER = ("/healthz", "/readyz", "/metrics")

@@ -119,8 +119,6 @@ class Record:
 def fetch_failure(error: FetchError) -> Result:
     """Return 503 for a page that cannot be had for now, 400 for one that cannot be had at all.
 
-    Examples
-    --------
     >>> fetch_failure(FetchError("status", {"parameter": "url", "status": 502}, http_status=502)).status
     503
     >>> fetch_failure(FetchError("status", {"parameter": "url", "status": 404}, http_status=404)).status
@@ -137,8 +135,6 @@ def analysis_failure(operation: Operation, message: Message) -> Result:
 
     A failure that a parameter would mend which the service does not have is one of the subject.
 
-    Examples
-    --------
     >>> from webanalytics.operations import OPERATIONS
     >>> message = Message("national_phone", {"parameter": "phone", "needs": "region"})
     >>> analysis_failure(OPERATIONS["phone"], message).error
@@ -176,8 +172,6 @@ def service_failure(operation: Operation) -> Result:
 def visible_fields(operation: Operation, premium: bool) -> tuple[str, ...]:
     """Return the fields that a plan sees of an operation, in order.
 
-    Examples
-    --------
     >>> from webanalytics.operations import OPERATIONS
     >>> visible_fields(OPERATIONS["dane"], premium=False)
     ('raw_record', 'parsed', 'validation')

@@ -26,7 +26,7 @@ from webanalytics.service.accounts.keys import Commands
 from webanalytics.service.accounts.postgres import PostgresAccounts
 from webanalytics.service.accounts.sqlite import open_sqlite
 from webanalytics.service.accounts.store import Accounts
-from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.settings import ServiceSettings
 
 __all__ = ["Accounts", "AccountsError", "digest", "open_accounts"]
 
@@ -52,14 +52,9 @@ async def open_accounts(
 
     An SQLite file has one server at a time; commands that change keys may open it beside that.
 
-    Raises
-    ------
-    ParameterError
-        The address is of another kind.
-    MissingExtraError
-        asyncpg is not installed.
-    AccountsError
-        The database cannot be opened, is newer than this program, or has another server.
+    Raises `ParameterError` for an address of another kind, `MissingExtraError` where asyncpg is not
+    installed, and `AccountsError` for a database that cannot be opened, is newer than this program, or has
+    another server.
     """
     commands = Commands(
         settings.plans,

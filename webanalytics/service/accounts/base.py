@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from webanalytics.service.addresses import Network
-from webanalytics.service.config.settings import Plan
+from webanalytics.service.settings import Plan
 
 
 def digest(key: str) -> bytes:
@@ -33,8 +33,6 @@ def digest(key: str) -> bytes:
 
     A key has 122 random bits, so a fast digest is enough: there is nothing to guess.
 
-    Examples
-    --------
     >>> digest("F47AC10B-58CC-4372-A567-0E02B2C3D479") == digest("f47ac10b-58cc-4372-a567-0e02b2c3d479")
     True
     """
@@ -163,8 +161,6 @@ GRANT, BONUS, EXPIRE, CHARGE, UPGRADE = "grant", "bonus", "expire", "charge", "u
 def month(now: float) -> str:
     """Return the billing cycle of a moment: its calendar month in UTC.
 
-    Examples
-    --------
     >>> month(0.0)
     '1970-01'
     """

@@ -27,7 +27,7 @@ from webanalytics.service.accounts.base import (
     month,
 )
 from webanalytics.service.accounts.schema import Parameters, Steps, values
-from webanalytics.service.config.settings import Plan
+from webanalytics.service.settings import Plan
 
 _LOAD = """SELECT id, plan, balance, bonus, held, cycle, allowance, granted, used, noticed
     FROM accounts WHERE id = $1 FOR NO KEY UPDATE"""

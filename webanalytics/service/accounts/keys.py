@@ -13,7 +13,7 @@ from webanalytics.service.accounts.base import BONUS, GRANT, Account, AccountsEr
 from webanalytics.service.accounts.charges import Charging
 from webanalytics.service.accounts.schema import Steps
 from webanalytics.service.addresses import Network
-from webanalytics.service.config.settings import Plan
+from webanalytics.service.settings import Plan
 
 PREFIX = 8
 """Characters of a key that name it in logs and commands."""

@@ -30,8 +30,6 @@ _POSTGRESQL_ONLY = re.compile(r"\s+FOR (NO KEY )?UPDATE( SKIP LOCKED)?")
 def for_sqlite(statement: str) -> str:
     """Translate a statement for SQLite, which has one writer and needs no row locks.
 
-    Examples
-    --------
     >>> for_sqlite("SELECT plan FROM accounts WHERE id = $1 FOR NO KEY UPDATE")
     'SELECT plan FROM accounts WHERE id = ?'
     """
@@ -41,8 +39,6 @@ def for_sqlite(statement: str) -> str:
 def values(rows: int, columns: int) -> str:
     """Return the placeholders of an INSERT of several rows.
 
-    Examples
-    --------
     >>> values(2, 2)
     '($1, $2), ($3, $4)'
     """

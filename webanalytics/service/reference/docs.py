@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 from jinja2 import Environment, StrictUndefined
 from markupsafe import Markup, escape
 
-from webanalytics.service.formats.negotiation import MEDIA_TYPES, render
+from webanalytics.service.answer_formats import MEDIA_TYPES, render
 from webanalytics.service.reference.openapi_parts import ERRORS, FORBIDDEN_SENTENCES
 from webanalytics.service.results import failure
 
@@ -52,8 +52,6 @@ Row = dict[str, Any]
 def prose(text: object) -> Markup:
     """Return a sentence as HTML, with code between backticks.
 
-    Examples
-    --------
     >>> prose("Send `url` & wait.")
     Markup('Send <code>url</code> &amp; wait.')
     """
@@ -240,8 +238,6 @@ def resolve(document: Document, schema: Document) -> Document:
 def kind_of(document: Document, schema: Document) -> str:
     """Return a schema's type in words.
 
-    Examples
-    --------
     >>> kind_of({}, {"type": "integer", "minimum": 1, "maximum": 100})
     'integer, 1 to 100'
     >>> kind_of({}, {"anyOf": [{"type": "string"}, {"type": "null"}]})

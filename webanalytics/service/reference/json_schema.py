@@ -31,8 +31,6 @@ _TYPES = {"list": "array", "map": "object", "bytes": "string"}
 def type_schema(shape: Shape, definitions: dict[str, Schema]) -> Schema:
     """Return the schema of a type; those of the objects in it are added to `definitions` by their names.
 
-    Examples
-    --------
     >>> type_schema(shape_of(list[str] | None), {})
     {'anyOf': [{'type': 'array', 'items': {'type': 'string'}}, {'type': 'null'}]}
     """
@@ -69,8 +67,6 @@ def _object(shape: Shape, definitions: dict[str, Schema]) -> Schema:
 def parameter_schema(operation: Operation, parameter: Parameter) -> Schema:
     """Return the schema of one parameter: type, limits, choices, default and meaning.
 
-    Examples
-    --------
     >>> from webanalytics.operations import OPERATIONS
     >>> convert = OPERATIONS["convert"]
     >>> schema = parameter_schema(convert, convert.parameter("quality"))

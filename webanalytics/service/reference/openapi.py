@@ -13,12 +13,12 @@ import orjson
 from webanalytics._version import __version__
 from webanalytics.core.operations.model import example_of
 from webanalytics.operations import OPERATIONS, Operation
-from webanalytics.service.config.settings import ServiceSettings
-from webanalytics.service.graphql.endpoint import STATUS_EXTENSION
+from webanalytics.service.graphql_endpoint import STATUS_EXTENSION
 from webanalytics.service.reference import json_schema as schema
 from webanalytics.service.reference import openapi_parts as parts
 from webanalytics.service.reference.openapi_parts import Part
 from webanalytics.service.results import CODE_FIELD
+from webanalytics.service.settings import ServiceSettings
 
 TITLE = "Web Utility API"
 SUMMARY = "Page metadata, text, keywords and readability, HMAC, DANE/TLSA, images and phone numbers."

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from webanalytics.core.messages import ERROR_TYPES, MESSAGES
-from webanalytics.service.config.settings import Plan, ServiceSettings
-from webanalytics.service.formats.negotiation import MEDIA_TYPES
+from webanalytics.service.answer_formats import MEDIA_TYPES
 from webanalytics.service.headers import ERROR_KEY_HEADER, ERROR_TYPE_HEADER, KEY_HEADER, REMAINING_HEADER
 from webanalytics.service.results import KEY_FIELD, TYPE_FIELD
+from webanalytics.service.settings import Plan, ServiceSettings
 
 Part = dict[str, Any]
 
@@ -88,8 +88,6 @@ _REQUEST_HEADERS: dict[str, tuple[Part, str]] = {
 def reference(kind: str, name: str) -> Part:
     """Return a reference to a part of the document.
 
-    Examples
-    --------
     >>> reference("headers", "retry-after")
     {'$ref': '#/components/headers/retry-after'}
     """

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import asyncio
 import ipaddress
+from contextlib import suppress
 from functools import lru_cache
 from typing import Any, Protocol
 
 import orjson
 from aiohttp import http_exceptions, web
 from aiohttp.streams import StreamReader
-from aiohttp.web_protocol import RequestHandler, RequestPayloadError
+from aiohttp.web_protocol import RequestHandler
 
 from webanalytics.service.addresses import read_address
 from webanalytics.service.headers import caller_request_id, new_request_id
@@ -28,11 +29,10 @@ LINGER_SECONDS = 2.0
 """Seconds for a client to read the last answer before its connection is closed."""
 
 LINGER_BYTES = 1_000_000
-"""Most bytes dropped from a client that keeps sending after its last answer."""
+"""Most bytes dropped from a refused client that keeps sending."""
 
 UNREAD_SECONDS = 5.0
-UNREAD_BYTES = 200_000_000
-"""The same for a request whose body is refused: most clients send all of it before they read."""
+"""How long the rest of a refused body is read: most clients send all of it before they read the answer."""
 
 SENT = "sent"
 """Under this key a request may hold a function to call when its answer has been received."""
@@ -100,8 +100,6 @@ def raw_answer(status: int, reason: str, sentence: str, request_id: str, **heade
 def counted_as(address: str) -> str:
     """Return the key by which an address is counted: itself, or the /64 network of an IPv6 host.
 
-    Examples
-    --------
     >>> counted_as("::ffff:192.0.2.1"), counted_as("2001:db8::1:2:3:4")
     ('192.0.2.1', '2001:db8::/64')
     """
@@ -140,49 +138,52 @@ class Connection(RequestHandler):
 
     __slots__ = (
         "_body",
-        "_counted",
+        "_busy",
+        "_deaf",
         "_dropped",
         "_gone",
         "_heard",
         "_refused",
-        "_seen",
+        "_since",
         "_stalled",
         "_timer",
+        "counted",
         "server",
     )
 
     def __init__(self, server: Any, **options: Any) -> None:
-        super().__init__(server, **options)
+        super().__init__(server, lingering_time=UNREAD_SECONDS, **options)
         self.server: Host = server
+        self.counted: str | None = None  # what the connection is counted as
         self._refused = False
-        self._counted: str | None = None  # what the connection is counted as
+        self._deaf = False  # whether what arrives is dropped
         self._body: StreamReader | None = None  # of the request read last
-        self._seen = 0  # requests read
+        self._busy = False  # whether a request is being answered
         self._heard = False  # whether a part of further headers has arrived
         self._timer: asyncio.TimerHandle | None = None  # runs while headers are waited for
+        self._since = 0.0  # when that began
         self._stalled: asyncio.TimerHandle | None = None  # runs while the client takes no answer
         self._dropped = 0
-        self._gone: asyncio.Event | None = None
+        self._gone: asyncio.Event | None = None  # set when a connection is lost whose end is waited for
 
     @property
     def idle(self) -> bool:
         """Whether no request is in progress or has begun to arrive."""
-        waiting = self._waiter is not None and not self._force_close
-        return waiting and not self._messages and not self._heard
+        return not (self._busy or self._heard or self._arrives)
 
     @property
-    def counted(self) -> str | None:
-        """What the connection is counted as."""
-        return self._counted
+    def _arrives(self) -> bool:
+        """Whether a part of a body is still to come."""
+        return self._body is not None and not self._body.is_eof()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Count the connection; refuse it when its address has too many."""
         peer = transport.get_extra_info("peername")
         address = peer[0] if isinstance(peer, tuple) else None
         if address is not None and not self.server.is_proxy(address):
-            self._counted = counted_as(address)
-            if not self.server.count(self._counted):
-                self._counted = None
+            self.counted = counted_as(address)
+            if not self.server.count(self.counted):
+                self.counted = None
                 self._refuse(transport, CROWDED)
                 return
         if not self.server.has_room():
@@ -192,7 +193,7 @@ class Connection(RequestHandler):
         self._wait_for_headers()
 
     def _refuse(self, transport: Any, sentence: str) -> None:
-        self._refused = True
+        self._refused = self._deaf = True
         self.transport = transport
         request_id = new_request_id()
         self.server.report(Record(request_id, status=503), "connections")
@@ -204,7 +205,7 @@ class Connection(RequestHandler):
         transport.write_eof()
         # Closing at once would reset the connection, and with it the answer, if a request is on its way.
         self.server.lingering += 1
-        self._timer = self._loop.call_later(LINGER_SECONDS, transport.abort)
+        self._timer = asyncio.get_running_loop().call_later(LINGER_SECONDS, transport.abort)
 
     def connection_lost(self, exc: BaseException | None) -> None:
         """Release what the connection held."""
@@ -215,9 +216,9 @@ class Connection(RequestHandler):
         if self._stalled is not None:
             self._stalled.cancel()
             self._stalled = None
-        if self._counted is not None:
-            self.server.uncount(self._counted)
-            self._counted = None
+        if self.counted is not None:
+            self.server.uncount(self.counted)
+            self.counted = None
         if self._gone is not None:
             self._gone.set()
         if not self._refused:
@@ -227,7 +228,8 @@ class Connection(RequestHandler):
         """Limit the time of a client that does not read its answer."""
         super().pause_writing()
         if self.transport is not None:
-            self._stalled = self._loop.call_later(self.server.read_timeout, self.transport.abort)
+            loop = asyncio.get_running_loop()
+            self._stalled = loop.call_later(self.server.read_timeout, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Note that the client is reading again."""
@@ -238,52 +240,46 @@ class Connection(RequestHandler):
 
     def data_received(self, data: bytes) -> None:
         """Feed the parser, and keep watch over the time that headers take."""
-        if self._refused or self._close or self._force_close:
-            self._drop(len(data))
+        if self._deaf:
+            self._dropped += len(data)
+            if self._dropped > LINGER_BYTES and self.transport is not None:
+                self.transport.abort()
             return
         try:
             super().data_received(data)
         except Exception:  # aiohttp's parser lets errors of the URL's own parser through (3.13)
             self._end(MALFORMED, "malformed")
             return
-        if self._request_count != self._seen:
-            self._seen = self._request_count
-            self._headers_complete()
-        elif data and (self._body is None or self._body.is_eof()):
+        if data and not self._arrives and not self._heard:
             self._heard = True
-            if self._timer is None:
+            if self._body is not None:  # the time of the first headers runs since the connection was made
                 self._wait_for_headers()
 
-    def _drop(self, size: int) -> None:
-        self._dropped += size
-        most = LINGER_BYTES if self._refused else UNREAD_BYTES
-        if self._dropped > most and self.transport is not None:
-            self.transport.abort()
-
     def _wait_for_headers(self) -> None:
-        self._timer = self._loop.call_later(self.server.read_timeout, self._headers_late)
+        loop = asyncio.get_running_loop()
+        self._since = loop.time()
+        if self._timer is None and not self._busy:
+            self._timer = loop.call_later(self.server.read_timeout, self._look_at_headers)
 
-    def _headers_complete(self) -> None:
-        self._heard = False
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        message, payload = self._messages[-1] if self._messages else (None, None)
-        if hasattr(message, "exc") and self._body is not None and not self._body.is_eof():
-            # The parser leaves a reader of the body waiting when its chunks are malformed.
-            self._body.set_exception(RequestPayloadError("malformed"))
-        self._body = payload
+    def begin(self, request: web.BaseRequest) -> None:
+        """Note that the headers of a request are complete."""
+        self._busy, self._heard, self._body = True, False, request.content
 
-    def _headers_late(self) -> None:
+    def _look_at_headers(self) -> None:
+        """End a connection whose headers are late; the timer is not set anew for each request."""
         self._timer = None
-        if self._heard or self._request_in_progress or self._messages:
+        loop = asyncio.get_running_loop()
+        left = self._since + self.server.read_timeout - loop.time()
+        if self._heard and left > 0:
+            self._timer = loop.call_later(left, self._look_at_headers)
+        elif self._heard and not self._busy:
             self._end(late(self.server.read_timeout), "headers")
-        else:
+        elif self._body is None:  # nothing was ever asked
             self.force_close()
 
     def _end(self, sentence: str, error: str) -> None:
         """Answer what cannot become a request, and close."""
-        if self._request_in_progress or self._messages:
+        if self._busy:
             self.close()  # after the answer to what was complete
             return
         if self.transport is not None:
@@ -300,12 +296,14 @@ class Connection(RequestHandler):
         message: str | None = None,  # noqa: ARG002 - it quotes the request
     ) -> web.StreamResponse:
         """Return the envelope for a malformed request, or for a handler that failed."""
+        self.begin(request)
         record = Record(new_request_id(), status=500 if status >= 500 else 400)
         if status >= 500:
             record.notes.update(describe(exc) if exc is not None else {"error": "timeout"})
             sentence = FAILED
         else:
             record.notes["error"] = "malformed"
+            self._deaf = True
             kinds = type(exc).__mro__ if exc is not None else ()
             sentence = next((SENTENCES[kind] for kind in kinds if kind in SENTENCES), MALFORMED)
         self.server.report(record)
@@ -316,14 +314,11 @@ class Connection(RequestHandler):
     async def finish_response(
         self, request: web.BaseRequest, resp: web.StreamResponse, start_time: float | None
     ) -> tuple[web.StreamResponse, bool]:
-        """Send the answer; after the last one, wait a little for it to be read."""
-        # What is refused unread is not read on to keep the connection.
-        last = resp.keep_alive is False or not request.content.is_eof()
-        if request._message.upgrade:
-            # No protocol is changed to, so what follows is no request, nor of any other protocol.
-            self._message_tail = b""
-            resp.force_close()
-        if last:
+        """Send the answer, and wait for the next request unless it is the last one."""
+        resp.headers["Server"] = SERVER
+        # What is refused unread is not read on to keep the connection, and no protocol is changed to.
+        unread = not request.content.is_eof() or "Upgrade" in request.headers
+        if unread or resp.keep_alive is False or self.server.stopping:
             resp.force_close()
             resp.headers["Connection"] = "close"
         sent = request.get(SENT)
@@ -331,11 +326,14 @@ class Connection(RequestHandler):
             finished = await super().finish_response(request, resp, start_time)
             if sent is not None:
                 await self._taken()
+            if self._deaf:
+                await self._linger()
         finally:
             if sent is not None:
                 sent()
-        if last:
-            await self._linger()
+            self._busy = False
+        if self._heard:
+            self._wait_for_headers()
         return finished
 
     async def _taken(self) -> None:
@@ -346,16 +344,10 @@ class Connection(RequestHandler):
             await asyncio.sleep(TAKEN_SECONDS)
 
     async def _linger(self) -> None:
-        transport = self.transport
-        if transport is None or transport.is_closing():
-            return
-        self._close = True  # what arrives from now on is dropped
-        self._gone = asyncio.Event()
-        transport.write_eof()
-        transport.resume_reading()  # it pauses when a body is not read
-        try:
-            async with asyncio.timeout(UNREAD_SECONDS):
-                await self._gone.wait()
-        except TimeoutError:
-            pass
-        self.force_close()  # else aiohttp reads on for a while
+        """Wait for an answer to be read: closed with bytes on their way, the connection would be reset."""
+        if self.transport is not None:
+            self.transport.write_eof()
+            self._gone = asyncio.Event()
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LINGER_SECONDS):
+                    await self._gone.wait()

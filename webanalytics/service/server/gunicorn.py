@@ -19,10 +19,10 @@ from gunicorn.arbiter import Arbiter
 
 from webanalytics.errors import ParameterError, WebAnalyticsError
 from webanalytics.service.accounts.base import AccountsError
-from webanalytics.service.config.configuration import read_settings
-from webanalytics.service.config.settings import ServiceSettings
+from webanalytics.service.configuration import read_settings
 from webanalytics.service.logs import Log, describe
 from webanalytics.service.server.process import Servable, announce, open_service, serve_until
+from webanalytics.service.settings import ServiceSettings
 
 GRACE_SHARE = 0.95
 """Share of gunicorn's own grace period in which requests must be finished."""

@@ -20,10 +20,10 @@ from typing import Protocol
 from aiohttp import web
 
 from webanalytics.errors import ParameterError
-from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.logs import Log
 from webanalytics.service.results import Record
 from webanalytics.service.server.transport import BACKLOG, start
+from webanalytics.service.settings import ServiceSettings
 
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 COLLECTIONS = (20_000, 20, 50)

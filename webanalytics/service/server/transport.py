@@ -11,24 +11,22 @@ import asyncio
 import socket
 from collections import Counter
 from collections.abc import Awaitable, Callable
-from functools import partial
 
 from aiohttp import web
 from aiohttp.http import HttpVersion11
 from aiohttp.web_protocol import RequestHandler
 
 from webanalytics.service.addresses import read_address, read_networks, within
-from webanalytics.service.config.settings import ServiceSettings
 from webanalytics.service.headers import new_request_id
 from webanalytics.service.results import Record
 from webanalytics.service.server.connection import (
     FAILED,
     MALFORMED,
     MOST_LINGERING,
-    SERVER,
     Connection,
     last_answer,
 )
+from webanalytics.service.settings import ServiceSettings
 
 try:
     import resource
@@ -67,24 +65,9 @@ def bounds(files: int, fetches: int) -> tuple[int, int]:
     """Return the most connections of callers, and of those the most that are refused at one time.
 
     What is left is for the connections to sites, the workers' pipes and the accounts.
-
-    Examples
-    --------
-    >>> bounds(1024, 64), bounds(65_536, 64), bounds(256, 64)
-    ((640, 128), (40960, 256), (96, 32))
     """
     lingering = min(MOST_LINGERING, files // 8)
     return max(FEWEST, min(files * 5 // 8, files - lingering - fetches - FILES_KEPT)), lingering
-
-
-class Request(web.BaseRequest):
-    """A request whose answer hides the server's software and announces the end of the connection."""
-
-    async def _prepare_hook(self, response: web.StreamResponse) -> None:
-        response.headers["Server"] = SERVER
-        if self.protocol.server.stopping:  # type: ignore[attr-defined]
-            response.force_close()
-            response.headers["Connection"] = "close"
 
 
 class Server(web.Server):
@@ -101,7 +84,7 @@ class Server(web.Server):
         on_error: OnError,
         on_connections: Callable[[int], None] | None = None,
     ) -> None:
-        super().__init__(self._answer, request_factory=partial(Request, loop=asyncio.get_running_loop()))
+        super().__init__(self._answer)
         self.stopping = False
         self.lingering = 0
         self.read_timeout: float = settings.read_timeout
@@ -118,7 +101,7 @@ class Server(web.Server):
             # what is refused, to throw it away: gigabytes for a few kilobytes.
             "auto_decompress": False,
             "keepalive_timeout": settings.keepalive_timeout,
-            "loop": self._loop,
+            "loop": asyncio.get_running_loop(),
         }
 
     def __call__(self) -> RequestHandler:
@@ -134,9 +117,7 @@ class Server(web.Server):
 
         Of these it is the oldest of the address that has most.
         """
-        if len(self._connections) < self._most_open:
-            return True
-        held = [connection for connection in self._connections if not connection._force_close]
+        held = [connection for connection in self.connections if connection.transport is not None]
         if len(held) < self._most_open:
             return True
         idle = (item for item in held if isinstance(item, Connection) and item.idle)
@@ -163,14 +144,14 @@ class Server(web.Server):
         """Report one more connection."""
         super().connection_made(handler, transport)
         if self._on_connections is not None:
-            self._on_connections(len(self._connections))
+            self._on_connections(len(self.connections))
 
     def connection_lost(self, handler: RequestHandler, exc: BaseException | None = None) -> None:
         """Report one fewer connection."""
         super().connection_lost(handler, exc)
         if self._on_connections is not None:
             # aiohttp forgets the connection only when its task has ended.
-            self._on_connections(len(self._connections) - (handler in self._connections))
+            self._on_connections(len(self.connections) - (handler in self.connections))
 
     def report(self, record: Record, error: str = "") -> None:
         """Hand on the record of a request that was answered here."""
@@ -179,6 +160,7 @@ class Server(web.Server):
         self._on_error(record)
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        request.protocol.begin(request)  # type: ignore[attr-defined]
         expect = request.headers.get("Expect")
         if expect is not None and request.version >= HttpVersion11:
             if expect.lower() != "100-continue":

@@ -8,36 +8,128 @@ of the query. Introspection costs nothing.
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from graphql import (
-    DocumentNode,
-    ExecutionResult,
-    FieldNode,
-    FragmentDefinitionNode,
-    FragmentSpreadNode,
-    GraphQLError,
-    OperationDefinitionNode,
-    OperationType,
-    SelectionSetNode,
-    execute_sync,
-    get_operation_ast,
-    parse,
-    validate,
-)
+import graphql as gql
 
+from webanalytics.core.operations.types import Kind, Shape, shape_of
 from webanalytics.core.strings import one_line
-from webanalytics.operations import OPERATIONS, Operation
+from webanalytics.operations import OPERATIONS, Field, Operation
 from webanalytics.service.accounts.base import NoCredits, Reservation
-from webanalytics.service.billing.calls import Answer, Caller, Calls
-from webanalytics.service.billing.payment import HeldCredits, idempotency, no_credits
-from webanalytics.service.config.settings import ServiceSettings
-from webanalytics.service.graphql.schema import Root, build_schema
+from webanalytics.service.calls import Answer, Caller, Calls
 from webanalytics.service.headers import check_operation
 from webanalytics.service.parameters import check_parameters
+from webanalytics.service.payment import HeldCredits, idempotency, no_credits
 from webanalytics.service.results import Problem, Result, visible_fields
+from webanalytics.service.settings import ServiceSettings
+
+INPUT = "input"
+"""Name of the argument that holds an operation's parameters."""
+
+Root = Callable[[Operation, str, Mapping[str, Any] | None], Any]
+"""Root value of an execution: called with an operation, the name it answers under, and its parameters."""
+
+_JSON = gql.GraphQLScalarType("JSON", description="Any JSON value: its inner structure is the page's own.")
+_SCALARS: dict[Kind, gql.GraphQLScalarType] = {
+    "string": gql.GraphQLString,
+    "boolean": gql.GraphQLBoolean,
+    "integer": gql.GraphQLInt,
+    "number": gql.GraphQLFloat,
+}
+
+
+def graphql_name(name: str) -> str:
+    """Return a name as GraphQL allows it: letters, digits and underscores.
+
+    >>> graphql_name("og:image:alt"), graphql_name("2fast")
+    ('og_image_alt', '_2fast')
+    """
+    name = re.sub(r"[^A-Za-z0-9_]", "_", name)
+    return f"_{name}" if name[:1].isdigit() else name
+
+
+class _Outputs:
+    """Turns shapes into types of answers, each object once."""
+
+    def __init__(self) -> None:
+        self._objects: dict[Shape, gql.GraphQLObjectType] = {}
+
+    def output(self, shape: Shape, *, nullable: bool = False) -> Any:
+        bare = self._bare(shape)
+        return bare if nullable or shape.nullable else gql.GraphQLNonNull(bare)
+
+    def _bare(self, shape: Shape) -> Any:
+        if shape.kind == "object":
+            return self._object(replace(shape, nullable=False))
+        if shape.kind == "list" and shape.items:
+            return gql.GraphQLList(self.output(shape.items))
+        return _SCALARS.get(shape.kind, _JSON)
+
+    def _object(self, shape: Shape) -> gql.GraphQLObjectType:
+        if shape not in self._objects:
+            members = shape.members or {}
+            fields = {
+                graphql_name(name): gql.GraphQLField(
+                    self.output(member, nullable=not required), resolve=_reader(name)
+                )
+                for name, (member, required) in members.items()
+            }
+            self._objects[shape] = gql.GraphQLObjectType(
+                shape.name, fields, description=shape.meaning or None
+            )
+        return self._objects[shape]
+
+    def field(self, field: Field) -> gql.GraphQLField:
+        """Return a field of an operation's data; a Premium one is null on plans without it."""
+        output = self.output(shape_of(field.type), nullable=field.premium)
+        meaning = f"Premium. {field.meaning}" if field.premium else field.meaning
+        return gql.GraphQLField(output, resolve=_reader(field.name), description=meaning)
+
+
+def _reader(name: str) -> Callable[..., Any]:
+    """Return a resolver that reads a field of an operation's data; a missing one is null."""
+    return lambda source, _: source.get(name) if isinstance(source, Mapping) else None
+
+
+def _input(operation: Operation) -> gql.GraphQLArgument:
+    """Return the parameters; all are nullable, so that a missing one gets the message of a single call."""
+    fields = {}
+    for parameter in operation.parameters:
+        if parameter.local:
+            continue
+        kinds = [shape.kind for shape in (parameter.shape, *parameter.shape.alternatives)]
+        scalar = next((_SCALARS[kind] for kind in kinds if kind in _SCALARS), _JSON)
+        meaning = f"{'Required. ' if parameter.required else ''}{parameter.meaning}"
+        name = graphql_name(parameter.name)
+        fields[name] = gql.GraphQLInputField(scalar, description=meaning, out_name=parameter.name)
+    kind = gql.GraphQLInputObjectType(f"{operation.name.capitalize()}Input", fields)
+    return gql.GraphQLArgument(kind, description="The operation's parameters.")
+
+
+def build_schema(operations: Iterable[Operation]) -> gql.GraphQLSchema:
+    """Return the schema: a query type with a nullable root field for each operation, named like its path."""
+    outputs = _Outputs()
+    roots = {}
+    for operation in operations:
+        fields = {graphql_name(item.name): outputs.field(item) for item in operation.fields if not item.extra}
+        data = gql.GraphQLObjectType(
+            f"{operation.name.capitalize()}Data", fields, description=operation.summary
+        )
+        roots[graphql_name(operation.path)] = gql.GraphQLField(
+            data, {INPUT: _input(operation)}, resolve=_caller(operation), description=operation.summary
+        )
+    return gql.GraphQLSchema(gql.GraphQLObjectType("Query", roots))
+
+
+def _caller(operation: Operation) -> Callable[..., Any]:
+    def resolve(root: Root, info: gql.GraphQLResolveInfo[Any], **arguments: Any) -> Any:
+        return root(operation, str(info.path.key), arguments.get(INPUT))
+
+    return resolve
+
 
 STATUS_EXTENSION = "statusCode"
 """The entry of an error's ``extensions`` with the status that a single call would have had."""
@@ -61,8 +153,8 @@ class Prepared:
     # the operations called and their parameters, unchecked, by the name they answer under; each is called
     # once, however often the query repeats it under one name
     calls: dict[str, Call]
-    about_schema: ExecutionResult = field(repr=False)  # the result of the query besides the calls
-    document: DocumentNode = field(repr=False)
+    about_schema: gql.ExecutionResult = field(repr=False)  # the result of the query besides the calls
+    document: gql.DocumentNode = field(repr=False)
     variables: dict[str, Any] = field(repr=False)
     operation_name: str | None = None
 
@@ -101,19 +193,7 @@ class GraphQLEndpoint:
     async def execute(self, prepared: Prepared, run: Run, premium: bool) -> dict[str, Any]:
         """Run a query's operations concurrently, and select the requested fields.
 
-        Parameters
-        ----------
-        prepared : Prepared
-            What `parse` returned.
-        run : callable
-            Answers one operation with unchecked parameters, and limits how many run at once.
-        premium : bool
-            Whether Premium fields are given; otherwise they are null.
-
-        Returns
-        -------
-        dict
-            ``data`` with null for every operation that failed, and ``errors`` with an entry for each.
+        `run` answers one operation with unchecked parameters. Of those that failed ``data`` has null.
         """
 
         async def one(operation: Operation, parameters: dict[str, Any]) -> Result:
@@ -142,11 +222,11 @@ class GraphQLEndpoint:
     def _execute(
         self,
         root: Root,
-        document: DocumentNode,
+        document: gql.DocumentNode,
         variables: dict[str, Any],
         operation_name: str | None,
-    ) -> ExecutionResult:
-        return execute_sync(
+    ) -> gql.ExecutionResult:
+        return gql.execute_sync(
             self.schema,
             document,
             root_value=root,
@@ -155,19 +235,19 @@ class GraphQLEndpoint:
             max_coercion_errors=1,
         )
 
-    def _read(self, query: str) -> DocumentNode:
+    def _read(self, query: str) -> gql.DocumentNode:
         """Return the parsed query, checked and validated."""
         if len(query) > MAX_CHARACTERS:
             raise refusal(f"be at most {MAX_CHARACTERS} characters long")
         try:
-            document = parse(query, max_lexical_tokens=self._tokens, max_comments=self._tokens)
-        except GraphQLError as error:
+            document = gql.parse(query, max_lexical_tokens=self._tokens, max_comments=self._tokens)
+        except gql.GraphQLError as error:
             raise refusal(f"be valid GraphQL: {_located(error)}") from None
         fragments, queries = {}, []
         for node in document.definitions:
-            if isinstance(node, FragmentDefinitionNode):
+            if isinstance(node, gql.FragmentDefinitionNode):
                 fragments[node.name.value] = node.selection_set
-            elif isinstance(node, OperationDefinitionNode) and node.operation is OperationType.QUERY:
+            elif isinstance(node, gql.OperationDefinitionNode) and node.operation is gql.OperationType.QUERY:
                 queries.append(node.selection_set)
             else:
                 raise refusal("be a query: no mutation and no subscription")
@@ -176,31 +256,23 @@ class GraphQLEndpoint:
             size.add(selected, 1)
         for selected in fragments.values():
             size.add(selected, 2)
-        errors = validate(self.schema, document, max_errors=1)
+        errors = gql.validate(self.schema, document, max_errors=1)
         if errors:
             raise refusal(f"be valid GraphQL: {_located(errors[0])}")
         return document
 
 
 class _Size:
-    """How much a document asks for, its fragments in the places where they are spread.
-
-    Parameters
-    ----------
-    fragments : Mapping
-        Selections by the name of their fragment.
-    operations, depth, fields : int
-        The most that there may be of each.
-    """
+    """How much a document asks for, its fragments in the places where they are spread."""
 
     def __init__(
-        self, fragments: Mapping[str, SelectionSetNode], operations: int, depth: int, fields: int
+        self, fragments: Mapping[str, gql.SelectionSetNode], operations: int, depth: int, fields: int
     ) -> None:
         self._fragments, self._operations, self._depth = fragments, operations, depth
         self._left, self._most = fields, fields
         self._called = 0
 
-    def add(self, selected: SelectionSetNode, depth: int) -> None:
+    def add(self, selected: gql.SelectionSetNode, depth: int) -> None:
         """Count a selection; refuse what would let a short document ask for a long answer."""
         if depth > self._depth:
             raise refusal(f"be nested at most {self._depth} levels deep")
@@ -218,16 +290,16 @@ class _Size:
             if node.selection_set:
                 self.add(node.selection_set, depth + 1)
 
-    def _fields(self, selected: SelectionSetNode, inside: tuple[str, ...]) -> Iterator[FieldNode]:
+    def _fields(self, selected: gql.SelectionSetNode, inside: tuple[str, ...]) -> Iterator[gql.FieldNode]:
         """Yield the fields of a selection, those of its fragments too."""
         for node in selected.selections:
             self._left -= 1
             if self._left < 0:
                 raise refusal(f"hold at most {self._most} fields, those of repeated fragments counted again")
-            if isinstance(node, FieldNode):
+            if isinstance(node, gql.FieldNode):
                 yield node
                 continue
-            name = node.name.value if isinstance(node, FragmentSpreadNode) else ""
+            name = node.name.value if isinstance(node, gql.FragmentSpreadNode) else ""
             if name in inside or len(inside) >= self._depth:
                 raise refusal(f"hold fragments in each other at most {self._depth} deep")
             spread = self._fragments.get(name) if name else getattr(node, "selection_set", None)
@@ -235,9 +307,9 @@ class _Size:
                 yield from self._fields(spread, (*inside, name or f"... {len(inside)}"))
 
 
-def _failure(result: Result) -> GraphQLError:
+def _failure(result: Result) -> gql.GraphQLError:
     """Return the error of an operation that failed: the message and status of a single call."""
-    return GraphQLError(
+    return gql.GraphQLError(
         result.error or "The service failed.",
         extensions={STATUS_EXTENSION: result.status, **result.error_fields},
     )
@@ -254,9 +326,9 @@ def _check_types(query: Any, variables: Any, operation_name: Any) -> None:
         raise Problem(400, "The `operationName` parameter must be a string.")
 
 
-def _check_name(document: DocumentNode, name: str | None) -> None:
+def _check_name(document: gql.DocumentNode, name: str | None) -> None:
     """Refuse a name that none of the document's queries has, or a missing one that is required."""
-    if get_operation_ast(document, name) is not None:
+    if gql.get_operation_ast(document, name) is not None:
         return
     if name is None:
         raise Problem(400, "The `operationName` parameter is required for a query of several operations.")
@@ -266,8 +338,6 @@ def _check_name(document: DocumentNode, name: str | None) -> None:
 def _line(message: str, longest: int = 160) -> str:
     r"""Return the library's message as the end of a sentence: one short line without controls.
 
-    Examples
-    --------
     >>> _line("Syntax Error: Expected Name,\n  found <EOF>.")
     'Syntax Error: Expected Name, found <EOF>'
     """
@@ -277,7 +347,7 @@ def _line(message: str, longest: int = 160) -> str:
     return words.rstrip(".")
 
 
-def _located(error: GraphQLError) -> str:
+def _located(error: gql.GraphQLError) -> str:
     place = error.locations[0] if error.locations else None
     return _line(error.message) + (f" (line {place.line}, column {place.column})" if place else "")
 

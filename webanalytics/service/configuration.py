@@ -28,7 +28,7 @@ from typing import Any
 
 from webanalytics.errors import ParameterError
 from webanalytics.operations import OPERATIONS
-from webanalytics.service.config.settings import PLANS, RECORDS, Plan, ServiceSettings, Setting, unknown_key
+from webanalytics.service.settings import PLANS, RECORDS, Plan, ServiceSettings, Setting, unknown_key
 
 PREFIX = "WEBANALYTICS_"
 FILE_VARIABLE = PREFIX + "CONFIG"
@@ -41,24 +41,12 @@ _PLAN_NAME = re.compile(r"[a-z][a-z0-9_-]{0,31}")
 
 
 def variable(key: str) -> str:
-    """Return the environment variable of a setting.
-
-    Examples
-    --------
-    >>> variable("allow_private")
-    'WEBANALYTICS_ALLOW_PRIVATE'
-    """
+    """Return the environment variable of a setting."""
     return PREFIX + key.upper()
 
 
 def flag(key: str) -> str:
-    """Return the command-line option of a setting.
-
-    Examples
-    --------
-    >>> flag("allow_private")
-    '--allow-private'
-    """
+    """Return the command-line option of a setting."""
     return "--" + key.replace("_", "-")
 
 
@@ -66,11 +54,6 @@ def operation_name(given: str, parameter: str = "operations") -> str:
     """Return an operation's name for its name or its path in the service.
 
     Raises `ParameterError` naming the choices.
-
-    Examples
-    --------
-    >>> operation_name("websitetotext"), operation_name("text")
-    ('text', 'text')
     """
     word = given.strip().lower()
     for operation in OPERATIONS.values():
@@ -137,11 +120,6 @@ def misspelt_variables(environment: Mapping[str, str]) -> dict[str, str]:
 
     Others with the same prefix are ignored: container platforms set such variables for a service of this
     name.
-
-    Examples
-    --------
-    >>> misspelt_variables({"WEBANALYTICS_WORKRS": "4", "WEBANALYTICS_PORT_80_TCP_ADDR": "10.0.0.1"})
-    {'WEBANALYTICS_WORKRS': 'WEBANALYTICS_WORKERS'}
     """
     known = [variable(key) for key in RECORDS]
     found = {}
@@ -254,24 +232,7 @@ def read_settings(
 ) -> ServiceSettings:
     """Return the settings of a service from all sources.
 
-    Parameters
-    ----------
-    flags : Mapping
-        Options of the command by key, as text or as values; None stands for not given.
-    environment : Mapping
-        The environment; ``WEBANALYTICS_PORT`` is the setting ``port``.
-    file : Path, optional
-        TOML file; by default the one that ``WEBANALYTICS_CONFIG`` names, if any.
-
-    Raises
-    ------
-    ParameterError
-        For the first wrong value or unknown key.
-
-    Examples
-    --------
-    >>> read_settings({"port": "9000"}, {"WEBANALYTICS_PORT": "8000", "WEBANALYTICS_WORKERS": "2"})
-    ServiceSettings(port=9000, workers=2)
+    Raises `ParameterError` for the first wrong value or unknown key.
     """
     if file is None and environment.get(FILE_VARIABLE):
         file = Path(environment[FILE_VARIABLE])

@@ -18,7 +18,7 @@ import orjson
 from webanalytics.core.messages import Message
 from webanalytics.core.operations.secret import Secret
 from webanalytics.service.accounts.base import Conflict, Idempotency, Key, NoCredits
-from webanalytics.service.formats.negotiation import render
+from webanalytics.service.answer_formats import render
 from webanalytics.service.headers import REMAINING_HEADER
 from webanalytics.service.logs import Log
 from webanalytics.service.results import Problem
@@ -75,8 +75,6 @@ def conflict(found: Conflict) -> Problem:
 def next_cycle(now: datetime | None = None) -> str:
     """Return the first day of the next billing cycle.
 
-    Examples
-    --------
     >>> next_cycle(datetime(2026, 12, 31, tzinfo=UTC))
     '2027-01-01'
     """

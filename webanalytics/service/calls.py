@@ -27,7 +27,10 @@ from webanalytics.service.accounts.base import (
 )
 from webanalytics.service.accounts.store import Accounts
 from webanalytics.service.admission import Admission, ByteBudget
-from webanalytics.service.billing.payment import (
+from webanalytics.service.answer_formats import render
+from webanalytics.service.engine import Engine
+from webanalytics.service.parameters import check_parameters
+from webanalytics.service.payment import (
     HeldCredits,
     conflict,
     idempotency,
@@ -36,11 +39,8 @@ from webanalytics.service.billing.payment import (
     to_the_end,
     unpack_answer,
 )
-from webanalytics.service.config.settings import Plan, ServiceSettings
-from webanalytics.service.engine import Engine
-from webanalytics.service.formats.negotiation import render
-from webanalytics.service.parameters import check_parameters
 from webanalytics.service.results import Problem, Record, Result, envelope, success
+from webanalytics.service.settings import Plan, ServiceSettings
 
 REPLAYED = {"idempotency-replayed": "true"}
 

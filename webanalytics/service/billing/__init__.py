@@ -1,1 +1,0 @@
-"""What a call costs and who pays: plans, reserved credits, idempotency, notices."""

@@ -1,1 +1,0 @@
-"""The operator's settings: each setting, where its value comes from, and its checks."""

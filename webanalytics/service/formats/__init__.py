@@ -1,1 +1,0 @@
-"""Formats of answers: which one a request asks for, and how each is written."""
